@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Sends what steps say and collects what comes; what it should say is play.c's to check. */
+/* Sends the queries of steps and collects the answers. play.c checks them. */
 #include "scenario/clients.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A fresh source, and the listener of its family. */
+/* Chooses a fresh source, and the listener of its family. */
 static void ends(struct world *world, const struct addr *wanted, struct addr *from, struct addr *to)
 {
     *from = addr_family(wanted) == AF_UNSPEC ? fake_addr("127.0.0.1@1") : *wanted;

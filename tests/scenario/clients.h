@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_SCENARIO_CLIENTS_H
 #define NAILUP_TESTS_SCENARIO_CLIENTS_H
 
-/* The clients of a scenario: queries by UDP, each from a port of its own, and connections that have
- * a name. */
+/* The clients of a scenario: queries over UDP, each from a port of its own, and named
+ * connections. */
 
 #include "base/span.h"
 #include "scenario/world.h"
@@ -12,11 +12,11 @@
 /* Sends the bytes as a datagram from the address (family 0: 127.0.0.1). */
 void clients_send_udp(struct world *world, const struct addr *from, struct span message);
 
-/* Opens a connection that is called name; NULL when there are too many. */
+/* Opens a connection with this name. NULL: there are too many. */
 struct client *clients_open(struct world *world, const char *name, const struct addr *from);
 struct client *clients_find(struct world *world, const char *name);
 
-/* Takes what came for any client into world->gots. */
+/* Moves the answers of all clients into world->gots. */
 void clients_collect(struct world *world);
 
 #endif

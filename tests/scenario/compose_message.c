@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Messages of scenario files. Names are not compressed, so that a test may put in what no sound
- * writer would; what is deliberately broken is given in hex.
+ * Composes the messages of scenario files. Names are not compressed, so that a test can write
+ * messages that no sound server would send. Deliberately broken messages are given in hex.
  */
 #include "scenario/compose_message.h"
 
@@ -88,7 +88,7 @@ static bool add_option(struct compose_message *work, uint16_t code, bool has_val
            (!has_value || put_number(&work->options, value));
 }
 
-/* Words of ours: EDNS, EDNS=512, VERSION=1, KEEPALIVE, KEEPALIVE=100, EDE=22, ID=7. */
+/* Handles our own words: EDNS, EDNS=512, VERSION=1, KEEPALIVE, KEEPALIVE=100, EDE=22, ID=7. */
 static bool own_word(struct compose_message *work, const char *word)
 {
     const char *value = strchr(word, '=');
@@ -167,7 +167,7 @@ bool compose_message_question(struct compose_message *work, const char *line)
     if (!reader_word(&line, word, sizeof(word), NULL) || !name_of(work, word, wire, &name))
         return false;
     while (reader_word(&line, word, sizeof(word), NULL)) {
-        if (isdigit((unsigned char)word[0])) /* a TTL, without meaning here */
+        if (isdigit((unsigned char)word[0])) /* a TTL, which has no meaning here */
             continue;
         if (!has_class && class_of(word, &cls) && strcasecmp(word, "ANY") != 0)
             has_class = true;
@@ -195,8 +195,8 @@ static bool directive(struct compose_message *work, const char *line)
     return true;
 }
 
-/* "owner [TTL] [class] type \# length hex" (RFC 3597), of types with a form of their own too: what
- * ldns refuses is just what a test may want. */
+/* Takes "owner [TTL] [class] type \# length hex" (RFC 3597), also for types that have a form of
+ * their own: a test may want exactly the record that ldns refuses. */
 static bool raw_record(struct compose_message *work, struct buf *out, const char *line,
                        const char *raw)
 {
@@ -214,7 +214,7 @@ static bool raw_record(struct compose_message *work, struct buf *out, const char
         else if (!class_of(word, &cls) && rrtype_parse(&type, word) != ERR_OK)
             return false;
     raw += 2;
-    reader_word(&raw, word, sizeof(word), NULL); /* the length: that of the hex counts */
+    reader_word(&raw, word, sizeof(word), NULL); /* the length; the length of the hex counts */
     buf_init(&rdata, MESSAGE_MAX);
     bool fine = compose_message_hex(&rdata, raw) && put(out, name.wire, name.len) &&
                 put_number(out, type) && put_number(out, cls) && put(out, ttl, sizeof(ttl)) &&
@@ -259,7 +259,7 @@ bool compose_message_hex(struct buf *out, const char *line)
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the message ---- */
 
 static bool put_opt(struct compose_message *work, struct buf *out)
 {

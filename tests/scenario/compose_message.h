@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_COMPOSE_MESSAGE_H
 #define NAILUP_TESTS_SCENARIO_COMPOSE_MESSAGE_H
 
-/* A message in the making, written from the lines of an entry: REPLY words and records. */
+/* A message in the making, from the lines of an entry: REPLY words and records. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct compose_message {
     struct buf options;
     struct buf sections[SECTION_COUNT];
     uint16_t counts[SECTION_COUNT];
-    struct buf hex; /* the whole message, when it was given in hex */
+    struct buf hex; /* the whole message, if given in hex */
     uint32_t default_ttl;
     uint8_t origin_wire[NAME_WIRE_MAX];
     struct name origin;
@@ -31,17 +31,17 @@ struct compose_message {
 void compose_message_init(struct compose_message *work);
 void compose_message_deinit(struct compose_message *work);
 
-/* One word of a REPLY line: a flag, an rcode, an opcode, or one of ours with '='. */
+/* Adds one word of a REPLY line: a flag, an rcode, an opcode, or one of our words with '='. */
 bool compose_message_word(struct compose_message *work, const char *word);
 
-/* A line of SECTION QUESTION, and a record of another section or $TTL or $ORIGIN. */
+/* Adds a line of SECTION QUESTION, or a record of another section, $TTL or $ORIGIN. */
 bool compose_message_question(struct compose_message *work, const char *line);
 bool compose_message_record(struct compose_message *work, enum section section, const char *line);
 
-/* Digits of HEX_ANSWER (into work->hex) or HEX_EDNSDATA (into work->options). */
+/* Adds the digits of HEX_ANSWER (into work->hex) or HEX_EDNSDATA (into work->options). */
 bool compose_message_hex(struct buf *out, const char *line);
 
-/* The bytes, from malloc(); NULL when they do not fit a message. */
+/* Returns the bytes, from malloc(), or NULL if they do not fit a message. */
 uint8_t *compose_message_finish(struct compose_message *work, size_t *len);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads entries. What MATCH words mean is match.c's, what ADJUST words do is servers.c's. */
+/* Reads entries. match.c defines MATCH words, and servers.c ADJUST words. */
 #include "scenario/entry.h"
 
 #include <stdio.h>
@@ -237,7 +237,7 @@ static bool next_packet(struct reading *work)
     return fine;
 }
 
-/* ENTRY_END is the caller's. */
+/* The caller handles ENTRY_END. */
 static bool take_line(struct reading *work, const char *line)
 {
     char word[SCRIPT_WORD_MAX];

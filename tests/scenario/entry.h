@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_ENTRY_H
 #define NAILUP_TESTS_SCENARIO_ENTRY_H
 
-/* ENTRY_BEGIN to ENTRY_END: a message, what of it must match, and how it is sent. */
+/* ENTRY_BEGIN to ENTRY_END: a message, the parts that must match, and how it is sent. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ enum entry_match {
     MATCH_SAYS = 1 << 25,
     MATCH_COOKIE = 1 << 26,
     MATCH_OFFERS = 1 << 27,
-    MATCH_APART_AD = 1 << 28, /* of the flags, all but AD */
+    MATCH_APART_AD = 1 << 28, /* all flags except AD */
 };
 
 enum entry_adjust {
@@ -61,7 +61,7 @@ enum entry_adjust {
     ADJUST_WRONG_COOKIE = 1 << 11,
 };
 
-/* MATCH cookie=none|client|server: of a query, the last with a part of the server's. */
+/* MATCH cookie=none|client|server: the cookie of a query. server: with the server's part. */
 enum entry_cookie { COOKIE_NONE, COOKIE_CLIENT, COOKIE_SERVER };
 
 enum {
@@ -75,27 +75,27 @@ enum {
 /* One message of an entry; most have one. */
 struct entry_packet {
     struct entry_packet *next;
-    struct span bytes; /* uncompressed, unless it was given in hex; the OPT record last */
+    struct span bytes; /* uncompressed, unless given in hex; the OPT record comes last */
 };
 
 struct entry {
     struct entry *next;
     int line;
     uint32_t match, adjust;
-    int ede[ENTRY_EDE_MAX]; /* all must be there */
+    int ede[ENTRY_EDE_MAX]; /* all of them must be present */
     unsigned ede_count;
-    char says[ENTRY_SAYS_MAX]; /* what stands in an extended error's text: MATCH says=a_b */
-    size_t size_max;           /* of MATCH size=N: bytes of the message at most */
-    uint16_t offers_max; /* of MATCH offers=N: the size of datagrams in the OPT record at most */
-    enum entry_cookie cookie; /* of MATCH cookie=... */
-    uint16_t id;              /* of the message: REPLY id=N */
+    char says[ENTRY_SAYS_MAX]; /* text that the extended error must contain: MATCH says=a_b */
+    size_t size_max;           /* MATCH size=N: the largest size of the message */
+    uint16_t offers_max;       /* MATCH offers=N: the largest datagram size in the OPT record */
+    enum entry_cookie cookie;  /* MATCH cookie=... */
+    uint16_t id;               /* REPLY id=N */
     uint64_t sleep_us, gap_us;
     unsigned copies, piece_bytes;
-    unsigned mints; /* of ADJUST mints=N */
+    unsigned mints; /* ADJUST mints=N */
     struct entry_packet *packets;
 };
 
-/* Reads up to ENTRY_END; the reader stands after ENTRY_BEGIN. Memory is the script's. NULL: the
+/* Reads up to ENTRY_END, starting after ENTRY_BEGIN. The script owns the memory. NULL: the
  * script's error or needs says why. */
 struct entry *entry_read(struct script *script, struct reader *reader);
 

@@ -3,8 +3,8 @@
 /*
  * scenario_runner [--verbose] [--seed N] [--left-out FILE] FILE.rpl|DIR...
  *
- * Plays scenarios one by one and says of each in a line whether it went as written. Exit status: 0
- * when none failed, 1 when one did, 2 on wrong usage, 77 when all that was named is missing.
+ * Plays scenarios one by one and prints a line for each that says whether it passed. Exit status: 0
+ * if none failed, 1 if one did, 2 on wrong usage, 77 if all named files are missing.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -57,8 +57,8 @@ static void say_result(struct run *run, const struct script *script, const struc
     run->failed++;
 }
 
-/* Nobody validates here. What is iterated can be seen all the same, but for the bit that says so.
- */
+/* nailup does not validate yet. The AD bit is left out, so that the rest of the recursion can be
+ * compared. */
 static void forget_ad(struct script *script)
 {
     for (struct script_step *step = script->steps; step; step = step->next)
@@ -66,7 +66,7 @@ static void forget_ad(struct script *script)
             step->entry->match |= MATCH_APART_AD;
 }
 
-/* A file that uses what we lack may pass nevertheless; if not, that is why. */
+/* A file that uses features we lack may pass nevertheless; if not, the lack is the reason. */
 static void play_unbounds(struct run *run, struct play *play, struct script *script)
 {
     struct translation translation = translate_options(script->config);
@@ -91,7 +91,7 @@ static void play_unbounds(struct run *run, struct play *play, struct script *scr
     translate_free(&translation);
 }
 
-/* The reason of the line for this file, or NULL. */
+/* Finds the reason on the line for this file. */
 static bool is_left_out(const struct run *run, const char *path, char *why, size_t size)
 {
     char key[PATH_MAX_LEN];
@@ -177,7 +177,7 @@ static void play_path(struct run *run, const char *path)
     }
 }
 
-/* The file with a line break in front, so that every line is "\nFILE: reason". */
+/* Returns the file with a line break in front, so that every line is "\nFILE: reason". */
 static char *read_left_out(const char *path)
 {
     FILE *file = fopen(path, "r");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Compares messages. Records are compared as text, since the one side is compressed and the other
- * not; their order within a section does not matter (RFC 1035 gives it no meaning).
+ * Compares messages. Records are compared as text, because one side is compressed and the other is
+ * not. Their order within a section does not matter (RFC 1035 gives it no meaning).
  */
 #include "scenario/match.h"
 
@@ -43,7 +43,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "owner<tab>TTL<tab>..." without its TTL. */
+/* Removes the TTL from "owner<tab>TTL<tab>...". */
 static void drop_ttl(char *line)
 {
     char *ttl = strchr(line, '\t');

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_MATCH_H
 #define NAILUP_TESTS_SCENARIO_MATCH_H
 
-/* Does a message say what an entry says, as far as the entry's MATCH line asks? */
+/* Compares a message with an entry, in the parts that the entry's MATCH line names. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 
 enum { MATCH_WHY_MAX = 64 };
 
-/* why (of MATCH_WHY_MAX bytes) names the first thing that differs. */
+/* why (of MATCH_WHY_MAX bytes) names the first difference. */
 bool match_message(const struct entry *entry, struct span bytes, bool over_tcp,
                    char why[MATCH_WHY_MAX]);
 
-/* The message in text like dig's, also when it is not sound. Static storage until the next two
- * calls. */
+/* Returns the message as text like dig's, even if it is broken. The static storage lasts until
+ * the call after next. */
 const char *match_text(struct span bytes);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The steps of Unbound's language: what comes to servers, what they reply, and time. Those of
- * clients are in play_clients.c, those about connections in play_streams.c.
+ * The steps of Unbound's language: queries that reach servers, their replies, and time.
+ * play_clients.c has the steps of clients, and play_streams.c the steps about connections.
  *
- * As in Unbound, what a step sets going sees the ranges of the step after it.
+ * The effects of a step see the ranges of the next step, as in Unbound.
  */
 #include "scenario/play.h"
 
@@ -78,7 +78,7 @@ static bool some_waits(void *context)
     return servers_waiting(&play->world, &play->step->addr, NULL);
 }
 
-/* REPLY again: one more answer to the query that came last, answered or not. */
+/* REPLY again: one more answer to the latest query, answered or not. */
 static bool do_reply(struct play *play)
 {
     const struct script_step *step = play->step;
@@ -159,14 +159,14 @@ static bool has_given_up(void *context)
            !servers_is_open(wait->out);
 }
 
-/* The query stays unanswered, and time passes until the resolver draws a conclusion: it asks
- * again, answers its client or gives up. */
+/* Leaves the query unanswered, and lets time pass until the resolver reacts: it asks again,
+ * answers its client or gives up. */
 static bool do_timeout(struct play *play)
 {
     struct world *world = &play->world;
     struct out *out = servers_waiting(world, &play->step->addr, NULL);
     if (!out && !play->script->is_ours)
-        return true; /* Unbound asks more often than we do */
+        return true; /* Unbound asks more often than nailup */
     if (!out)
         return play_fail(play, "no query waits for an answer");
     struct giving_up wait = {play, out, world->out_count, world->got_count};
@@ -217,7 +217,7 @@ static const struct play_verb verbs[] = {
     {NULL, NULL, false},
 };
 
-/* ---- the whole ---- */
+/* ---- the script ---- */
 
 static const struct play_verb *find_verb(const char *name)
 {

@@ -18,20 +18,22 @@ struct play {
     const struct script *script;
     const struct script_step *step;
     bool verbose;
-    uint64_t seed;   /* of all that is random */
-    bool lacks_verb; /* a step that the runner does not know */
+    uint64_t seed;   /* for everything random */
+    bool lacks_verb; /* the script has an unknown step */
     char why[PLAY_WHY_MAX];
 };
 
-/* Plays the script under this configuration. False: why says what was expected and what came. */
+/* Plays the script under this configuration. False: why says what was expected and what came
+ * instead. */
 bool play_script(struct play *play, const struct script *script, const char *yaml);
 
-/* ---- for the files with verbs ---- */
+/* ---- for the files with steps ---- */
 
-/* Notes why the step fails; returns false. */
+/* Notes why the step fails. Returns false. */
 bool play_fail(struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Words of the step's line: "key=value" (static storage, NULL: not there), and single ones. */
+/* Returns a word of the step's line: "key=value" (static storage, NULL: missing), or a single
+ * one. */
 const char *play_arg(const struct play *play, const char *key);
 uint64_t play_number(const struct play *play, const char *key, uint64_t otherwise);
 uint64_t play_duration(const struct play *play, const char *key, uint64_t otherwise);
@@ -40,10 +42,10 @@ bool play_has(const struct play *play, const char *word);
 struct play_verb {
     const char *name;
     bool (*run)(struct play *play);
-    bool looks; /* it checks what has happened: the ranges of its own step hold, not the next's */
+    bool looks; /* it checks past events: the ranges of its own step hold, not those of the next */
 };
 
-/* Ends with a row without a name. */
+/* Ends with a row that has no name. */
 extern const struct play_verb play_stream_verbs[];
 extern const struct play_verb play_client_verbs[];
 extern const struct play_verb play_ask_verbs[];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A question and what must come of it in one line: most of what scenarios of recursion ask.
+ * A query and its expected answer in one line, which covers most scenarios of recursion.
  *
  *   ASK name type RCODE [rdata...] [rd=0] [do=1] [cd=1] [ede=N|none] [ttl=N] [ttl_most=N]
  *       [within=T] [tcp=1]
  *
- * The records of the answer section have just these RDATA, in any order; aliases count. Without
- * any there are no records.
+ * The answer section has exactly these RDATA, in any order; aliases count. Without RDATA the
+ * section is empty.
  */
 #include "scenario/play.h"
 
@@ -123,7 +123,7 @@ static bool has_come(void *context)
 
 /* ---- checking ---- */
 
-/* The RDATA of an answer's record as the last columns of its line. */
+/* Returns the RDATA of an answer's record as the last columns of its line. */
 static void rdata_text(const struct message *message, const struct rr *rr, char *out, size_t size)
 {
     char line[SCRIPT_WORD_MAX * 4];
@@ -216,7 +216,7 @@ static bool do_ask(struct play *play)
     return fine;
 }
 
-/* It sets going and looks: the ranges of its own step hold. */
+/* The step both acts and checks: the ranges of its own step hold. */
 const struct play_verb play_ask_verbs[] = {
     {"ASK", do_ask, true},
     {NULL, NULL, false},

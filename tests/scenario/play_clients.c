@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Steps of clients: what they ask, over what, and what they must get. */
+/* Steps of clients: their queries, the transport, and the answers that they must get. */
 #include "scenario/play.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* ---- asking ---- */
 
-/* Over the connection of "ON name", a new one, or as a datagram. */
+/* Sends over the connection of "ON name", over a new one, or as a datagram. */
 static bool send_query(struct play *play, struct span message, bool over_tcp)
 {
     struct world *world = &play->world;
@@ -147,8 +147,7 @@ static bool do_check_answer(struct play *play)
                      match_text(got->bytes));
 }
 
-/* CHECK_ANSWERS count=N [rcode=NOERROR] [within=]: takes all there are, of which there must be N.
- */
+/* CHECK_ANSWERS count=N [rcode=NOERROR] [within=]: takes all answers; there must be N. */
 static bool enough(void *context)
 {
     struct play *play = context;
@@ -185,7 +184,7 @@ static bool do_check_answers(struct play *play)
     return true;
 }
 
-/* CHECK_NO_ANSWER [within=]: nothing comes for so long. */
+/* CHECK_NO_ANSWER [within=]: no answer comes for that long. */
 static bool do_check_no_answer(struct play *play)
 {
     world_advance(&play->world, play_duration(play, "within", 0));
@@ -221,7 +220,7 @@ static bool do_client(struct play *play)
     return true;
 }
 
-/* SEND_HEX on=NAME hex=...: bytes as they are, or a datagram without on. */
+/* SEND_HEX on=NAME hex=...: sends the bytes unchanged; without on, as a datagram. */
 static bool do_send_hex(struct play *play)
 {
     const char *hex = play_arg(play, "hex"), *on = play_arg(play, "on");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Steps of ours about the network between resolver and servers: README.md describes each. */
+/* Our own steps about the network between resolver and servers. README.md describes each. */
 #include "scenario/play.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static int choice(const struct play *play, const char *const *words)
     return -1;
 }
 
-/* ---- what servers do ---- */
+/* ---- behaviour of servers ---- */
 
 static bool do_stream(struct play *play)
 {
@@ -80,7 +80,7 @@ static bool do_latency(struct play *play)
     return server;
 }
 
-/* connection=K counts the dials from 0; without it the latest that is open. */
+/* connection=K counts the dials from 0. Without it, the latest open one counts. */
 static struct fake_conn *conn_of(struct play *play)
 {
     struct fake_server *server = server_of(play);
@@ -140,8 +140,8 @@ static bool do_dark(struct play *play)
     return conn;
 }
 
-/* WRITE_MAX bytes=N: every write of the resolver takes at most N bytes; ADDRESS: of one
- * connection, without: of all that are opened from now on. */
+/* WRITE_MAX bytes=N: every write of the resolver takes at most N bytes. With ADDRESS it applies
+ * to one connection, and without to all connections opened from now on. */
 static bool do_write_max(struct play *play)
 {
     size_t bytes = play_number(play, "bytes", 0);
@@ -155,9 +155,9 @@ static bool do_write_max(struct play *play)
     return conn;
 }
 
-/* ---- what must be so ---- */
+/* ---- checks ---- */
 
-/* True when key is not on the line, or has this value. */
+/* True if key is missing on the line, or has this value. */
 static bool is(struct play *play, const char *key, uint64_t value)
 {
     const char *wanted = play_arg(play, key);
@@ -178,7 +178,7 @@ static bool do_check_connections(struct play *play)
     return conn && is(play, "queries", fake_conn_messages(conn));
 }
 
-/* Whether the query is for the name and type that the line says. */
+/* Whether the query has the name and type that the line names. */
 static bool is_counted(const struct play *play, const struct out *out)
 {
     const char *at = play_arg(play, "name"), *below = play_arg(play, "below");
@@ -207,7 +207,7 @@ static bool is_between(struct play *play, uint64_t count)
 }
 
 /* CHECK_QUERIES [ADDRESS a] [name=N|below=N] [type=T] [udp=N] [tcp=N] [tls=N] [all=N] [most=N]
- * [least=N]: that came since the start. */
+ * [least=N]: counts queries since the start. */
 static bool do_check_queries(struct play *play)
 {
     uint64_t udp = 0, tcp = 0, tls = 0;
@@ -235,7 +235,7 @@ static bool do_check_writes(struct play *play)
            is(play, "most_a_turn", fake_conn_most_writes_a_turn(conn));
 }
 
-/* CHECK_COUNTS sockets_most=N: of queries over UDP, that were open at once. */
+/* CHECK_COUNTS sockets_most=N: the largest number of open UDP sockets for queries. */
 static bool opened_most(struct play *play)
 {
     size_t most = fake_net_counts(play->world.net).most_open_queries;
@@ -243,7 +243,7 @@ static bool opened_most(struct play *play)
            play_fail(play, "%zu sockets were open", most);
 }
 
-/* CHECK_COUNTS [used=N] ...: what the worker itself counts. */
+/* CHECK_COUNTS [used=N] ...: the worker's own counters. */
 static bool do_check_counts(struct play *play)
 {
     return is(play, "used", play->world.nail_quota.used) &&

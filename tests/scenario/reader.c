@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Lines, words and durations of scenario files. What they mean is left to script.c and entry.c. */
+/* Lines, words and durations of scenario files. script.c and entry.c know their meaning. */
 #include "scenario/reader.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ void reader_init(struct reader *reader, const char *data, size_t len)
     reader->text[0] = '\0';
 }
 
-/* Records hold ';' in quotes and behind a backslash. */
+/* Records have ';' in quotes and behind a backslash. */
 static void cut_comment(char *text)
 {
     bool quoted = false;

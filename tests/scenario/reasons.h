@@ -3,11 +3,11 @@
 #ifndef NAILUP_TESTS_SCENARIO_REASONS_H
 #define NAILUP_TESTS_SCENARIO_REASONS_H
 
-/* Why scenarios were skipped, for the summary of a run: each reason with how many. */
+/* The reasons for skipped scenarios, for the summary of a run: each reason with a count. */
 
 #include <stddef.h>
 
-enum { REASONS_MAX = 256, REASON_MAX = 160 /* bytes; what is longer is cut */ };
+enum { REASONS_MAX = 256, REASON_MAX = 160 /* bytes; a longer reason is cut */ };
 
 struct reason {
     char text[REASON_MAX];
@@ -21,7 +21,7 @@ struct reasons {
 
 void reasons_add(struct reasons *reasons, const char *text);
 
-/* A line for each, the most frequent first; nothing when there is none. */
+/* Prints a line for each reason, the most frequent first. */
 void reasons_print(struct reasons *reasons);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads scenario files: the frame around entries. What steps do is left to play.c. */
+/* Reads scenario files: the frame around entries. play.c defines the steps. */
 #include "scenario/script.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static char *read_file(struct script *script, const char *path, size_t *len)
     return data;
 }
 
-/* The configuration is all up to the line CONFIG_END. Ours begins with "; nailup". */
+/* The configuration ends at the line CONFIG_END. One of ours begins with "; nailup". */
 static bool take_config(struct script *script, struct reader *reader)
 {
     const char *begin = reader->at;
@@ -81,7 +81,7 @@ static bool take_config(struct script *script, struct reader *reader)
         return wrong(script, reader, "no CONFIG_END");
     script->config = take_text(script, begin, (size_t)(mark - begin));
     script->is_ours = strncmp(begin, "; nailup", 8) == 0;
-    if (script->is_ours) /* a comment of YAML too, so that its lines keep their numbers */
+    if (script->is_ours) /* a comment in YAML too, so that line numbers stay the same */
         script->config[0] = '#';
     while (reader_next(reader))
         if (strcmp(reader->text, "CONFIG_END") == 0)
@@ -89,7 +89,7 @@ static bool take_config(struct script *script, struct reader *reader)
     return wrong(script, reader, "no CONFIG_END");
 }
 
-/* All up to HINTS_END, as it stands; the reader stands at HINTS_BEGIN. */
+/* Takes the text from HINTS_BEGIN to HINTS_END unchanged. The reader is at HINTS_BEGIN. */
 static bool take_hints(struct script *script, struct reader *reader)
 {
     const char *mark = strstr(reader->at, "HINTS_END");
@@ -141,7 +141,7 @@ static bool read_range(struct script *script, struct reader *reader)
     return wrong(script, reader, "no RANGE_END");
 }
 
-/* ADDRESS may stand on the step's own line. */
+/* ADDRESS may be on the line of the step itself. */
 static bool take_addr_word(struct script *script, struct reader *reader, struct script_step *step)
 {
     const char *at = strstr(step->rest, "ADDRESS ");
@@ -164,7 +164,7 @@ static bool read_step_line(struct script *script, struct reader *reader, struct 
     return take_addr_word(script, reader, step);
 }
 
-/* *again: the line read last belongs to what follows. */
+/* *again: the line read last belongs to the next part. */
 static bool read_step_body(struct script *script, struct reader *reader, struct script_step *step)
 {
     struct reader before = *reader;
@@ -213,7 +213,7 @@ static bool read_step(struct script *script, struct reader *reader)
 
 static bool read_included(struct script *script, struct reader *reader);
 
-/* One part of the body; the reader stands at its first line. */
+/* Reads one part of the body. The reader is at its first line. */
 static bool read_part(struct script *script, struct reader *reader)
 {
     const char *text = reader->text;
@@ -227,12 +227,13 @@ static bool read_part(struct script *script, struct reader *reader)
         return read_included(script, reader);
     if (strncmp(text, "STEP", 4) == 0)
         return read_step(script, reader);
-    if (strcmp(text, "RANGE_END") == 0) /* once too often, which does no harm */
+    if (strcmp(text, "RANGE_END") == 0) /* one too many, which is harmless */
         return true;
     return wrong(script, reader, "unexpected");
 }
 
-/* INCLUDE path: a file of zones and ranges, from the folder of this one; it includes no other. */
+/* INCLUDE path: a file of zones and ranges, relative to the folder of this file. It cannot
+ * include another. */
 static bool read_included(struct script *script, struct reader *reader)
 {
     char word[SCRIPT_WORD_MAX], path[1024];

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_SCENARIO_SCRIPT_H
 
 /*
- * A scenario file as it was read: configuration, ranges of canned answers, steps. Nothing in it
- * changes while it is played. README.md describes the language.
+ * A scenario file after reading: configuration, ranges of canned answers, steps. It does not change
+ * while it is played. README.md describes the language.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 enum { SCRIPT_ADDRS_MAX = 1024, SCRIPT_NEEDS_MAX = 256, SCRIPT_WORD_MAX = 256 };
 
 struct script_range {
-    struct script_range *next; /* the last of the file first, as in Unbound */
+    struct script_range *next; /* the last one of the file comes first, as in Unbound */
     int first, last;
     struct addr addr; /* family 0: any server */
     struct entry *entries;
@@ -30,8 +30,8 @@ struct script_step {
     struct script_step *next;
     int number, line;
     char verb[32];
-    const char *rest; /* what follows the verb on its line */
-    struct addr addr; /* of an ADDRESS line or word; family 0: none */
+    const char *rest; /* the rest of its line, after the verb */
+    struct addr addr; /* from an ADDRESS line or word; family 0: none */
     struct entry *entry;
 };
 
@@ -41,26 +41,27 @@ struct script {
     const char *title;
     char *config;       /* YAML, or Unbound's options */
     bool is_ours;       /* config is YAML */
-    bool gives_cookies; /* all servers: what they say is known to be theirs */
+    bool gives_cookies; /* all servers have cookies, so that their answers prove their origin */
     char *hints;        /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
     struct script_range *ranges;
-    struct script_zone *zones; /* the last of the file first */
+    struct script_zone *zones; /* the last one of the file comes first */
     struct script_step *steps;
-    struct addr addrs[SCRIPT_ADDRS_MAX]; /* that may be asked: ADDRESS lines and address records */
+    struct addr addrs[SCRIPT_ADDRS_MAX]; /* addresses that may get queries: from ADDRESS lines and
+                                            address records */
     size_t addr_count;
-    char needs[SCRIPT_NEEDS_MAX]; /* why the runner cannot play it, or "" */
-    char error[256];              /* what is wrong with the file, or "" */
+    char needs[SCRIPT_NEEDS_MAX]; /* the reason why the runner cannot play it, or "" */
+    char error[256];              /* the fault of the file, or "" */
 };
 
-/* Reads the file at path. False: error says why; needs: it uses what the runner lacks. Either way
- * script_free() is due. */
+/* Reads the file at path. False: error says why. needs: a feature that the runner lacks. The
+ * caller must call script_free() in each case. */
 bool script_load(struct script *script, const char *path);
 void script_free(struct script *script);
 
-/* Notes an address that may be asked. */
+/* Notes an address that may get queries. */
 void script_add_addr(struct script *script, const struct addr *addr);
 
-/* The addresses in records may be asked later: somebody must be there. */
+/* The resolver may ask the addresses in records later, so servers must exist there. */
 void script_note_record(struct script *script, uint16_t type, struct span rdata);
 
 #endif

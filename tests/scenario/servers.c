@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The scripted servers. Invariant: a query is answered by at most one entry, unless the script
- * itself says otherwise (copies, EXTRA_PACKET, STEP REPLY LATE).
+ * The scripted servers. Invariant: at most one entry answers a query, unless the script says
+ * otherwise (copies, EXTRA_PACKET, STEP REPLY LATE).
  */
 #include "scenario/servers.h"
 
@@ -57,9 +57,9 @@ struct fake_server *servers_at(struct world *world, const struct addr *addr)
     return fake_server_at(world->net, addr);
 }
 
-/* ---- what comes ---- */
+/* ---- queries ---- */
 
-/* A range's ADDRESS has no port in most files. */
+/* In most files a range's ADDRESS has no port. */
 static bool is_at(const struct addr *wanted, const struct addr *addr)
 {
     return addr_family(wanted) == AF_UNSPEC || addr_equal(wanted, addr) ||
@@ -166,16 +166,16 @@ struct out *servers_waiting(struct world *world, const struct addr *addr, const 
     return NULL;
 }
 
-/* ---- what goes ---- */
+/* ---- answers ---- */
 
-/* The question in a message, as far as it is sound: where it ends. */
+/* Returns the end of the question in a message, as far as it is sound. */
 static size_t question_end(struct span bytes)
 {
     size_t end = bytes.len > HEADER_LEN ? name_skip(bytes, HEADER_LEN) : 0;
     return end && end + 4 <= bytes.len ? end + 4 : 0;
 }
 
-/* Puts the query's question in the place of the message's; what follows moves. */
+/* Puts the query's question in place of the message's, and moves the rest. */
 static size_t copy_question(uint8_t *message, size_t len, struct span query)
 {
     size_t ours = question_end(span_of(message, len)), theirs = question_end(query);
@@ -194,7 +194,7 @@ static bool same_name(const uint8_t *message, size_t len, struct span query)
            name_equal(a.question.name, b.question.name);
 }
 
-/* Adds the query's cookie with eight bytes of ours behind; makes an OPT record if there is none. */
+/* Adds the query's cookie with eight bytes of the server. Makes an OPT record if necessary. */
 static size_t add_cookie(uint8_t *message, size_t len, struct span query)
 {
     static const uint8_t server_part[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -219,7 +219,7 @@ static size_t add_cookie(uint8_t *message, size_t len, struct span query)
     return len + 20;
 }
 
-/* One address record for whatever was asked, in front of what follows the question. */
+/* Adds one address record for the queried name right after the question. */
 static size_t add_a(uint8_t *message, size_t len)
 {
     static const uint8_t record[16] = {0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 1};
@@ -233,8 +233,8 @@ static size_t add_a(uint8_t *message, size_t len)
     return len + sizeof(record);
 }
 
-/* Makes the message a referral: the name asked becomes a zone cut with so many servers, each at an
- * address in 10.128.0.0/9 that no other name has. */
+/* Turns the message into a referral: the queried name becomes a zone cut with so many servers,
+ * each at an address in 10.128.0.0/9 that no other name has. */
 static size_t add_referral(uint8_t *message, size_t len, unsigned servers)
 {
     size_t end = question_end(span_of(message, len));
@@ -258,7 +258,7 @@ static size_t add_referral(uint8_t *message, size_t len, unsigned servers)
     return end;
 }
 
-/* The first letter of the name in the other case. */
+/* Flips the case of the name's first letter. */
 static void flip_case(uint8_t *message, size_t len)
 {
     for (size_t i = HEADER_LEN + 1; i < len; i++) {
@@ -269,14 +269,15 @@ static void flip_case(uint8_t *message, size_t len)
     }
 }
 
-/* message has room for any. Returns its length. */
+/* message has room for any answer. Returns its length. */
 static size_t adjust(struct world *world, const struct entry *entry, uint8_t *message, size_t len,
                      struct span query)
 {
     bool is_ours = world->script->is_ours;
     if (len < HEADER_LEN)
         return len;
-    if ((entry->adjust & ADJUST_COPY_ID) || !is_ours) /* Unbound's fake network knows who waits */
+    if ((entry->adjust & ADJUST_COPY_ID) ||
+        !is_ours) /* Unbound's fake network knows which query waits */
         header_set_id(message, header_id(query.data));
     if (entry->adjust & ADJUST_WRONG_ID)
         header_set_id(message, (uint16_t)(header_id(query.data) + 1));
@@ -296,7 +297,7 @@ static size_t adjust(struct world *world, const struct entry *entry, uint8_t *me
     if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE) || world->script->gives_cookies)
         len = add_cookie(message, len, query);
     if (entry->adjust & ADJUST_WRONG_COOKIE)
-        message[len - 16] ^= 1; /* ours, which the server must give back */
+        message[len - 16] ^= 1; /* our cookie, which the server must return */
     return len;
 }
 

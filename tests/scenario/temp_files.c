@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What stands in the files is for who reads them. */
+/* Writes temporary files. Their content has no meaning here. */
 #include "scenario/temp_files.h"
 
 #include <stdbool.h>
@@ -21,15 +21,15 @@ static void put(struct buf *buf, const char *text, size_t len)
     MUST(buf_append(buf, text, len) == ERR_OK);
 }
 
-/* The word that begins at text, which ends with a blank or the line. */
+/* Takes the word that begins at text and ends at a blank or at the end of the line. */
 static void take_name(char name[64], const char *text)
 {
     snprintf(name, 64, "%.*s", (int)strcspn(text, " \t\r\n"), text);
 }
 
-/* ---- what is in them ---- */
+/* ---- contents ---- */
 
-/* The lines up to TEMPFILE_END, which *at is moved behind. */
+/* Writes the lines up to TEMPFILE_END, and moves *at behind it. */
 static void write_file(struct temp_files *files, const char **at)
 {
     const char *text = strchr(*at, '\n');
@@ -43,7 +43,7 @@ static void write_file(struct temp_files *files, const char **at)
     *at = end + strlen(end_word);
 }
 
-/* The configuration without the files, of which the lines stay empty. */
+/* Appends the configuration without the files, whose lines become empty. */
 static void cut_out(struct temp_files *files, struct buf *out, const char *config)
 {
     for (const char *found; (found = strstr(config, begin_word));) {
@@ -57,7 +57,7 @@ static void cut_out(struct temp_files *files, struct buf *out, const char *confi
     put(out, config, strlen(config) + 1);
 }
 
-/* ---- where they are ---- */
+/* ---- paths ---- */
 
 static const char *path_of(const struct temp_files *files, const char *name)
 {

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_SCENARIO_TEMP_FILES_H
 
 /*
- * Files that a configuration names, written into the scenario itself, as in Unbound's: a line
+ * Files that a configuration names, with their text in the scenario itself, as in Unbound's: a line
  * "TEMPFILE_CONTENTS x", the lines of the file, and "TEMPFILE_END". The words "TEMPFILE_NAME x"
- * stand for its path.
+ * become its path.
  */
 
 #include <stddef.h>
@@ -19,8 +19,8 @@ struct temp_files {
     char *path[TEMP_FILES_MAX];
 };
 
-/* Writes the files; the configuration with their paths, from malloc(), whose lines keep their
- * numbers. */
+/* Writes the files. Returns the configuration with their paths, from malloc(). Line numbers stay
+ * the same. */
 char *temp_files_write(struct temp_files *files, const char *config);
 
 void temp_files_remove(struct temp_files *files);

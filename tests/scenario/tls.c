@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Certificates are made when the first scenario wants one, and kept for all. */
+/* Makes certificates when the first scenario needs them, and keeps them for all. */
 #include "scenario/tls.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ void tls_speak(struct fake_server *server, int word)
 {
     make();
     const struct tls_cert *cert = made.certs[word < OF_CERTS ? word : GOOD];
-    /* As after a restart: resumed sessions would show no certificate. */
+    /* Behaves as after a restart: a resumed session would show no certificate. */
     struct fake_tls_options how = {
         .certificate = cert->certificate, .key = cert->key, .forget_tickets = true};
     switch (word) {

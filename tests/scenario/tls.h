@@ -9,14 +9,14 @@
 
 #include "support/fake_net.h"
 
-/* The configuration with the file of the test's authority in the place of each TEST-CA; the
- * caller's to free. */
+/* Returns the configuration with the file of the test's authority in place of each TEST-CA. The
+ * caller frees it. */
 char *tls_config(const char *yaml);
 
-/* Words that tls_speak() knows, NULL at the end: README.md describes each. */
+/* The words of tls_speak(), with NULL at the end. README.md describes each. */
 extern const char *const tls_words[];
 
-/* Connections from now on speak as tls_words[word] says; the name of a good one is dns.test. */
+/* Makes new connections speak as tls_words[word] says. The good name is dns.test. */
 void tls_speak(struct fake_server *server, int word);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A small translator for the configuration sections of Unbound's replay files. Options without
- * influence on what a scenario shows are left out in silence; those we lack are named, and so are
- * keys that our own configuration knows but does not offer yet, which is found out by trying.
+ * A small translator for the configuration sections of Unbound's replay files. Options that do not
+ * affect a scenario are dropped silently. Options that we lack are reported, and so are keys that
+ * our configuration knows but does not offer yet, which the translator finds out by trying.
  */
 #include "scenario/translate.h"
 
@@ -89,7 +89,7 @@ static void option(struct translating *work, const char *key, char *value, const
 
 /* ---- text ---- */
 
-/* True and the word without its colon for an unquoted "key:". */
+/* Recognises an unquoted "key:". Returns true and the word without its colon. */
 static bool take_key(const char **at, char *word)
 {
     const char *before = *at;
@@ -105,7 +105,7 @@ static bool take_key(const char **at, char *word)
     return false;
 }
 
-/* Up to two words, which may be followed by the next option. */
+/* Takes up to two words. The next option may follow them. */
 static void take_values(struct translating *work, const char *key, const char **at)
 {
     char value[WORD_MAX] = "", second[WORD_MAX] = "", ignored[WORD_MAX];
@@ -157,7 +157,7 @@ static void cut_comment(char *line)
     }
 }
 
-/* The lines from TEMPFILE_CONTENTS to TEMPFILE_END. */
+/* Takes the lines from TEMPFILE_CONTENTS to TEMPFILE_END. */
 static void take_file(struct translating *work, struct reader *reader)
 {
     do
@@ -181,7 +181,7 @@ static void take_text(struct translating *work, const char *options)
     free(reader);
 }
 
-/* ---- the whole ---- */
+/* ---- the configuration ---- */
 
 static void put_files(struct translating *work, struct buf *yaml)
 {

@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_INSIDE_H
 #define NAILUP_TESTS_SCENARIO_TRANSLATE_INSIDE_H
 
-/* What the parts of the translator share: translate.c reads, translate_server.c and
- * translate_zone.c write what sections become. */
+/* Shared by the parts of the translator: translate.c reads; translate_server.c and
+ * translate_zone.c write our sections. */
 
 #include <stdbool.h>
 
@@ -16,7 +16,7 @@ enum { WORD_MAX = 1024, OPTION_MAX = 64 };
 
 enum zone_kind { FORWARD_ZONES, STUB_ZONES, ZONE_KINDS };
 
-/* Where zones of one kind are collected. */
+/* Collects the zones of one kind. */
 struct zones {
     const char *section; /* in Unbound's file and, with an s, in ours */
     const char *prefix;
@@ -29,14 +29,14 @@ struct translating {
     struct buf section[SECTIONS];
     struct buf lists[LISTS];
     struct buf access;
-    struct buf hints, files; /* of the root; TEMPFILE_CONTENTS as they stand */
+    struct buf hints, files; /* hints of the root; TEMPFILE_CONTENTS unchanged */
     struct zones zones[ZONE_KINDS];
-    struct zones *zone; /* that the next options belong to, or NULL */
+    struct zones *zone; /* the zone that the next options belong to, or NULL */
     bool elsewhere;     /* in a section without a counterpart */
     bool has_loopback4, has_loopback6, has_caps, has_hints_file;
     bool serves_stale;
-    unsigned long stale_s;    /* 0: no bound is given */
-    char waiting[OPTION_MAX]; /* the option whose value stands on a line of its own */
+    unsigned long stale_s;    /* 0: no bound */
+    char waiting[OPTION_MAX]; /* an option whose value is on a line of its own */
     struct translation *out;
 };
 
@@ -45,17 +45,17 @@ void PRINTF_LIKE(2, 3) translate_put(struct buf *buf, const char *format, ...);
 /* Notes an option that we lack. */
 void translate_need(struct translating *work, const char *option);
 
-/* Does our configuration offer this, whole or as one line of a section? */
+/* Whether our configuration offers this, as a whole or as one line of a section. */
 bool translate_is_offered(const char *text);
 
-/* An option of section "server": its first two words, and all of its line. */
+/* Translates an option of section "server": its first two words, and all of its line. */
 void translate_server(struct translating *work, const char *key, const char *value,
                       const char *second, const char *line);
 
-/* The sections made of them. */
+/* Writes the sections that result. */
 void translate_server_finish(struct translating *work, struct buf *yaml);
 
-/* forward-zone and stub-zone. value may be changed. */
+/* Translates forward-zone and stub-zone. May change value. */
 void translate_zone(struct translating *work, const char *key, char *value);
 void translate_zone_end(struct translating *work);
 bool translate_zones_finish(struct translating *work, struct buf *yaml); /* false: no zone */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Section "server": options become lines of our sections, those that may be given often lists. */
+/* Section "server": options become lines of our sections, and repeated options become lists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion"};
 
-/* Where a list stands; a section of -1: at the top of the file. */
+/* The place of each list. Section -1: at the top of the file. */
 static const struct {
     int section;
     const char *key, *first;
@@ -55,14 +55,14 @@ static void put_access(struct translating *work, const char *prefix, const char 
 static void put_root_hints(struct translating *work, const char *word, const char *name)
 {
     if (work->has_hints_file) {
-        translate_need(work, "root-hints"); /* a second file: of another class */
+        translate_need(work, "root-hints"); /* a second file: for another class */
         return;
     }
     work->has_hints_file = true;
     translate_put(&work->section[IN_RECURSION], "  root-hints: %s %s\n", word, name);
 }
 
-/* Off unless it is asked for, and for how long is an option of its own. */
+/* Off by default. Another option has its duration. */
 static bool take_stale(struct translating *work, const char *key, const char *value)
 {
     if (strcmp(key, "serve-expired-ttl") == 0)
@@ -74,7 +74,7 @@ static bool take_stale(struct translating *work, const char *key, const char *va
     return true;
 }
 
-/* One second less: ours serve until the last one has passed as well. */
+/* One second less: nailup still serves during the last second. */
 static void put_stale(struct translating *work)
 {
     unsigned long bound_s = work->stale_s > 1 ? work->stale_s - 1 : work->stale_s;
@@ -126,7 +126,7 @@ static void put_local_zone(struct translating *work, const char *name, const cha
         if (strcmp(actions[i][0], type) != 0)
             continue;
         snprintf(item, sizeof(item), "{name: \"%.900s\", action: %s}", name, actions[i][1]);
-        /* With redirect alone there is no record yet: what is missing is said when it is played. */
+        /* With redirect alone there is no record yet; playing reports the missing one. */
         if (strcmp(type, "redirect") == 0)
             translate_put(&work->lists[LIST_LOCAL_ZONES], "%s%s",
                           buf_span(&work->lists[LIST_LOCAL_ZONES]).len ? ", " : "", item);
@@ -137,8 +137,7 @@ static void put_local_zone(struct translating *work, const char *name, const cha
     translate_need(work, "local-zone");
 }
 
-/* line: the record in quotes of either kind. In YAML's single quotes nothing but these is special.
- */
+/* line: the record in quotes of either kind. Within YAML's single quotes only these are special. */
 static void put_local_data(struct translating *work, const char *line)
 {
     char item[2 * WORD_MAX];
@@ -158,7 +157,7 @@ static void put_local_data(struct translating *work, const char *line)
 
 /* ---- options ---- */
 
-/* Families are switched off by asking nobody of the other. */
+/* A family is switched off by never asking servers of the other one. */
 static bool put_family(struct translating *work, const char *key, const char *value)
 {
     bool is_v4 = strcmp(key, "do-ip4") == 0, is_v6 = strcmp(key, "do-ip6") == 0;
@@ -167,7 +166,7 @@ static bool put_family(struct translating *work, const char *key, const char *va
     return is_v4 || is_v6;
 }
 
-/* The validator is of no use without an anchor; what else there is changes answers. */
+/* The validator does nothing without an anchor. Other modules change answers. */
 static bool is_harmless_module(const char *key, const char *value)
 {
     return strcmp(key, "module-config") == 0 &&
@@ -207,7 +206,7 @@ void translate_server(struct translating *work, const char *key, const char *val
 
 /* ---- the sections ---- */
 
-/* Unbound's own default, unless the file says otherwise for the same prefix. */
+/* Writes Unbound's own default, unless the file sets the same prefix. */
 static void put_access_list(struct translating *work, struct buf *yaml)
 {
     struct span text = buf_span(&work->access);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Names alone; what is written for them is translate.c's. */
+/* Names only. translate.c knows what to write for them. */
 #include "scenario/translate_tables.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-/* Changes nothing that the files look at: features of ours that are always on or off. */
+/* Options without effect on the scenarios: features that nailup always has, or never. */
 static const char *const harmless[] = {
     "target-fetch-policy",
     "rrset-roundrobin",
@@ -112,7 +112,7 @@ static const struct counterpart counterparts[] = {
     {"nsid", IN_SERVER, "nsid", "", NULL},
 };
 
-/* Of features that we lack. */
+/* Options of features that we lack. */
 static const struct {
     const char *option, *off;
 } offs[] = {

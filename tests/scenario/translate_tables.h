@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
 #define NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
 
-/* Which options of Unbound's section "server" have a counterpart, and which need none. */
+/* Options of Unbound's section "server" that have a counterpart, and options that need none. */
 
 #include <stdbool.h>
 
@@ -13,10 +13,10 @@ struct counterpart {
     const char *option;
     int section;
     const char *key, *suffix;
-    const char *off; /* the value that need not be translated, or NULL */
+    const char *off; /* the value that needs no translation, or NULL */
 };
 
-/* What may be given more than once. */
+/* Options that may be repeated. */
 enum {
     LIST_DO_NOT_QUERY,
     LIST_PRIVATE,
@@ -27,7 +27,7 @@ enum {
 };
 
 bool translate_is_harmless(const char *option);
-/* A feature that we lack, and that this value leaves off. */
+/* Whether the option belongs to a feature that we lack, and this value leaves it off. */
 bool translate_is_off(const char *option, const char *value);
 const struct counterpart *translate_find(const char *option); /* NULL: none */
 

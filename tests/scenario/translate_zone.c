@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* forward-zone and stub-zone. A stub zone "." is where recursion begins: it becomes root hints. */
+/* forward-zone and stub-zone. A stub zone "." is the start of recursion: it becomes root hints. */
 #include <string.h>
 
 #include "base/check.h"
 #include "scenario/translate_inside.h"
 
-/* A server of the root, of any name. */
+/* Adds a server of the root, under any name. */
 static void put_hint(struct translating *work, const char *addr)
 {
     static const char name[] = "hint.root-servers.invalid.";
@@ -15,7 +15,7 @@ static void put_hint(struct translating *work, const char *addr)
     translate_put(&work->hints, "%s 3600 IN %s %s\n", name, strchr(addr, ':') ? "AAAA" : "A", addr);
 }
 
-/* "IP@PORT", a name behind '#' left out. */
+/* Writes "IP@PORT" without a name behind '#'. */
 static void put_addr(struct translating *work, char *value)
 {
     struct zones *zones = work->zone;
@@ -38,8 +38,8 @@ static void begin(struct translating *work, const char *name)
     zones->open = true;
 }
 
-/* "forward-first: yes" is "first: yes" in ours. Addresses come last: Unbound lets them stand
- * anywhere, so options in between are put in front by ending the list early. */
+/* "forward-first: yes" becomes "first: yes". Our addresses come last. Unbound allows them
+ * anywhere, so options in between go to the front by ending the list early. */
 static void put_option(struct translating *work, const char *key, const char *own,
                        const char *value)
 {
@@ -68,7 +68,7 @@ void translate_zone(struct translating *work, const char *key, char *value)
     else if (strcmp(own, "addr") == 0)
         put_addr(work, value);
     else if (!is_yes || strcmp(own, "prime") == 0 || (zones->is_root && strcmp(own, "first") == 0))
-        return; /* as it is anyway */
+        return; /* the default */
     else if (zones->is_root)
         translate_need(work, key);
     else

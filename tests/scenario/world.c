@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts the layers together as a worker does and takes them apart again. Who asks and who answers is
- * left to clients.c and servers.c.
+ * Puts the layers together as a worker does, and takes them apart again. clients.c asks, and
+ * servers.c answers.
  */
 #include "scenario/world.h"
 
@@ -24,7 +24,7 @@
 #include "tls/tls_tickets.h"
 #include "upstream/upstreams.h"
 
-/* How long nothing must move before the world counts as settled, in slices. */
+/* The world counts as settled after this many quiet slices. */
 enum { SLICE_US = 200, QUIET_SLICES = 2, SLICES_MAX = 500, WAIT_SLICE_US = 5000 };
 
 static bool load_config(struct world *world, const char *yaml, char *why)
@@ -49,7 +49,7 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     return !err;
 }
 
-/* With TLS there is somebody at the port of plain text too; steps may say otherwise. */
+/* With TLS there is also a server at the port of plain text; steps may say otherwise. */
 static void open_upstream(struct world *world, const struct route_upstream *upstream)
 {
     struct addr addr = upstream->addr;
@@ -61,7 +61,7 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
     servers_add(world, &addr);
 }
 
-/* Servers that recursion begins with or may meet. */
+/* Servers that recursion begins with or may discover. */
 static void open_met(struct world *world)
 {
     const struct recursion_options *recursion = &world->config->route.recursion;

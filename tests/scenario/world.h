@@ -23,26 +23,26 @@
 
 enum { WORLD_WHY_MAX = 512, WORLD_CLIENTS_MAX = 64 };
 
-/* How long a step waits for what it wants to see. */
+/* How long a step waits for the event that it checks. */
 #define WORLD_PATIENCE_US (UINT64_C(15) * US_PER_S)
 
-/* One way, to servers unless a step says otherwise: short, so that TTLs stay as Unbound has them.
- */
+/* One-way latency of servers unless a step says otherwise. It is short, so that TTLs match those
+ * of Unbound's files. */
 #define WORLD_LATENCY_US UINT64_C(50)
 
-/* A query that came to a server. */
+/* A query that reached a server. */
 struct out {
     struct list node; /* in world.outs, oldest first */
-    struct addr addr; /* the server's */
+    struct addr addr; /* of the server */
     bool over_tcp;
-    bool answered; /* or told to be silent: waits for no step */
+    bool answered; /* or meant to stay silent: waits for no step */
     bool checked;  /* a CHECK_OUT_QUERY has taken it */
     struct fake_query datagram;
     struct fake_conn *conn;
     struct span bytes;
 };
 
-/* An answer that came to a client. */
+/* An answer that reached a client. */
 struct got {
     struct list node; /* in world.gots, oldest first */
     struct addr client;
@@ -75,26 +75,26 @@ struct world {
     int now; /* the step whose ranges hold */
     uint16_t last_port, last_id;
     struct list outs, gots;
-    size_t out_count, got_count; /* ever */
+    size_t out_count, got_count; /* since the start */
     struct client clients[WORLD_CLIENTS_MAX];
     size_t client_count;
 };
 
-/* seed decides all that is random. False: why says what is wrong with the configuration.
- * world_close() is due either way. */
+/* seed decides everything random. False: why says what is wrong with the configuration. The
+ * caller must call world_close() in each case. */
 bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
                 char why[WORLD_WHY_MAX]);
 
-/* Ends everything; false when the resolver left something open. */
+/* Ends everything. False: the resolver left something open. */
 bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
 
-/* Time passes; answers are collected. */
+/* Lets time pass and collects answers. */
 void world_advance(struct world *world, uint64_t us);
 
-/* Lets all happen that needs no waiting: until nothing has moved for a moment. */
+/* Runs everything that needs no waiting, until nothing has moved for a moment. */
 void world_settle(struct world *world);
 
-/* Waits until done(context) or for WORLD_PATIENCE_US; returns what done() says. */
+/* Waits until done(context), at most for WORLD_PATIENCE_US. Returns the last result of done(). */
 bool world_wait(struct world *world, bool (*done)(void *context), void *context);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads zones; what servers say of them is in zone_answer.c. */
+/* Reads zones. zone_answer.c answers from them. */
 #include "scenario/zone.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_SCENARIO_ZONE_H
 
 /*
- * ZONE_BEGIN to ZONE_END: a zone that servers have, and what they say of it, as RFC 1034 section
- * 4.3.2 has it. Ranges go before zones, so that a scenario writes only what is wrong.
+ * ZONE_BEGIN to ZONE_END: a zone of a server, which answers from it as in RFC 1034 section 4.3.2.
+ * Ranges take precedence over zones, so that a scenario writes only the wrong answers.
  */
 
 #include <stdbool.h>
@@ -24,20 +24,20 @@ enum {
     ZONE_FIXED_LEN = 10, /* type, class, TTL and length of a record */
 };
 
-/* Manners: words behind the zone's name. */
+/* Manners: words after the zone's name. */
 enum zone_manner {
     ZONE_FULL = 1 << 0,        /* answers bring the zone's NS records along */
     ZONE_NO_ENT = 1 << 1,      /* NXDOMAIN for empty non-terminals */
-    ZONE_LOWER_CASE = 1 << 2,  /* the question comes back in lower case */
+    ZONE_LOWER_CASE = 1 << 2,  /* the question returns in lower case */
     ZONE_NO_EDNS = 1 << 3,     /* FORMERR for queries with EDNS */
-    ZONE_DROPS_EDNS = 1 << 4,  /* queries with EDNS are not answered */
+    ZONE_DROPS_EDNS = 1 << 4,  /* silence for queries with EDNS */
     ZONE_TRUNCATES = 1 << 5,   /* every answer over UDP */
     ZONE_NOT_AA = 1 << 6,      /* never authoritative */
     ZONE_OFFERS_RA = 1 << 7,   /* always with RA */
-    ZONE_REFUSES_RD0 = 1 << 8, /* as a resolver for others would */
+    ZONE_REFUSES_RD0 = 1 << 8, /* like a resolver for other clients */
 };
 
-/* In the order of the file. */
+/* Records, in the order of the file. */
 struct zone_record {
     struct zone_record *next;
     struct name owner;
@@ -47,7 +47,7 @@ struct zone_record {
 
 struct script_zone {
     struct script_zone *next;
-    int first, last; /* steps, as of ranges */
+    int first, last; /* steps, as for ranges */
     struct addr addrs[ZONE_ADDRS_MAX];
     unsigned addr_count;
     uint32_t manners;
@@ -55,15 +55,15 @@ struct script_zone {
     struct zone_record *records;
 };
 
-/* Reads up to ZONE_END; the reader stands at ZONE_BEGIN. Memory is the script's. NULL: its error
+/* Reads up to ZONE_END. The reader is at ZONE_BEGIN. The script owns the memory. NULL: its error
  * says why. */
 struct script_zone *zone_read(struct script *script, struct reader *reader);
 
-/* ZONE_MORE name to ZONE_END: more records for the zone of that name that was read last. */
+/* ZONE_MORE name to ZONE_END: more records for the latest zone of that name. */
 bool zone_read_more(struct script *script, struct reader *reader);
 
-/* What the server at the address says to the query at this step, to message with room for
- * MESSAGE_MAX: its length. 0: no zone is there, or it says nothing. */
+/* Writes the answer of the server at the address to the query at this step, to message with room
+ * for MESSAGE_MAX. Returns its length, or 0: the server has no zone, or is silent. */
 size_t zone_answer(const struct script *script, int now, const struct addr *addr, bool over_tcp,
                    struct span query, uint8_t *message);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A small authoritative server. Zones have a few records each, so all are looked at for every
- * question; there is neither DNSSEC nor compression.
+ * A small authoritative server. Zones have a few records each, so every query looks at all of them.
+ * There is neither DNSSEC nor compression.
  */
 #include "scenario/zone.h"
 
@@ -20,7 +20,7 @@ enum { CHAIN_MAX = 20, FIXED_LEN = ZONE_FIXED_LEN };
 
 /* ---- finding ---- */
 
-/* At any port: that of recursion may be another. */
+/* At any port: recursion may use another one. */
 static bool is_at(const struct script_zone *zone, const struct addr *addr)
 {
     for (unsigned i = 0; i < zone->addr_count; i++)
@@ -29,14 +29,15 @@ static bool is_at(const struct script_zone *zone, const struct addr *addr)
     return false;
 }
 
-/* A DS record is asked of the zone above. */
+/* The zone above answers queries for DS. */
 static bool is_for(const struct script_zone *zone, const struct question *question)
 {
     return name_is_below(question->name, zone->apex) &&
            (question->type != RRTYPE_DS || question->name.len > zone->apex.len);
 }
 
-/* The zone with the longest name, or else any that is there: *has says whether it has the name. */
+/* Returns the zone with the longest name that has the name, or else any zone of the server: *has
+ * tells them apart. */
 static const struct script_zone *find_zone(const struct script *script, int now,
                                            const struct addr *addr, const struct question *question,
                                            bool *has)
@@ -63,7 +64,7 @@ static const struct zone_record *find_record(const struct script_zone *zone, str
     return NULL;
 }
 
-/* Whether something is at the name or, when below, under it. */
+/* Whether the name has a record or, with below, a name under it has. */
 static bool is_there(const struct script_zone *zone, struct name name, bool below)
 {
     for (const struct zone_record *record = zone->records; record; record = record->next)
@@ -72,8 +73,8 @@ static bool is_there(const struct script_zone *zone, struct name name, bool belo
     return false;
 }
 
-/* The highest owner of the type between the apex and the name, both without themselves unless
- * with_name. */
+/* Returns the highest owner of the type between the apex and the name. Both ends are excluded,
+ * except for the name with with_name. */
 static const struct zone_record *find_above(const struct script_zone *zone, struct name name,
                                             uint16_t type, bool with_name)
 {
@@ -109,7 +110,7 @@ static bool is_wanted(uint16_t wanted, uint16_t type)
     return wanted == type || wanted == RRTYPE_ANY;
 }
 
-/* Those of the source under the name owner; returns how many. */
+/* Writes the records of source under the name owner. Returns their number. */
 static unsigned put_rrset(struct answering *work, enum section section, struct name source,
                           struct name owner, uint16_t type)
 {
@@ -131,7 +132,7 @@ static struct name target_of(const struct zone_record *record)
     return target;
 }
 
-/* The addresses of the name's servers, as far as the zone has them. */
+/* Writes the addresses of the name's servers that the zone has. */
 static void put_glue(struct answering *work, struct name owner)
 {
     for (const struct zone_record *ns = work->zone->records; ns; ns = ns->next) {
@@ -160,7 +161,7 @@ static void deny(struct answering *work, uint16_t rcode)
     put_rrset(work, SECTION_AUTHORITY, work->zone->apex, work->zone->apex, RRTYPE_SOA);
 }
 
-/* The name whose records the name has: itself, or a wildcard; false when there is none. */
+/* Finds the owner of the name's records: the name itself, or a wildcard. False: it has neither. */
 static bool find_source(const struct script_zone *zone, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *source)
 {
@@ -176,7 +177,7 @@ static bool find_source(const struct script_zone *zone, struct name name,
     return is_there(zone, *source, false);
 }
 
-/* A CNAME made of a DNAME; false when the name gets too long. */
+/* Writes a CNAME from a DNAME. False: the name gets too long. */
 static bool put_substitute(struct answering *work, struct name name,
                            const struct zone_record *dname, uint8_t wire[NAME_WIRE_MAX],
                            struct name *target)
@@ -198,7 +199,7 @@ static bool put_substitute(struct answering *work, struct name name,
     return true;
 }
 
-/* Answers for one name; true when there is another to go on with, in *name, which wire holds. */
+/* Answers for one name. True: *name, which wire holds, is the next one. */
 static bool answer_name(struct answering *work, struct name *name, uint8_t wire[NAME_WIRE_MAX])
 {
     const struct script_zone *zone = work->zone;

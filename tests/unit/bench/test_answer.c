@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the responder says, and that no query, however broken, makes it say more. */
+/* Answers of the responder; no query, however broken, makes it say more. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void test_silence_may_be_on_one_transport_only(void **state)
     assert_int_equal(answer.verdict, ANSWER_SILENT);
 }
 
-static void test_half_an_answer_comes_with_the_whole_of_it(void **state)
+static void test_the_half_verdict_carries_the_whole_answer(void **state)
 {
     (void)state;
     ask("half.example", WIRE_TYPE_A, true);
@@ -145,7 +145,7 @@ static void test_a_big_answer_is_cut_over_udp_and_whole_over_tcp(void **state)
     expect(RCODE_NOERROR, 200, 0);
 }
 
-static void test_keepalive_is_told_on_streams_only(void **state)
+static void test_keepalive_is_sent_on_streams_only(void **state)
 {
     (void)state;
     style.keepalive = 0;
@@ -155,7 +155,7 @@ static void test_keepalive_is_told_on_streams_only(void **state)
     assert_memory_equal(out + answer.len - 2, "\0\0", 2);
 }
 
-/* Puts an EDNS option with a cookie behind the query that was built. */
+/* Puts an EDNS option with a cookie after the query. */
 static void add_cookie(const uint8_t *cookie, uint16_t len)
 {
     put_u16(query + query_len - 2, (uint16_t)(4 + len));
@@ -165,7 +165,7 @@ static void add_cookie(const uint8_t *cookie, uint16_t len)
     query_len += 4u + len;
 }
 
-static void test_a_required_cookie_is_learnt_and_then_right(void **state)
+static void test_a_required_cookie_is_learnt_and_then_accepted(void **state)
 {
     (void)state;
     style.cookies = ANSWER_COOKIES_REQUIRED;
@@ -193,7 +193,7 @@ static void test_the_root_has_answers_too(void **state)
     expect(RCODE_NOERROR, 1, 0);
 }
 
-static void test_responses_and_fragments_are_met_with_silence(void **state)
+static void test_responses_and_fragments_get_no_answer(void **state)
 {
     (void)state;
     ask("a.example", WIRE_TYPE_A, false);
@@ -236,13 +236,13 @@ int main(void)
         cmocka_unit_test_setup(test_no_case_answers_with_a_question_in_lower_case, init),
         cmocka_unit_test_setup(test_labels_choose_the_rcode, init),
         cmocka_unit_test_setup(test_labels_ask_for_delay_and_ttl, init),
-        cmocka_unit_test_setup(test_half_an_answer_comes_with_the_whole_of_it, init),
+        cmocka_unit_test_setup(test_the_half_verdict_carries_the_whole_answer, init),
         cmocka_unit_test_setup(test_silence_may_be_on_one_transport_only, init),
         cmocka_unit_test_setup(test_a_big_answer_is_cut_over_udp_and_whole_over_tcp, init),
-        cmocka_unit_test_setup(test_keepalive_is_told_on_streams_only, init),
-        cmocka_unit_test_setup(test_a_required_cookie_is_learnt_and_then_right, init),
+        cmocka_unit_test_setup(test_keepalive_is_sent_on_streams_only, init),
+        cmocka_unit_test_setup(test_a_required_cookie_is_learnt_and_then_accepted, init),
         cmocka_unit_test_setup(test_the_root_has_answers_too, init),
-        cmocka_unit_test_setup(test_responses_and_fragments_are_met_with_silence, init),
+        cmocka_unit_test_setup(test_responses_and_fragments_get_no_answer, init),
         cmocka_unit_test_setup(test_a_cut_query_is_a_format_error, init),
         cmocka_unit_test_setup(test_random_bytes_never_make_more_than_an_answer, init),
     };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The cable's line: who is lost, who waits for how long, who comes first, and that all are counted.
- */
+/* The cable's line: lost packets, delays, order, and counters of all packets. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +53,7 @@ static void add(uint32_t number, uint64_t now_us)
     cable_line_add(&line, packet, now_us);
 }
 
-/* The number of the next one that is due; -1: none is. */
+/* Returns the number of the next packet that is due, or -1. */
 static int64_t take(uint64_t now_us)
 {
     struct cable_packet *packet = cable_line_take(&line, now_us);
@@ -84,7 +83,7 @@ static void test_a_packet_takes_half_of_the_round_trip(void **state)
     assert_all_counted();
 }
 
-static void test_without_delay_it_is_due_at_once(void **state)
+static void test_a_packet_without_delay_is_due_at_once(void **state)
 {
     (void)state;
     line.settings.delay_ms = 0;
@@ -92,7 +91,7 @@ static void test_without_delay_it_is_due_at_once(void **state)
     assert_int_equal(take(NOW), 7);
 }
 
-static void test_jitter_lets_nobody_overtake(void **state)
+static void test_jitter_keeps_the_order(void **state)
 {
     (void)state;
     line.settings.jitter_ms = 10;
@@ -103,7 +102,7 @@ static void test_jitter_lets_nobody_overtake(void **state)
         assert_int_equal(take(NOW + QUEUE * 10 + 10000), i);
 }
 
-static void test_jitter_reorders_where_that_is_wanted(void **state)
+static void test_jitter_reorders_if_configured(void **state)
 {
     (void)state;
     line.settings.jitter_ms = 10;
@@ -120,7 +119,7 @@ static void test_jitter_reorders_where_that_is_wanted(void **state)
     assert_all_counted();
 }
 
-static void test_a_shorter_delay_lets_nobody_overtake(void **state)
+static void test_a_shorter_delay_keeps_the_order(void **state)
 {
     (void)state;
     add(1, NOW);
@@ -150,7 +149,7 @@ static void test_full_loss_loses_all_and_none_loses_nothing(void **state)
     assert_all_counted();
 }
 
-static void test_some_loss_loses_about_so_many(void **state)
+static void test_partial_loss_loses_about_its_share(void **state)
 {
     (void)state;
     line.settings.loss_percent = 20;
@@ -191,7 +190,7 @@ static void test_foreign_packets_are_counted_and_go_nowhere(void **state)
     assert_all_counted();
 }
 
-static void test_what_the_kernel_does_not_take_is_counted(void **state)
+static void test_packets_that_the_kernel_refuses_are_counted(void **state)
 {
     (void)state;
     add(1, NOW);
@@ -222,7 +221,7 @@ static void test_a_warm_line_has_no_more_packets_than_were_under_way_at_once(voi
     assert_all_counted();
 }
 
-static void test_what_is_under_way_at_the_end_is_freed(void **state)
+static void test_packets_under_way_at_the_end_are_freed(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 10; i++)
@@ -236,17 +235,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_a_packet_takes_half_of_the_round_trip),
-        CASE(test_without_delay_it_is_due_at_once),
-        CASE(test_jitter_lets_nobody_overtake),
-        CASE(test_jitter_reorders_where_that_is_wanted),
-        CASE(test_a_shorter_delay_lets_nobody_overtake),
+        CASE(test_a_packet_without_delay_is_due_at_once),
+        CASE(test_jitter_keeps_the_order),
+        CASE(test_jitter_reorders_if_configured),
+        CASE(test_a_shorter_delay_keeps_the_order),
         CASE(test_full_loss_loses_all_and_none_loses_nothing),
-        CASE(test_some_loss_loses_about_so_many),
+        CASE(test_partial_loss_loses_about_its_share),
         CASE(test_beyond_the_queue_the_newest_are_dropped),
         CASE(test_foreign_packets_are_counted_and_go_nowhere),
-        CASE(test_what_the_kernel_does_not_take_is_counted),
+        CASE(test_packets_that_the_kernel_refuses_are_counted),
         CASE(test_a_warm_line_has_no_more_packets_than_were_under_way_at_once),
-        CASE(test_what_is_under_way_at_the_end_is_freed),
+        CASE(test_packets_under_way_at_the_end_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Turning a packet round: what goes from here to there comes back as if from there, and nothing
- * that is not such a packet is touched. */
+/* Turning a packet round: a packet from here to there comes back as if from there, and other
+ * packets stay unchanged. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static uint16_t sum_of(const uint8_t *bytes, size_t len)
 
 static bool turn(size_t len)
 {
-    /* A copy of its own size, so that a sanitizer sees whoever reads beyond it. */
+    /* A copy of its own size, so that a sanitizer notices reads beyond it. */
     uint8_t *copy = malloc(len ? len : 1);
     memcpy(before, packet, sizeof(packet));
     memcpy(copy, packet, len);
@@ -91,7 +91,7 @@ static void test_a_header_with_options_is_turned(void **state)
     assert_memory_equal(packet + 12, there, 4);
 }
 
-static void test_what_an_icmp_error_quotes_is_turned_with_it(void **state)
+static void test_the_quote_of_an_icmp_error_is_turned_with_it(void **state)
 {
     (void)state;
     put_header(packet, here, there, 56, 1);
@@ -104,7 +104,7 @@ static void test_what_an_icmp_error_quotes_is_turned_with_it(void **state)
     assert_int_equal(sum_of(packet + 20, 36), sum_of(before + 20, 36));
 }
 
-static void test_an_icmp_error_about_somebody_else_keeps_what_it_quotes(void **state)
+static void test_an_icmp_error_about_another_flow_keeps_its_quote(void **state)
 {
     (void)state;
     put_header(packet, here, there, 56, 1);
@@ -155,7 +155,7 @@ static void test_a_short_packet_is_foreign(void **state)
         assert_untouched(len);
 }
 
-static void test_a_length_that_is_not_its_own_is_foreign(void **state)
+static void test_a_packet_with_a_wrong_length_is_foreign(void **state)
 {
     (void)state;
     put_header(packet, here, there, 40, 17);
@@ -188,7 +188,7 @@ static void test_other_addresses_are_foreign(void **state)
     assert_untouched(40);
     put_header(packet, here, other, 40, 17);
     assert_untouched(40);
-    put_header(packet, there, here, 40, 17); /* it would come back for ever */
+    put_header(packet, there, here, 40, 17); /* it would return for ever */
     assert_untouched(40);
 }
 
@@ -199,7 +199,7 @@ static void test_garbage_of_any_length_is_survived(void **state)
     for (int i = 0; i < 100000; i++) {
         size_t len = rand_below(sizeof(packet));
         rand_bytes(packet, sizeof(packet));
-        if (i % 2) { /* half of it gets beyond the header */
+        if (i % 2) { /* half of them get beyond the header */
             put_header(packet, here, there, len, 1);
             packet[6] = packet[7] = 0;
             packet[20] = 3;
@@ -215,13 +215,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_the_addresses_change_places_and_nothing_else),
         CASE(test_a_header_with_options_is_turned),
-        CASE(test_what_an_icmp_error_quotes_is_turned_with_it),
-        CASE(test_an_icmp_error_about_somebody_else_keeps_what_it_quotes),
+        CASE(test_the_quote_of_an_icmp_error_is_turned_with_it),
+        CASE(test_an_icmp_error_about_another_flow_keeps_its_quote),
         CASE(test_a_ping_that_looks_like_a_quote_keeps_its_content),
         CASE(test_a_quote_that_is_cut_off_is_left_alone),
         CASE(test_a_later_fragment_has_no_icmp_header),
         CASE(test_a_short_packet_is_foreign),
-        CASE(test_a_length_that_is_not_its_own_is_foreign),
+        CASE(test_a_packet_with_a_wrong_length_is_foreign),
         CASE(test_a_header_longer_than_the_packet_is_foreign),
         CASE(test_ipv6_is_foreign),
         CASE(test_other_addresses_are_foreign),

@@ -41,13 +41,13 @@ static void test_small_values_are_exact(void **state)
     assert_int_equal(latency.min, 1);
 }
 
-static void test_every_value_is_told_within_a_sixtyfourth(void **state)
+static void test_every_value_is_within_a_sixtyfourth(void **state)
 {
     (void)state;
     for (uint64_t value = 1; value < 1ULL << 40; value = value * 21 / 20 + 1) {
         latency_init(&latency);
         latency_record(&latency, value);
-        latency_record(&latency, UINT64_MAX); /* so that max does not help */
+        latency_record(&latency, UINT64_MAX); /* so that max has no influence */
         uint64_t told = latency_percentile(&latency, 50);
         assert_true(told >= value);
         assert_true(told - value <= value / 64);
@@ -80,7 +80,7 @@ static void test_one_slow_answer_in_a_hundred_is_the_99_9th_and_not_the_99th(voi
     assert_int_equal(latency_percentile(&latency, 99.9), 50);
 }
 
-static void test_merging_is_as_recording_in_one(void **state)
+static void test_merging_equals_recording_in_one(void **state)
 {
     (void)state;
     struct latency *both = &latency;
@@ -98,12 +98,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_an_empty_histogram_has_only_zeros, init),
         cmocka_unit_test_setup(test_small_values_are_exact, init),
-        cmocka_unit_test_setup(test_every_value_is_told_within_a_sixtyfourth, init),
+        cmocka_unit_test_setup(test_every_value_is_within_a_sixtyfourth, init),
         cmocka_unit_test_setup(test_a_percentile_never_exceeds_the_maximum, init),
         cmocka_unit_test_setup(test_the_longest_durations_share_the_last_bucket, init),
         cmocka_unit_test_setup(test_one_slow_answer_in_a_hundred_is_the_99_9th_and_not_the_99th,
                                init),
-        cmocka_unit_test_setup(test_merging_is_as_recording_in_one, init),
+        cmocka_unit_test_setup(test_merging_equals_recording_in_one, init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

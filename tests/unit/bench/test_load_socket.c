@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the load says it sent: each query by the instant at which it was due. */
+/* The load's counters: each query counts at the instant when it was due. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static int deinit(void **state)
     return 0;
 }
 
-/* Answers what the server has got, as its client would see it come. */
+/* Answers the queries that reached the server. */
 static void answer_all(void)
 {
     uint8_t bytes[512];
@@ -91,7 +91,7 @@ static void test_a_batch_in_the_warm_up_does_not_count(void **state)
     assert_int_equal(load.answered_in_all, BATCH);
 }
 
-static void test_of_a_batch_across_the_end_of_the_warm_up_the_rest_counts(void **state)
+static void test_a_batch_across_the_end_of_the_warm_up_counts_in_part(void **state)
 {
     (void)state;
     send_counted_from(START_NS + 4 * GAP_NS);
@@ -101,7 +101,7 @@ static void test_of_a_batch_across_the_end_of_the_warm_up_the_rest_counts(void *
     assert_int_equal(load.counters.answered, load.counters.sent);
 }
 
-static void test_what_was_sent_and_never_answered_is_lost_and_no_more(void **state)
+static void test_only_sent_queries_without_an_answer_are_lost(void **state)
 {
     (void)state;
     send_counted_from(START_NS + 4 * GAP_NS);
@@ -119,8 +119,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_a_batch_after_the_warm_up_counts_whole),
         CASE(test_a_batch_in_the_warm_up_does_not_count),
-        CASE(test_of_a_batch_across_the_end_of_the_warm_up_the_rest_counts),
-        CASE(test_what_was_sent_and_never_answered_is_lost_and_no_more),
+        CASE(test_a_batch_across_the_end_of_the_warm_up_counts_in_part),
+        CASE(test_only_sent_queries_without_an_answer_are_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

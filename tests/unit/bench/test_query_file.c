@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Query files: what dnsperf takes is taken, what it would not is told with its line. */
+/* Query files: the load reads what dnsperf reads, and reports other lines by number. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_each_line_becomes_a_query(void **state)
     query_file_deinit(&file);
 }
 
-static void test_comments_and_empty_lines_are_passed_over(void **state)
+static void test_comments_and_empty_lines_are_skipped(void **state)
 {
     (void)state;
     assert_int_equal(load("; no\n\n# no\n   \nyes A\n", &plain), ERR_OK);
@@ -59,7 +59,7 @@ static void test_edns_is_added_as_the_style_says(void **state)
     query_file_deinit(&file);
 }
 
-static void test_a_bad_line_is_told_by_its_number(void **state)
+static void test_a_bad_line_is_reported_by_its_number(void **state)
 {
     (void)state;
     static const char *const bad[] = {"ok A\na..b A\n", "ok A\nname\n", "ok A\nname NOTYPE\n",
@@ -90,7 +90,7 @@ static void test_names_and_labels_beyond_their_lengths_are_refused(void **state)
     assert_int_equal(load(text, &plain), ERR_INVALID);
     for (int i = 0; i < 300; i++)
         text[i] = i % 2 ? '.' : 'a';
-    strcpy(text + 254, " A\n"); /* 127 labels of one letter: 255 bytes, the most there may be */
+    strcpy(text + 254, " A\n"); /* 127 labels of one letter: 255 bytes, the maximum */
     assert_int_equal(load(text, &plain), ERR_OK);
     query_file_deinit(&file);
     for (int i = 0; i < 300; i++)
@@ -116,9 +116,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_line_becomes_a_query),
-        cmocka_unit_test(test_comments_and_empty_lines_are_passed_over),
+        cmocka_unit_test(test_comments_and_empty_lines_are_skipped),
         cmocka_unit_test(test_edns_is_added_as_the_style_says),
-        cmocka_unit_test(test_a_bad_line_is_told_by_its_number),
+        cmocka_unit_test(test_a_bad_line_is_reported_by_its_number),
         cmocka_unit_test(test_a_file_without_queries_is_an_error),
         cmocka_unit_test(test_names_and_labels_beyond_their_lengths_are_refused),
         cmocka_unit_test(test_thousands_of_queries_grow_the_memory),

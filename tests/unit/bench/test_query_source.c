@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Where queries come from: files go round, made-up names are new or popular as asked. */
+/* Sources of queries: files repeat, and made-up names are new or popular as configured. */
 
 #include <stdarg.h>
 #include <stddef.h>

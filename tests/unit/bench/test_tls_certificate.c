@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Certificates for tests: good ones are good, bad ones are bad in one thing only. */
+/* Certificates for tests: good ones are good, and each bad one has exactly one fault. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void make(enum tls_identity identity, const struct tls_pair *shared)
     assert_true(tls_leaf_make(&leaf, &authority, shared, identity, "ns.test", &address, 1));
 }
 
-/* X509_V_OK or what is wrong with the leaf as a server's. */
+/* Returns X509_V_OK, or the fault of the leaf as a server's certificate. */
 static int verify(void)
 {
     X509_STORE *store = X509_STORE_new();
@@ -60,7 +60,7 @@ static int verify(void)
     return verdict;
 }
 
-static void test_a_good_one_is_for_its_name_and_addresses(void **state)
+static void test_a_good_certificate_is_for_its_name_and_addresses(void **state)
 {
     (void)state;
     make(TLS_IDENTITY_GOOD, NULL);
@@ -71,7 +71,7 @@ static void test_a_good_one_is_for_its_name_and_addresses(void **state)
     assert_int_equal(X509_check_ip_asc(leaf.certificate, "127.0.0.1", 0), 0);
 }
 
-static void test_bad_ones_are_bad_in_one_thing(void **state)
+static void test_bad_certificates_have_one_fault(void **state)
 {
     (void)state;
     make(TLS_IDENTITY_EXPIRED, NULL);
@@ -86,7 +86,7 @@ static void test_bad_ones_are_bad_in_one_thing(void **state)
     assert_int_equal(X509_check_ip_asc(leaf.certificate, "::1", 0), 0);
 }
 
-static void test_the_key_is_shared_but_for_one(void **state)
+static void test_all_certificates_but_one_share_a_key(void **state)
 {
     char pin[TLS_PIN_MAX], other[TLS_PIN_MAX];
     struct tls_pair first;
@@ -104,7 +104,7 @@ static void test_the_key_is_shared_but_for_one(void **state)
     tls_pair_deinit(&first);
 }
 
-static void test_a_client_s_certificate_is_no_server_s(void **state)
+static void test_a_client_certificate_is_not_valid_for_servers(void **state)
 {
     (void)state;
     assert_true(tls_client_leaf_make(&leaf, &authority));
@@ -126,7 +126,7 @@ static void test_a_pair_is_written_and_read(void **state)
     assert_true(tls_pair_read(&read, path, path));
     assert_int_equal(X509_cmp(read.certificate, leaf.certificate), 0);
     tls_pair_deinit(&read);
-    assert_true(tls_pair_write(&leaf, path, false)); /* the key is gone from the file */
+    assert_true(tls_pair_write(&leaf, path, false)); /* the file has no key any more */
     assert_false(tls_pair_read(&read, path, path));
     assert_null(read.key);
     unlink(path);
@@ -138,10 +138,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, init, deinit)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_good_one_is_for_its_name_and_addresses),
-        TEST(test_bad_ones_are_bad_in_one_thing),
-        TEST(test_the_key_is_shared_but_for_one),
-        TEST(test_a_client_s_certificate_is_no_server_s),
+        TEST(test_a_good_certificate_is_for_its_name_and_addresses),
+        TEST(test_bad_certificates_have_one_fault),
+        TEST(test_all_certificates_but_one_share_a_key),
+        TEST(test_a_client_certificate_is_not_valid_for_servers),
         TEST(test_a_pair_is_written_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

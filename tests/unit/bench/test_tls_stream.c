@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The bench's two ends of TLS, moved by hand: who is believed, what is resumed, how it ends. */
+/* The bench's two ends of TLS, moved by hand: trust, resumption, endings. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,8 @@ static int deinit(void **state)
     return 0;
 }
 
-/* Moves what one end has to send to the other, piece by piece; what the other read from it. */
+/* Moves the output of one end to the other, piece by piece. Returns what the other end read from
+ * it. */
 static size_t move(struct tls_stream *from, struct tls_stream *to, size_t piece, uint8_t *out)
 {
     static uint8_t none[ROOM];
@@ -145,7 +146,7 @@ static void test_single_bytes_make_a_whole_handshake(void **state)
     end(&ends);
 }
 
-/* What had no room is kept over tls_stream_settle(). */
+/* Bytes that had no room survive tls_stream_settle(). */
 static void test_bytes_without_room_wait(void **state)
 {
     static uint8_t sent[LONG], got[LONG];
@@ -211,7 +212,7 @@ static void test_without_tickets_there_is_nothing_to_resume(void **state)
     end(&ends);
 }
 
-static void test_bad_certificates_are_refused_and_the_server_hears_it(void **state)
+static void test_bad_certificates_are_refused_with_an_alert(void **state)
 {
     static const struct {
         enum tls_identity identity;
@@ -240,7 +241,7 @@ static void test_bad_certificates_are_refused_and_the_server_hears_it(void **sta
     end(&good);
 }
 
-static void test_the_address_is_verified_where_no_name_is_given(void **state)
+static void test_the_address_is_verified_without_a_name(void **state)
 {
     (void)state;
     set_client(0, ca_path, NULL);
@@ -254,7 +255,7 @@ static void test_the_address_is_verified_where_no_name_is_given(void **state)
     end(&ends);
 }
 
-static void test_who_verifies_nothing_believes_everybody(void **state)
+static void test_a_client_without_verification_trusts_every_server(void **state)
 {
     (void)state;
     set_client(0, NULL, NULL);
@@ -264,7 +265,7 @@ static void test_who_verifies_nothing_believes_everybody(void **state)
     end(&ends);
 }
 
-static void test_a_file_without_certificates_is_told(void **state)
+static void test_a_file_without_certificates_is_an_error(void **state)
 {
     char why[TLS_TEXT_MAX];
     const struct tls_client_options options = {.ca_file = "/nonexistent/ca.pem"};
@@ -351,8 +352,8 @@ static void test_garbage_breaks_a_server_and_is_explained(void **state)
     tls_stream_free(stream);
 }
 
-/* A peer that takes nothing: the bound is reached and the stream is broken, not the process. */
-static void test_bytes_that_nobody_takes_are_bounded(void **state)
+/* The peer takes nothing: the stream reaches its bound and breaks, and the process lives. */
+static void test_bytes_that_the_peer_does_not_take_are_bounded(void **state)
 {
     static uint8_t bytes[1 << 20];
     (void)state;
@@ -399,12 +400,12 @@ int main(void)
         TEST(test_early_data_is_answered_before_the_handshake_is_over),
         TEST(test_rejected_early_data_is_not_read),
         TEST(test_settings_choose_alpn_and_version),
-        TEST(test_the_address_is_verified_where_no_name_is_given),
-        TEST(test_who_verifies_nothing_believes_everybody),
-        TEST(test_a_file_without_certificates_is_told),
-        TEST(test_bad_certificates_are_refused_and_the_server_hears_it),
+        TEST(test_the_address_is_verified_without_a_name),
+        TEST(test_a_client_without_verification_trusts_every_server),
+        TEST(test_a_file_without_certificates_is_an_error),
+        TEST(test_bad_certificates_are_refused_with_an_alert),
         TEST(test_garbage_breaks_a_server_and_is_explained),
-        TEST(test_bytes_that_nobody_takes_are_bounded),
+        TEST(test_bytes_that_the_peer_does_not_take_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the servers of a made-up hierarchy say: who follows their referrals arrives. */
+/* Servers of a made-up hierarchy: a resolver that follows their referrals arrives. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,8 +69,7 @@ static unsigned answers(void)
     return get_u16(out + 6);
 }
 
-/* Of those that are in the answer anywhere, and glue is at the end of it, before 11 bytes of OPT.
- */
+/* Returns the place of the glue at the end of the answer, before 11 bytes of OPT, or NULL. */
 static const struct tree_place *last_glue(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
@@ -79,7 +78,7 @@ static const struct tree_place *last_glue(void)
     return NULL;
 }
 
-/* Follows referrals with glue from the root; the number of servers asked. */
+/* Follows referrals with glue from the root. Returns the number of servers asked. */
 static unsigned resolve(const char *name, uint16_t type)
 {
     const struct tree_place *place = &places[0];
@@ -105,14 +104,14 @@ static void test_a_name_is_found_from_the_root(void **state)
     assert_int_equal(answers(), 1);
 }
 
-static void test_more_labels_are_no_more_cuts_but_below_sub(void **state)
+static void test_more_labels_make_more_cuts_only_below_sub(void **state)
 {
     (void)state;
     assert_int_equal(resolve("www.b.a.z1.near", WIRE_TYPE_AAAA), 3);
     assert_int_equal(answers(), 1);
     assert_int_equal(resolve("www.sub1.z1.near", WIRE_TYPE_A), 4);
     assert_int_equal(answers(), 1);
-    /* Who has z1 has sub2.sub1 as well, and answers at once. */
+    /* The server of z1 also has sub2.sub1, and answers at once. */
     assert_int_equal(resolve("www.sub2.sub1.z1.near", WIRE_TYPE_A), 3);
     assert_int_equal(answers(), 1);
 }
@@ -142,7 +141,7 @@ static void test_a_server_has_its_address_in_the_zone_that_glue_has(void **state
     assert_memory_equal(out + answer.len - 11 - 4, glue, 4);
 }
 
-static void test_the_root_says_its_servers_without_pointers_to_itself(void **state)
+static void test_the_root_names_its_servers_without_pointers_to_itself(void **state)
 {
     (void)state;
     ask(&places[1], ".", WIRE_TYPE_NS);
@@ -155,7 +154,7 @@ static void test_the_root_says_its_servers_without_pointers_to_itself(void **sta
     assert_int_equal(get_u16(out + 8), 1);
 }
 
-static void test_what_is_not_there_is_denied_by_its_zone(void **state)
+static void test_a_zone_denies_missing_names(void **state)
 {
     (void)state;
     assert_int_equal(resolve("nx1.z1.near", WIRE_TYPE_A), 3);
@@ -179,19 +178,19 @@ static void test_an_alias_leads_elsewhere(void **state)
     assert_int_equal(get_u16(out + WIRE_HEADER_BYTES + 13 + 4 + 2), WIRE_TYPE_CNAME);
 }
 
-static void test_who_does_not_serve_a_zone_refuses(void **state)
+static void test_a_server_refuses_zones_of_others(void **state)
 {
     (void)state;
     ask(&places[4], "www.z1.far1", WIRE_TYPE_A); /* near's */
     assert_int_equal(rcode(), RCODE_REFUSED);
-    ask(&places[5], "www.z1.near", WIRE_TYPE_A); /* that of an odd number of labels */
+    ask(&places[5], "www.z1.near", WIRE_TYPE_A); /* of the server for an odd number of labels */
     assert_int_equal(rcode(), RCODE_REFUSED);
     ask(&places[2], ".", WIRE_TYPE_NS);
     assert_int_equal(rcode(), RCODE_REFUSED);
     assert_false(is_authoritative());
 }
 
-static void test_a_tree_misses_nobody(void **state)
+static void test_a_tree_names_its_missing_servers(void **state)
 {
     struct tree other = {0};
     struct tree_place place;
@@ -242,14 +241,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_name_is_found_from_the_root, init),
-        cmocka_unit_test_setup(test_more_labels_are_no_more_cuts_but_below_sub, init),
+        cmocka_unit_test_setup(test_more_labels_make_more_cuts_only_below_sub, init),
         cmocka_unit_test_setup(test_some_zones_of_far_have_their_servers_elsewhere, init),
         cmocka_unit_test_setup(test_a_server_has_its_address_in_the_zone_that_glue_has, init),
-        cmocka_unit_test_setup(test_the_root_says_its_servers_without_pointers_to_itself, init),
-        cmocka_unit_test_setup(test_what_is_not_there_is_denied_by_its_zone, init),
+        cmocka_unit_test_setup(test_the_root_names_its_servers_without_pointers_to_itself, init),
+        cmocka_unit_test_setup(test_a_zone_denies_missing_names, init),
         cmocka_unit_test_setup(test_an_alias_leads_elsewhere, init),
-        cmocka_unit_test_setup(test_who_does_not_serve_a_zone_refuses, init),
-        cmocka_unit_test_setup(test_a_tree_misses_nobody, init),
+        cmocka_unit_test_setup(test_a_server_refuses_zones_of_others, init),
+        cmocka_unit_test_setup(test_a_tree_names_its_missing_servers, init),
         cmocka_unit_test_setup(test_any_name_fits, init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
