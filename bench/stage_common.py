@@ -13,6 +13,9 @@ import subprocess
 import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from free_ports import free_port  # noqa: E402
+
 CPU_CLOCK_OF_PROCESS = 2  # kind of clock in a clockid_t that holds a pid: see cpu_us()
 
 
@@ -45,19 +48,6 @@ def find_program(name, package=None):
     if not found:
         give_up(f"{name} is not installed" + (f" (Debian: {package})" if package else ""))
     return found
-
-
-def free_port():
-    """Returns a port that is free now over UDP and TCP on any address."""
-    while True:
-        port = random.randrange(20000, 32000)
-        try:
-            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("0.0.0.0", port))
-            return port
-        except OSError:
-            continue
 
 
 # ---- resources of a process ----

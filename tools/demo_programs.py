@@ -5,11 +5,11 @@ figures, and ended. Needs no privilege."""
 
 import json
 import pathlib
-import random
 import select
-import socket
 import subprocess
 import time
+
+from free_ports import free_port
 
 START_S = 20
 STOP_S = 10
@@ -17,19 +17,6 @@ STOP_S = 10
 
 class Broken(Exception):
     """The demonstration cannot go on."""
-
-
-def free_port():
-    """A port of 127.0.0.1 that is free over UDP and TCP now."""
-    while True:
-        port = random.randrange(20000, 32000)
-        try:
-            for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-                with socket.socket(socket.AF_INET, kind) as probe:
-                    probe.bind(("127.0.0.1", port))
-            return port
-        except OSError:
-            continue
 
 
 def run(*args):

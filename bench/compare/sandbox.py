@@ -13,7 +13,11 @@ import shutil
 import signal
 import socket
 import struct
+import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from free_ports import is_free  # noqa: E402
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 PR_SET_PDEATHSIG = 1
@@ -148,13 +152,8 @@ class Ports:
     def take(self):
         while True:
             self.next += 1
-            try:
-                for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-                    with socket.socket(socket.AF_INET, kind) as probe:
-                        probe.bind(("127.0.0.1", self.next))
+            if is_free(self.next, "127.0.0.1"):
                 return self.next
-            except OSError:
-                continue
 
 
 def cpus(wanted_server, wanted_load, wanted_upstream):

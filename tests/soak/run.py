@@ -18,12 +18,15 @@ import argparse
 import json
 import os
 import random
+import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from free_ports import free_port  # noqa: E402
 
 CONFIG = """
 server:
@@ -110,18 +113,6 @@ SAMPLES_MIN = 15       # one a minute: each trouble has been met several times i
 MEMORY_GROWTH = 1.10   # from the end of the first third of the time on
 FILES_SLACK = 16       # spares, a dial that is under way
 FILES_GROWTH = 1.25    # of all files, from the second third of the time to the last
-
-
-def free_port():
-    """A port that is free for UDP and TCP on every address used here."""
-    while True:
-        with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-            tcp.bind(("0.0.0.0", 0))
-            try:
-                udp.bind(("0.0.0.0", tcp.getsockname()[1]))
-            except OSError:
-                continue
-            return tcp.getsockname()[1]
 
 
 def resident_kib(pid):

@@ -19,8 +19,8 @@ import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
 import zlib
@@ -29,6 +29,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+from free_ports import free_port  # noqa: E402
+
 BAD_WORDS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|MUST\(")
 
 
@@ -128,17 +131,7 @@ def eventually(check, within=5.0):
 def free_address(ip=None):
     """(IP, port) where nobody listens over UDP or TCP; a loopback address at random without ip."""
     ip = ip or f"127.{random.randint(1, 250)}.{random.randint(0, 250)}.{random.randint(1, 250)}"
-    for _ in range(100):
-        port = random.randint(10000, 30000)
-        try:
-            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-                family = socket.AF_INET6 if ":" in ip else socket.AF_INET
-                with socket.socket(family, kind) as probe:
-                    probe.bind((ip, port))
-            return ip, port
-        except OSError:
-            continue
-    raise RuntimeError(f"no free port on {ip}")
+    return ip, free_port(ip)
 
 
 def merge(base, more):
