@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SYSTEM = HERE.parent / "system"
 sys.path[:0] = [str(SYSTEM), str(HERE.parents[1] / "bench" / "compare")]
 
-# Modules of tests/system say `from conftest import ...`: the names are here too, whichever conftest they find.
+# Modules of tests/system say `from conftest import ...`. The names are here too, so either conftest will do.
 spec = importlib.util.spec_from_file_location("system_conftest", SYSTEM / "conftest.py")
 shared = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(shared)
@@ -31,7 +31,7 @@ def pytest_addoption(parser):
 
 
 def pytest_sessionstart(session):
-    """Before the first thread: a process with several threads cannot enter a user namespace."""
+    """Runs before the first thread: a process with several threads cannot enter a user namespace."""
     global entered
     if session.config.option.collectonly:
         return
@@ -54,7 +54,7 @@ def running(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def servers(running):
-    """{name: RealServer}, all of them running. Those that a test ends are started again by it."""
+    """{name: RealServer}, all of them running. A test that ends a server starts it again."""
     return running.by_name
 
 
@@ -69,7 +69,7 @@ reports = []
 
 @pytest.fixture(scope="session")
 def report(is_full):
-    """report(title, header, rows): a table at the end of a full run."""
+    """report(title, header, rows): prints a table at the end of a full run."""
     def add(title, header, rows):
         if is_full:
             reports.append((title, header, rows))

@@ -12,13 +12,14 @@ import threading
 
 
 class FrameCounter:
-    """Cuts a stream of bytes into messages and counts them. RFC 1035 section 4.2.2: each follows its length."""
+    """Cuts a stream of bytes into messages and counts them. RFC 1035 section 4.2.2: each message follows its
+    length."""
 
     def __init__(self):
         self.held, self.frames = bytearray(), 0
 
     def feed(self, data):
-        """Each message that is whole now, with its length."""
+        """Yields each message that is complete now, with its length."""
         self.held += data
         while len(self.held) >= 2:
             end = 2 + struct.unpack_from(">H", self.held)[0]
@@ -30,7 +31,7 @@ class FrameCounter:
 
 
 class CountingProxy:
-    """counters: {(name of the server, transport): [FrameCounter of each connection that carried something]}"""
+    """counters: {(name of the server, transport): [FrameCounter of each connection that carried bytes]}"""
 
     def __init__(self, authority):
         self.authority, self.counters, self.listeners, self.tasks = authority, {}, [], set()
@@ -42,7 +43,7 @@ class CountingProxy:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
 
     def stand_before(self, server, transport, ip, port):
-        """From now on what comes to that address goes to the server."""
+        """Sends everything that arrives at that address to the server from now on."""
         inside = outside = None
         if transport == "tls":
             inside = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -72,7 +73,7 @@ class CountingProxy:
         self.listeners.append(self.call(asyncio.start_server(serve, ip, port, ssl=inside)))
 
     def frames(self, server, transport):
-        """The number of messages of each connection on which there were any."""
+        """Returns the number of messages of each connection that had any."""
         return [one.frames for one in self.counters[server.name, transport] if one.frames]
 
     def close(self):

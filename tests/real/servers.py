@@ -29,8 +29,8 @@ ns A 192.0.2.53
 * A 192.0.2.1
 """
 
-# name: (program, words of its command line, name of its file, does it resolve, what speaks TLS). {conf} is its file,
-# {folder} its folder.
+# name: (program, words of its command line, name of its file, whether it resolves, the program that speaks
+# TLS). {conf} is its file, {folder} its folder.
 ROWS = {
     "nsd": ("nsd", ["-d", "-c", "{conf}"], "nsd.conf", False, "itself"),
     "knotd": ("knotd", ["-c", "{conf}"], "knot.conf", False, "haproxy"),
@@ -61,12 +61,12 @@ def indented(lines, by):
 def write_zones(folder, zones):
     for zone in zones:
         (folder / f"{zone}.zone").write_text(ZONE)
-    (folder / "zones.conf").write_text("".join(  # for servers that read BIND's way to say it
+    (folder / "zones.conf").write_text("".join(  # for servers that read BIND's syntax
         f'zone "{zone}" {{ type master; file "{folder}/{zone}.zone"; }};\n' for zone in zones))
 
 
 def conf_of(name, values):
-    """The text of a configuration: that of tests/system where it has one, else a file of peers/."""
+    """Returns a configuration: that of tests/system if it has one, else a file of peers/."""
     zones, folder = values["zones"], values["folder"]
     if name in ("nsd", "behind"):
         options = [f"ip-address: {values['ip']}@853", "tls-port: 853", f'tls-service-pem: "{values["pem"]}"',
@@ -84,7 +84,7 @@ def conf_of(name, values):
 
 
 class RealServer(Server):
-    """One of the eight. ip: its address; front: what speaks TLS for it, or None."""
+    """One of the eight. ip: its address; front: the program that speaks TLS for it, or None."""
 
     def __init__(self, name, ip, folder, authority, fronts):
         program, words, file_name, self.resolves, self.speaks_tls = ROWS[name]
@@ -105,12 +105,12 @@ class RealServer(Server):
                                         preexec_fn=sandbox.die_with_parent)
 
     def kill(self):
-        """Ends it as a crash would."""
+        """Ends it like a crash."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(5)
 
     def terminate(self):
-        """Ends it as the service manager would."""
+        """Ends it like the service manager."""
         self.process.terminate()
         try:
             self.process.wait(10)
@@ -121,7 +121,7 @@ class RealServer(Server):
         return f"{self.ip}@{PORTS[transport]}"
 
     def answers(self):
-        """It answers for both of its zones, over UDP."""
+        """Whether it answers for both of its zones over UDP."""
         def one(zone):
             answer = udp_ask(self, query(f"ready.{zone}"), timeout=0.3)
             return answer and rcode_of(answer) == 0

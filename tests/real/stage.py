@@ -13,8 +13,9 @@ numbers = itertools.count(1)  # no name is asked twice, so no answer comes from 
 
 
 def zones_for(servers, transports=TRANSPORTS, address=None, **more):
-    """The part of a configuration that names the servers: zones that nail them over these transports. An authoritative
-    server is a stub zone's, a resolver a forward zone's. address(server, transport): where the daemon finds a server."""
+    """The part of a configuration that names the servers: zones that nail them over these transports. An
+    authoritative server serves a stub zone, and a resolver a forward zone. address(server, transport): where the
+    daemon finds a server."""
     address = address or (lambda server, transport: server.address(transport))
     parts = {"stub-zones": [], "forward-zones": []}
     for server, transport in places(servers, transports):
@@ -22,19 +23,19 @@ def zones_for(servers, transports=TRANSPORTS, address=None, **more):
         if transport == "tls":
             zone["ca-bundle"] = str(server.ca_file)
         else:
-            zone["fallback"] = more.get("fallback", "udp")  # as for a nailed address without such a zone
+            zone["fallback"] = more.get("fallback", "udp")  # like a nailed address without such a zone
         parts["forward-zones" if server.resolves else "stub-zones"].append(zone)
     addresses = {one["upstreams"][0].partition("@")[0] for zones in parts.values() for one in zones}
     return {"tcp-upstream-keepalive": sorted(addresses), **parts}
 
 
 def places(servers, transports=TRANSPORTS):
-    """[(server, transport)]"""
+    """Returns [(server, transport)]."""
     return [(server, transport) for server in servers for transport in transports]
 
 
 def by_address(daemon):
-    """{"IP@PORT": its row of `nailupctl upstreams`}"""
+    """Returns {"IP@PORT": its row of `nailupctl upstreams`}."""
     return {row["upstream"]: row for row in daemon.upstreams()}
 
 
@@ -45,12 +46,12 @@ def all_ready(daemon, servers, transports=TRANSPORTS):
 
 
 def sum_of(metrics, name):
-    """The sum of a metric over all of its labels."""
+    """Returns the sum of a metric over all of its labels."""
     return sum(value for key, value in metrics.items() if key.partition("{")[0] == name)
 
 
 def fresh_query(zone):
-    """(id, a query for a name of that zone that was never asked before)"""
+    """Returns (id, a query for a new name of that zone)."""
     number = next(numbers)
     return number & 0xFFFF, query(f"n{number}.{zone}", number & 0xFFFF)
 
@@ -62,14 +63,14 @@ class Asker:
         self.server, self.stream, self.open = server, None, stream or (lambda: Stream(server))
 
     def ask(self, zones):
-        """One query for each of these zones, at once. [seconds until its answer, None for a failure]"""
+        """Asks one query for each of these zones, at once. Returns [seconds until its answer, None for a failure]."""
         queries = [fresh_query(zone) for zone in zones]
         began = time.monotonic()
         answers = self.exchange([message for _, message in queries], began)
         return [answers.get(number) for number, _ in queries]
 
     def exchange(self, messages, began):
-        """{id: seconds}; what ended with an error or not at all is missing."""
+        """Returns {id: seconds}. Queries that failed or got no answer are missing."""
         answered = {}
         try:
             self.stream = self.stream or self.open()
@@ -97,11 +98,12 @@ def send_all(client, messages):
         try:
             client.send(message)
         except (BlockingIOError, ConnectionRefusedError):
-            pass  # counted as lost when no answer comes
+            pass  # counts as lost if no answer comes
 
 
 class Flow:
-    """Queries at a rate for each zone, over UDP, until end(). outcomes: {zone: [(sent at, rcode or None)]}"""
+    """Queries at a rate for each zone, over UDP, until end(). outcomes: {zone: [(instant of sending, rcode or
+    None)]}"""
 
     GIVEN_UP_AFTER_S = 8
 
@@ -115,7 +117,7 @@ class Flow:
         self.next_at = time.monotonic()
 
     def run_for(self, seconds, until=lambda: False):
-        """True when until() was, which is looked at a few times a second."""
+        """Runs until until() is true, which it checks a few times a second. Returns whether it was."""
         end, look_at = time.monotonic() + seconds, 0
         while (now := time.monotonic()) < end:
             if now >= look_at:

@@ -17,12 +17,12 @@ SIZES = (1, 2, 4, 8, 64)
 QUICK_ROUNDS, FULL_ROUNDS = 4, 60
 SERVERS = ("nsd", "knotd", "bind", "unbound", "kresd", "pdns", "recursor", "dnsdist")
 TROUBLE = ("upstream_retries_total", "upstream_fallbacks_total", "upstream_cold_queries_total", "upstream_late_answers_total")
-# Slower than twice the server's own answer, and by more than two processes on a busy machine wait for a CPU.
+# Slower than twice the server's own answer, by more than two processes wait for a CPU on a busy machine.
 TIMES, SPARE_S = 2, 0.002
 
 
 class DirectStream:
-    """A client that asks a server itself, each message in a TLS record of its own."""
+    """A client that asks a server directly, with each message in a TLS record of its own."""
 
     def __init__(self, server, transport):
         ip, port = server.address(transport).split("@")
@@ -50,7 +50,7 @@ class DirectStream:
 
 
 def burst(asker, zone, size, rounds):
-    """(how many failed, [seconds until the last answer of a round that had them all])"""
+    """Returns (number of failures, [seconds until the last answer of each complete round])."""
     failed, times = 0, []
     for _ in range(rounds):
         answers = asker.ask([zone] * size)
@@ -61,12 +61,12 @@ def burst(asker, zone, size, rounds):
 
 
 def told(times):
-    """(median, slowest) in milliseconds, as text"""
+    """Returns (median, slowest) in milliseconds, as text."""
     return [f"{1000 * seconds:.2f}" for seconds in (times[len(times) // 2], times[-1])] if times else ["-", "-"]
 
 
 def is_slow(times, own):
-    """Whether the median or the slowest one takes more than twice the server's own."""
+    """Whether the median or the slowest one takes more than twice as long as the server's own."""
     if not times or not own:
         return not times
     return any(ours > max(TIMES * theirs, theirs + SPARE_S)

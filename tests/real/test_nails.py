@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Is a nailed address ready all the time? Each server has its own idle limit, from two seconds to two minutes. One daemon
-is never asked anything; another one is asked once every twenty seconds, and no query may wait for a dial."""
+"""Is a nailed address ready all the time? Each server has its own idle limit, from two seconds to two minutes. One
+daemon never gets a query; another one gets one every twenty seconds, and no query may wait for a dial."""
 
 import time
 
@@ -14,7 +14,7 @@ QUICK = {"seconds": 46, "step_s": 0.5, "share": 0.98}  # a single bad sample of 
 
 
 class Watch:
-    """How often each address had a ready connection when it was looked at."""
+    """Counts how often each address had a ready connection when the test looked."""
 
     def __init__(self, daemon):
         self.daemon, self.looks, self.ready = daemon, 0, {}
@@ -29,7 +29,7 @@ class Watch:
 
 
 class ColdCounter:
-    """Asks each zone once, one after the other, and reads after each how many queries were cold."""
+    """Asks each zone once, one after the other, and reads the number of cold queries after each."""
 
     def __init__(self, daemon):
         self.daemon, self.asker = daemon, Asker(daemon)

@@ -30,14 +30,14 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import stage_common as stage  # noqa: E402
 
-TIMES_THE_CACHE = 2    # so many names as fit, times this
-GROWTH_LIMIT = 1.05    # of resident memory, from the sample below to the end
-SETTLED_SAMPLE = 3     # of one each minute, or of SAMPLES_MIN in a short run
+TIMES_THE_CACHE = 2    # the number of names that fit, times this
+GROWTH_LIMIT = 1.05    # growth of resident memory, from the sample below to the end
+SETTLED_SAMPLE = 3     # of one sample each minute, or of SAMPLES_MIN in a short run
 SAMPLES_MIN = 6
-CHECKED_PER_S = 10     # names asked twice, here and at the upstream
+CHECKED_PER_S = 10     # names that are asked twice, here and at the upstream
 FILL_RATE = 20000
 FILL_S = 2
-BURST_IN_FLIGHT = 1024  # on each of the sockets
+BURST_IN_FLIGHT = 1024  # on each socket
 TIMEOUT_MS = 5000
 
 # (suffix, share of names and rate in percent, response code, transport of the clients)
@@ -59,7 +59,7 @@ CONFIG = {
 # ---- reading an answer, for comparison ----
 
 def read_name(message, at):
-    """(labels in lower case, where it ends)"""
+    """Returns (labels in lower case, end of the name)."""
     labels, end = [], None
     while message[at]:
         if message[at] >= 0xC0:
@@ -72,7 +72,7 @@ def read_name(message, at):
 
 
 def read_answer(message):
-    """(response code, sorted records of the answer section without TTLs, largest TTL)"""
+    """Returns (response code, sorted records of the answer section without TTLs, largest TTL)."""
     count, at = struct.unpack_from(">H", message, 6)[0], 12
     _, at = read_name(message, at)
     at, records, largest = at + 4, [], 0
@@ -94,7 +94,7 @@ def ask_tcp(ip, port, name):
 
 
 def ask_any(ip, port, name):
-    """As a stub does it: over UDP, and over TCP when that was truncated."""
+    """Asks like a stub: over UDP, and over TCP after a truncated answer."""
     answer = stage.ask(port, name, TIMEOUT_MS / 1000, ip)
     if answer is None:
         raise OSError("no answer")
@@ -102,7 +102,7 @@ def ask_any(ip, port, name):
 
 
 class Checker(threading.Thread):
-    """Compares answers of the daemon with those of the upstream, until told to stop."""
+    """Compares answers of the daemon with those of the upstream until it is stopped."""
 
     def __init__(self, daemon, responder, names):
         super().__init__(daemon=True)
@@ -142,7 +142,7 @@ class Churn:
         self.samples, self.worst_bytes = [], 0
 
     def start_loads(self, rate, seconds, names):
-        """One for each row of the mix; names: {suffix: how many}, or None for new ones only."""
+        """Starts a load for each row of the mix. names: {suffix: count}, with None for new names only."""
         for suffix, share, _, transport in MIX:
             draw = ["--zipf", "0", "--names", names[suffix]] if names else ["--unique"]
             words = [self.programs.bench, "load", "--server", f"127.0.0.1@{self.daemon.port}",
@@ -153,13 +153,13 @@ class Churn:
                                                stdout=subprocess.PIPE))
 
     def end_loads(self):
-        """Waits for them; (row of the mix, report) of each."""
+        """Waits for the loads. Returns (row of the mix, report) for each."""
         reports = [json.loads(load.communicate()[0]) for load in self.loads]
         self.loads = []
         return list(zip(MIX, reports))
 
     def fill(self):
-        """How many entries fit: as many as there are when it evicts."""
+        """Finds how many entries fit: the number when the cache evicts."""
         while True:
             self.start_loads(FILL_RATE, FILL_S, None)
             self.end_loads()
@@ -168,8 +168,8 @@ class Churn:
                 return metrics["cache_entries"]
 
     def burst(self):
-        """Many at once, so that what is kept for queries that wait has been needed before memory is
-        watched: else a standstill of the machine would look like a leak."""
+        """Sends many queries at once, so that the memory for waiting queries is allocated before the watch begins.
+        Otherwise a standstill of the machine would look like a leak."""
         stage.load(self.programs.bench, self.daemon.port, "--max", "--unique", "--in-flight", BURST_IN_FLIGHT,
                    "--duration", FILL_S, "--suffix", "burst.churn.example")
 
@@ -184,7 +184,7 @@ class Churn:
               f"{metrics['cache_evictions_total']} evicted, {100 * found:.1f} % found", flush=True)
 
     def run(self):
-        """What is wrong, as sentences."""
+        """Returns the faults as sentences."""
         fit = self.fill()
         self.burst()
         names = {suffix: int(fit * TIMES_THE_CACHE * share / 100) for suffix, share, _, _ in MIX}

@@ -29,20 +29,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 
 from hierarchy import compare, run, truth, wire, zones  # noqa: E402
 
-CLIENTS = 24  # so that one that waits for a dead zone does not hold up the others
-BATCH = 4  # questions at once of each
-TIMEOUT_S = 12  # of one question
-MAX_TTL_S = 5  # of what a resolver keeps, so that it asks again
-DOWN_S = (0.5, 8)  # for how long a plant is dead
+CLIENTS = 24  # a client that waits for a dead zone must not hold up the others
+BATCH = 4  # queries at once of each client
+TIMEOUT_S = 12  # of one query
+MAX_TTL_S = 5  # of a resolver's cache, so that it asks again
+DOWN_S = (0.5, 8)  # how long a plant is dead
 QUIET_S = (0, 4)  # between two deaths
 MEMORY_SAMPLES = 20
 GROWTH_LIMIT = 1.1  # between the samples at half time and at the end
-SHORT_MIN = 10  # a shorter run says nothing about memory
-BAD_CHANGES = ["127.50.2.1", "127.50.2.3", "127.50.2.6", "127.50.2.13"]  # a good server is beside each of them
+SHORT_MIN = 10  # a shorter run proves nothing about memory
+BAD_CHANGES = ["127.50.2.1", "127.50.2.3", "127.50.2.6", "127.50.2.13"]  # each has a good server beside it
 BAD_BEHAVIOURS = ["silent", "refuses", "fails", "upward"]
 
 
-# ---- who needs whom ----
+# ---- dependencies of zones ----
 
 
 def servers_of(zone):
@@ -50,7 +50,7 @@ def servers_of(zone):
 
 
 def zones_needed(zone):
-    """A zone, those above it, and those of the names of its servers."""
+    """Returns a zone, the zones above it, and the zones of its servers' names."""
     found, left = set(), [zone]
     while left:
         zone = left.pop()
@@ -68,15 +68,15 @@ SERVERS = {zone: servers_of(zone) for zone in zones.ZONES}
 
 
 class Trouble:
-    """Kills plants and brings them back, one at a time; says when which was down."""
+    """Kills plants and brings them back, one at a time, and knows when each was down."""
 
     def __init__(self, tree, rng, grace_s):
         self.tree, self.rng, self.grace_s = tree, rng, grace_s
         self.victim, self.next_at, self.deaths = None, time.monotonic(), 0
-        self.back_at = dict.fromkeys(zones.PLANTS, float("-inf"))  # name: when it was back; infinity while it is down
+        self.back_at = dict.fromkeys(zones.PLANTS, float("-inf"))  # name: when it came back; infinity while it is down
 
     def turn(self):
-        """Does what is due."""
+        """Does the steps that are due."""
         now = time.monotonic()
         if now < self.next_at:
             return
@@ -98,13 +98,13 @@ class Trouble:
             self.back_at[self.victim], self.victim = time.monotonic(), None
 
     def were_down(self, since):
-        """Plants that were down at some time after since, or shortly before."""
+        """Returns plants that were down after `since`, or shortly before."""
         return {name for name, back_at in self.back_at.items() if back_at > since - self.grace_s}
 
 
 def is_excused(right, down):
-    """Whether some zone that the answer needs has no plant that was up all the time. Zones of bad servers have
-    none beside, and are not excused by it."""
+    """Whether some zone that the answer needs had no plant that was up all the time. Zones of bad servers only have
+    those servers, and are not excused."""
     needed = {one for zone in right.zones for one in NEEDED[zone]}
     return any(SERVERS[zone] and SERVERS[zone] <= down for zone in needed)
 
@@ -171,7 +171,7 @@ def resident_bytes(pid):
 
 
 class Client(threading.Thread):
-    """Asks batches until it is told to end; ended_by: what ended it before."""
+    """Asks batches until it is stopped. ended_by: the error that ended it earlier."""
 
     def __init__(self, soak, seed):
         super().__init__(daemon=True)
@@ -181,7 +181,7 @@ class Client(threading.Thread):
         try:
             while not self.soak.is_over.is_set():
                 self.ask_batch()
-        except Exception as error:  # a silent thread would end in a soak that asked nothing
+        except Exception as error:  # a thread that ended silently would make the soak ask nothing
             self.ended_by = None if self.soak.is_over.is_set() else repr(error)
 
     def ask_batch(self):
@@ -198,13 +198,13 @@ class Soak:
         self.is_over, self.lock = threading.Event(), threading.Lock()
 
     def run(self):
-        """What is wrong, as sentences."""
+        """Returns the faults as sentences."""
         clients = [Client(self, self.args.seed + n + 1) for n in range(CLIENTS)]
         for client in clients:
             client.start()
         wrong = self.make_trouble()
         self.is_over.set()
-        until = time.monotonic() + 1  # batches that take longer are given up
+        until = time.monotonic() + 1  # longer batches are given up
         for client in clients:
             client.join(max(0, until - time.monotonic()))
         wrong += [f"a client ended: {client.ended_by}" for client in clients if client.ended_by]

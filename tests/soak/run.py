@@ -78,10 +78,10 @@ forward-zones:
 control: {{socket: {folder}/control.sock}}
 """
 
-# Troubles of an upstream's connections, one kind after the other in an order that is drawn anew each
-# round. The words are commands of "nailup-bench control", where {stream} is tcp or tls; a number is a
-# pause in seconds; "stop" and "start" are of its process. Over UDP it answers all the while, but for
-# a process that is stopped and answers that are slow.
+# Troubles of an upstream's connections. Each round plays every kind once, in a random order. The words are
+# commands of "nailup-bench control", where {stream} is tcp or tls; a number is a pause in seconds; "stop" and
+# "start" are for its process. Over UDP the upstream answers all the while, unless its process is stopped or
+# its answers are slow.
 TROUBLES = {
     "reset": ["{stream} reset"],
     "closed": ["{stream} fin"],
@@ -96,7 +96,7 @@ TROUBLES = {
     "killed and started": ["stop", 1, "start"],
     "one answer each": ["set one-shot-per-connection on"],
 }
-# With TLS what is below it breaks as well, and new connections meet worse.
+# With TLS the TCP connection below breaks as well, and new connections meet worse troubles.
 TLS_TROUBLES = {
     "tickets forgotten": ["tls forget", "tls reset"],
     "keys renewed": ["tls renew"],
@@ -108,10 +108,10 @@ CURES = ["set delay 2", "set tcp-idle 0", "set keepalive none", "set one-shot-pe
          "{stream} resume", "{stream} on"]
 TLS_CURES = ["set tls-identity good", "set tls-reply handshake"]
 
-SETTLED_S = 8          # after the load: connections that are kept for a while are gone
-SAMPLES_MIN = 15       # one a minute: each trouble has been met several times in a third of them
-MEMORY_GROWTH = 1.10   # from the end of the first third of the time on
-FILES_SLACK = 16       # spares, a dial that is under way
+SETTLED_S = 8          # after the load: by then connections with a short life are gone
+SAMPLES_MIN = 15       # one a minute: a third of them covers each trouble several times
+MEMORY_GROWTH = 1.10   # after the first third of the time
+FILES_SLACK = 16       # spares, and a dial under way
 FILES_GROWTH = 1.25    # of all files, from the second third of the time to the last
 
 
@@ -125,7 +125,7 @@ def open_files(pid):
 
 
 def connections_to(pid, port):
-    """TCP connections of the process to that port, in every state."""
+    """Returns the TCP connections of the process to that port, in every state."""
     with open(f"/proc/{pid}/net/tcp") as table:
         rows = [line.split() for line in table][1:]
     ours = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
@@ -170,8 +170,8 @@ class Soak:
         self.responders[number].stdout.readline()
 
     def make_certificates(self):
-        """One for the daemon and one for each upstream, which keeps it over a restart and is its own
-        authority."""
+        """Makes one for the daemon and one for each upstream. An upstream keeps its certificate over a restart and
+        is its own authority."""
         for name, subject in [("server", "DNS:soak.test"),
                               *((f"upstream{n}", f"IP:127.20.0.{n}") for n in (1, 2, 3))]:
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
@@ -222,7 +222,7 @@ class Soak:
             self.tell(number, words.format(stream="tls" if self.is_tls else "tcp"))
 
     def next_trouble(self):
-        """(name, which upstream): each of every kind in a round."""
+        """Returns (name, which upstream). Each kind comes once in a round."""
         if not self.deck:
             troubles = TROUBLES | (TLS_TROUBLES if self.is_tls else {})
             self.deck = [(name, number) for name in troubles for number in (1, 2, 3)]
@@ -230,7 +230,7 @@ class Soak:
         return self.deck.pop()
 
     def note_failures(self, name, number):
-        """SERVFAILs since the last trouble. They may belong to the one before as well."""
+        """Notes SERVFAILs since the last trouble. They may also belong to the trouble before it."""
         stats = subprocess.run([os.path.join(self.args.build, "src/nailupctl"), "-s",
                                 f"{self.folder}/control.sock", "stats"],
                                stdout=subprocess.PIPE, text=True, check=False).stdout
@@ -244,7 +244,7 @@ class Soak:
     def trouble(self):
         name, number = self.next_trouble()
         if name == "killed and started" and number == 3:
-            number = 1  # the only one of its zone: no path would exist
+            number = 1  # the only upstream of its zone: no path would exist
         self.met[name] = self.met.get(name, 0) + 1
         for words in (TROUBLES | TLS_TROUBLES)[name]:
             self.act(number, words)
@@ -305,7 +305,7 @@ class Soak:
         return wrong
 
     def judge_connections(self, daemon, before):
-        """At rest there are as many connections to upstreams as before the first trouble."""
+        """Checks that the daemon at rest has as many connections to upstreams as before the first trouble."""
         after = self.upstream_connections(daemon)
         print(f"connections to upstreams: {before} before, {after} after; files at the end: "
               f"{open_files(daemon.pid)}")

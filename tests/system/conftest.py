@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What tests of whole programs share: a daemon, upstreams for it, and clients.
+"""Shared by the tests of whole programs: a daemon, upstreams for it, and clients.
 
     def test_answers(nailupd, responder, dig):
         daemon = nailupd(upstreams=[responder()], nailed=True)
         assert dig(daemon, "www.example.org").data == ["10.245.88.248"]
         assert daemon.connections()[0]["state"] == "ready"
 
-The environment variable NAILUP_BUILD names the build directory; else the newest below build/ is
-taken. Every server gets a free port of a loopback address of its own, so tests may run side by
-side. Every daemon is stopped with SIGTERM when its test is over, must then exit with 0, and must
-not have said a word that a sanitizer or MUST() says."""
+The environment variable NAILUP_BUILD names the build directory; without it the newest below build/ counts. Every
+server gets a free port of a loopback address of its own, so tests may run side by side. At the end of its test
+every daemon gets SIGTERM, must exit with 0, and must not have printed anything from a sanitizer or MUST()."""
 
 import json
 import os
@@ -35,12 +34,12 @@ from free_ports import free_port  # noqa: E402
 BAD_WORDS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|MUST\(")
 
 
-STANDSTILL_S = 0.1  # a machine with a CPU on which nothing ran for so long can fail any test
+STANDSTILL_S = 0.1  # a machine with a CPU that stood still this long can fail any test
 
 
 class Standstill:
-    """How long a CPU did not run this process at most, while it was entered: daemon and upstream are
-    on any of them."""
+    """The longest time that a CPU did not run this process while it was entered. Daemon and upstream may be on any
+    CPU."""
 
     def __enter__(self):
         self.worst, self.done = 0.0, threading.Event()
@@ -67,8 +66,8 @@ played_again = []
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """A test that failed while the machine stood still says nothing: it is played again, twice at
-    most. Timeouts are part of what is tested, so they cannot all be made long."""
+    """A test that failed while the machine stood still proves nothing, so it runs again, twice at most. Timeouts
+    are part of the tests, so they cannot all be long."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for left in (2, 1, 0):
         with Standstill() as still:
@@ -97,11 +96,12 @@ def find_build():
 
 BUILD = find_build()
 if BUILD:
-    os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py finds the same
+    os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py finds the same build
 
 
 def why_no_namespace(*names):
-    """None where a test can make a namespace and start these programs in it; else the reason for pytest.skip()."""
+    """Returns None if a test can make a namespace and start these programs in it, else the reason for
+    pytest.skip()."""
     if BUILD is None:
         return "nailupd is not built"
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -118,7 +118,7 @@ def program(name):
 
 
 def eventually(check, within=5.0):
-    """Calls check() until it returns something true, which is returned; else fails with the last."""
+    """Calls check() until it returns a true value, and returns it; else fails with the last value."""
     deadline = time.monotonic() + within
     while True:
         value = check()
@@ -129,13 +129,13 @@ def eventually(check, within=5.0):
 
 
 def free_address(ip=None):
-    """(IP, port) where nobody listens over UDP or TCP; a loopback address at random without ip."""
+    """Returns (IP, port) that is free over UDP and TCP; without ip, at a random loopback address."""
     ip = ip or f"127.{random.randint(1, 250)}.{random.randint(0, 250)}.{random.randint(1, 250)}"
     return ip, free_port(ip)
 
 
 def merge(base, more):
-    """base with the mappings of more laid over it, key by key."""
+    """Returns base with the mappings of more laid over it, key by key."""
     out = dict(base)
     for key, value in more.items():
         both = isinstance(value, dict) and isinstance(out.get(key), dict)
@@ -144,9 +144,9 @@ def merge(base, more):
 
 
 def tls_upstream(folder, servers):
-    """Options of an upstream over TLS. All servers' authorities are in one file; the same ones are
-    in the same file always, as its name is part of a session's identity. The profile is strict;
-    plain text, where another profile goes there, is at the first one's port."""
+    """Options of an upstream over TLS. One file has the authorities of all servers; the same authorities are always
+    in the same file, because its name is part of a session's identity. The profile is strict; if another profile
+    uses plain text, it goes to the first server's port."""
     authorities = "".join(server.ca_file.read_text() for server in servers)
     path = folder / f"ca-{zlib.crc32(authorities.encode()):08x}.pem"
     path.write_text(authorities)
@@ -154,9 +154,9 @@ def tls_upstream(folder, servers):
 
 
 class Responder:
-    """nailup-bench responder: an upstream that is as slow, lossy or broken as it is told. servers:
-    where it is asked over its transport; ip and port: where it is asked in plain text. With TLS it
-    has pin and ca_file besides, and its certificate is for responder.test and its addresses."""
+    """nailup-bench responder: an upstream that is as slow, lossy or broken as its options say. servers: its
+    addresses over its transport; ip and port: its address in plain text. With TLS it also has pin and ca_file,
+    and its certificate is for responder.test and its addresses."""
 
     def __init__(self, folder, *options, listen=None, transport="tcp"):
         name = f"responder-{random.randrange(1 << 32):08x}"
@@ -182,18 +182,18 @@ class Responder:
         self.server = self.servers[0]
 
     def tell(self, *words):
-        """One command to the running responder: ("tcp", "off"), ("set", "delay", "50") ..."""
+        """Sends one command to the running responder: ("tcp", "off"), ("set", "delay", "50") ..."""
         done = subprocess.run([program("nailup-bench"), "control", self.control_path,
                                *map(str, words)], text=True, capture_output=True, timeout=10)
         assert not done.stdout.startswith("error"), done.stdout
         return done.stdout.strip()
 
     def stream(self, what):
-        """tell() that concerns the connections of its transport: "off", "reset", "stall" ..."""
+        """tell() for the connections of its transport: "off", "reset", "stall" ..."""
         return self.tell(self.transport, what)
 
     def stats(self):
-        """With stream_..., which is tcp_... or tls_..., whatever the transport is."""
+        """Returns the counters. stream_... is tcp_... or tls_..., whichever the transport is."""
         stats = json.loads(self.tell("stats"))
         if self.transport == "tls" and len(self.servers) == 1:
             of_tls = next(one for one in stats["listeners"] if one["listen"] == self.server)
@@ -240,12 +240,12 @@ class Daemon:
         eventually(ready, within)
 
     def ctl(self, *words):
-        """nailupctl with these words: a CompletedProcess."""
+        """Runs nailupctl with these words. Returns a CompletedProcess."""
         return subprocess.run([program("nailupctl"), "-s", self.socket_path, *map(str, words)],
                               text=True, capture_output=True, timeout=20)
 
     def ask(self, *words):
-        """nailupctl --json with these words, which must not be refused."""
+        """Runs nailupctl --json with these words, which must succeed."""
         done = self.ctl("--json", *words)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -260,7 +260,7 @@ class Daemon:
         return self.ask("upstreams")["upstreams"]
 
     def metrics(self):
-        """{'queries_total{protocol="udp"}': 1, 'cache_hits_total': 0, ...}"""
+        """Returns {'queries_total{protocol="udp"}': 1, 'cache_hits_total': 0, ...}."""
         rows = self.ask("stats")["metrics"]
         return {row["metric"].removeprefix("nailup_") +
                 (f"{{{row['labels']}}}" if row["labels"] else ""): row["value"] for row in rows}
@@ -269,7 +269,7 @@ class Daemon:
         self.process.send_signal(number)
 
     def stop(self, number=signal.SIGTERM, within=60):
-        """Its exit code."""
+        """Returns its exit code."""
         if self.process.poll() is None:
             self.send(number)
         return self.process.wait(within)
@@ -280,12 +280,12 @@ class Daemon:
 
 
 class Answer:
-    """What dig printed. rows: (name, TTL, type, data); data: that of every row of the answer."""
+    """The output of dig. rows: (name, TTL, type, data); data: that of every row of the answer."""
 
     def __init__(self, text):
         self.text = text
         found = re.search(r"status: (\w+)", text)
-        self.status = found and found.group(1)  # None: no answer came
+        self.status = found and found.group(1)  # None: no answer arrived
         found = re.search(r"flags: ([\w ]*);", text)
         self.flags = found.group(1).split() if found else []
         self.ede = [int(code) for code in re.findall(r"; EDE: (\d+)", text)]
@@ -316,12 +316,12 @@ def responder(tmp_path):
 
 @pytest.fixture
 def make_config(tmp_path):
-    """As nailupd, but only makes the configuration, a dict."""
+    """Like nailupd, but only makes the configuration, a dict."""
 
     def make(config=None, upstreams=(), nailed=False, workers=1, ip=None):
         address = "%s@%d" % free_address(ip)
         base = {"server": {"workers": workers, "listen": [address],
-                           "default-local-zones": "no",  # many ask for names below test
+                           "default-local-zones": "no",  # many tests ask for names below test
                            "access": [{"prefix": "127.0.0.0/8", "action": "allow"},
                                       {"prefix": "::1", "action": "allow"}]},
                 "control": {"socket": str(tmp_path / f"control-{address.rpartition('@')[2]}.sock")}}
@@ -334,7 +334,7 @@ def make_config(tmp_path):
         if over_tls:
             base["upstream"] = tls_upstream(tmp_path, over_tls)
         made = merge(base, config or {})
-        if made.get("forward-zones"):  # names of no zone would be asked of the world's servers
+        if made.get("forward-zones"):  # otherwise names outside the zones would go to the world's servers
             made["recursion"] = {"enabled": "no", **made.get("recursion", {})}
         return made
 
@@ -359,7 +359,7 @@ def nailupd(tmp_path, make_config):
     yield start
     for daemon in started:
         was_running = daemon.process.poll() is None
-        if was_running:  # pytest shows it when the test has failed
+        if was_running:  # pytest shows it if the test has failed
             print(f"{daemon.log()}\n{daemon.ctl('connections').stdout}")
         code = daemon.stop()
         daemon.check_clean()
@@ -368,7 +368,7 @@ def nailupd(tmp_path, make_config):
 
 @pytest.fixture
 def dig():
-    """dig(server, name, type, *options): asks a Daemon or Responder once; an Answer."""
+    """dig(server, name, type, *options): asks a Daemon or Responder once. Returns an Answer."""
 
     def ask(server, name, kind="A", *options):
         done = subprocess.run(["dig", f"@{server.ip}", "-p", str(server.port), "+tries=1",

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A harness as others have them (Deckard is one): user and network namespaces where uid 0 alone is mapped, authoritative
-servers of its own on port 53 of many addresses, and the daemon in a folder of its own with nothing but relative paths.
+"""A harness like those of other projects (for example Deckard): user and network namespaces with uid 0 alone,
+authoritative servers of its own on port 53 of many addresses, and the daemon in a folder of its own with only
+relative paths.
 
     @alone
     def test_answers(harness):
@@ -9,7 +10,7 @@ servers of its own on port 53 of many addresses, and the daemon in a folder of i
         daemon = harness.start({"recursion": {"priming": "no"}})
         assert harness.ask("www.tld.").answer
 
-The body of a test that is `alone` runs in a child of pytest: unshare(2) wants a process with one thread."""
+The body of a test that is `alone` runs in a child of pytest: unshare(2) needs a process with one thread."""
 
 import ctypes
 import functools
@@ -31,7 +32,7 @@ from conftest import BAD_WORDS, eventually, merge, program
 from hierarchy.wire import AA, RD, Message, Record, is_at_or_below, pack_query, pack_reply, parent_of
 
 NEWUSER, NEWNET = 0x10000000, 0x40000000
-SELF, SELF6 = "10.53.0.10", "fd53::10"  # where the daemon is
+SELF, SELF6 = "10.53.0.10", "fd53::10"  # address of the daemon
 ROOT, ROOT6 = "193.0.14.129", "fd53::1"
 HINTS = f"""\
 ; one server of any name
@@ -41,11 +42,11 @@ whatever.name.   3600000  A   {ROOT}
 SKIPPED = 77
 
 
-# ---- a place of one's own ----
+# ---- namespaces ----
 
 
 def unshare():
-    """This process becomes root of namespaces of its own, in which there is nobody else."""
+    """Makes this process root of its own, empty namespaces."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(NEWUSER | NEWNET):
@@ -59,7 +60,7 @@ def unshare():
 
 
 def play(test, folder, report, more):
-    """In the child: what happened is written to the report, its kind is the exit code."""
+    """Runs in the child: writes the outcome to the report. The exit code gives its kind."""
     try:
         unshare()
         with Harness(folder) as harness:
@@ -102,7 +103,7 @@ def absolute(word, origin):
 
 
 class Zone:
-    """Lines `NAME [TTL] TYPE DATA`; a name without a dot at its end is below the zone's, "@" is the zone's."""
+    """Lines `NAME [TTL] TYPE DATA`. A name without a dot at its end is below the zone; "@" is the zone itself."""
 
     def __init__(self, name, text):
         self.name, self.records = name, {}
@@ -115,7 +116,7 @@ class Zone:
         self.records.setdefault(name, []).append(self.soa)
 
     def cut_of(self, name):
-        """The NS records of the delegation that the name is below or at."""
+        """Returns the NS records of the delegation at or above the name."""
         found = []
         while is_at_or_below(name, self.name) and name != self.name:
             found = [one for one in self.records.get(name, ()) if one.type == "NS"] or found
@@ -140,8 +141,8 @@ class Zone:
 
 
 class Servers(threading.Thread):
-    """All of them in one thread. queries: what came, in its order, as (server, Message, source address, over TCP).
-    ports: the source ports of what came over UDP."""
+    """All servers in one thread. queries: received queries in their order, as (server, Message, source address,
+    over TCP). ports: the source ports of queries over UDP."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -202,7 +203,7 @@ class Servers(threading.Thread):
 
 
 class Harness:
-    """folder: the daemon's own, where it runs. hints, clock: what the next daemon has; a clock is a Clock."""
+    """folder: the daemon's own, where it runs. hints, clock: for the next daemon; a clock is a Clock."""
 
     def __init__(self, folder):
         self.folder, self.servers, self.daemons = folder, Servers(), []
@@ -227,7 +228,7 @@ class Harness:
                        capture_output=True)
 
     def serve(self, ip, zones, port=53):
-        """zones: {name: lines}, or None for a server that says nothing."""
+        """zones: {name: lines}, or None for a silent server."""
         self.add(ip)
         self.servers.listen(ip, port, None if zones is None else [Zone(name, text) for name, text in zones.items()])
         if not self.servers.is_alive():
@@ -237,7 +238,7 @@ class Harness:
         (self.folder / name).write_text(text)
 
     def config(self, more):
-        """What every test's has, with more laid over it; None for what shall not be there."""
+        """Returns the configuration of every test with `more` laid over it. None removes a key."""
         base = {"server": {"listen": [SELF], "workers": 1, "outgoing": [SELF],
                            "access": [{"prefix": "0.0.0.0/0", "action": "allow"}, {"prefix": "::/0", "action": "allow"}]},
                 "recursion": {"root-hints": "hints.zone"}, "control": {"socket": "control.sock"}}
@@ -256,7 +257,7 @@ class Harness:
         return daemon
 
     def start(self, more=None):
-        """As harnesses do: it is there when it accepts a client over TCP."""
+        """Like other harnesses: the daemon is up once it accepts a client over TCP."""
         daemon = self.spawn(more or {})
 
         def accepts():
@@ -277,7 +278,7 @@ class Harness:
         return (self.folder / "server.log").read_text()
 
     def ask(self, name, kind="A", flags=RD, within=10):
-        """A Message, with took_s: how long that was waited for."""
+        """Returns a Message, whose took_s is the time until it arrived."""
         begin, number = time.monotonic(), os.getpid() & 0xFFFF
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             client.settimeout(within)
@@ -288,13 +289,13 @@ class Harness:
         return answer
 
     def asked(self, ip=None):
-        """[(name, type)] in the order and the case in which they came to a server."""
+        """Returns [(name, type)] in the order and the case in which a server got them."""
         return [query.question for server, query, _, _ in self.servers.queries if ip in (None, server)]
 
 
 class Clock:
-    """libfaketime's, with a file that says when the daemon began to run; move() is heard of at once. Without monotonic it
-    fakes the wall clock alone, as Deckard wants it."""
+    """libfaketime's clock, with a file that says when the daemon started. move() takes effect at once. Without
+    monotonic it fakes the wall clock alone, like Deckard."""
 
     LIBRARY = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
@@ -313,4 +314,4 @@ class Clock:
         beside = self.path.with_suffix(".next")
         beside.write_text(time.strftime("@%Y-%m-%d %H:%M:%S\n", time.localtime(self.now_s)))
         beside.replace(self.path)
-        time.sleep(0.01)  # the daemon looks at the clock that often, not at every turn
+        time.sleep(0.01)  # the daemon reads the clock this often, and not at every turn

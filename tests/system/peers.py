@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Programs of others that nailup works with (NSD, Unbound, dig in batches), the load generator, and
-a raw DNS client. Test files import the fixtures they use: `from peers import nsd`."""
+"""Other programs that nailup works with (NSD, Unbound, dig in batches), the load generator, and a raw DNS client.
+Test files import the fixtures they use: `from peers import nsd`."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ from conftest import Answer, eventually, free_address, program
 
 
 def need(tool):
-    """The path of a program; without it the test is skipped."""
+    """Returns the path of a program. Skips the test if it is missing."""
     found = shutil.which(tool, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
     if not found:
         pytest.skip(f"{tool} is not installed")
@@ -42,7 +42,7 @@ NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 class Authority:
-    """A certificate authority in a folder that it makes: ca_file, and what it signs."""
+    """A certificate authority in a folder that it makes: ca_file, and the certificates that it signs."""
 
     def __init__(self, folder):
         self.folder, self.made = folder, 0
@@ -52,8 +52,8 @@ class Authority:
                 "-subj", f"/CN=authority {folder.name}")
 
     def sign(self, *names, self_signed=False, usage="serverAuth", key=None):
-        """(path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1". key:
-        what openssl req -newkey takes, P-256 if nothing is said."""
+        """Returns (path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1". key: as
+        openssl req -newkey takes it, P-256 by default."""
         self.made += 1
         pem, secret, request, more = (self.folder / f"{self.made}.{end}"
                                       for end in ("pem", "key", "request", "more"))
@@ -68,7 +68,7 @@ class Authority:
 
 
 def pin_of(certificate):
-    """Of a certificate's key; RFC 7858 section 4.2."""
+    """Returns the pin of a certificate's key; RFC 7858 section 4.2."""
     public = openssl("x509", "-in", certificate, "-noout", "-pubkey")
     der = openssl("pkey", "-pubin", "-outform", "DER", data=public)
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
@@ -78,9 +78,8 @@ def pin_of(certificate):
 
 
 class Server:
-    """A server in the foreground, in a folder of its own. Ready when it answers over UDP. With an
-    authority it serves TLS besides: servers is then where, and ip and port where it is asked in
-    plain text."""
+    """A server in the foreground, in a folder of its own. Ready once it answers over UDP. With an authority it also
+    serves TLS: servers then has the TLS addresses, and ip and port that of plain text."""
 
     def __init__(self, folder, address, *command, over_tls=None, authority=None):
         self.ip, self.port = address
@@ -98,7 +97,7 @@ class Server:
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def kill(self):
-        """As a crash would end it."""
+        """Ends it like a crash."""
         self.process.kill()
         self.process.wait(5)
 
@@ -225,7 +224,7 @@ def unbound(tmp_path):
 
 
 def dig_all(server, questions, folder, *options):
-    """Asks [(name, type), ...] one after the other with one dig; a list of Answers."""
+    """Asks [(name, type), ...] one after the other with one dig. Returns a list of Answers."""
     path = folder / "questions"
     path.write_text("".join(f"{name} {kind}\n" for name, kind in questions))
     done = subprocess.run([need("dig"), f"@{server.ip}", "-p", str(server.port), "+tries=1",
@@ -237,7 +236,7 @@ def dig_all(server, questions, folder, *options):
 
 
 def load(server, *options, check=True):
-    """The report of nailup-bench load; with check every query must be answered, with NOERROR."""
+    """Returns the report of nailup-bench load. With check every query must be answered with NOERROR."""
     done = subprocess.run(load_command(server, *options), text=True, capture_output=True,
                           timeout=60)
     return judge_load(done.stdout, check)
@@ -257,7 +256,7 @@ def judge_load(text, check=True):
 
 
 class Load:
-    """nailup-bench load in the background, so that something can happen to the upstream meanwhile."""
+    """nailup-bench load in the background, while the test does something to the upstream."""
 
     def __init__(self, server, *options):
         self.process = subprocess.Popen(load_command(server, *options), text=True,
@@ -281,7 +280,7 @@ def rcode_of(message):
 
 
 def udp_ask(server, message, timeout=5, source=None):
-    """The answer, None when none comes. The socket is connected: it must come from that address."""
+    """Returns the answer, or None. The socket is connected: the answer must come from that address."""
     family = socket.AF_INET6 if ":" in server.ip else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as client:
         client.settimeout(timeout)
@@ -296,7 +295,7 @@ def udp_ask(server, message, timeout=5, source=None):
 
 
 class Stream:
-    """A TCP client that reads and writes what it is told to."""
+    """A TCP client that does exactly the reads and writes of the test."""
 
     def __init__(self, server, source=None, timeout=10, receive_bytes=None):
         family = socket.AF_INET6 if ":" in server.ip else socket.AF_INET
@@ -318,7 +317,7 @@ class Stream:
         self.socket.sendall(framed(*messages))
 
     def read(self):
-        """The next message, None at the end; raises ConnectionResetError, TimeoutError."""
+        """Returns the next message, or None at the end. Raises ConnectionResetError, TimeoutError."""
         head = self.read_exactly(2)
         return head and self.read_exactly(struct.unpack(">H", head)[0])
 
@@ -332,17 +331,17 @@ class Stream:
         return data
 
     def ended(self):
-        """True at a FIN, after whatever came before it; raises ConnectionResetError."""
+        """Returns True at a FIN, after any bytes before it. Raises ConnectionResetError."""
         while self.socket.recv(65536):
             pass
         return True
 
 
-# ---- servers of our own that keep what they get ----
+# ---- our own servers that record what they receive ----
 
 
 class Listener:
-    """Serves each TCP connection on a thread of its own; datagrams to the same port are kept."""
+    """Serves each TCP connection on a thread of its own, and keeps datagrams to the same port."""
 
     def __init__(self, ip=None):
         self.ip, self.listening_port = free_address(ip)
@@ -373,14 +372,14 @@ class Listener:
     def stop(self):
         for one in (self.udp, self.tcp):
             try:
-                one.shutdown(socket.SHUT_RDWR)  # wakes who waits on it
+                one.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits on it
             except OSError:
                 pass
             one.close()
 
 
 class Sniffer(Listener):
-    """Between the daemon and a Responder with TLS: flows has the bytes of each connection to it."""
+    """Sits between the daemon and a Responder with TLS. flows has the bytes of each connection."""
 
     def __init__(self, responder):
         super().__init__(responder.ip)
@@ -398,7 +397,7 @@ class Sniffer(Listener):
                     for source in select.select(list(ends), [], [])[0]:
                         self.copy(source, client if source is server else server, ends,
                                   flow if source is client else None)
-            except OSError:  # of one end; the other one is told as this one was
+            except OSError:  # one end has gone; the other end was told in the same way
                 for one in (client, server):
                     one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -414,7 +413,7 @@ class Sniffer(Listener):
             ends.remove(source)
 
     def records(self):
-        """(type, length) of every TLS record of every flow; whatever is none fails."""
+        """Returns (type, length) of every TLS record of every flow. Fails on anything else."""
         return [record for flow in self.flows for record in tls_records(bytes(flow))]
 
 
@@ -427,7 +426,7 @@ def tls_records(data):
 
 
 class TlsServer(Listener):
-    """DNS over TLS in Python: queries has every message it got; each answer is the query with QR."""
+    """DNS over TLS in Python. queries has every message it received; each answer is the query with QR."""
 
     def __init__(self, authority, port=53):
         super().__init__()
@@ -451,13 +450,13 @@ class TlsServer(Listener):
 
 
 def question_answered(message):
-    """NODATA with the question of a query, and without EDNS."""
+    """Returns NODATA with the question of a query, and without EDNS."""
     end = message.index(b"\0", 12) + 5
     return message[:2] + struct.pack(">5H", 0x8180, 1, 0, 0, 0) + message[12:end]
 
 
 def options_of(message):
-    """{code: data} of the OPT record at the end of a query without other additional records."""
+    """Returns {code: data} of the OPT record at the end of a query without other additional records."""
     at = message.index(b"\0", 12) + 5
     kind, _, _, length = struct.unpack(">HHIH", message[at + 1:at + 11])
     assert message[at] == 0 and kind == 41 and at + 11 + length == len(message)
@@ -470,7 +469,7 @@ def options_of(message):
 
 @pytest.fixture
 def listeners():
-    """A list; what is appended is stopped at the end."""
+    """A list whose members are stopped at the end."""
     started = []
     yield started
     for one in started:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/attack: is a hostile answer what its zone says, is a goal judged by its figures, and does an attack reach nailup
-and get reported? These tests do not judge how well a resolver does."""
+"""bench/attack: are hostile answers as their zones say, are goals judged by the figures, and does an attack reach
+nailup and the report? These tests do not judge how well a resolver does."""
 
 import csv
 import pathlib
@@ -13,12 +13,12 @@ import pytest
 from conftest import BUILD, ROOT, why_no_namespace
 
 ATTACK = ROOT / "bench/attack"
-# The faults have modules of the same names, so this one looks at the attacks from a process of its own.
+# The faults have modules of the same names, so a separate process looks at the attacks.
 LOOK = "import sys; sys.path[:0] = ['bench/attack', 'bench/compare', 'bench']; sys.path.append('bench/faults'); "
 
 
 def look(code):
-    """What the code prints that imports the modules of bench/attack."""
+    """Returns the output of code that imports the modules of bench/attack."""
     done = subprocess.run([sys.executable, "-c", LOOK + code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailup-bench against real peers: dig, kdig and dnsperf ask the responder, the generators ask it
-too, and raw sockets try what no well-behaved client does. Most basic first."""
+"""nailup-bench against real peers: dig, kdig and dnsperf ask the responder, the generators ask it too, and raw
+sockets do things that no well-behaved client does. Most basic first."""
 
 import base64
 import contextlib
@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def find_bench():
-    """NAILUP_BUILD_DIR, or the newest build below build/."""
+    """Returns NAILUP_BUILD_DIR, or the newest build below build/."""
     named = os.environ.get("NAILUP_BUILD_DIR")
     places = [pathlib.Path(named)] if named else list((ROOT / "build").glob("*")) + [ROOT / "build"]
     found = [p / "bench/nailup-bench" for p in places if (p / "bench/nailup-bench").exists()]
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(BENCH is None, reason="nailup-bench is not built
 
 
 class Served:
-    """A nailup-bench command that serves on a free port of 127.0.0.1 until the test is over."""
+    """A nailup-bench command that serves on a free port of 127.0.0.1 until the end of the test."""
 
     def __init__(self, tmp_path, command, *options):
         self.control_path = str(tmp_path / "control.sock")
@@ -66,7 +66,7 @@ class Served:
         self.process.terminate()
         code = self.process.wait(10)
         self.process.stdout.close()
-        assert code in (0, -15)  # a sanitizer would end it otherwise; the floor takes no signal
+        assert code in (0, -15)  # a sanitizer would give another code; the floor handles no signal
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def framed(*messages):
 
 
 class Stream:
-    """A TCP client that reads and writes what it is told to."""
+    """A TCP client that does exactly the reads and writes of the test."""
 
     def __init__(self, served):
         self.socket = socket.create_connection(("127.0.0.1", served.port), 5)
@@ -113,7 +113,7 @@ class Stream:
         self.socket.sendall(framed(*messages))
 
     def read_id(self):
-        """The id of the next answer, None at the end; raises ConnectionResetError, TimeoutError."""
+        """Returns the id of the next answer, or None at the end. Raises ConnectionResetError, TimeoutError."""
         head = self.read_exactly(2)
         if head is None:
             return None
@@ -262,7 +262,7 @@ def test_in_a_hole_nothing_is_acknowledged_until_it_is_resumed(serve):
         with pytest.raises(TimeoutError):
             dialler.connect(("127.0.0.1", served.port))
     assert served.tell("tcp", "resume") == "ok"
-    client.socket.settimeout(30)  # the kernel sends it once more
+    client.socket.settimeout(30)  # the kernel sends it again
     assert client.read_id() == 2
     other = Stream(served)
     other.send(query(number=3))
@@ -522,19 +522,19 @@ def test_the_floor_answers_every_query_with_one_record(serve, batch):
 
 @pytest.fixture
 def serve_tls(serve, tmp_path):
-    """As serve, with a TLS listener beside and the authority in a file."""
+    """Like serve, with a TLS listener and the authority in a file."""
     return lambda *options: serve("--listen-tls", "127.0.0.1@0", "--tls-ca-file",
                                   str(tmp_path / "ca.pem"), *options)
 
 
 def tell_of_missing_notify(context):
-    """Debian's Python takes an end without close_notify for one with it, unless told otherwise."""
+    """Debian's Python takes an end without close_notify for a regular one, unless this flag is off."""
     context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 1 << 7)
     return context
 
 
 class TlsStream(Stream):
-    """A client that verifies the responder as one that takes security seriously does."""
+    """A client that verifies the responder like a careful one."""
 
     def __init__(self, served, name="responder.test", version=None, session=None, context=None,
                  ragged=True):
@@ -555,7 +555,7 @@ class TlsStream(Stream):
         return [self.read_id() for _ in names]
 
 
-RESET = (ConnectionResetError, ssl.SSLError)  # as Python may see a reset under TLS
+RESET = (ConnectionResetError, ssl.SSLError)  # Python's view of a reset under TLS
 VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
 
 
@@ -590,7 +590,7 @@ def test_without_alpn_a_client_is_served(serve_tls):
 
 
 def spki_pin(served):
-    """The pin of the certificate that is shown, by other means."""
+    """Computes the pin of the presented certificate by other means."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     client = TlsStream(served, context=context)

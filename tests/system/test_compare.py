@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/compare/run --quick, with nailupd and Unbound: does all of it come out, and is it of one
-piece? No figure is judged: --quick does not measure."""
+"""bench/compare/run --quick, with nailupd and Unbound: is the output complete and consistent? No figure is judged:
+--quick does not measure."""
 
 import csv
 import importlib
@@ -63,7 +63,7 @@ def test_rows_hold_figures_that_can_be(results):
     for row in rows_of(results / "results.csv"):
         assert 0 < int(row["answered"]) <= int(row["sent"])
         assert int(row["noerror"]) <= int(row["answered"])
-        # On a machine that is slow enough every answer comes after the short time that counts.
+        # On a slow machine every answer may come after the short measured time.
         assert float(row["qps"]) == 0 or float(row["cpu_us_per_query"]) >= 0
         assert 0 < float(row["p50_us"]) <= float(row["p99_us"]) <= float(row["max_us"])
 
@@ -120,7 +120,7 @@ def test_the_servers_reached_nothing_but_loopback(results):
 
 @pytest.fixture(scope="module")
 def far_results(tmp_path_factory):
-    """Of nailupd alone, over the cable where there is one."""
+    """Results of nailupd alone, over the cable if there is one."""
     out = tmp_path_factory.mktemp("far")
     done = compare(out, "--quick", "--peers", "nailupd", "--cells", "far,recycle,miss-loss", "--rate", "1000")
     assert done.returncode == 0, done.stderr
@@ -135,7 +135,7 @@ def test_recycling_is_compared_with_the_same_distance_without_it(far_results):
     for row in rows:
         asked = {over: int(row[f"upstream_{over}_queries"]) for over in ("udp", "tcp", "tls")}
         assert max(asked, key=asked.get) == row["transport"]
-        assert row["mode"] == "max" or 0 < int(row["rate"]) <= 1000  # less where a server cannot
+        assert row["mode"] == "max" or 0 < int(row["rate"]) <= 1000  # less if a server cannot
         assert 0 < int(row["answered"]) <= int(row["sent"])
         if row["cell"] == "recycle" and row["mode"] == "max":
             assert int(row["connections_opened"]) > 0
@@ -359,7 +359,7 @@ def test_tables_and_charts_can_be_made_again_from_the_files_alone(results, tmp_p
         (again / name).unlink()
     done = compare(tmp_path / "unused", "--again", again)
     assert done.returncode == 0, done.stderr
-    for name in made:  # the CSV has rounded what charts are drawn from
+    for name in made:  # the CSV rounds the figures that charts draw
         texts = [(folder / name).read_text(encoding="utf-8") for folder in (results, again)]
         if name.endswith(".svg"):
             texts = [re.sub(r"[\d.]+", "#", text) for text in texts]

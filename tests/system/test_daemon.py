@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailupd and nailupctl as their users meet them: command lines, exit codes, signals, the control
-socket. Most basic first."""
+"""nailupd and nailupctl from the outside: command lines, exit codes, signals, the control socket. Most basic first."""
 
 import json
 import os
@@ -121,7 +120,7 @@ def test_nothing_is_sent_before_the_first_query(nailupd, responder):
     assert (stats["udp_queries"], stats["connections_opened"]) == (0, 0)
 
 
-# ---- nailing, seen from outside ----
+# ---- nailing, from the outside ----
 
 
 def test_a_nailed_connection_is_open_before_the_first_query(nailupd, responder, dig):
@@ -167,7 +166,7 @@ def test_recycling_a_prefix_spares_the_others(nailupd, responder):
     assert daemon.ask("recycle", upstream.ip + "/24")["recycled"] == {"connections": 1}
 
 
-# ---- starting where one cannot ----
+# ---- failing starts ----
 
 
 def test_a_second_instance_exits_with_3_and_says_what_to_do(tmp_path, nailupd, make_config):

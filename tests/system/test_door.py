@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Who is let in: clients that may ask, beside many that may not or that only shake hands."""
+"""Admission: clients that may ask, beside many that may not or that only shake hands."""
 
 import select
 import socket
@@ -43,7 +43,7 @@ def both(nailupd, responder, authority):
 
 @pytest.fixture
 def opened():
-    """opened(server, source): a bare TCP connection from that address, which stays."""
+    """opened(server, source): a bare TCP connection from that address, which stays open."""
     held = []
 
     def connect(server, source):
@@ -70,7 +70,7 @@ def client_hello():
 
 
 class Flood:
-    """Sends the same client hello over and over, from twenty addresses, and never an answer."""
+    """Sends the same client hello over and over, from twenty addresses, and never answers."""
 
     def __init__(self, server):
         self.server, self.hello, self.ended = server, client_hello(), threading.Event()
@@ -121,12 +121,13 @@ def is_answered(client):
 
 
 def test_refused_clients_take_no_place_of_allowed_ones(both, opened, authority):
-    """Twenty refused addresses open what they can and hold it; forty allowed clients come."""
+    """Twenty refused addresses open as many connections as they can and hold them, while forty allowed clients
+    come."""
     daemon = both({"max-clients": 40})
     for number in range(400):
         source = f"127.0.9.{1 + number % 20}"
         opened(daemon if number % 2 else daemon.tls, source)
-    with Stream(daemon, "127.0.9.30") as late:  # beyond the few that are told, or among them
+    with Stream(daemon, "127.0.9.30") as late:  # beyond the few that get an answer, or among them
         late.send(query("refused.example", 9))
         try:
             answer = late.read()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS for clients, as kdig, openssl s_client and Python's own TLS see it: who is served
-and with what, and what the certificate's files may look like when they change."""
+"""DNS over TLS for clients, with kdig, openssl s_client and Python's own TLS: clients and their answers, and
+changes of the certificate's files."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ def made(*words):
 
 
 class Authority:
-    """Makes certificates in a folder; each is put into the same two files."""
+    """Makes certificates in a folder, always in the same two files."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -49,7 +49,7 @@ class Authority:
              "-keyout", self.ca_key, "-out", self.ca, "-days", "2", "-subj", "/CN=test authority")
 
     def make(self, key="ec", certificate=None, key_file=None, days=2):
-        """A chain for HOST and its key; the serial number is random."""
+        """Makes a chain for HOST and its key. The serial number is random."""
         certificate, key_file = certificate or self.certificate, key_file or self.key
         request, leaf, names = (self.folder / name for name in ("request", "leaf", "names"))
         kind = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[key]
@@ -103,7 +103,7 @@ def dot(nailupd, responder, authority):
 
 
 class TlsStream(Stream):
-    """As Stream, over TLS. Trusts the authority, or anybody without one."""
+    """Like Stream, over TLS. Trusts the authority, or every server without one."""
 
     def __init__(self, server, authority=None, session=None, version=None, **options):
         super().__init__(server, **options)
@@ -175,7 +175,7 @@ def test_kdig_asks_several_questions_over_one_connection(dot):
     assert daemon.metrics()['tls_handshakes_total{result="full"}'] == 1
 
 
-# ---- what an answer looks like ----
+# ---- the form of an answer ----
 
 
 PADDING, KEEPALIVE = 12, 11
@@ -218,11 +218,11 @@ def test_clients_that_may_not_ask_get_no_handshake(dot):
             TlsStream(daemon.tls, source=source)
 
 
-# ---- what is spoken ----
+# ---- protocols and versions ----
 
 
 def s_client(server, *options, said=b""):
-    """The output of a session that ends by itself or by what is said."""
+    """Returns the output of a session, which ends on its own or by the text in said."""
     done = openssl("s_client", "-connect", f"{server.ip}:{server.port}", "-servername", HOST,
                    *options, data=said)
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
@@ -256,7 +256,7 @@ def test_old_versions_are_refused(dot, option):
 def test_weak_ciphers_are_refused(dot, authority, key, ciphers):
     authority.make(key)
     _, text = s_client(dot().tls, "-tls1_2", "-cipher", f"{ciphers}:@SECLEVEL=0")
-    assert "Cipher is (NONE)" in text or "no cipher match" in text  # or it has none of them itself
+    assert "Cipher is (NONE)" in text or "no cipher match" in text  # or openssl itself has none of them
 
 
 @pytest.mark.parametrize("key", ["ec", "rsa"])
@@ -328,7 +328,7 @@ def test_s_client_resumes_what_it_saved(dot, authority):
         assert "Reused, TLS" in text
 
 
-# ---- manners ----
+# ---- bad manners ----
 
 
 def test_the_listener_survives_plain_dns_and_garbage(dot):
@@ -391,7 +391,7 @@ def test_tcp_and_tls_clients_get_the_same_answer_and_are_counted_together(dot):
 
 
 def hang_up(daemon, words):
-    """SIGHUP; the line that it brings about."""
+    """Sends SIGHUP. Returns the log line that it causes."""
     before = len(daemon.log())
     daemon.send(signal.SIGHUP)
     eventually(lambda: words in daemon.log()[before:])
@@ -410,7 +410,7 @@ def test_a_new_certificate_is_served_and_nobody_is_cut_off(dot, authority):
         assert client.ask() and client.certificate() == old
         new = authority.make("rsa").der()
         hang_up(daemon, "is in effect after")
-        for _ in range(8):  # whichever worker
+        for _ in range(8):  # any worker
             eventually(lambda: serves(daemon, new))
         assert client.ask(number=2)
         assert daemon.status()["stream_clients"] >= 1
@@ -516,7 +516,7 @@ def test_many_signals_at_once_are_harmless(dot, authority):
         assert client.ask()
 
 
-# ---- starts that must fail ----
+# ---- failing starts ----
 
 
 def start(tmp_path, make_config, options):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS with the servers and clients of others: NSD, Unbound, Knot Resolver and openssl s_server
-as upstreams, also when they crash; Unbound, Knot Resolver and kdig as clients. Knot Resolver is asked
-where it is installed."""
+"""DNS over TLS with other servers and clients: NSD, Unbound, Knot Resolver and openssl s_server as upstreams, also
+when they crash; Unbound, Knot Resolver and kdig as clients. Knot Resolver takes part if installed."""
 
 import re
 import socket
@@ -35,7 +34,7 @@ def authority(tmp_path):
 
 @pytest.fixture
 def kresd(tmp_path):
-    """kresd(lines of Lua, authority=...): starts Knot Resolver, with authority over TLS too."""
+    """kresd(lines of Lua, authority=...): starts Knot Resolver, with an authority also over TLS."""
     started = []
 
     def start(more, authority=None):
@@ -61,14 +60,14 @@ def kresd(tmp_path):
 
 
 def forwards_to(server):
-    """For unbound(): all that is asked goes to a server in plain text."""
+    """For unbound(): forwards every query to a server in plain text."""
     return (f'forward-zone:\n  name: "."\n  forward-addr: {server.ip}@{server.port}\n',
             {"local-zone": "test. nodefault"})
 
 
 @pytest.fixture(params=["nsd", "unbound", "kresd"])
 def server(request, authority):
-    """server(zones): each of them with TLS; all but NSD forward to an NSD."""
+    """server(zones): each server with TLS; all but NSD forward to an NSD."""
     def start(zones):
         start_nsd = request.getfixturevalue("nsd")
         if request.param == "nsd":
@@ -124,7 +123,7 @@ def test_connections_to_real_servers_are_resumed(server, nailupd, tmp_path):
 
 
 def ask_at_once(daemon, names):
-    """The answers to queries that arrive together, by name; the test ends when one is missing."""
+    """Returns the answers to queries that arrive together, by name. The test fails if one is missing."""
     ip, _, port = daemon.server.rpartition("@")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(10)
@@ -137,8 +136,8 @@ def ask_at_once(daemon, names):
 
 @pytest.mark.parametrize("burst", [2, 8, 64])
 def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst):
-    """NSD 4.6 answers the first message of a TLS record, and the others when further bytes come: then the
-    daemon asks again. Bursts follow each other only when all is answered."""
+    """NSD 4.6 answers the first message of a TLS record, and the others when further bytes come: then the daemon
+    asks again. A burst starts only after the previous one is answered."""
     upstream = server({"load.test": ZONE})
     daemon = nailupd(upstreams=[upstream], nailed=True)
     await_ready(daemon)
@@ -152,8 +151,8 @@ def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst
 
 @pytest.mark.parametrize("profile", ["strict", "opportunistic"])
 def test_a_crash_in_mid_load_fails_no_query_for_long(server, nailupd, tmp_path, profile):
-    """The only server is killed and started again: each query gets an answer, those that came while
-    nobody was there a failure; afterwards all is as before."""
+    """The only server is killed and started again. Each query gets an answer, and queries during the gap get a
+    failure; afterwards everything is as before."""
     upstream = server({"load.test": ZONE})
     daemon = nailupd({"upstream": {"profile": profile}}, upstreams=[upstream], nailed=True)
     await_ready(daemon)
@@ -205,7 +204,7 @@ def is_listening(ip, port):
 
 @pytest.fixture
 def s_server(authority, tmp_path):
-    """s_server(*options, key=["rsa:2048"]): openssl s_server as something an upstream could be."""
+    """s_server(*options, key=["rsa:2048"]): openssl s_server in the role of an upstream."""
     started = []
 
     def start(*options, key=None):
@@ -242,7 +241,7 @@ def test_a_handshake_with_openssl(s_server, nailupd, version, key):
     ["-tls1_2", "-cipher", "AES128-SHA"], ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA256"],
     ["-tls1_2", "-cipher", "AES128-GCM-SHA256"], ["-alpn", "http/1.1"]], ids=lambda o: "".join(o))
 def test_weak_or_foreign_handshakes_are_not_accepted(s_server, nailupd, dig, options):
-    """Old versions, ciphers without forward secrecy or AEAD, and another protocol than ours."""
+    """Old versions, ciphers without forward secrecy or AEAD, and a foreign protocol."""
     daemon = nailupd(upstreams=[s_server(*options, key=["rsa:2048"])], nailed=True)
     eventually(lambda: "connection rests" in daemon.log())
     answer = dig(daemon, "www.example")
@@ -281,7 +280,7 @@ def dot(nailupd, responder, authority):
 
 
 def check_client(client, daemon, folder):
-    """All came over TLS, and few connections were enough."""
+    """All queries came over TLS, over few connections."""
     answers = dig_all(client, NAMES, folder)
     assert {answer.status for answer in answers} == {"NOERROR"}
     assert all(answer.data for answer in answers)
@@ -328,7 +327,7 @@ def test_nailupd_forwards_to_nailupd_over_tls(dot, nailupd, tmp_path):
 
 
 def test_tls_on_both_sides(dot, server, tmp_path):
-    """kdig asks nailupd over TLS, which asks each of them over TLS."""
+    """kdig asks nailupd over TLS, which asks each server over TLS."""
     daemon = dot(upstreams=[server(BOTH)], nailed=True)
     await_ready(daemon)
     ip, _, port = daemon.servers[0].rpartition("@")

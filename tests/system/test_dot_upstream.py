@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS towards upstreams: peers that are not who they should be, or break the handshake in
-every way, what leaves then and what clients and operators are told; sessions, early data, padding."""
+"""DNS over TLS towards upstreams: peers with a false identity or a broken handshake, the bytes that leave then, and
+the errors that clients and operators see; sessions, early data, padding."""
 
 import re
 import stat
@@ -19,7 +19,7 @@ NAME = "secret.example.org"
 OTHER_PIN = "A" * 43 + "="
 KEEPALIVE, PADDING = 11, 12
 
-# name: (options of the responder, of the section upstream, text of the EDE, what to change)
+# name: (options of the responder, of the section upstream, text of the EDE, change that the log suggests)
 IMPOSTORS = {
     "expired": (["--tls-identity", "expired"], {}, "expired or is not valid yet", "has to renew it"),
     "not-yet-valid": (["--tls-identity", "future"], {}, "expired or is not valid yet", "the clock"),
@@ -53,7 +53,7 @@ VERSIONS = pytest.mark.parametrize("version", ["1.2", "1.3"])
 
 
 def options_for(upstream, options):
-    """The section upstream; a pin that is True is the upstream's own."""
+    """Returns the section upstream. A pin of True is the upstream's own."""
     pins = {"pin-sha256": [upstream.pin]} if "pin" in options else {}
     return {key: value for key, value in options.items() if key != "pin"} | pins
 
@@ -95,11 +95,11 @@ def ask_all(daemon, count, folder, suffix="example"):
     assert {answer.status for answer in answers} == {"NOERROR"}
 
 
-# ---- strict: nobody else is asked, nothing else is said ----
+# ---- strict: no other server is asked, and no other bytes leave ----
 
 
 def check_refusal(daemon, dig, text, advice):
-    """SERVFAIL with the reason, and a line in the log that says what to change."""
+    """Checks for SERVFAIL with the reason, and a line in the log that says what to change."""
     answer = dig(daemon, NAME)
     assert answer.status == "SERVFAIL" and 22 in answer.ede, answer.text
     assert text in " ".join(answer.ede_texts), answer.text
@@ -109,8 +109,8 @@ def check_refusal(daemon, dig, text, advice):
 
 
 def check_nothing_told(upstream, version):
-    """No datagram, no plain text, and no record that a query would have room in: with TLS 1.3 an
-    alert is application data to see, and so is the end of a handshake (RFC 8446 section 5.2)."""
+    """No datagram, no plain text, and no record with room for a query: with TLS 1.3 an alert looks like application
+    data, and so does the end of a handshake (RFC 8446 section 5.2)."""
     sniffer = upstream.sniffer
     assert sniffer.flows and sniffer.datagrams == [] and plain_queries(upstream) == 0
     assert upstream.stats()["tls_queries"] == 0
@@ -144,7 +144,7 @@ def test_strict_waits_for_a_handshake_no_longer_than_it_may(secure, dig, peer):
 
 
 def test_strict_says_nothing_to_a_server_of_plain_text(secure, dig, nailupd, responder):
-    """It takes the handshake for a long message and waits for the rest."""
+    """The server takes the handshake for a long message and waits for the rest."""
     upstream = responder(transport="tls")
     daemon = nailupd({"upstream": {"connect-timeout": "300ms"}, "forward-zones": [
         {"name": ".", "upstreams": upstream.plain}]}, upstreams=[upstream], nailed=True)
@@ -153,7 +153,7 @@ def test_strict_says_nothing_to_a_server_of_plain_text(secure, dig, nailupd, res
 
 
 def test_strict_asks_only_after_the_proof(secure, dig):
-    """All that leaves before the answer is one handshake, and then one sealed query."""
+    """Only one handshake leaves before the answer, and then one sealed query."""
     daemon, upstream = secure("--tls-version", "1.2", sniffed=True)
     await_ready(daemon)
     assert 23 not in [kind for kind, _ in upstream.sniffer.records()]
@@ -177,7 +177,7 @@ def test_strict_recovers_when_the_peer_is_mended(secure, dig):
     assert "connected again" in daemon.log()
 
 
-# ---- opportunistic: an answer at once, and TLS as soon as it can be had ----
+# ---- opportunistic: an answer at once, and TLS as soon as possible ----
 
 
 @pytest.mark.parametrize("peer", BREAKERS | DAWDLERS)
@@ -298,7 +298,7 @@ def test_recycled_connections_are_exact_and_resumed(secure, tmp_path, most, vers
     assert set(stats["closed_recent"]) == {most}
     assert (stats["tls_queries"], stats["resets_sent"], plain_queries(upstream)) == (200, 0, 0)
     assert (stats["tls_tickets_reused"], stats["tls_handshakes_failed"]) == (0, 0)
-    # Dials made before the first ticket came are full; there may be a few where spares are many.
+    # Dials made before the first ticket are full; with many spares there may be a few.
     assert stats["tls_handshakes_full"] <= 17
     assert stats["tls_handshakes_resumed"] >= 200 // most - 16
     assert counted(daemon, "upstream_resumptions_total") == stats["tls_handshakes_resumed"]
@@ -337,7 +337,7 @@ def test_tickets_outlive_a_reset(secure, tmp_path):
 
 @pytest.fixture
 def saved(responder, nailupd, tmp_path):
-    """(configuration, its session-file as a daemon left it, its upstream with figures reset)"""
+    """Returns (configuration, its session-file as a daemon left it, its upstream with fresh counters)."""
     upstream = responder(transport="tls")
     path = tmp_path / "sessions"
     config = {"upstream": {"session-file": str(path)}}
@@ -362,7 +362,7 @@ def test_sessions_are_saved_for_the_owner_alone_and_resumed(saved, nailupd, tmp_
         daemon = nailupd(config, upstreams=[upstream], nailed=True)
         (conn,) = await_ready(daemon)
         assert conn["session"] == "resumed" and conn["authenticated"]
-        assert not path.exists()  # a ticket is used once, also by a daemon that crashes
+        assert not path.exists()  # a ticket is used once, even by a daemon that crashes
         ask_all(daemon, 3, tmp_path, f"again{i}.example")
         assert daemon.stop() == 0
     assert handshakes(upstream) == (0, 2) and upstream.stats()["tls_tickets_reused"] == 0
@@ -414,8 +414,8 @@ def test_a_saved_session_does_not_get_around_a_pin(saved, nailupd, dig):
 
 
 def dial_again(daemon, upstream, dig, name):
-    """A query that makes the connection anew, with what was learned from the one before."""
-    time.sleep(1.2)  # lately used ones are made anew at once
+    """Asks a query that opens the connection again, with the knowledge from the previous one."""
+    time.sleep(1.2)  # recently used connections are reopened at once
     closed = upstream.stats()["connections_closed"]
     upstream.stream("fin")
     eventually(lambda: upstream.stats()["connections_closed"] > closed)
@@ -443,7 +443,7 @@ def test_early_data(secure, dig, ours, server):
 
 
 def test_with_fast_open_all_is_as_without(secure, dig):
-    """Whether the kernel grants it or not."""
+    """Holds whether the kernel grants it or not."""
     daemon, upstream = secure("--tls-early-data", "on", nailed=False,
                               **{"early-data": "yes", "tcp-fast-open": "yes"})
     assert dig(daemon, "first.example").status == "NOERROR"
@@ -452,14 +452,14 @@ def test_with_fast_open_all_is_as_without(secure, dig):
     assert upstream.stats()["tls_early_queries"] == 2 and plain_queries(upstream) == 0
 
 
-# ---- the end of connections, and records of all sorts ----
+# ---- the end of connections, and all kinds of records ----
 
 
 @VERSIONS
 @pytest.mark.parametrize("notify", ["on", "off"])
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
 def test_an_end_with_and_without_notice_costs_no_answer(secure, dig, notify, version, busy):
-    """Over UDP nobody could help here."""
+    """UDP could not help here."""
     options = ["--tcp-close-after", 3] if busy else []
     daemon, upstream = secure("--tls-notify", notify, "--tls-version", version, *options)
     await_ready(daemon)
@@ -477,7 +477,7 @@ def test_an_end_with_and_without_notice_costs_no_answer(secure, dig, notify, ver
 
 @VERSIONS
 def test_a_server_that_renews_its_keys_loses_no_query(secure, tmp_path, version):
-    """TLS 1.3: new keys; TLS 1.2: a renegotiation, which nobody has to grant."""
+    """TLS 1.3: new keys; TLS 1.2: a renegotiation, which peers may refuse."""
     daemon, upstream = secure("--tls-version", version)
     await_ready(daemon)
     for i in range(3):
@@ -509,7 +509,7 @@ def test_max_age_replaces_connections_and_no_query_waits(secure):
 
 
 def test_handshakes_a_second_are_bounded(secure):
-    """A bucket of five, filled by five a second: what waits longer than it may fails."""
+    """A bucket of five, refilled by five a second: a query that waits too long fails."""
     begun = time.monotonic()
     daemon, upstream = secure(config={"server": {"discard-timeout": "0s"}},
                               **{"max-requests": 1, "max-handshakes": 5})
@@ -521,7 +521,7 @@ def test_handshakes_a_second_are_bounded(secure):
     assert 5 <= made <= most and plain_queries(upstream) == 0
 
 
-# ---- what a query looks like ----
+# ---- the form of a query ----
 
 
 def test_every_query_is_padded_to_a_multiple_of_128(nailupd, listeners, dig, tmp_path):  # noqa: F811
@@ -587,7 +587,7 @@ def test_a_keepalive_timeout_of_zero_ends_one_connection_and_again_the_nailing(s
     assert plain_queries(upstream) == 0
 
 
-# ---- what operators see ----
+# ---- the view of operators ----
 
 
 @VERSIONS

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Few file descriptors: clients cannot take the descriptors of upstreams, the control socket and the
-listeners, and many queries share few sockets. The limit is the daemon's alone, so that this process
-has enough for its clients."""
+"""Few file descriptors: clients cannot take the descriptors of upstreams, the control socket and the listeners, and
+many queries share few sockets. The limit is for the daemon alone, so that this process has enough for its
+clients."""
 
 import resource
 import socket
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
 @pytest.fixture
 def limited(tmp_path, make_config):
-    """limited(1024, config, ...): as nailupd, with a hard limit of open files."""
+    """limited(1024, config, ...): like nailupd, with a hard limit of open files."""
     started = []
 
     def start(files, config=None, **more):
@@ -36,7 +36,7 @@ def limited(tmp_path, make_config):
 
 @pytest.fixture
 def crowd():
-    """crowd(daemon, count): idle TCP clients, which stay; some may be turned away."""
+    """crowd(daemon, count): idle TCP clients that stay; some may be turned away."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2200:
         pytest.skip(f"no more than {hard} files may be open here")
@@ -67,7 +67,7 @@ TCP_ONLY = {"upstream": {"transport": "tcp", "fallback": "none"}}
 @pytest.mark.parametrize("files, clients", [(1024, 1100), (64, 100)])
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_idle_clients_leave_upstreams_their_files(limited, responder, crowd, files, clients, transport):
-    """Every query is answered, the control socket goes on, and the refusals are counted."""
+    """Every query is answered, the control socket still works, and refusals are counted."""
     upstream = responder("--delay", 2)
     daemon = limited(files, TCP_ONLY if transport == "tcp" else None, upstreams=[upstream], workers=2)
     crowd(daemon, clients)
@@ -104,7 +104,7 @@ def test_admitted_clients_are_served_and_places_become_free(limited, responder):
 
 
 def test_many_queries_at_once_share_few_sockets(limited, responder):
-    """Each over UDP, hundreds at a time where there are files for five or so: they wait in line."""
+    """All over UDP, hundreds at a time with files for about five: they queue."""
     daemon = limited(64, upstreams=[responder("--delay", 1)], workers=2)
     report = load(daemon, "--rate", 500, "--duration", 2, "--unique")
     assert report["sent"] >= 900

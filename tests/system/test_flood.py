@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Clients that flood streams: with garbage, half queries, answers that they never read, and sudden ends. An honest client
-is served meanwhile, and neither the daemon nor the kernel keeps anything of them."""
+"""Clients that flood streams: with garbage, half queries, answers that they never read, and sudden ends. An honest
+client is served meanwhile, and neither the daemon nor the kernel keeps anything of theirs."""
 
 import random
 import socket
@@ -25,7 +25,7 @@ TXT = 16
 
 
 def kernel_sockets(daemon):
-    """[(state, bytes to send, bytes to read)] of the daemon's TCP connections, closed or not."""
+    """Returns [(state, bytes to send, bytes to read)] of the daemon's TCP connections, closed or not."""
     with open("/proc/net/tcp") as table:
         rows = [line.split() for line in table.readlines()[1:]]
     port = f"{daemon.port:04X}"
@@ -35,7 +35,7 @@ def kernel_sockets(daemon):
 
 
 def nothing_is_left(daemon):
-    """A connection whose client has yet to close is still in the table, with nothing in it."""
+    """A connection that its client has yet to close is still in the table, without any bytes."""
     queued = sum(sent + unread for _, sent, unread in kernel_sockets(daemon))
     return daemon.metrics()["stream_clients"] == 0 and queued == 0
 
@@ -47,7 +47,7 @@ def is_served(daemon):
 
 
 def is_ended(client):
-    """The daemon has closed or reset the connection."""
+    """Whether the daemon has closed or reset the connection."""
     try:
         client.socket.setblocking(False)
         while client.socket.recv(65536):
@@ -68,7 +68,8 @@ def try_send(client, data):
 
 
 def flood_until_ended(daemon, clients, pieces, within=20):
-    """Sends them pieces of a flood, four times a second, until the daemon has ended all of them."""
+    """Sends pieces of a flood to the clients' connections, four times a second, until the daemon has ended all of
+    them."""
     until = time.monotonic() + within
     while clients and time.monotonic() < until:
         for client in clients:
@@ -88,7 +89,7 @@ def test_garbage_does_not_keep_a_connection(nailupd):
     answer = query("served.example", flags=0x8000)
     noise = bytes(random.randrange(256) for _ in range(200))
     kinds = [update, two_questions, transfer, trailing, answer, noise]
-    for kind in kinds:  # each by itself: none keeps a connection
+    for kind in kinds:  # separately: none of them keeps a connection
         flood_until_ended(daemon, [Stream(daemon) for _ in range(5)], [framed(kind)])
     flood_until_ended(daemon, [Stream(daemon) for _ in range(20)], [framed(kind) for kind in kinds])
     eventually(lambda: nothing_is_left(daemon), 20)
@@ -136,7 +137,7 @@ def test_answers_for_clients_that_have_finished_are_not_orphaned(nailupd):
         return sum(sent > 1 for _, sent, _ in kernel_sockets(daemon))  # a FIN counts as one
 
     eventually(lambda: holding() == 20)
-    while holding():  # what the kernel keeps belongs to a connection that still counts
+    while holding():  # the bytes in the kernel belong to a connection that still counts
         before = holding()
         assert daemon.metrics()["stream_clients"] >= holding() or holding() < before
         time.sleep(0.25)
@@ -156,7 +157,7 @@ def test_random_ends_leave_nothing(nailupd):
         elif end == 1:
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif end == 2:
-            is_ended(client)  # takes what is there
+            is_ended(client)  # takes all available bytes
         client.socket.close()
     assert is_served(daemon)
     eventually(lambda: nothing_is_left(daemon), 30)

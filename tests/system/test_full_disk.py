@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What is said and what is lost when a disk is full: /dev/full, and a tiny tmpfs in a namespace."""
+"""Reports and losses on a full disk: /dev/full, and a tiny tmpfs in a namespace."""
 
 import pathlib
 import subprocess
@@ -27,7 +27,7 @@ def test_lines_of_the_query_log_that_are_lost_are_counted(nailupd, responder, ma
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """(folder, words that run a command which sees the small disk there, the folder as others see it)."""
+    """(folder, words that run a command which sees the small disk there, the folder as other processes see it)."""
     folder = tmp_path / "disk"
     folder.mkdir()
     holder = subprocess.Popen(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",

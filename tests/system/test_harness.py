@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""May others drive the daemon with harnesses of their own? In namespaces with one user, by relative paths, with servers
-that are made up, and with a clock that jumps. What such a harness is stands in harness.py."""
+"""Can other harnesses drive the daemon? In namespaces with one user, by relative paths, with made-up servers, and
+with a clock that jumps. harness.py describes such a harness."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from peers import Authority
 
 COOKIE = b"\0\x0a"
 TLD = "10.53.1.1"
-# Of the two servers of each of these zones one says nothing, is not running, or is nowhere.
+# One of the two servers of each of these zones is silent, not running, or nonexistent.
 HALVES = {f"half{number}.tld.": (f"10.53.2.{number}", f"10.53.3.{number}") for number in range(6)}
 SILENT = [dead for dead, _ in HALVES.values()][:3]
 NOWHERE = [dead for dead, _ in HALVES.values()][4:]

@@ -22,7 +22,7 @@ POISON = [Record("www.good.one.", "A", 3600, "203.0.113.66"), Record("good.one."
 
 
 def as_it_should(zones, query, flags=AA, **more):
-    """The answer of an honest server for these zones."""
+    """Returns the answer of an honest server for these zones."""
     name, kind = query.question[0].lower(), query.question[1]
     zone = max((zone for zone in zones if is_at_or_below(name, zone)), key=len, default=None)
     if zone is None:
@@ -49,12 +49,12 @@ def silent(zones, query, is_tcp):
 
 
 def other_zone(zones, query, is_tcp):
-    """With authority for a zone that nobody asked for."""
+    """With authority for an unrelated zone."""
     return pack_reply(query, AA, 0, authority=[ELSEWHERE])
 
 
 def upward(zones, query, is_tcp):
-    """As servers did that had root hints: "ask the root"."""
+    """Answers like old servers with root hints: "ask the root"."""
     return pack_reply(query, 0, 0, authority=ROOT_NS)
 
 
@@ -92,7 +92,8 @@ def lowers(zones, query, is_tcp):
 
 
 def adds_poison(zones, query, is_tcp):
-    """Right, and wrong about other zones besides. Not an NS with a negative answer: named takes that for broken."""
+    """A right answer with wrong records of other zones. Without an NS in a negative answer, which named would call
+    broken."""
     name, kind = query.question
     is_positive = any(one.type == kind for one in NODES[zones[0]].records.get(name.lower(), ()))
     return as_it_should(zones, query, authority=POISON[1:] if is_positive else [], additional=POISON[:1])

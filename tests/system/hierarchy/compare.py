@@ -18,7 +18,7 @@ from .truth import judge, questions, truth
 from .wire import AD
 from .zones import FAILS, GOOD, ZONES
 
-TIMEOUT_S = 12  # more than named gives a question, less than Unbound gives a dead zone
+TIMEOUT_S = 12  # more than named takes for a query, less than Unbound takes for a dead zone
 
 Difference = namedtuple("Difference", "resolver question wrong reason")
 
@@ -43,7 +43,7 @@ def is_dname_left_out(question, right, answer):
     return {kind for _, kind, _ in right.rows ^ answer["rows"]} == {"DNAME"} and answer["rows"] < right.rows
 
 
-# (resolver, whether it covers a difference, why that is so)
+# (resolver, whether it explains a difference, the reason)
 REASONS = [
     ("unbound", is_late_failure, "retries dead servers for longer than the client waits"),
     ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
@@ -55,12 +55,12 @@ REASONS = [
 
 
 def reason_for(resolver, question, right, answer):
-    """None if a difference is not explained."""
+    """Returns None for a difference without explanation."""
     return next((why for who, covers, why in REASONS if who == resolver and covers(question, right, answer)), None)
 
 
 def differences(tree, resolver, asked, answers):
-    """A Difference for each answer that is not right."""
+    """Yields a Difference for each wrong answer."""
     for question, answer in zip(asked, answers):
         right = truth(*question, tree.has_ipv6)
         wrong = judge(right, answer["rcode"], answer["rows"])
@@ -69,7 +69,7 @@ def differences(tree, resolver, asked, answers):
 
 
 def compare(tree, resolver, address, asked):
-    """([Difference, ...], answers)."""
+    """Returns ([Difference, ...], answers)."""
     answers = tree.ask(address, asked, parallel=64, timeout=TIMEOUT_S)
     return list(differences(tree, resolver, asked, answers)), answers
 

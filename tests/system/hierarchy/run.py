@@ -21,7 +21,7 @@ import time
 from .zones import HINTS, PLANTS, ZONES, zone_file
 
 START_S = 20  # at most; a tenth of that on a quiet machine
-PORT = 53  # Unbound asks no other one
+PORT = 53  # Unbound uses no other port
 STOP_S = 5
 NAILED_PREFIX = "127.50.1.64/27"  # both servers of plant.one
 
@@ -38,7 +38,7 @@ def need(tool):
 
 
 class Place:
-    """A network namespace, held by a process that does nothing. enter: words before a command in it."""
+    """A network namespace, held by an idle process. enter: words before a command in it."""
 
     def __init__(self):
         as_root = ["--map-root-user"] if os.geteuid() else []
@@ -84,7 +84,7 @@ class Place:
 
 
 class Program:
-    """Something that runs in the place, no longer than we do; its output is kept in a file of its folder."""
+    """A program that runs in the place and ends with us at the latest. Its output is in a file of its folder."""
 
     def __init__(self, place, folder, name, command, **pipes):
         self.name, self.log_path = name, folder / f"{name}.log"
@@ -98,7 +98,7 @@ class Program:
             raise RuntimeError(f"{self.name} ended with {self.process.returncode}:\n{self.log_path.read_text()}")
 
     def kill(self):
-        """As a crash ends it."""
+        """Ends it like a crash."""
         self.process.kill()
         self.process.wait(STOP_S)
 
@@ -191,7 +191,7 @@ def zone_path(name):
 
 
 def plant_command(folder, name, addresses, zones, program, port):
-    """Writes the configuration of a real server; how it is started."""
+    """Writes the configuration of a real server. Returns the command that starts it."""
     own = folder / name
     own.mkdir(exist_ok=True)
     if program == "nsd":
@@ -218,7 +218,7 @@ class Asker(PythonProgram):
         self.reader.start()
 
     def hand_out(self):
-        """Gives each job's answers to who waits for them, None at the end."""
+        """Gives each job's answers to its waiting thread, and None at the end."""
         for line in self.process.stdout:
             done = json.loads(line)
             with self.lock:
@@ -230,7 +230,7 @@ class Asker(PythonProgram):
                 waits.put(None)
 
     def ask(self, server, questions, parallel=32, timeout=30, **more):
-        """[{"rcode", "rows", "flags", "ttls"}, ...] for [(name, type), ...] from (IP, port)."""
+        """Returns [{"rcode", "rows", "flags", "ttls"}, ...] for [(name, type), ...] from (IP, port)."""
         waits = queue.SimpleQueue()
         with self.lock:
             if self.has_ended:
@@ -279,17 +279,17 @@ class Hierarchy:
         return [one for one in PLANTS[name].addresses if self.has_ipv6 or ":" not in one]
 
     def start(self, name):
-        """One of zones.PLANTS, which may have been killed."""
+        """Starts one of zones.PLANTS, for example after a kill."""
         command = plant_command(self.folder, name, self.addresses_of(name), PLANTS[name].zones, PLANTS[name].program,
                                 self.port)
         self.programs[name] = Program(self.place, self.folder, name, command)
 
     def kill(self, name):
-        """As a crash ends a plant."""
+        """Ends a plant like a crash."""
         self.programs[name].kill()
 
     def behave(self, address, behaviour):
-        """Another behaviour for one of zones.BADS."""
+        """Gives one of zones.BADS another behaviour."""
         self.bad.say(f"{address} {behaviour}")
 
     def ask(self, *words, **more):
@@ -309,7 +309,7 @@ class Hierarchy:
                 if time.monotonic() > deadline:
                     raise RuntimeError(f"{name} does not answer:\n{self.programs[name].log_path.read_text()}")
                 if self.programs[name].process.poll() is not None:
-                    self.start(name)  # what is left of one that was killed may have had its port still
+                    self.start(name)  # a killed predecessor may still have had the port
                 time.sleep(0.02)
 
     def close(self):
@@ -330,7 +330,7 @@ class Hierarchy:
 
 
 class Resolver(Program):
-    """Ready when it answers."""
+    """Ready once it answers."""
 
     def __init__(self, tree, name, command, address):
         self.tree, self.address = tree, address
@@ -423,7 +423,7 @@ def start_named(tree, port=5302, max_ttl=3600):
 
 
 def nailupd_config(tree, control, port=5303):
-    """What nailupd needs to recurse over the hierarchy, as its YAML file has it; the plant is nailed."""
+    """Returns the configuration with which nailupd recurses over the hierarchy, with the plant nailed."""
     return {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                        "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
             "recursion": {"enabled": "yes", "root-hints": str(tree.hints), "port": tree.port, "do-not-query": []},

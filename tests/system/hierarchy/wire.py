@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""As much of the wire format (RFC 1035) as the hierarchy needs, between bytes and canonical text: names
-end with a dot, are in lower case and have no escapes; data is as in a zone file. Types without a form of
-their own are as in RFC 3597."""
+"""The part of the wire format (RFC 1035) that the hierarchy needs, between bytes and canonical text: names end with
+a dot, are in lower case and have no escapes; data is as in a zone file. Types without a form of their own follow
+RFC 3597."""
 
 import socket
 import struct
@@ -14,7 +14,7 @@ TYPE_NAMES = {number: name for name, number in TYPES.items()}
 RCODES = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
 QR, AA, TC, RD, AD = 0x8000, 0x400, 0x200, 0x100, 0x20
 
-# kinds of field in data: name, 16 or 32 bits, strings to the end
+# kinds of fields in data: name, 16 or 32 bits, strings to the end
 FIELDS = {"NS": "n", "CNAME": "n", "PTR": "n", "DNAME": "n", "MX": "hn", "SRV": "hhhn", "SOA": "nniiiii",
           "TXT": "s"}
 
@@ -46,7 +46,7 @@ def pack_name(name):
 
 
 def unpack_name(message, at, keep_case=False):
-    """(name, where it ends); a pointer may only lead backwards."""
+    """Returns (name, its end). A pointer may only lead backwards."""
     labels, end, least = [], None, at
     while True:
         length = message[at]
@@ -102,8 +102,8 @@ def pack_record(record):
 
 
 class Message:
-    """A message that was read. question: (name in the case it came with, type); edns: whether it has OPT;
-    size_bytes: how long a datagram may be; options: what is in the OPT record, as bytes."""
+    """A message that was read. question: (name in its original case, type); edns: whether it has OPT; size_bytes:
+    largest datagram; options: content of the OPT record, as bytes."""
 
     def __init__(self, data):
         self.id, self.flags, asked, *counts = struct.unpack_from(">6H", data)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The hierarchy as a table: who serves what at which addresses, and what is in the zones. One record per
-line: owner, TTL, type, data; names without a dot at their end are below the zone, @ is the zone itself.
-Glue and name servers of a zone are written by hand in parent and child, as in the world."""
+"""The hierarchy as a table: the servers, their zones and addresses, and the records. One record per line: owner,
+TTL, type, data; names without a dot at their end are below the zone, @ is the zone itself. Glue and name servers
+of a zone are written by hand in parent and child, as in the world."""
 
 from collections import namedtuple
 
 from .wire import FIELDS, Record, is_at_or_below, parent_of
 
-# GOOD: every question has the answer of the zone. MAY: the answer or SERVFAIL, as resolvers differ.
-# FAILS: SERVFAIL, as nobody can answer. SIX: GOOD where there are IPv6 addresses, else FAILS.
+# GOOD: every question has the answer of the zone. MAY: the answer or SERVFAIL, because resolvers differ.
+# FAILS: SERVFAIL, because no server can answer. SIX: GOOD if there are IPv6 addresses, else FAILS.
 GOOD, MAY, FAILS, SIX = "good", "may", "fails", "six"
 
 Plant = namedtuple("Plant", "program addresses zones")
@@ -33,7 +33,7 @@ PLANTS = {
     "nsd-deep": Plant("nsd", ["127.50.3.1", "127.50.3.2"], ("sub.good.one.", "a.b.deep.two.", "c.a.b.deep.two.")),
 }
 
-# Servers that only we can be; see bad.py for what the behaviours are.
+# Servers that only our own program can be; bad.py has the behaviours.
 BADS = {
     "127.50.2.1": Bad("silent", ()),
     "127.50.2.2": Bad("silent", ()),
@@ -51,7 +51,7 @@ BADS = {
     "127.50.2.14": Bad("lowers", ("lowers.one.",)),
     "127.50.2.15": Bad("adds-poison", ("poison.one.",)),
 }
-# Nobody listens at 127.50.9.1 and 127.50.9.2.
+# No server listens at 127.50.9.1 and 127.50.9.2.
 
 HINTS = """\
 . 3600 NS a.roots.
@@ -84,7 +84,7 @@ top 300 TXT "a name in the root zone"
 
 
 def delegation(zone, *servers):
-    """Of a zone in the zone above: servers "name" (no glue) or "name=address,address"."""
+    """Returns the delegation of a zone in the zone above. servers: "name" (no glue) or "name=address,address"."""
     text = ""
     for server in servers:
         name, _, addresses = server.partition("=")
@@ -240,7 +240,7 @@ www 300 A 192.0.2.111
 in.the.middle 300 A 192.0.2.112
 """
 
-# More than 1232 bytes each, but no more than 100 records: BIND takes no more of a type.
+# More than 1232 bytes each, but at most 100 records: BIND accepts no more of a type.
 BIG_ONE = ("@ 3600 NS ns1\nns1 3600 A 127.50.1.33\n" +
            lines("many 300 A 198.51.100.{0}", range(1, 96)) +
            lines("large 300 TXT \"{0}\"", [f"{n:03}" + "x" * 200 for n in range(40)]) +
@@ -252,7 +252,7 @@ MANY_TWO = ("@ 3600 NS ns2.hosts.two.\n" + lines("n{0} 300 A 198.51.100.7", rang
 
 
 def simple(zone, state, *servers):
-    """A zone of SIMPLE with its name servers ("ns1=127.50.2.7")."""
+    """Returns a zone of SIMPLE with its name servers ("ns1=127.50.2.7")."""
     own = delegation("@", *servers)
     return Zone(zone, state, own + SIMPLE.format(zone=zone))
 
@@ -289,7 +289,7 @@ ZONES = {zone.name: zone for zone in [
     simple("uphalf.one.", GOOD, "ns1=127.50.2.6", "ns2=127.50.1.1"),
     simple("failhalf.one.", GOOD, "ns1=127.50.2.13", "ns2=127.50.1.1"),
     simple("noedns.one.", GOOD, "ns1=127.50.2.7"),
-    simple("dropsedns.one.", MAY, "ns1=127.50.2.8"),  # few resolvers ask such servers again without EDNS
+    simple("dropsedns.one.", MAY, "ns1=127.50.2.8"),  # few resolvers retry such servers without EDNS
     simple("tcponly.one.", GOOD, "ns1=127.50.2.9"),
     simple("slow.one.", GOOD, "ns1=127.50.2.10"),
     simple("minbreak.one.", GOOD, "ns1=127.50.2.11"),
@@ -317,7 +317,7 @@ def absolute(name, zone):
 
 
 def records_of(zone):
-    """The records of a zone, SOA and all, with absolute names in lower case."""
+    """Returns the records of a zone with its SOA, with absolute names in lower case."""
     for line in (SOA + zone.text).splitlines():
         name, ttl, kind, data = line.split(None, 3)
         words = data.split()
@@ -333,12 +333,12 @@ def zone_file(zone):
 
 
 def zone_of(name):
-    """The name of the zone that a name is in."""
+    """Returns the name of the zone that contains a name."""
     while name not in ZONES:
         name = parent_of(name)
     return name
 
 
 def cuts_of(zone):
-    """Names in a zone's records at which others begin."""
+    """Returns names in a zone's records at which other zones begin."""
     return {name for name in ZONES if name != zone and is_at_or_below(name, zone) and name != "."}
