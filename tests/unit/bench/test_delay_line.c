@@ -54,6 +54,7 @@ static void test_an_answer_stays_until_it_is_due(void **state)
     assert_null(delay_line_take(&line, 499));
     assert_ptr_equal(delay_line_take(&line, 500), &items[0]);
     assert_int_equal(delay_line_count(&line), 0);
+    assert_true(delay_line_next_us(&line) == UINT64_MAX);
 }
 
 static void test_equal_delays_keep_their_order(void **state)
