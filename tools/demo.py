@@ -4,11 +4,11 @@
 """Shows nailup's main job on loopback, in a minute and a half, and says which of its claims held.
 
 Usage: tools/demo.py [BUILD]   BUILD: a built tree, by default build/release
-Exits 0 when every claim held, 1 when one did not or something could not be started.
+Exits 0 if every claim held, and 1 if one did not or a program could not start.
 
-The upstreams are `nailup-bench responder`, which also plays the delay of a distance. Claims are
-about counts and failures; of times only gross differences are claimed, as machines are busy. A
-part in which a claim failed while the machine stood still is played once more, and says so.
+The upstreams are `nailup-bench responder`, which also plays the delay of a distance. Claims are about counts and
+failures. Claims about times cover only gross differences, because machines are busy. A part whose claim failed
+while the machine stood still is played once more, and the output says so.
 """
 
 import contextlib
@@ -50,14 +50,13 @@ def show_restart(stage):
     say(stage.nailed_tls.control("connections").rstrip())
 
 
-# Each part, and about how many seconds it takes.
+# Each part, and its duration in seconds.
 PARTS = [(show_transports, 6), (show_nailing, 18), (show_killing, 26), (show_recycling, 10),
          (show_secrecy, 14), (show_datacenter, 8), (show_restart, 2)]
 
 
 def show_undisturbed(number, stage, started):
-    """Once more, if a claim failed while the machine stood still and there is time; a fault of
-    ours stays."""
+    """Runs a part once more if a claim failed while the machine stood still and there is time. Real failures stay."""
     watch, show = stage.watch, PARTS[number][0]
     to_come = sum(seconds for _, seconds in PARTS[number:])
     while True:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A client that asks for a new name at fixed instants, whatever became of the earlier ones, and
-never asks twice: what is lost counts as failed. One that asks once and hears why it failed. And a
-watch on the machine."""
+"""A client that asks for a new name at fixed instants, whatever the earlier answers, and never asks twice: a lost
+query counts as failed. A client that asks once and reports the reason of a failure. And a watch on the machine."""
 
 import dataclasses
 import math
@@ -14,7 +13,7 @@ import threading
 import time
 
 GRACE_S = 6  # longer than nailupd tries before it answers SERVFAIL
-BEHIND_S = 0.1  # instants missed by more are left out, not made up for by a burst
+BEHIND_S = 0.1  # instants that are later than this are left out, not sent as a burst
 NOERROR, SERVFAIL = 0, 2
 OPT_EMPTY = b"\0\0\x29\x04\xd0\0\0\0\0\0\0"
 EXTENDED_ERROR = 15  # an option of EDNS (RFC 8914)
@@ -37,7 +36,7 @@ def encode(number, name):
 
 
 def ask_why(port, name):
-    """Asks 127.0.0.1:port once: the response code and its extended errors as (code, text)."""
+    """Asks 127.0.0.1:port once. Returns the response code and its extended errors as (code, text)."""
     query = bytearray(encode(random.randrange(1 << 16), name) + OPT_EMPTY)
     query[11] = 1  # additional records
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
@@ -52,7 +51,7 @@ def ask_why(port, name):
 
 
 def extended_errors(answer, opt_at):
-    """Of an answer in which the OPT record follows the question, as it does when all failed."""
+    """Reads an answer whose OPT record follows the question, as in failures."""
     errors, at = [], opt_at + len(OPT_EMPTY)
     while at + 4 <= len(answer):
         code, length = struct.unpack_from(">2H", answer, at)
@@ -68,10 +67,10 @@ class Asker(threading.Thread):
 
     def __init__(self, port, zone, rate, most_waiting=65536):
         super().__init__(daemon=True)
-        self.most_waiting = most_waiting  # with so many unanswered an instant is left out
+        self.most_waiting = most_waiting  # with this many unanswered an instant is left out
         self.zone, self.rate = zone, rate
         self.tag = f"{random.randrange(1 << 32):x}"  # no name is asked twice, so none is cached
-        self.questions = []  # the index is the message id, so 65,536 at most
+        self.questions = []  # the index is the message id, so at most 65,536
         self.waiting = 0
         self.stopping = threading.Event()
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -97,7 +96,7 @@ class Asker(threading.Thread):
         try:
             self.socket.send(encode(number, f"q{number}-{self.tag}.{self.zone}"))
         except OSError:
-            pass  # stays without an answer
+            pass  # it stays without an answer
 
     def receive_until(self, instant):
         while (left := instant - time.monotonic()) > 0:
@@ -117,18 +116,18 @@ class Asker(threading.Thread):
             self.waiting -= 1
 
     def stop(self):
-        """Ask no more."""
+        """Ends asking."""
         self.stopping.set()
 
     def finish(self):
-        """All questions, once each is answered or given up."""
+        """Returns all questions, once each is answered or given up."""
         self.stop()
         self.join()
         return self.questions
 
 
 def percentile(questions, percent):
-    """Of the answer times, by nearest rank, in seconds; None without an answer."""
+    """Returns a percentile of the answer times, by nearest rank, in seconds; None without an answer."""
     times = sorted(q.took for q in questions if q.took is not None)
     return times[max(0, math.ceil(len(times) * percent / 100) - 1)] if times else None
 
@@ -142,7 +141,7 @@ def between(questions, since, until):
 
 
 class Watch(threading.Thread):
-    """Sees how long the machine stood still: how much later than asked a sleeper woke up."""
+    """Measures standstills of the machine: how late a sleeper wakes up."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -158,6 +157,6 @@ class Watch(threading.Thread):
             self.total_s += late_s
 
     def take_s(self):
-        """The longest since this was asked last."""
+        """Returns the longest standstill since the last call."""
         longest, self.longest_s = self.longest_s, 0.0
         return longest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 6: the datacenter. nailupd recurses from the root of a small hierarchy; three quarters of what
-it is asked lies in zones of the datacenter's own plants, in one /27. With that nailed and without."""
+"""Part 6: the datacenter. nailupd recurses from the root of a small hierarchy. Three quarters of the queries are
+for zones of the datacenter's own plants, in one /27. Played with that prefix nailed and without."""
 
 import contextlib
 import json
@@ -27,8 +27,8 @@ NAMED = {"plain": "without nailing", "nailed": "nailed up"}
 
 
 class Hierarchy(Program):
-    """Root, one server of all top-level domains, the plants, and servers of everybody else's zones. Answers
-    are for one time only, so that each query reaches the server of its zone."""
+    """The root, one server for all top-level domains, the plants, and servers of all other zones. Answers have a
+    TTL of 0, so that each query reaches the server of its zone."""
 
     def __init__(self, build, folder):
         self.bench, self.control, self.port = build / "bench/nailup-bench", folder / "hierarchy.sock", free_port()
@@ -46,7 +46,8 @@ class Hierarchy(Program):
         return run(self.bench, "control", self.control, *words)
 
     def counts(self):
-        """{"all", "plants", "nailed", "opened"}: queries, those at the plants, those over TCP; connections."""
+        """Returns {"all", "plants", "nailed", "opened"}: queries, queries at the plants, queries over TCP,
+        connections."""
         rows = {row["listen"].split("@")[0]: row for row in json.loads(self.tell("stats"))["listeners"]}
         plants = [rows[ip] for ip in PLANTS]
         asked = {ip: row["udp_queries"] + row["tcp_queries"] for ip, row in rows.items()}
@@ -56,7 +57,7 @@ class Hierarchy(Program):
 
 
 def name_of(number):
-    """Three of four are the plants', some of those below one more cut."""
+    """Three of four names are the plants', some of them below one more cut."""
     zone = f"z{number % ZONES}"
     if number % 4 == 0:
         return f"w{number}.{zone}.far{number % 8}"
@@ -64,13 +65,13 @@ def name_of(number):
 
 
 def write_questions(path):
-    """None twice."""
+    """Writes each name once."""
     path.write_text("".join(f"{name_of(number)} A\n" for number in range(NAMES)), encoding="utf-8")
     return path
 
 
 class Side:
-    """A nailupd, and what came of asking it."""
+    """A nailupd, and the results of its queries."""
 
     def __init__(self, stage, stack, hierarchy, name, more, questions):
         self.hierarchy, self.questions, self.steady, self.saturated = hierarchy, questions, [], []
@@ -85,7 +86,7 @@ class Side:
         return json.loads(said)
 
     def warm_up(self):
-        """Every zone is met, and the plants with them."""
+        """Visits every zone, and with them the plants."""
         self.load("--rate", RATE_PER_S, "--duration", 0.6)
 
     def ready(self):
@@ -110,7 +111,7 @@ class Side:
                 f"{self.cpu_us():.1f}"]
 
     def cpu_us(self):
-        """Of a query when there are many; the better round, as the other was disturbed."""
+        """CPU time per query under load, from the better round: the other one was disturbed."""
         return min(r["server_cpu_us_per_query"] for r in self.saturated)
 
 

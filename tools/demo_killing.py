@@ -14,7 +14,7 @@ FOUND_AGAIN_S = 15
 
 
 def phases(responder):
-    """Name, how the upstream is made so, and for how long."""
+    """(name, commands for the upstream, duration)."""
     def reset_often(seconds):
         for _ in range(seconds * 4):
             responder.tell("tcp", "reset")
@@ -44,7 +44,7 @@ def phases(responder):
 
 
 def play_phases(stage, asker):
-    """A row each: name, start, end, queries the upstream saw over TCP and UDP."""
+    """Returns a row for each phase: name, start, end, queries that the upstream saw over TCP and UDP."""
     rows, responder = [], stage.killed
     for name, act, seconds in phases(responder):
         before, since = responder.stats(), time.monotonic()
@@ -58,7 +58,7 @@ def play_phases(stage, asker):
 
 
 def await_tcp(responder):
-    """Until queries come over TCP again, or for long enough."""
+    """Waits until queries come over TCP again, for a limited time."""
     seen = responder.stats()["tcp_answers"]
     await_true(lambda: responder.stats()["tcp_answers"] >= seen + STEADY_PER_S / 2, FOUND_AGAIN_S)
 

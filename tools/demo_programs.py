@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The programs of the demonstration: started on free ports of loopback addresses, asked for their
-figures, and ended. Needs no privilege."""
+"""The programs of the demonstration: started on free ports of loopback addresses, read out, and ended. Needs no
+privilege."""
 
 import json
 import pathlib
@@ -27,7 +27,7 @@ def run(*args):
 
 
 class Program:
-    """A child process that ends with the `with` block it was started in."""
+    """A child process that ends with its `with` block."""
 
     def __init__(self, log, *args):
         self.log = pathlib.Path(log)
@@ -42,7 +42,7 @@ class Program:
         self.stop()
 
     def stop(self):
-        """The exit code."""
+        """Returns the exit code."""
         self.process.terminate()
         try:
             self.process.wait(STOP_S)
@@ -54,8 +54,8 @@ class Program:
 
 
 class Responder(Program):
-    """An upstream, or several, `delay_ms` away: UDP and TCP on one port, TLS on another with a
-    certificate for tls_name, signed by the authority in tls_ca_file. Misbehaves on demand."""
+    """One or several upstreams, `delay_ms` away: UDP and TCP on one port, TLS on another with a certificate for
+    tls_name, signed by the authority in tls_ca_file. They misbehave on command."""
 
     def __init__(self, build, folder, name, addresses, delay_ms):
         self.bench = build / "bench/nailup-bench"
@@ -70,7 +70,7 @@ class Responder(Program):
         self.servers, self.tls_servers = self.read_servers("ready"), self.read_servers("tls")
 
     def read_servers(self, head):
-        """Of a line on its standard output: head IP@PORT ... and perhaps more."""
+        """Reads a line of its standard output: head IP@PORT ... and perhaps more."""
         words = self.process.stdout.readline().split()
         if words[:1] != [head]:
             self.stop()
@@ -84,13 +84,12 @@ class Responder(Program):
         return json.loads(self.tell("stats"))
 
     def seen_at(self, server):
-        """What one of its servers or tls_servers has counted."""
+        """Returns the counters of one of its servers or tls_servers."""
         return next(row for row in self.stats()["listeners"] if row["listen"] == server)
 
 
 class Daemon(Program):
-    """nailupd with the given configuration; PORT, SOCKET, FOLDER and NAME in it are filled in
-    here."""
+    """nailupd with the given configuration, in which PORT, SOCKET, FOLDER and NAME are filled in."""
 
     def __init__(self, build, folder, name, config):
         self.ctl = build / "src/nailupctl"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What the demonstration prints: titles, tables, and claims with what was seen."""
+"""The output of the demonstration: titles, tables, and claims with the measured values."""
 
 
 def say(text=""):
@@ -12,7 +12,7 @@ def title(text):
 
 
 def table(heads, rows):
-    """The first column to the left, all others to the right."""
+    """Prints a table: the first column to the left, all others to the right."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     for row in [heads, *rows]:
@@ -25,7 +25,7 @@ def ms(seconds):
 
 
 class Claims:
-    """Everything that was promised, and whether it held."""
+    """All claims, and whether they held."""
 
     def __init__(self):
         self.good, self.bad = [], []
@@ -37,7 +37,7 @@ class Claims:
         return len(self.bad) == mark[1]
 
     def forget_since(self, mark):
-        """What was checked after the mark is checked anew."""
+        """Drops the claims since the mark, which are checked again."""
         del self.good[mark[0]:], self.bad[mark[1]:]
 
     def check(self, held, text, seen):
@@ -45,7 +45,7 @@ class Claims:
         (self.good if held else self.bad).append(text)
 
     def conclude(self):
-        """True when all held."""
+        """Returns True if all claims held."""
         say()
         for text in self.bad:
             say(f"did not hold: {text}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 5: the TLS of two upstreams dies, and comes back as somebody else's, while both go on
-answering in plain text. One is spoken to with the profile strict, the other with opportunistic."""
+"""Part 5: the TLS of two upstreams dies, and returns with a false identity, while both go on answering in plain
+text. One is asked with the profile strict, the other with opportunistic."""
 
 import time
 
@@ -17,7 +17,7 @@ REASONS = {22: "No Reachable Authority", 23: "Network Error"}  # RFC 8914
 
 
 def phases(responder):
-    """Name, how the upstreams are made so, and for how long."""
+    """(name, commands for the upstreams, duration)."""
     def tell(*commands):
         def act(seconds):
             for command in commands:
@@ -31,7 +31,7 @@ def phases(responder):
 
 
 def seen(stage):
-    """What the upstream of each profile has counted, over TLS and in plain text."""
+    """Returns the counters of each profile's upstream, over TLS and in plain text."""
     servers = stage.secured
     rows = {row["listen"]: row for row in servers.stats()["listeners"]}
     over_tls = [rows[server]["tls_queries"] for server in servers.tls_servers]
@@ -41,14 +41,14 @@ def seen(stage):
 
 
 def await_tls(stage):
-    """Until queries of both profiles come over TLS again, or for long enough."""
+    """Waits until queries of both profiles come over TLS again, for a limited time."""
     start = seen(stage)
     await_true(lambda: all(seen(stage)[profile][0] >= start[profile][0] + STEADY_PER_S / 2
                            for profile in PROFILES), FOUND_AGAIN_S)
 
 
 def play_phases(stage):
-    """By phase: start, end, queries seen by profile, and what a strict client is told."""
+    """Returns by phase: start, end, queries by profile, and the error that a strict client gets."""
     rows = {}
     for name, act, seconds in phases(stage.secured):
         before, since = seen(stage), time.monotonic()
@@ -96,7 +96,7 @@ def claim_strict(claims, questions, rows):
     plain = sum(counts["strict"][1] for _, _, counts, _ in rows.values())
     claims.check(plain == 0, "strict: nothing leaves in plain text, the upstream counts",
                  f"{plain} of {len(questions)} queries")
-    # A server that refuses is waited for, so the queries of the last 1.8 s are answered after all.
+    # nailupd waits for a server that refuses, so the queries of the last 1.8 s are answered after all.
     for name, share, words in (("refused", 0.2, "queries wait for it, those that fail have an extended error"),
                                ("a stranger's", 0.8, "queries fail, with an extended error")):
         since, until, _, (rcode, errors) = rows[name]

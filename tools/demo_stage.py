@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Who is on the stage: upstreams that serve UDP, TCP and TLS, and four nailupd that ask them: over
-TCP and over TLS, each with and without the few lines of NAILED."""
+"""The stage: upstreams that serve UDP, TCP and TLS, and four nailupd that ask them: over TCP and over TLS, each
+with and without the few lines of NAILED."""
 
 from demo_programs import Responder, await_true, start_daemon
 
@@ -35,13 +35,13 @@ def zone(name, server, *settings):
 
 
 def tls_zone(name, responder, index=0, *settings):
-    """Strict, as long as the settings say nothing else."""
+    """Strict, unless the settings say otherwise."""
     return zone(name, f"{responder.tls_servers[index]}#{responder.tls_name}", "transport: tls",
                 *settings)
 
 
 class Stage:
-    """Programs end with the stack they were started in."""
+    """Programs end with the stack that they were started in."""
 
     def __init__(self, build, folder, stack, claims, watch):
         self.build, self.folder, self.stack = build, folder, stack
@@ -75,18 +75,18 @@ class Stage:
         return self.stack.enter_context(start_daemon(self.build, self.folder, name, config))
 
     def stop_daemons(self):
-        """Their exit codes."""
+        """Returns their exit codes."""
         return [daemon.stop() for daemon in
                 (self.on_demand, self.nailed, self.on_demand_tls, self.nailed_tls)]
 
     def restart_nailed_tls(self):
-        """The exit code of the one before."""
+        """Returns the exit code of the previous one."""
         code = self.nailed_tls.stop()
         self.nailed_tls = self.daemon("nailed-tls", TLS_CONFIG + NAILED + self.nailed_tls_zones())
         return code
 
     def on_demand_zones(self):
-        """The plants once over TCP as needed, once over UDP."""
+        """Zones of the plants, once over TCP on demand, once over UDP."""
         return "forward-zones:\n" + "".join(
             zone(f"plant{i}.example", server, "transport: tcp") + zone(f"udp{i}.example", server)
             for i, server in enumerate(self.plants.servers))
@@ -108,17 +108,17 @@ class Stage:
             tls_zone("opportunistic.example", self.secured, 1, "profile: opportunistic",
                      f"fallback-port: {plain_port}")])
 
-    # ---- are they nailed up? ----
+    # ---- readiness ----
 
     def missing(self):
-        """Upstreams in a prefix without a connection that is ready."""
+        """Returns upstreams in a prefix without a ready connection."""
         over_tcp = {*self.plants.servers, *self.killed.servers, *self.recycled.servers}
         over_tls = {*self.plants.tls_servers, *self.recycled.tls_servers,
                     *self.secured.tls_servers}
         return (over_tcp - ready_servers(self.nailed)) | (over_tls - ready_servers(self.nailed_tls))
 
     def await_nailed(self, seconds=10):
-        """Until a connection to each upstream in a prefix is ready, before any query was asked."""
+        """Waits until a connection to each upstream in a prefix is ready, before the first query."""
         return await_true(lambda: not self.missing(), seconds)
 
     def logs(self):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
-# Installs what is missing (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
+# Installs missing packages (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
 # Usage: tools/setup.sh build|test PRESET...
 #   build  the programs and manual pages, which are all that the demonstration needs
 #   test   these, the tests, and what the tests use besides

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The eight servers from Debian's packages, one row of ROWS for each, with their own defaults for everything that
-concerns connections. Each has an address of its own, and answers plain DNS at port 53 and DNS over TLS at port 853.
+concerns connections. Each has an address of its own, and answers plain DNS at port 53 and DNS over TLS at port
+853.
 
-A server that speaks no TLS has haproxy or stunnel in front of it. The four resolvers ask an NSD that stands behind them.
-Each server knows two zones, so that one daemon can ask it over TCP and over TLS: `tcp.NAME.test` and `tls.NAME.test`,
-in which every name has one address record."""
+A server that speaks no TLS has haproxy or stunnel in front of it. The four resolvers ask an NSD behind them.
+Each server knows two zones, so that one daemon can ask it over TCP and over TLS: `tcp.NAME.test` and
+`tls.NAME.test`, in which every name has one address record."""
 
 import os
 import pathlib

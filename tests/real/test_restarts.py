@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A server restarts under load: what fails while it is away, and does its nail come back when it does?
+"""A server restarts under load: which queries fail while it is away, and is its address nailed again when it
+returns?
 
-While it is away a query over TCP cannot be answered, but each gets a reply. A query over strict TLS waits, and is answered
-when the server is back soon enough. Once the address has a ready connection again, nothing fails. Time only bounds how
-long the test waits for that."""
+While it is away a query over TCP cannot be answered, but each gets a reply. A query over strict TLS waits, and
+is answered if the server returns soon enough. Once the address has a ready connection again, nothing fails. Time
+only bounds how long the test waits for that."""
 
 import time
 
@@ -14,7 +15,7 @@ from stage import Flow, all_ready, by_address, places, zones_for
 
 BEFORE_S, AWAY_S, AFTER_S = 1.0, 1.5, 3.0
 STRICT_WAIT_S = 1.75  # a little less than the 1.8 s that a query waits for a strict TLS upstream
-READY_WITHIN_S = 15  # a server that is left alone for minutes fails
+READY_WITHIN_S = 15  # a server that rests for minutes fails the test
 QUICK_RATE, FULL_RATE = 10, 200  # queries a second to each zone
 
 
@@ -41,8 +42,8 @@ class Restart:
         self.outcomes = self.flow.end()
 
     def row(self, server, transport):
-        """(sent, no reply, failed before, while it was away, until it was ready, after that, seconds to the first answer
-        after it was back)"""
+        """(sent, without reply, failed before, while it was away, until it was ready, after that, seconds to the
+        first answer after its return)"""
         outcomes = sorted(self.outcomes[server.zones[transport]], key=lambda outcome: outcome[0])
         edges = (0, self.ended_at - 0.1, self.back_at, self.ready_at, time.monotonic())
         failed = [sum(begin <= sent_at < end and rcode != 0 for sent_at, rcode in outcomes) for begin, end in zip(edges, edges[1:])]
@@ -51,10 +52,10 @@ class Restart:
 
 
 def play(daemon, servers, rate, how):
-    """(the rows of a table, the rows that are not well)"""
+    """Returns (the rows of a table, the faulty rows)."""
     restart = Restart(daemon, servers, rate)
     restart.play(how)
-    # A strict TLS upstream is waited for; the time away is longer when the server is slow to start.
+    # Queries wait for a strict TLS upstream, but the server may be slow to start.
     is_waited_for = restart.back_at - restart.ended_at < STRICT_WAIT_S
     rows, bad = [], []
     for server, transport in places(servers):
@@ -62,7 +63,8 @@ def play(daemon, servers, rate, how):
         row = (server.name, transport, sent, unanswered, before, away, until_ready, after,
                "-" if first is None else f"{first:.1f}", by_address(daemon)[server.address(transport)]["health"])
         rows.append(row)
-        # A front that stays finishes handshakes and then closes: the daemon cannot know what is missing behind it.
+        # A front that stays finishes handshakes and then closes: the daemon cannot know that the server
+        # behind it is missing.
         lost = transport == "tls" and server.speaks_tls == "itself" and is_waited_for and away + until_ready
         if unanswered or before or after or lost or first is None or not restart.ready:
             bad.append(row)

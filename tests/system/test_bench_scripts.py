@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The measuring scripts of bench/ and tests/soak/churn.py, each in its shortest form: does it measure what
-it says and print it, and does it say what is missing? No figure is judged: a goal may be missed here."""
+"""The measuring scripts of bench/ and tests/soak/churn.py, each in its shortest form: does it measure and print its
+figures, and does it report missing programs? No figure is judged: a goal may be missed here."""
 
 import importlib
 import os
@@ -28,7 +28,7 @@ def play(script, *options, build=BUILD, codes=(MEASURED, MISSED), timeout=300, *
 
 
 def rows_of(text):
-    """The rows of the Markdown table, as dicts by the names of its columns."""
+    """Returns the rows of the Markdown table, as dicts by the names of its columns."""
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
              if line.startswith("|")]
     return [dict(zip(lines[0], line)) for line in lines[2:]]
@@ -79,7 +79,7 @@ def test_cpu_of_a_process_is_told_in_microseconds(common):
     while common.cpu_us(os.getpid()) < before + 50_000:
         pass
     user, system = common.user_system_us(os.getpid())
-    assert user + system >= 30_000  # counted in ticks of 10 ms
+    assert user + system >= 30_000  # the kernel counts ticks of 10 ms
     assert common.threads_us(os.getpid())[os.getpid()] > threads[os.getpid()]
 
 

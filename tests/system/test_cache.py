@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The cache as operators and clients meet it: flushed, and past the end of its answers."""
+"""The cache from the view of operators and clients: flushing, and answers that have expired."""
 
 import json
 import os
@@ -133,7 +133,7 @@ def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig,
     data = dig(daemon, "www.example.org").data
     dig(daemon, "other.example.org")
     upstream.stop()
-    for _ in range(2):  # what was stale once is so again
+    for _ in range(2):  # an entry that was stale once is stale again
         assert eventually(lambda: dig(daemon, "www.example.org").ede, 20)
         assert daemon.stop() == 0
         daemon = nailupd(config, upstreams=[upstream])
@@ -142,7 +142,7 @@ def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig,
         assert (answer.status, answer.data, answer.ede[0]) == ("NOERROR", data, 3), answer.text
         assert answer.rows[0][1] == 30
     assert dig(daemon, "www.example.org", "A", "+cd").ede[:1] == [3]
-    assert eventually(lambda: dig(daemon, "other.example.org").ede[:1] == [3])  # it came later
+    assert eventually(lambda: dig(daemon, "other.example.org").ede[:1] == [3])  # it was cached later
 
 
 def test_a_torn_snapshot_is_one_line_and_no_harm(nailupd, responder, dig, tmp_path):

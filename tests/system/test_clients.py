@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The clients of this world ask nailupd: dig, kdig, drill, dnsperf, glibc's getaddrinfo, and Unbound
-as a resolver that forwards to it. Most basic first."""
+"""Common clients ask nailupd: dig, kdig, drill, dnsperf, glibc's getaddrinfo, and Unbound as a forwarding resolver.
+Most basic first."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def test_a_ttl_counts_down(shared, dig):
 @pytest.mark.parametrize("options, status", [
     (["+edns=1", "+noednsnegotiation"], "BADVERS"), (["+opcode=notify"], "NOTIMP"),
     (["+opcode=update"], "NOTIMP"), (["+opcode=status"], "NOTIMP"), (["+header-only", "+nocookie"], "FORMERR"),
-    (["+header-only"], "NOERROR"),  # with a cookie, which is all it asks for (RFC 7873 section 5.4)
+    (["+header-only"], "NOERROR"),  # only asks for a cookie (RFC 7873 section 5.4)
     (["-c", "CH"], "REFUSED"), (["-t", "AXFR"], None), (["-t", "IXFR=1"], None)],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value)
 def test_what_is_no_ordinary_question_is_told_so(shared, dig, options, status):
@@ -233,7 +233,7 @@ def test_dnsperf_loses_none_of_thousands(nailupd, responder, many_questions, mod
 
 # ---- getaddrinfo ----
 
-# The C library reads /etc/resolv.conf: it gets one of its own in a mount namespace of its own.
+# The C library reads /etc/resolv.conf: it gets its own file in its own mount namespace.
 IN_NAMESPACE = 'mount --bind "$1" /etc/resolv.conf && mount --bind "$2" /etc/nsswitch.conf && ' \
                'shift 2 && exec "$@"'
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Cookies, the rate limit and what one client may have waiting: the daemon against dig, kdig, forgers and
+"""Cookies, the rate limit and the limit of waiting queries per client: the daemon against dig, kdig, forgers and
 floods. Most basic first."""
 
 import re
@@ -27,17 +27,17 @@ def with_cookie(message, cookie):
 
 
 def cookie_of(answer):
-    """What stands in the last option of the last record."""
+    """Returns the content of the last option of the last record."""
     return answer[-24:] if answer[-28:-24] == b"\0\x0a\0\x18" else None
 
 
 def full_rcode(answer):
-    """Of an answer whose OPT record has a cookie and nothing else."""
+    """Returns the rcode of an answer whose OPT record has only a cookie."""
     return answer[-34] << 4 | rcode_of(answer)
 
 
 def flood(daemon, count, source=FLOODER, make=lambda i: query("flood.example", i)):
-    """The answers, from as many ports."""
+    """Returns the answers. Each query has a port of its own."""
     answers = []
     for i in range(count):
         answer = udp_ask(daemon, make(i), timeout=0.05, source=source)
@@ -115,7 +115,7 @@ def test_a_flooder_is_told_to_come_over_tcp_and_its_neighbours_are_served(nailup
     assert all(rcode_of(answer) == NOERROR for answer in answers)
     neighbour = udp_ask(daemon, query("other.example"), source=HONEST)
     assert rcode_of(neighbour) == NOERROR and not neighbour[2] & 2
-    with Stream(daemon, FLOODER) as client:  # who can, is served
+    with Stream(daemon, FLOODER) as client:  # a client over TCP is served
         client.send(*[query("flood.example", i) for i in range(3 * QPS)])
         assert {client.read()[2] & 2 for _ in range(3 * QPS)} == {0}
 
@@ -137,7 +137,7 @@ def test_a_client_with_a_cookie_is_served_while_its_address_is_forged(nailupd, r
     daemon = nailupd(LIMITED, upstreams=[responder()])
     flood(daemon, 5 * QPS, source=HONEST)
     told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
-    while full_rcode(told) == NOERROR:  # slow machines: the second is over
+    while full_rcode(told) == NOERROR:  # slow machines: that second is over
         flood(daemon, 5 * QPS, source=HONEST)
         told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
     assert full_rcode(told) == BADCOOKIE
@@ -149,7 +149,7 @@ def test_a_client_with_a_cookie_is_served_while_its_address_is_forged(nailupd, r
 
 
 def test_dig_gets_through_a_flood_from_its_own_address(nailupd, responder, dig):
-    """It sends a cookie by itself, and asks again after BADCOOKIE."""
+    """dig sends a cookie on its own, and asks again after BADCOOKIE."""
     daemon = nailupd(LIMITED, upstreams=[responder()])
     flood(daemon, 5 * QPS, source=HONEST)
     answer = dig(daemon, "a.example", "A", "-b", HONEST, "+ignore", "+notcp")

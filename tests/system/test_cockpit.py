@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailupctl as a cockpit: what it tells of a question and of zones, watching, JSON of every command,
-and what shells complete."""
+"""nailupctl as a cockpit: lookups and zones, watching, JSON of every command, and completion in shells."""
 import fcntl
 import json
 import os
@@ -36,7 +35,7 @@ WATCHED = re.findall(r'"([^"]+)"', re.search(r"#define CONTROL_WATCHED (.*)",
 
 @pytest.fixture
 def cockpit(nailupd, responder, tmp_path):
-    """A daemon with a bit of everything, and its two upstreams."""
+    """A daemon that uses many features, and its two upstreams."""
     up, other = responder(), responder()
     blocked = tmp_path / "blocked"
     blocked.write_text("bad.example\n*.worse.example\n")
@@ -128,7 +127,7 @@ def test_the_log_level_changes_at_once(cockpit):
 
 # ---- JSON and exit codes ----
 
-# Words that each command takes here; None: it is asked elsewhere, as it ends or changes the daemon.
+# Words that each command takes here. None: tested elsewhere, because it ends or changes the daemon.
 WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["nas.lan"], "flush": ["www.example"], "flush-zone": ["example"],
          "log-level": ["info"], "drain": None, "forward": None, "reload": None}
 UNITS = ("_seconds", "_bytes", "_per_second")
@@ -150,7 +149,7 @@ def check_value(name, value):
 
 
 def check_document(document):
-    """Records are objects, tables lists of objects with one set of names, values plain."""
+    """Records are objects, tables are lists of objects with one set of names, and values are plain."""
     assert document
     for name, table in document.items():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
@@ -193,7 +192,7 @@ def check_command(daemon, verb, words):
         assert all(isinstance(line, str) for line in document["text"])
         return
     check_document(document)
-    if verb != "help":  # whose text is made for reading
+    if verb != "help":  # its text is made for reading
         check_text(document, ask().stdout)
 
 
@@ -202,7 +201,7 @@ def test_each_command_is_one_document_with_the_names_of_the_text(cockpit, dig):
     for verb in VERBS:
         words = WORDS.get(verb, [])
         if words is not None:
-            print(verb)  # pytest shows the last one when it fails
+            print(verb)  # pytest shows the last one on failure
             check_command(cockpit, verb, words)
 
 
@@ -246,7 +245,7 @@ def test_requests_of_bad_manners_harm_nobody(cockpit):
                  b"lookup\t\x1b\n", b"zones\t" * 600 + b"\n", b"lookup\ta\tA\tA\n"):
         assert not told(line).startswith(b"ok")
     assert b"\\255\\254." in told(b"lookup\t\xff\xfe\n")  # bytes that a name may have
-    for _ in range(20):  # who asks and goes
+    for _ in range(20):  # a client that asks and leaves
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(cockpit.socket_path)
             client.sendall(b"zones\n")
@@ -275,7 +274,7 @@ def test_traces_of_silent_servers_are_bounded_and_end_with_the_daemon(nailupd, r
     with trace(8) as one_more:
         one_more.settimeout(20)
         assert one_more.recv(4096).startswith(b"refused\ttoo many traces")
-    for client in running[:4]:  # who asks and goes
+    for client in running[:4]:  # clients that ask and leave
         client.close()
     assert daemon.ctl("reload").returncode == 0
     assert daemon.ask("status")["daemon"]["queries"] == 0
@@ -392,7 +391,7 @@ class Terminal:
         return self.output
 
     def frames(self):
-        """The lines of each picture that was drawn whole."""
+        """Returns the lines of each complete picture."""
         return [re.sub(rb"\x1b\[K|\r", b"", frame).decode().split("\n")
                 for frame in re.findall(rb"\x1b\[H(.*?)\x1b\[J", self.read(), re.S)]
 
@@ -400,7 +399,7 @@ class Terminal:
         return (self.frames() or [[]])[-1]
 
     def state(self, flags=0):
-        """What became of the process; None: it runs."""
+        """Returns the exit status of the process, or None while it runs."""
         self.read()
         if self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG | flags)
@@ -410,7 +409,7 @@ class Terminal:
         return self.status
 
     def has_ended(self):
-        """With 0, and the terminal is as it was."""
+        """Whether it ended with 0 and restored the terminal."""
         if self.state() is None:
             return False
         assert self.status == 0
@@ -499,7 +498,7 @@ def test_a_refused_watch_leaves_the_terminal_and_says_why(cockpit, terminal):
 
 # ---- completion ----
 
-# Each takes a folder and lines, and prints a match a line, and "--" behind those of each line.
+# Each takes a folder and lines. It prints a match on each line, and "--" after the matches of each line.
 
 def bash(folder, *lines):
     return ["bash", "--norc", "-c", """
@@ -530,8 +529,8 @@ def fish(folder, *lines):
 
 @pytest.fixture(params=[bash, zsh, fish], ids=lambda shell: shell.__name__)
 def offered(request, tmp_path):
-    """offered(line, ...): what the shell offers for each line, from the completions that were built;
-    a list of sets."""
+    """offered(line, ...): the completions that the shell offers for each line, from the built files; a list of
+    sets."""
     shell = request.param
     if not shutil.which(shell.__name__):
         pytest.skip(f"{shell.__name__} is not installed")
@@ -546,7 +545,7 @@ def offered(request, tmp_path):
         for text in done.stdout.splitlines():
             if text == "--":
                 found.append(set())
-            elif text:  # fish has a description behind a tab, and says --x=y where others say y
+            elif text:  # fish puts a description behind a tab, and prints --x=y where others print y
                 found[-1].add(re.sub(r"^--[a-z-]+=(?=.)", "", text.split("\t")[0].strip()))
         assert len(found) == len(lines) + 1, done
         return found[:-1]
@@ -593,6 +592,6 @@ def test_the_table_of_options_is_what_the_programs_say_of_themselves(name):
         rows = {option for of, behind, option in OPTIONS if (of, behind) == (name, command)}
         if (name, command) == ("nailup-bench", ""):
             said |= {"version"}
-        if command == "control":  # --control is the responder's
+        if command == "control":  # --control belongs to the responder
             said = {"help"}
         assert rows == said, f"programs.def and {name} {command} --help differ"

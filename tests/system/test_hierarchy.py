@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The hierarchy of real servers that recursion is tested with (hierarchy/README.md): is it whole, do Unbound and
-BIND resolve it, and does it come and go without a trace?"""
+"""The hierarchy of real servers for tests of recursion (hierarchy/README.md): is it complete, do Unbound and BIND
+resolve it, and does it come and go without a trace?"""
 
 import os
 import pathlib
@@ -41,14 +41,14 @@ def namespace_of(pid):
 
 
 def processes_in(namespace):
-    """Command lines."""
+    """Returns command lines."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if namespace_of(process.name) == namespace:
                 found.append((process / "cmdline").read_text().replace("\0", " "))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return found
 
 
@@ -96,7 +96,7 @@ def test_the_hierarchy_can_be_started_twice_side_by_side_and_leaves_nothing(tree
         with run.Hierarchy(tmp_path, place) as other:
             assert other.serves("nsd-root") and tree.serves("nsd-root")
             assert len(processes_in(namespace)) > len(PLANTS)
-        eventually(lambda: len(processes_in(namespace)) == 1, within=30)  # who holds it
+        eventually(lambda: len(processes_in(namespace)) == 1, within=30)  # its holder
     eventually(lambda: not processes_in(namespace), within=30)
 
 
@@ -183,7 +183,7 @@ def test_the_soak_is_content_with_a_right_resolver_and_not_with_a_wrong_one(tree
         return subprocess.run([sys.executable, ROOT / "tests/soak/recursion.py", "--minutes", "0.05", "--seed", "7",
                                *words], capture_output=True, text=True, timeout=120, check=False)
 
-    resolver(tree, "unbound").stop()  # or skips
+    resolver(tree, "unbound").stop()  # or skips the test
     good = soak("--resolver", "unbound", "--unexcused", "1000")
     assert good.returncode == 0 and "every answer was right" in good.stdout, good.stdout + good.stderr
     wrong = tmp_path / "conf"

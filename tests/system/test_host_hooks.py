@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The hooks of conf/host with what NetworkManager and dhclient give them: first with a nailupctl that
-only writes down what it was told, then with a daemon."""
+"""The hooks of conf/host with the environment of NetworkManager and dhclient: first with a nailupctl that only
+records its arguments, then with a daemon."""
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,7 +31,7 @@ case "$* " in *" ${{REFUSED-none}} "*) echo "$REFUSED is refused" >&2; exit 1 ;;
 
 
 class Host:
-    """Plays hooks with a nailupctl of its own, or that of a daemon."""
+    """Runs hooks with a nailupctl of its own, or with that of a daemon."""
 
     def __init__(self, folder, ctl):
         self.folder, self.ctl, self.log, self.logged = folder, ctl, folder / "log", folder / "logged"
@@ -43,7 +43,7 @@ class Host:
         logger.chmod(0o755)
 
     def __call__(self, command, *words, **environment):
-        """What nailupctl was told, line by line."""
+        """Returns the arguments of nailupctl, line by line."""
         self.log.write_text("")
         self.logged.write_text("")
         done = subprocess.run([*command, *words], text=True, capture_output=True, timeout=60,
@@ -57,7 +57,7 @@ class Host:
 
 @pytest.fixture
 def told(tmp_path):
-    """told(command, *words, **environment): what nailupctl was told, line by line."""
+    """told(command, *words, **environment): the arguments of nailupctl, line by line."""
     ctl = tmp_path / "nailupctl"
     ctl.write_text(CTL.format(log=tmp_path / "log"))
     ctl.chmod(0o755)
@@ -147,7 +147,7 @@ def test_one_bad_server_is_left_out_and_told(told):
         "forward a.example 192.0.2.2", "forward a.example 192.0.2.3",
         "forward a.example 192.0.2.1 192.0.2.3"]
     assert told.logged.read_text() == ("a.example: 192.0.2.2 is left out: 192.0.2.2 is refused\n")
-    # When none is left the zone loses those it had.
+    # When no server is left the zone loses its servers.
     network["IP4_NAMESERVERS"] = "192.0.2.9"
     assert dispatcher(told, "eth0", "dhcp4-change", **network, REFUSED="192.0.2.9") == [
         "forward a.example 192.0.2.9", "forward a.example off"]
@@ -197,7 +197,7 @@ def test_what_was_set_is_set_again_when_the_daemon_starts(told):
 
 @pytest.fixture
 def daemon_told(tmp_path, nailupd, responder):
-    """(a daemon, told() that tells it)."""
+    """(a daemon, and told() that reaches it)."""
     daemon = nailupd({"server": {"default-local-zones": "yes"}}, upstreams=[responder()])
     ctl = tmp_path / "nailupctl"
     ctl.write_text(f'#!/bin/sh\nexec {program("nailupctl")} -s {daemon.socket_path} "$@"\n')

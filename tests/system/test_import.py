@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailupd --import-unbound: what it prints loads, of real files and of bad ones."""
+"""nailupd --import-unbound: its output loads, for real files and for bad ones."""
 import re
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ def run(*command):
 
 
 def imported(source, tmp_path):
-    """Prints and loads; the text, and what was said beside it."""
+    """Imports a file and loads the result. Returns the text, and the messages."""
     made = run(program("nailupd"), "--import-unbound", source)
     if made.returncode != 0:
         assert made.returncode == 1 and made.stdout == ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/instructions.py: does it count the same twice, and does it notice what costs more? No number of
-instructions is judged: it is another with every compiler."""
+"""bench/instructions.py: does it count the same twice, and does it notice a dearer build? No number of instructions
+is judged, because compilers differ."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ PATHS = {"hit UDP", "hit UDP, one at a time", "hit TCP", "miss nailed TCP", "mis
 
 
 def is_sanitized():
-    """valgrind and the sanitizers want the same memory."""
+    """valgrind and the sanitizers need the same memory."""
     binary = (BUILD / "src/nailupd").read_bytes()
     return b"__asan_init" in binary or b"__tsan_init" in binary
 
@@ -45,7 +45,7 @@ def counted(tmp_path_factory):
 
 
 def compared(folder, paths, *options):
-    """One path, counted again and compared with what paths say."""
+    """Counts one path again and compares it with the figures in paths."""
     before = folder / "before.json"
     before.write_text(json.dumps({"paths": paths}), encoding="utf-8")
     return instructions("--only", "hit TCP", "--compare", before, *options)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Every bound that clients can reach, with clients of bad manners. Most basic first."""
+"""Every bound that clients can reach, with badly behaved clients. Most basic first."""
 
 import mmap
 import os
@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 def is_served(daemon, source=None, name="served.example"):
-    """Over UDP and TCP."""
+    """Whether a query over UDP and TCP is answered."""
     with Stream(daemon, source) as client:
         client.send(query(name, 7))
         over_tcp = client.read()
@@ -30,7 +30,7 @@ def is_served(daemon, source=None, name="served.example"):
 
 
 def is_turned_away(daemon, source=None):
-    """True when a new connection is closed before its query is answered."""
+    """Whether a new connection is closed before its query is answered."""
     try:
         with Stream(daemon, source) as client:
             client.send(query())
@@ -51,7 +51,7 @@ def test_no_more_clients_than_allowed(nailupd, responder):
     held = [Stream(daemon) for _ in range(5)]
     eventually(lambda: clients_of(daemon) == 5)
     assert is_turned_away(daemon)
-    for number, client in enumerate(held):  # those who are in stay in
+    for number, client in enumerate(held):  # existing clients stay
         client.send(query("a.example", number))
         assert rcode_of(client.read()) == 0
     assert rcode_of(udp_ask(daemon, query())) == 0
@@ -68,7 +68,7 @@ def test_one_address_cannot_take_all_places(nailupd, responder):
                      workers=2)
     held = [Stream(daemon, "127.0.0.2") for _ in range(3)]
     eventually(lambda: clients_of(daemon) == 3)
-    for _ in range(4):  # whichever worker the kernel chooses
+    for _ in range(4):  # any worker may get it
         assert is_turned_away(daemon, "127.0.0.2")
         assert is_served(daemon, "127.0.0.3")
     for client in held:
@@ -90,7 +90,7 @@ def test_a_thousand_clients_are_held_and_served(nailupd, responder):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2200:
         pytest.skip(f"no more than {hard} files may be open here")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2200), hard))  # for the daemon as well
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2200), hard))  # also for the daemon
     daemon = nailupd({"server": {"max-clients-per-address": 2000}}, upstreams=[responder()],
                      workers=2)
     held = [Stream(daemon) for _ in range(1000)]
@@ -160,7 +160,7 @@ def test_a_client_that_closes_its_half_still_gets_its_answers(nailupd, responder
 
 
 def test_a_client_that_never_reads_is_given_up(nailupd, responder, dig):
-    """What it makes the daemon hold is bounded, others are served, and its place comes free."""
+    """The memory of such a client is bounded, others are served, and its place becomes free."""
     daemon = nailupd(upstreams=[responder()])
     assert dig(daemon, "big.example", "A", "+tcp").status == "NOERROR"  # 4 KB, cached now
     before = resident_bytes(daemon)
@@ -173,14 +173,14 @@ def test_a_client_that_never_reads_is_given_up(nailupd, responder, dig):
                 sent += 1
         except TimeoutError:
             pass
-        assert sent < 5000  # it was not read any more
+        assert sent < 5000  # the daemon stopped reading
         assert is_served(daemon)
         assert resident_bytes(daemon) - before < 32 * MIB
         eventually(lambda: clients_of(daemon) == 0, within=25)
 
 
 def test_many_large_answers_at_once_reach_a_client_that_reads(nailupd, responder):
-    """All wait for the same upstream, and then there is a megabyte for one client in one turn."""
+    """All wait for the same upstream. Then one client has a megabyte of answers in one turn."""
     daemon = nailupd(upstreams=[responder("--delay", 100)])
     with Stream(daemon) as client:
         client.send(*[query("big.example", i) for i in range(250)])
@@ -201,7 +201,7 @@ def test_a_client_whose_answers_found_no_room_gets_a_fin_after_those_that_did(na
             while client.read():
                 answers += 1
                 if answers == 356:
-                    return  # the kernel took it all
+                    return  # the kernel took everything
         except ConnectionResetError:
             pytest.fail(f"a reset after {answers} answers")
 
@@ -211,7 +211,7 @@ def test_clients_that_leave_before_the_answer_harm_nobody(nailupd, responder):
     for i in range(100):
         with Stream(daemon) as client:
             client.send(*[query(f"n{i}-{k}.example", k) for k in range(5)])
-            if i % 2:  # leave with a reset
+            if i % 2:  # these leave with a reset
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                          b"\1\0\0\0\0\0\0\0")
     eventually(lambda: daemon.status()["in_flight"] == 0 and clients_of(daemon) == 0)
@@ -221,7 +221,7 @@ def test_clients_that_leave_before_the_answer_harm_nobody(nailupd, responder):
 # ---- how much ----
 
 CACHE = 8 * MIB
-SLACK = 40 * MIB  # code, libraries, stacks, sockets' buffers, queries that wait
+SLACK = 40 * MIB  # code, libraries, stacks, sockets' buffers, waiting queries
 SANITIZER = 700 * MIB  # AddressSanitizer's shadow and its quarantine of freed memory
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailup on a real system: who the daemon is, who may use its control socket, what the service
-manager hears and gives. Root's tests are skipped where the user is not root. The package is
-test_package.py's."""
+"""nailup on a real system: the user and rights of the daemon, access to its control socket, messages from and to
+the service manager. Tests for root are skipped for other users. test_package.py tests the package."""
 
 import ctypes
 import fcntl
@@ -36,7 +35,7 @@ def can_make_network():
 
 
 def statuses(pid):
-    """The status of each thread: {"Name": "worker-0", "Uid": "65534\t65534 ...", ...}"""
+    """Returns the status of each thread: {"Name": "worker-0", "Uid": "65534\t65534 ...", ...}."""
     found = []
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         lines = (task / "status").read_text().splitlines()
@@ -46,7 +45,7 @@ def statuses(pid):
 
 @pytest.fixture
 def open_folder(tmp_path):
-    """A folder that every user of the machine can enter, as tmp_path is not."""
+    """A folder that every user of the machine can enter, unlike tmp_path."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-live-"))
     folder.chmod(0o755)
     yield folder
@@ -145,11 +144,11 @@ def test_a_key_that_the_user_could_not_read_keeps_it_from_starting(open_folder, 
     assert done.returncode == 3
     assert f"server.user cannot read {authorities}" in done.stderr
     authorities.chmod(0o644)
-    path.chmod(0o600)  # is needed for a reload alone
+    path.chmod(0o600)  # only a reload needs it
     process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=subprocess.PIPE,
                                text=True)
     wanted = f"server.user cannot read {path}, so a reload will fail"
-    assert any(wanted in line for line in process.stderr)  # others may come before it
+    assert any(wanted in line for line in process.stderr)  # other lines may come before it
     process.terminate()
     process.stderr.read()
     process.stderr.close()
@@ -230,11 +229,11 @@ class Manager:
         self.socket.settimeout(30)
 
     def hear(self):
-        """The next message, a dict."""
+        """Returns the next message, a dict."""
         return dict(line.split("=", 1) for line in self.socket.recv(4096).decode().splitlines())
 
     def hear_of(self, what):
-        """The next one that says this."""
+        """Returns the next message that has this."""
         while what not in (message := self.hear()):
             pass
         return message[what]
@@ -251,7 +250,7 @@ class Manager:
 
 @pytest.fixture
 def manager(tmp_path, monkeypatch):
-    """nailupd tells this one."""
+    """A manager that nailupd reports to."""
     if "with: libsystemd" not in subprocess.run([program("nailupd"), "-V"], text=True,
                                                 capture_output=True).stdout:
         pytest.skip("nailupd was built without libsystemd")
@@ -299,8 +298,8 @@ def test_a_start_that_fails_is_never_ready(manager, tmp_path, make_config):
 
 
 class Held:
-    """One thread of another process that stands still, as ptrace(2) can make it, while this is
-    entered. All calls come from one thread, as the kernel wants it."""
+    """One thread of another process is held by ptrace(2) during `with`. All calls come from one thread, as the
+    kernel demands."""
 
     SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 
@@ -328,12 +327,12 @@ def test_the_watchdog_is_fed_as_long_as_every_worker_turns(manager, nailupd, mon
                   if (task / "comm").read_text().strip() == "worker-1")
     with Held(worker):
         manager.drain()
-        time.sleep(1)  # what was under way has come, and one more for letters that were read
+        time.sleep(1)  # pending messages have arrived, and one more for letters that were read
         manager.drain()
         manager.socket.settimeout(2)  # five intervals of the watchdog
         with pytest.raises(TimeoutError):
             manager.hear_of("WATCHDOG")
-        assert daemon.ctl("help").returncode == 0  # main does turn
+        assert daemon.ctl("help").returncode == 0  # the main thread does turn
     manager.socket.settimeout(30)
     assert manager.hear_of("WATCHDOG") == "1"
 
@@ -366,7 +365,7 @@ def test_without_a_watchdog_none_is_fed(manager, nailupd):
 QUERY = b"\x12\x34\1\0\0\1\0\0\0\0\0\0\x09localhost\0\0\1\0\1"
 
 
-# Two descriptors and a command: what systemd does between fork and exec.
+# Two descriptors and a command: the work of systemd between fork and exec.
 HAND_OVER = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -377,7 +376,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Sockets:
-    """A UDP and a TCP socket of one address, as nailupd.socket would open them."""
+    """A UDP and a TCP socket of one address, like those of nailupd.socket."""
 
     def __init__(self):
         self.ip, self.port = free_address()
@@ -397,7 +396,7 @@ class Sockets:
             os.close(one)
 
     def end(self):
-        """What it said and its exit code."""
+        """Returns its output and its exit code."""
         said = self.process.communicate(timeout=60)[1]
         return said, self.process.returncode
 
@@ -417,7 +416,7 @@ def sockets():
 
 
 def ask_both(sockets):
-    """Asks over UDP and TCP and returns the sockets that the answers will come to."""
+    """Asks over UDP and TCP, and returns the sockets that will get the answers."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.settimeout(30)
     udp.sendto(QUERY, (sockets.ip, sockets.port))
@@ -442,7 +441,7 @@ def test_queries_wait_in_sockets_of_the_service_manager_over_a_restart(
     path = open_folder / "nailup.yaml"
     path.write_text(json.dumps(config))
     for _ in range(2):
-        asked = ask_both(sockets)  # nobody serves: the kernel keeps them
+        asked = ask_both(sockets)  # no daemon runs: the kernel keeps the queries
         sockets.start(path)
         expect_answers(*asked)
         sockets.process.terminate()
@@ -465,7 +464,7 @@ def test_sockets_of_addresses_that_are_not_served_are_refused(manager, make_conf
 
 @pytest.fixture
 def unit(tmp_path):
-    """The unit as an installation has it, with programs that are there."""
+    """The unit of an installation, with the programs of this build."""
     text = (ROOT / "packaging/systemd/nailupd.service.in").read_text()
     made = tmp_path / "nailupd.service"
     made.write_text(text.replace("@NAILUP_SBINDIR@/nailupd", program("nailupd")))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Names answered here, as dig and glibc see them. Most basic first."""
+"""Local data from the view of dig and glibc. Most basic first."""
 
 import json
 import signal
@@ -118,7 +118,7 @@ def test_version_and_identity_are_told_by_option_only(nailupd, upstream, dig):
 
 
 def list_size():
-    """Sanitizers look at every byte: a tenth of it lasts as long."""
+    """Sanitizers check every byte: a tenth of the list takes as long."""
     binary = (BUILD / "src/nailupd").read_bytes()
     return 100_000 if b"__asan_init" in binary or b"__tsan_init" in binary else 1_000_000
 
@@ -151,7 +151,7 @@ def test_block_lists_hold_for_what_aliases_lead_to(harness):
     eventually(lambda: www() == (3, []))
     assert harness.ask("fine.tld.").rcode == 0
     asked = len(harness.asked())
-    assert www() == (3, []) and len(harness.asked()) == asked  # it is cached
+    assert www() == (3, []) and len(harness.asked()) == asked  # the answer is cached
     harness.write("ads.txt", "other.tld\n")
     daemon.send_signal(signal.SIGHUP)
     eventually(lambda: www() == (0, ["x.ads.tld.", "192.0.2.1"]))

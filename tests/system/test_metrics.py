@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The numbers over HTTP, as curl, Python and Prometheus itself get them, and logs as JSON. Most
-basic first."""
+"""Metrics over HTTP for curl, Python and Prometheus itself, and logs as JSON. Most basic first."""
 
 import datetime
 import http.client
@@ -49,12 +48,12 @@ class Watched:
         return text
 
     def numbers(self):
-        """{'nailup_queries_total{protocol="udp"}': 1.0, ...}"""
+        """Returns {'nailup_queries_total{protocol="udp"}': 1.0, ...}."""
         rows = [line.rsplit(" ", 1) for line in self.page().splitlines() if line[0] != "#"]
         return {name: float(value) for name, value in rows}
 
     def raw(self, sent):
-        """All that comes back for these bytes until the end."""
+        """Returns everything that comes back for these bytes until the end."""
         with socket.create_connection((self.ip, self.port), 20) as client:
             client.sendall(sent)
             return b"".join(iter(lambda: client.recv(65536), b""))
@@ -257,7 +256,7 @@ class Prometheus:
 
 
 def dashboard_queries():
-    """(title, expr) of every query of the dashboard, its variables filled in."""
+    """Returns (title, expr) of every query of the dashboard, its variables filled in."""
     board = json.loads(DASHBOARD.read_text())
     for panel in board["panels"]:
         for target in panel.get("targets", []):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""What nailed-up connections promise, against peers that recycle, stall, reset, refuse and die. Counts
-and outcomes are asserted, not times. Most basic first.
+"""The promises of nailed connections, against peers that recycle, stall, reset, refuse and die. Tests assert counts
+and outcomes, not times. Most basic first.
 
-Every test is played over TCP and over TLS with the profile strict, where besides no query may have
-come in plain text at its end; where plain text is a way out, with opportunistic too."""
+Every test is played over TCP and over TLS with the profile strict. With strict, no query may have arrived in
+plain text at the end. Tests in which plain text is a way out are also played with opportunistic."""
 
 import subprocess
 import time
@@ -56,7 +56,7 @@ def nailupd(nailupd, transport):
 
 
 def await_ready(daemon, count=1):
-    """Until so many connections are ready, or more, and none is in another state."""
+    """Waits until that many connections are ready, or more, and none is in another state."""
     def ready():
         states = [c["state"] for c in daemon.connections()]
         return len(states) >= count and set(states) == {"ready"}
@@ -64,8 +64,8 @@ def await_ready(daemon, count=1):
 
 
 def start(nailupd, upstream, config=None, **more):
-    """A daemon whose one upstream is nailed and dialled. All load comes from one address and is
-    counted, so no query is too old for its client."""
+    """Starts a daemon whose one upstream is nailed and dialled. All load comes from one address and is counted, so
+    the age limit of queries is off."""
     config = {"server": {"discard-timeout": "0s"}, **(config or {})}
     daemon = nailupd(config, upstreams=[upstream], nailed=True, **more)
     await_ready(daemon, len(upstream.servers))
@@ -77,13 +77,13 @@ def names(count, suffix="example"):
 
 
 def ask_all(daemon, count, folder, suffix="example"):
-    """count questions, one after the other."""
+    """Asks count questions, one after the other."""
     answers = dig_all(daemon, names(count, suffix), folder)
     assert {answer.status for answer in answers} == {"NOERROR"}
 
 
 def ask_at_once(daemon, messages):
-    """{id: rcode} of queries written at once to one connection."""
+    """Returns {id: rcode} of queries that one write sends on one connection."""
     with Stream(daemon, timeout=20) as client:
         client.send(*messages)
         answers = [client.read() for _ in messages]
@@ -91,7 +91,7 @@ def ask_at_once(daemon, messages):
 
 
 def counted(daemon, name, **labels):
-    """The sum of a metric's rows with these labels."""
+    """Returns the sum of a metric's rows with these labels."""
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
     return sum(value for row, value in daemon.metrics().items()
                if row.partition("{")[0] == name and all(one in row for one in wanted))
@@ -102,7 +102,8 @@ def asked(stats):
 
 
 def late(daemon):
-    """Queries asked again because the first answer was late: none, but where programs get no CPU."""
+    """Returns how many queries were asked again because the first answer was late: none, unless programs get no
+    CPU."""
     return sum(counted(daemon, "upstream_retries_total", reason=why) for why in ("timeout", "silent"))
 
 
@@ -125,7 +126,7 @@ def test_a_connection_carries_exactly_its_number_of_queries(nailupd, responder, 
     await_ready(daemon)
     told = daemon.metrics()
     assert told["upstream_recycles_total"] == 140 // most
-    if most > 1:  # with one, a dial a query: the next one is there unless the machine is slow
+    if most > 1:  # with one, each query is a dial: the next connection is ready unless the machine is slow
         assert (stats["udp_queries"], told["upstream_cold_queries_total"]) == (0, 0)
 
 
@@ -179,14 +180,14 @@ def test_a_slow_answer_hurts_nobody(nailupd, responder, transport):
     """S3 of the peers' measurements: one of 900 ms, ten of 300 ms, thirty fast ones."""
     upstream = responder()
     daemon = start(nailupd, upstream)
-    ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # a fast history
+    ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # a history of fast answers
     messages = [query("d900.slow.example", 1)]
     messages += [query(f"d300.m{i}.example", 10 + i) for i in range(10)]
     messages += [query(f"g{i}.example", 100 + i) for i in range(30)]
     assert set(ask_at_once(daemon, messages).values()) == {0}
     stats = upstream.stats()
     assert stats["connections_closed"] == 0
-    assert stats["connections_opened"] <= (2 if transport == "strict" else 1)  # one to be sure
+    assert stats["connections_opened"] <= (2 if transport == "strict" else 1)  # one to be safe
 
 
 def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
@@ -198,7 +199,7 @@ def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
 
 
 def test_a_name_that_is_never_answered_fails_alone(nailupd, responder, transport):
-    """S6: the connection lives on, the forty others are answered over it."""
+    """S6: the connection survives, and answers the forty others."""
     upstream = responder()
     daemon = start(nailupd, upstream)
     messages = [query("silent.example", 1)]
@@ -208,7 +209,7 @@ def test_a_name_that_is_never_answered_fails_alone(nailupd, responder, transport
     assert set(rcodes.values()) == {0}
     stats = upstream.stats()
     assert stats["connections_closed"] == 0
-    if transport == "strict":  # each further attempt at that name may be made on a fresh one
+    if transport == "strict":  # each further attempt for that name may use a fresh connection
         assert stats["connections_opened"] <= 10
     else:
         assert stats["connections_opened"] == 1
@@ -258,7 +259,7 @@ CURES = {"off": "on", "stall": "resume"}
 
 
 def trouble_while_queries_flow(daemon, upstream, trouble, check=True):
-    """The report of a load during which the connections had this trouble for 1 s."""
+    """Returns the report of a load during which the connections had this trouble for 1 s."""
     running = Load(daemon, "--rate", 300, "--duration", 2.3)
     time.sleep(0.5)
     if trouble == "silent":
@@ -288,7 +289,7 @@ def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder
 @with_strict
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_no_query_goes_the_wrong_way_when_the_only_way_dies(nailupd, responder, trouble, tmp_path):
-    """Queries wait for an upstream that answered lately and is away for a second."""
+    """Queries wait for an upstream that answered recently and is away for a second."""
     upstream = responder("--delay", 5)
     daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
     report = trouble_while_queries_flow(daemon, upstream, trouble, check=False)
@@ -317,7 +318,7 @@ def test_a_stream_that_came_back_is_used_again(nailupd, responder, tmp_path):
 
 @with_all
 def test_what_is_in_flight_when_a_connection_dies_is_asked_again(nailupd, responder, transport):
-    """S5 with company: a hundred queries wait when the connection goes."""
+    """S5 with company: a hundred queries wait when the connection dies."""
     for what in ("reset", "fin", "off"):
         upstream = responder("--delay", 400)
         daemon = start(nailupd, upstream)
@@ -346,9 +347,8 @@ def test_a_peer_that_ends_every_connection_after_a_few_queries_fails_none(nailup
 @pytest.mark.parametrize("option", ENDS_ALL)
 def test_a_peer_that_ends_every_connection_after_a_few_queries_is_asked_nowhere_else(
         nailupd, responder, option):
-    """No query fails where answers came before the end. A reset before any answer is as good as
-    refused, and silence takes longer to notice than a hundred a second leave; but each query gets
-    an answer of some sort."""
+    """No query fails if answers came before the end. A reset before any answer is as good as refused, and silence
+    takes longer to notice than a hundred a second leave; but each query gets some answer."""
     daemon = start(nailupd, responder(option, 5), {"upstream": {"stall-timeout": "500ms"}})
     answers_first = option == "--tcp-close-after"
     report = load(daemon, "--rate", 100, "--duration", 1.2, check=answers_first)
@@ -412,7 +412,7 @@ def test_without_a_fallback_nothing_goes_over_udp(nailupd, responder, dig):
 
 def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder, transport,
                                                              tmp_path):
-    """Once it is noticed; until then plain text helps, where that may be."""
+    """Holds once it is noticed. Until then plain text helps, if allowed."""
     upstream = responder("--tcp-close-after", 1, "--delay", 30)
     daemon = start(nailupd, upstream)
     report = load(daemon, "--rate", 100, "--duration", 2, check=transport == "tcp")
@@ -423,7 +423,7 @@ def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder,
     ask_all(daemon, 10, tmp_path)
     after = upstream.stats()
     asked = sum(after[key] - before[key] for key in ("udp_queries", "stream_queries"))
-    assert asked <= 20  # remembered: not each of them waits for silence first
+    assert asked <= 20  # remembered: later queries do not wait for the silence
     assert counted(daemon, "answers_total", rcode="servfail") == failed
 
 
@@ -431,7 +431,7 @@ def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder,
 
 
 def check_sessions(stats):
-    """All but the first resumed one that was not used before, and every one was for DNS."""
+    """All sessions but the first are resumed ones that were not used before, and every one was for DNS."""
     made = stats["tls_handshakes_full"] + stats["tls_handshakes_resumed"]
     assert stats["tls_handshakes_full"] == 1 and stats["tls_handshakes_resumed"] >= 3
     assert (stats["tls_tickets_reused"], stats["tls_handshakes_failed"]) == (0, 0)
@@ -440,7 +440,7 @@ def check_sessions(stats):
 
 def test_a_peer_that_closes_idle_connections_is_dialled_again(nailupd, responder, transport,
                                                               tmp_path):
-    """S4: and no query pays for it."""
+    """S4, and no query waits for it."""
     upstream = responder("--tcp-idle", 300)
     daemon = start(nailupd, upstream)
     for i in range(6):
@@ -583,7 +583,7 @@ def test_nsd_that_closes_after_a_few_queries_costs_no_query(server_of, nailupd, 
     daemon = nailupd(upstreams=[server], nailed=True)
     await_ready(daemon)
     ask_all(daemon, 60, tmp_path, "limits.test")
-    rate = 400 if transport == "tcp" else 100  # each fifth query is a handshake, of sanitized code
+    rate = 400 if transport == "tcp" else 100  # each fifth query is a handshake of sanitized code
     load(daemon, "--rate", rate, "--duration", 1.5, "--suffix", "limits.test")
     assert counted(daemon, "answers_total", rcode="servfail") == 0
     assert counted(daemon, "upstream_dials_total", result="ok") >= 5

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Links go away and come back, addresses change: in two network namespaces of the test's own, joined
-by a cable. Skipped where namespaces are not allowed."""
+"""Links go away and come back, and addresses change: in two network namespaces of the test, joined by a cable.
+Skipped if namespaces are not allowed."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ NEWS = "dialling upstreams again"
 
 
 class Place:
-    """A network namespace: a process that does nothing holds it."""
+    """A network namespace, held by an idle process."""
 
     def __init__(self, inside=()):
         as_root = ["--map-root-user"] if os.geteuid() and not inside else []
@@ -55,7 +55,7 @@ class Cable:
         except AssertionError as error:
             pytest.skip(f"no veth: {error}")
         self.here.run("ip", "link", "set", "far", "netns", str(self.there.pid))
-        # Packets as they would be on a wire: connections take this from their link when they begin.
+        # Packets are as on a wire: a connection takes this from its link when it begins.
         self.here.run("ip", "link", "set", "cable", "gso_max_segs", "1")
         self.there.run("ip", "link", "set", "far", "gso_max_segs", "1")
         for net in (1, 2):
@@ -66,7 +66,7 @@ class Cable:
         self.plug_into(1)
 
     def plug_into(self, net):
-        """The address and the way of one of two networks."""
+        """Sets the address and the route of one of two networks."""
         self.here.run("ip", "addr", "flush", "dev", "cable")
         self.here.run("ip", "addr", "add", f"10.77.{net}.2/24", "dev", "cable")
         self.here.run("ip", "route", "add", "default", "via", f"10.77.{net}.1")
@@ -125,7 +125,7 @@ def daemon(cable, far_responder, tmp_path):
         "cache": {"serve-stale": "0s"},
         "forward-zones": [{"name": ".", "upstreams": ["192.0.2.1"]}],
         "tcp-upstream-keepalive": ["192.0.2.1"],
-        # No other way out of a dead connection than the news that the network changed.
+        # Only the news that the network changed helps out of the dead connection.
         "upstream": {"fallback": "none", "stall-timeout": "60s", "connect-timeout": "10s"},
     }
     daemon = DaemonHere(cable, tmp_path, config)
@@ -146,7 +146,7 @@ def test_a_cable_that_is_out_and_in_again_needs_no_waiting(cable, daemon):
     told = daemon.told()
     cable.here.run("ip", "link", "set", "cable", "down")
     eventually(lambda: daemon.told() > told, 20)
-    assert daemon.dig("outage.example").status == "SERVFAIL"  # and kept as a failure
+    assert daemon.dig("outage.example").status == "SERVFAIL"  # and the failure is cached
     told = daemon.told()
     cable.here.run("ip", "link", "set", "cable", "up")
     cable.here.run("ip", "route", "add", "default", "via", "10.77.1.1")
@@ -175,7 +175,7 @@ def test_what_is_no_change_dials_nothing(cable, daemon):
     cable.here.run("ip", "link", "set", "cable", "txqueuelen", "500")
     cable.here.run("ip", "route", "add", "198.51.100.0/24", "via", "10.77.1.1")
     cable.here.run("ip", "link", "set", "cable", "alias", "none")
-    time.sleep(1.5)  # longer than a change is gathered
+    time.sleep(1.5)  # longer than changes are collected
     assert daemon.told() == told
     assert count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}') == dials
     assert daemon.dig("still.example").status == "NOERROR"
@@ -194,7 +194,7 @@ def test_another_default_route_dials_anew(cable, daemon):
 
 
 def drop_above(place, length):
-    """The path takes no larger packets, and no ICMP says so."""
+    """The path drops larger packets, and no ICMP says so."""
     if not shutil.which("nft"):
         pytest.skip("nft is not installed")
     place.run("nft", "; ".join(["add table ip narrow"] + [

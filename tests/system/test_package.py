@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The Debian package: made of a release build by cpack, read by lintian, and led through its life
-in a copy of this system's root (an overlay that goes when the test ends), with a network of its
-own. NAILUP_RELEASE names the build directory; else the one under test is taken, or build/release
-where that one has sanitizers."""
+"""The Debian package: made from a release build by cpack, checked by lintian, and taken through its life in a copy
+of this system's root (an overlay that goes away with the test), with a network of its own. NAILUP_RELEASE names
+the build directory. Without it the build under test counts, or build/release if that one has sanitizers."""
 
 import os
 import pathlib
@@ -36,7 +35,7 @@ def run(*words, **more):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The path of the package."""
+    """Returns the path of the package."""
     release = find_release()
     if not release:
         pytest.skip("there is no release build with manuals: tools/setup.sh build release")
@@ -71,7 +70,7 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
                  "./usr/share/doc/nailup/examples/host/systemd/nailup-host.conf",
                  "./usr/share/doc/nailup/examples/host/systemd-resolved/nailup.conf"):
         assert f" {path}\n" in listed, path
-    assert "/examples/nailup.yaml\n" not in listed  # nailupd does not take it
+    assert "/examples/nailup.yaml\n" not in listed  # a folder that nailupd does not use
     for script in ("nailup-host", "networkmanager/90-nailup"):
         assert re.search(f"^-rwxr-xr-x .*/examples/host/{script}$", listed, re.M), script
     assert run("dpkg-deb", "--ctrl-tarfile", package, errors="replace").stdout
@@ -82,8 +81,8 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
     assert done.returncode == 0, done.stdout
 
 
-# Scripts for namespaces of their own for mounts, processes and network. They say what they found;
-# python judges.
+# Scripts for their own namespaces for mounts, processes and network. They print what they find; Python
+# judges.
 COPY_OF_ROOT = r"""
 set -eu
 work=$1 old=$2 new=$3
@@ -172,7 +171,7 @@ def make_successor(package, folder):
 
 
 def play(script, namespaces, package, folder):
-    """Plays one of the scripts in a copy of the root: what it said, and everything."""
+    """Runs one of the scripts in a copy of the root. Returns its values, and all of its output."""
     for tool in ("unshare", "ip", "setpriv", "dig", "systemd-sysusers", "deb-systemd-helper"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
@@ -205,13 +204,13 @@ def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, 
     assert "cache.snapshot" in said["kept"], everything
     assert re.fullmatch(r"[\d.]+", said["answer"]), everything
     assert said["version"].endswith("-2") and said["edited"] == "1", everything
-    assert said["again"] == said["answer"], everything  # though nobody can be asked
+    assert said["again"] == said["answer"], everything  # although no server can be reached
     assert "nailup.yaml" in said["removed"] and "cache.snapshot" in said["removed"], everything
     assert "purged" in said, everything
     assert everything.count("== exit 0\n") == 3, everything
 
 
-# A systemd of its own. It may change nothing of the kernel's: no modules, clock or settings.
+# A systemd of its own. It may change nothing in the kernel: no modules, clock or settings.
 BOOT = COPY_OF_ROOT + r"""
 mount -t tmpfs -o mode=755 none "$root/dev"
 for device in null zero full random urandom tty; do
@@ -331,15 +330,15 @@ def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
     assert said["active"] == "active 127.0.0.1", everything
     assert "connections to upstreams ready" in said["status"], everything
     assert said["reload"] == "active", everything
-    assert said["error"] == "active 127.0.0.1", everything  # it failed, and nothing changed
+    assert said["error"] == "active 127.0.0.1", everything  # the reload failed, and nothing changed
     assert said["watchdog"] == "1 127.0.0.1", everything
     assert said["stopped"] == "success cache.snapshot sessions ", everything
     assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
-    assert said["restart"] == "20", everything  # not one was lost
+    assert said["restart"] == "20", everything  # none was lost
     assert said["replayed"] == "1", everything
     assert re.fullmatch(r"[\d.]+", said["answer"]), everything
     assert re.fullmatch(r"\S+-2 active", said["upgraded"]), everything
     assert said["another"] == "process", everything
-    assert said["cached"] == "1", everything  # though nobody can be asked
+    assert said["cached"] == "1", everything  # although no server can be reached
     assert said["gone"] == "inactive inactive", everything
     assert "purged" in said, everything  # with the link of a socket that the user enabled

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Another configuration for a daemon that runs, servers of zones set at run time, and its end by
-command. Most basic first."""
+"""Another configuration for a running daemon, servers of zones set at run time, and its end by command. Most basic
+first."""
 
 import json
 import re
@@ -20,26 +20,26 @@ def config_of(daemon):
 
 
 def write(daemon, more):
-    """Lays more over the file of the daemon; a key with None is taken out."""
+    """Lays more over the daemon's file. None removes a key."""
     config = merge(config_of(daemon), more)
     daemon.config_path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
 
 
 def reload(daemon):
-    """nailupctl reload, which must not be refused: (record, {key: change})."""
+    """Runs nailupctl reload, which must succeed: (record, {key: change})."""
     answer = daemon.ask("reload")
     return answer["reload"], {change["key"]: change for change in answer["changes"]}
 
 
 def refused(daemon, *words):
-    """What nailupctl says when the daemon refuses."""
+    """Returns the message of nailupctl when the daemon refuses."""
     done = daemon.ctl(*words)
     assert done.returncode == 1, done.stdout
     return done.stderr
 
 
 class At:
-    """For dig."""
+    """An address for dig."""
 
     def __init__(self, server):
         self.ip, _, port = server.rpartition("@")
@@ -52,7 +52,7 @@ def zone(name, *upstreams, **more):
 
 
 class Load:
-    """nailup-bench load while something else is done."""
+    """nailup-bench load beside another action."""
 
     def __init__(self, server, *options, rate=500, duration=2):
         self.process = subprocess.Popen(
@@ -146,7 +146,7 @@ def test_what_needs_a_restart_is_told_and_the_rest_done(nailupd, responder, tmp_
     daemon = nailupd(upstreams=[responder()])
     write(daemon, {"server": {"workers": 3}, "cache": {"size": "7MiB", "max-ttl": "1h"},
                    "control": {"socket": str(tmp_path / "elsewhere.sock")}})
-    for _ in range(2):  # it is still so the next time
+    for _ in range(2):  # and again the next time
         done, changes = reload(daemon)
         assert done["needing_restart"] == 3
         assert changes["server.workers"] == {"key": "server.workers", "effect": "needs a restart",
@@ -289,7 +289,7 @@ def test_commands_at_the_same_time_are_all_answered(nailupd, responder):
 
 
 def ask_tcp(daemon, name):
-    """A dig over TCP that waits: a Popen."""
+    """A waiting dig over TCP: a Popen."""
     return subprocess.Popen(["dig", f"@{daemon.ip}", "-p", str(daemon.port), "+tcp", "+tries=1",
                              "+timeout=15", name, "A"], stdout=subprocess.PIPE, text=True)
 
@@ -299,7 +299,7 @@ def test_a_question_that_waits_is_answered_by_what_was_before(nailupd, responder
     daemon = nailupd(upstreams=[slow])
     waiting = ask_tcp(daemon, "www.example.org")
     eventually(lambda: daemon.metrics()["cache_misses_total"] == 1)
-    for turn in range(8):  # more configurations than may be alive at once
+    for turn in range(8):  # more configurations than may live at once
         write(daemon, {"forward-zones": [zone(".", quick)], "cache": {"min-ttl": f"{turn}s"}})
         reload(daemon)
     assert dig(daemon, "b.example.org").status == "NOERROR"
@@ -334,7 +334,7 @@ def test_a_zone_gets_other_servers_and_loses_them_again(nailupd, responder, dig)
     assert daemon.ask("forward", "corp.example", vpn.server)["forward"] == {
         "zone": "corp.example.", "servers": 1, "changed": True}
     assert forwards(daemon) == [("corp.example.", vpn.server, "udp")]
-    for _ in range(4):  # on every worker, and nothing of before is in the cache
+    for _ in range(4):  # on every worker, with a cache that has nothing old
         assert dig(daemon, "nx.corp.example").status == "NXDOMAIN"
     assert dig(daemon, "www.example.org").status == "NOERROR"
     assert (normal.stats()["udp_queries"], vpn.stats()["udp_queries"]) == (2, 1)
@@ -364,7 +364,7 @@ def test_names_of_special_use_make_way_for_a_zone_that_is_set(nailupd, responder
     write(daemon, {"cache": {"min-ttl": "1s"}})
     reload(daemon)
     assert dig(daemon, f"a0.{name}").status == "NOERROR"
-    assert vpn.stats()["udp_queries"] == 4  # it is in the cache still
+    assert vpn.stats()["udp_queries"] == 4  # it is still cached
     assert daemon.ask("forward", name, "off")["forward"]["changed"]
     for _ in range(4):
         assert dig(daemon, f"a0.{name}").status == "NXDOMAIN"
@@ -477,7 +477,7 @@ def test_a_stop_wins_over_a_reload(nailupd, responder, tmp_path):
 
 
 def daemon_threads(daemon):
-    """Names of the threads that run."""
+    """Returns the names of the running threads."""
     done = subprocess.run(["ps", "-L", "-o", "comm=", "-p", str(daemon.process.pid)], text=True,
                           capture_output=True)
     return done.stdout

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Stops and restarts: queries that were received are answered, and later ones wait for the next
-daemon where a service manager keeps the sockets. Most basic first.
+"""Stops and restarts: received queries are answered, and later ones wait for the next daemon if a service manager
+keeps the sockets. Most basic first.
 
-Clients over UDP send each query once here: nothing hides a loss. A stream client asks the
-queries that the FIN of the daemon left unanswered again, over a new connection (RFC 7766 section
-6.2.4): no daemon can answer a query that crosses its FIN. Its losses are counted after that."""
+Clients over UDP send each query once here: nothing hides a loss. If a FIN of the daemon leaves queries
+unanswered, a stream client asks them again over a new connection (RFC 7766 section 6.2.4): no daemon can answer
+a query that crosses its FIN. Its losses are counted after that."""
 
 import fcntl
 import json
@@ -26,7 +26,7 @@ from peers import Authority, Load, Stream, framed, load, query, rcode_of, udp_as
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-# Descriptors from 3 on and a command: what systemd does between fork and exec.
+# Descriptors from 3 on and a command: the work of systemd between fork and exec.
 HAND_OVER = """
 import os, sys
 count = int(sys.argv[1])
@@ -38,8 +38,8 @@ os.execv(sys.argv[2 + count], sys.argv[2 + count:])
 
 
 class Activated:
-    """Sockets that outlive daemons, as those of nailupd.socket do: UDP and TCP, and one for TLS when
-    the configuration has it. One daemon serves them at a time, or two while they overlap."""
+    """Sockets that outlive daemons, like those of nailupd.socket: UDP and TCP, and one for TLS if configured. One
+    daemon serves them at a time, or two while they overlap."""
 
     def __init__(self, folder, config):
         self.folder, self.config, self.daemons = folder, config, []
@@ -53,7 +53,7 @@ class Activated:
             self.sockets.append(socket.create_server((ip, int(port)), backlog=1024))
 
     def start(self):
-        """One more daemon, with a control socket of its own."""
+        """Starts one more daemon, with a control socket of its own."""
         number = len(self.daemons)
         config = self.config | {"control": {"socket": str(self.folder / f"control-{number}")}}
         path = self.folder / f"nailup-{number}.yaml"
@@ -79,7 +79,7 @@ class Activated:
                 for row in json.loads(done.stdout)["metrics"]}
 
     def stop(self):
-        """Tells the last one to stop, and waits until it has finished what it began."""
+        """Tells the last daemon to stop, and waits until it has finished its work."""
         self.daemons[-1].terminate()
         assert self.daemons[-1].wait(30) == 0, self.log()
         assert "ends with queries unanswered" not in self.log(), self.log()
@@ -109,7 +109,7 @@ def activated(tmp_path, make_config):
 
 
 def ask(server, name):
-    """A UDP socket that the answer will come to."""
+    """Asks, and returns the UDP socket that will get the answer."""
     client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     client.settimeout(20)
     client.connect((server.ip, server.port))
@@ -121,7 +121,7 @@ def ask(server, name):
 
 
 def test_a_stopping_daemon_leaves_shared_sockets_to_the_next_one(activated, responder):
-    """Also while it waits for a slow answer itself: misses used to get SERVFAIL then."""
+    """Also while the daemon waits for a slow answer: misses used to get SERVFAIL then."""
     server = activated(upstreams=[responder()], workers=2)
     with ask(server, "d1500.example") as slow:
         time.sleep(0.3)
@@ -161,7 +161,7 @@ def restart(server, overlap):
 
 @pytest.mark.parametrize("overlap", [False, True], ids=["one-after-the-other", "overlapping"])
 def test_ten_restarts_at_1000_queries_a_second_lose_none(activated, responder, overlap):
-    """0 lost and 0 SERVFAIL over UDP, each query sent once, and one slow one in flight each time."""
+    """No loss and no SERVFAIL over UDP, with each query sent once, and one slow query in flight each time."""
     server = activated(upstreams=[responder("--delay", 5)], workers=2)
     slow, loads = [], []
     for number in range(RESTARTS):
@@ -181,8 +181,8 @@ def test_ten_restarts_at_1000_queries_a_second_lose_none(activated, responder, o
 
 
 class Asker(threading.Thread):
-    """A stream client that asks at a rate. It asks queries that a FIN leaves unanswered again over a
-    new connection, as RFC 7766 says."""
+    """A stream client that asks at a rate. It asks queries that a FIN leaves unanswered again over a new connection
+    (RFC 7766 section 6.2.4)."""
 
     def __init__(self, server, rate, context=None, port=None):
         super().__init__(daemon=True)
@@ -212,7 +212,7 @@ class Asker(threading.Thread):
         return data
 
     def converse(self, stream):
-        """Until the daemon ends the connection, or all is over."""
+        """Runs until the daemon ends the connection, or the test ends."""
         data, next_at = b"", time.monotonic()
         for number in list(self.waiting):
             self.again += 1
@@ -248,8 +248,8 @@ class Asker(threading.Thread):
 
 
 def test_stream_clients_lose_nothing_over_restarts(activated, responder, tmp_path):
-    """TCP and TLS clients of a hundred queries a second each: no answer is lost, none is SERVFAIL, and
-    a busy client does not hold up the stop."""
+    """TCP and TLS clients with a hundred queries a second each: no answer is lost, none is SERVFAIL, and a busy
+    client does not hold up the stop."""
     authority = Authority(tmp_path / "authority")
     certificate, key = authority.sign("IP:127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -309,8 +309,8 @@ def test_a_daemon_serves_while_it_waits_for_a_slow_answer(nailupd, responder):
 
 
 def test_a_flooding_client_hears_of_the_end_at_once(nailupd, responder):
-    """It sends without a pause and reads nothing for a while: a FIN comes all the same, behind all
-    of its answers, and the daemon ends without it."""
+    """The client sends without a pause and reads nothing for a while. It still gets a FIN behind all of its
+    answers, and the daemon ends without waiting for it."""
     daemon = nailupd(upstreams=[responder()])
     assert rcode_of(udp_ask(daemon, query("hit.example"))) == 0
     with Stream(daemon) as client:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Who sees queries: lines of the query log, and dnstap as fstrm_capture and dnstap-read take it, and
-as a reader of our own finds it in a file. Most basic first."""
+"""Records of queries: lines of the query log, and dnstap from the view of fstrm_capture and dnstap-read, and of our
+own reader of a file. Most basic first."""
 
 import json
 import os
@@ -24,7 +24,7 @@ LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<
 
 
 def lines(daemon, count):
-    """The first lines of the query log, once there are so many."""
+    """Returns the first lines of the query log, once there are that many."""
     def found():
         all_lines = [LINE.fullmatch(line) for line in daemon.log().splitlines()
                      if ": query: " in line]
@@ -90,7 +90,7 @@ def test_a_query_that_nobody_answers_is_a_line_too(nailupd, dig):
 
 
 def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder, dig, tmp_path):
-    """Queries go on while nobody reads, and what did not fit is counted."""
+    """Queries go on while stderr is not read, and lines that did not fit are counted."""
     config = make_config({"log": {"queries": "yes"}}, upstreams=[responder()])
     path = tmp_path / "slow.yaml"
     path.write_text(json.dumps(config))
@@ -132,7 +132,7 @@ def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder
 
 
 class Reader:
-    """fstrm_capture at a socket, and what dnstap-read finds in its file."""
+    """fstrm_capture at a socket, and the output of dnstap-read for its file."""
 
     def __init__(self, folder, name="tap"):
         self.socket, self.file = folder / f"{name}.sock", folder / f"{name}.fstrm"
@@ -146,13 +146,13 @@ class Reader:
         return self
 
     def stop(self):
-        """It writes its file on a signal only."""
+        """It writes its file only on a signal."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(30) == 0
         self.socket.unlink(missing_ok=True)
 
     def messages(self):
-        """A dict for each, with the keys of dnstap-read -y: {"type": "CLIENT_QUERY", ...}."""
+        """Returns a dict for each, with the keys of dnstap-read -y: {"type": "CLIENT_QUERY", ...}."""
         done = subprocess.run([need("dnstap-read"), "-y", str(self.file)], text=True,
                               capture_output=True, timeout=30)
         assert done.returncode == 0, done.stderr
@@ -160,7 +160,7 @@ class Reader:
 
 
 def document(text):
-    """The flat part of what dnstap-read prints, as far as it stands before the message's text."""
+    """Returns the flat part of dnstap-read's output, before the message's text."""
     found = dict(re.findall(r'^ ?(?: )?(\w+): "?(.*?)"?$', text, re.M))
     found["identity"] = "".join(re.findall(r"^identity: (.*)$", text, re.M))
     found["type"] = re.search(r"^  type: (.*)$", text, re.M).group(1)
@@ -214,7 +214,7 @@ def test_a_dig_shows_up_with_its_ends_and_times(nailupd, responder, dig, reader)
     assert all("response_time" in one for one in (heard, answered, hit))
     assert all("query_time" in one for one in (asked, sent, again))
     raw = [fields(fields(payload)[14]) for payload in frames(tap.file.read_bytes())]
-    assert all({8, 9} <= one.keys() for one in raw)  # when it was asked, which is not printed
+    assert all({8, 9} <= one.keys() for one in raw)  # the query time, which is not printed
     assert [12 in one for one in raw] == [False, False, True, True, False, True]
 
 
@@ -237,7 +237,7 @@ def test_a_reader_comes_late_goes_and_comes_again(nailupd, responder, dig, reade
     dig(daemon, "a." + NAME)  # waits for it
     first.start()
     eventually(lambda: "the reader at" in daemon.log(), 20)
-    first.stop()  # it may leave something unread
+    first.stop()  # it may leave bytes unread
     dig(daemon, "b." + NAME)  # waits for the next
     second.start()
     eventually(lambda: daemon.log().count("the reader at") == 2, 20)
@@ -249,7 +249,7 @@ def test_a_reader_comes_late_goes_and_comes_again(nailupd, responder, dig, reade
         f"b.{NAME}. IN A"]
 
 
-# ---- a file, read by ourselves ----
+# ---- a file, with our own reader ----
 
 
 def varint(data, at):
@@ -263,7 +263,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """{number: value} of a protocol buffer whose fields stand once."""
+    """Returns {number: value} of a protocol buffer whose fields occur once."""
     found, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)
@@ -282,7 +282,7 @@ def fields(data):
 
 
 def frames(data):
-    """The payloads of a frame stream that has a start and an end."""
+    """Returns the payloads of a frame stream that has a start and an end."""
     at, controls, payloads = 0, [], []
     while at < len(data):
         (length,) = struct.unpack_from(">I", data, at)
@@ -320,7 +320,7 @@ def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
 
 
 def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
-    """What dnstap-read of BIND 9.18 has no word for."""
+    """Values that dnstap-read of BIND 9.18 cannot name."""
     subprocess.run([need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout",
                     str(tmp_path / "key.pem"), "-out", str(tmp_path / "chain.pem")],

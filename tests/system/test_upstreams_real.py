@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""NSD and Unbound as upstreams: what nailupd answers is what they answer when asked directly. The
-zones are in zones/."""
+"""NSD and Unbound as upstreams: nailupd answers as they answer directly. The zones are in zones/."""
 
 import pathlib
 import subprocess
@@ -79,7 +78,7 @@ def compare(questions, direct, ours, sections=("ANSWER",)):
 
 
 def check_transport(daemon, is_stream):
-    """Over TCP alone where that was asked for; over UDP, TCP where an answer was truncated."""
+    """Over TCP alone if asked for; otherwise over UDP, with TCP after a truncated answer."""
     told = daemon.metrics()
     over_udp = told['upstream_queries_total{transport="udp"}']
     over_tcp = told['upstream_queries_total{transport="tcp"}']
@@ -156,7 +155,7 @@ def test_names_that_nsd_does_not_serve_are_refused_or_fail(nsd, nailupd, dig):  
 
 @pytest.fixture(params=[[], ["-n", "-t", "1", "-s", "beef"]], ids=["NSEC", "NSEC3"])
 def signed(request, tmp_path):
-    """(text of alpha.test signed, path of its key)"""
+    """(text of alpha.test signed, path of its key)."""
     keygen, signzone = need("ldns-keygen"), need("ldns-signzone")
     folder = tmp_path / "signed"
     folder.mkdir()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Several workers, and the addresses they listen on."""
+"""Several workers, and their listen addresses."""
 
 import os
 import socket
