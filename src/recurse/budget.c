@@ -16,17 +16,12 @@ static const uint8_t bounds[] = {
 _Static_assert(BUDGET_REACHED_TIME <= UINT8_MAX, "a kind has no bit");
 _Static_assert(ARRAY_LEN(bounds) == BUDGET_KINDS, "a kind has no bound");
 
-void budget_init(struct budget *budget, uint64_t now)
-{
-    *budget = (struct budget){
-        .refs = 1, .ends_at = now + BUDGET_WALL_US, .attempts_left = BUDGET_ATTEMPTS_MAX};
-}
-
 struct budget *budget_new(uint64_t now)
 {
     struct budget *budget = malloc(sizeof(*budget));
     if (budget)
-        budget_init(budget, now);
+        *budget = (struct budget){
+            .refs = 1, .ends_at = now + BUDGET_WALL_US, .attempts_left = BUDGET_ATTEMPTS_MAX};
     return budget;
 }
 
@@ -89,9 +84,4 @@ bool budget_is_drained(const struct budget *budget, uint64_t now)
 uint64_t budget_time_left(const struct budget *budget, uint64_t now)
 {
     return now < budget->ends_at ? budget->ends_at - now : 1;
-}
-
-unsigned budget_left(const struct budget *budget, enum budget_kind kind)
-{
-    return (unsigned)(bounds[kind] - budget->used[kind]);
 }

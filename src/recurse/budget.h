@@ -4,10 +4,10 @@
 #define NAILUP_RECURSE_BUDGET_H
 
 /*
- * What one question of a client may cost in all: every task that runs for it draws from one budget,
- * so that no arrangement of zones makes a question into many (NXNSAttack, chains of aliases through
- * delegations without glue, TsuNAME). A task that several questions wait for draws from the one it
- * was started for. Pure but for the memory; one thread.
+ * The work that one client question may cause. All tasks that run for it draw from one budget, so
+ * no arrangement of zones turns one question into many (NXNSAttack, alias chains through
+ * delegations without glue, TsuNAME). A task that several questions wait for draws from the
+ * question that started it. Pure except for its memory; one thread.
  */
 
 #include <stdbool.h>
@@ -17,10 +17,10 @@
 #include "base/units.h"
 
 enum budget_kind {
-    BUDGET_QUERIES,   /* questions to servers, each of as many attempts as it takes (below) */
-    BUDGET_REFERRALS, /* cuts that were gone down */
+    BUDGET_QUERIES,   /* questions to servers; BUDGET_ATTEMPTS_MAX bounds their attempts */
+    BUDGET_REFERRALS, /* referrals that were followed */
     BUDGET_LOOKUPS,   /* addresses of name servers that were looked up */
-    BUDGET_RESTARTS,  /* begun anew from a zone above */
+    BUDGET_RESTARTS,  /* new starts from a zone above */
     BUDGET_ALIASES,   /* aliases that led to another zone */
     BUDGET_KINDS,
 };
@@ -31,10 +31,10 @@ enum {
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
-    BUDGET_TASKS_MAX = 16,     /* that run for it at once */
+    BUDGET_TASKS_MAX = 16,     /* tasks that run for it at once */
     BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to all servers */
-    BUDGET_MINIMISED_MAX = 16, /* questions that show a part of a name; then names are
-                                  shown whole, so that an alias to many labels costs one question */
+    BUDGET_MINIMISED_MAX = 16, /* minimised QNAMEs; afterwards names are shown whole, so an alias to
+                                  many labels costs one question */
 };
 
 #define BUDGET_WALL_US (10 * US_PER_S)
@@ -44,37 +44,31 @@ struct budget {
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
     uint8_t attempts_left; /* exchanges count it down (exchange_question.attempts_left) */
-    uint8_t minimised;     /* questions for a part of a name */
-    uint8_t reached;       /* a bit for each kind that was wanted when it was used up */
+    uint8_t minimised;     /* minimised QNAMEs sent */
+    uint8_t reached;       /* a bit for each kind that was wanted after it was used up */
 };
 
-enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one bit more: its time was over */
+enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
 
-/* One reference is the caller's; NULL out of memory. */
+/* Returns a budget with one reference, the caller's; NULL out of memory. */
 struct budget *budget_new(uint64_t now);
 struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
 
-/* In place, without memory of its own. */
-void budget_init(struct budget *budget, uint64_t now);
-
-/* Draws one. False, and nothing is drawn: it is used up, or its time is over; of questions, also
- * when no attempts are left. */
+/* Draws one. False, and nothing is drawn: the kind is used up, or the time is over. BUDGET_QUERIES
+ * also needs an attempt that is left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
-/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole name. That is no failure. */
+/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is no failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
-/* One that was drawn was not needed (MUST be so). */
+/* Returns one that was drawn (MUST) and not needed. */
 void budget_give_back(struct budget *budget, enum budget_kind kind);
 
-/* Whether some kind is used up, or its time over: what fails now may fail because of that. */
+/* Whether some kind is used up or the time is over, so that a failure may be due to the budget. */
 bool budget_is_drained(const struct budget *budget, uint64_t now);
 
-/* How long it lasts from now on; at least a microsecond, where it is over. */
+/* Returns the time that is left; at least a microsecond, even after the end. */
 uint64_t budget_time_left(const struct budget *budget, uint64_t now);
-
-/* How many are left of the kind, however late it is. */
-unsigned budget_left(const struct budget *budget, enum budget_kind kind);
 
 #endif

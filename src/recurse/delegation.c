@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What is believed of a zone cut, and how it is kept. Which server is asked, and what is looked up,
- * is decided elsewhere.
+ * Decides which records about a zone cut are believed, and how a cut is kept. It does not decide
+ * which server is asked or looked up.
  *
  * Invariants: the zone's name is the first in names; every place of a server or address is below
  * its count; addr_count of a server is the number of its addresses.
@@ -90,8 +90,8 @@ static bool has_addr(const struct delegation *delegation, struct span bytes)
     return false;
 }
 
-/* An IPv4 address as IPv6 (RFC 4291 section 2.5.5): what is sent there goes to the IPv4 address
- * past all that is said of that one, and nobody on the internet has one. */
+/* Whether this is an IPv4 address as IPv6 (RFC 4291 section 2.5.5). A packet to it would reach the
+ * IPv4 address past the rules for that one. No host on the internet has one. */
 static bool is_disguised(struct span bytes)
 {
     struct in6_addr v6;
@@ -192,7 +192,7 @@ uint64_t delegation_addrs_mark(const struct delegation *delegation)
 
 /* ---- from messages ---- */
 
-/* Takes the NS records of the section that the zone owns; their least TTL in *ttl_s. */
+/* Takes the NS records that the zone owns; *ttl_s becomes their lowest TTL. */
 static void take_servers(struct delegation *out, const struct message *message,
                          enum section section, uint32_t *ttl_s)
 {
@@ -209,7 +209,7 @@ static void take_servers(struct delegation *out, const struct message *message,
     }
 }
 
-/* Addresses of hosts that the zone asked has a say in. */
+/* Takes the addresses of hosts at or below the asked zone. */
 static void take_glue(struct delegation *out, const struct message *message, struct name asked_zone)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -229,7 +229,8 @@ static uint64_t ends_after(uint64_t now, uint32_t ttl_s)
     return now + (uint64_t)ttl_s * US_PER_S;
 }
 
-/* The first zone that the server points to: below the one asked, and on the way to the name. */
+/* Finds the first zone that the section refers to: below the asked zone, and on the way to the
+ * name. */
 static bool find_zone(struct delegation *out, const struct message *message, enum section section,
                       struct name asked_zone, struct name name)
 {
@@ -289,11 +290,6 @@ void delegation_end_with(struct delegation *delegation, const struct delegation 
 
 /* ---- to and from the cache ---- */
 
-struct question delegation_key(const struct delegation *delegation)
-{
-    return (struct question){delegation_zone(delegation), RRTYPE_NS, RRCLASS_IN};
-}
-
 static void write_records(const struct delegation *delegation, struct compose *compose,
                           uint32_t ttl_s)
 {
@@ -322,7 +318,7 @@ bool delegation_to_answer(const struct delegation *delegation, struct answer *ou
         return false;
     uint64_t left_s = (delegation->ends_at - now) / US_PER_S;
     uint32_t ttl_s = (uint32_t)MIN(left_s, (uint64_t)ttl_max_s);
-    struct question key = delegation_key(delegation);
+    struct question key = {delegation_zone(delegation), RRTYPE_NS, RRCLASS_IN};
     struct compose compose;
     compose_begin(&compose, space, &key, delegation->origin == DELEGATION_CHILD ? HEADER_AA : 0);
     write_records(delegation, &compose, ttl_s);

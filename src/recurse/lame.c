@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A pair is known by a hash of 64 bits under a random seed: a stranger cannot prepare two that have
- * the same, and by chance that is no matter. A row of places for each value of its last bits.
+ * A 64-bit hash with a random seed stands for a pair: an attacker cannot prepare a collision, and a
+ * chance collision does no harm. The last bits choose a row of places.
  */
 #include "recurse/lame.h"
 
@@ -21,7 +21,7 @@ struct place {
 
 struct lame {
     uint64_t seed;
-    uint64_t last_at; /* when the last one is forgotten */
+    uint64_t last_at; /* when the last entry expires */
     struct place rows[ROWS][LAME_WAYS];
 };
 
@@ -47,7 +47,7 @@ static uint64_t pair_of(const struct lame *lame, struct name zone, const struct 
 
 static struct place *lame_find(const struct lame *lame, uint64_t pair)
 {
-    /* The table is the caller's: the cast spares a second function for const. */
+    /* The cast saves a second function for const. */
     struct place *row = (struct place *)lame->rows[pair % ROWS];
     for (size_t i = 0; i < LAME_WAYS; i++)
         if (row[i].ends_at && row[i].pair == pair)

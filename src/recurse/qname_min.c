@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Counts labels and questions; what answers mean is iterate's to decide. Invariant: a name given
- * out has more labels than the one before it, or is the whole one, so it ends after
- * MAX_MINIMISE_COUNT minimised questions at most.
+ * Counts labels and questions; the strategy decides what answers mean. Invariant: each name has
+ * more labels than the one before it, or is whole, so the whole name comes after MAX_MINIMISE_COUNT
+ * minimised questions at most.
  */
 #include "recurse/qname_min.h"
 
@@ -15,7 +15,7 @@ void qname_min_init(struct qname_min *min, bool on)
     *min = (struct qname_min){.on = on};
 }
 
-/* How many labels more are shown next, of those that are left. */
+/* Returns how many of the labels that are left the next question shows. */
 static unsigned step_of(const struct qname_min *min, unsigned left)
 {
     if (min->count < MINIMISE_ONE_LAB)
@@ -39,7 +39,7 @@ static unsigned labels_to_show(const struct qname_min *min, struct name whole, u
     return shown;
 }
 
-/* A DS record is the parent's, so its servers are asked for the whole when one label is left
+/* A DS record is the parent's, so its servers get the whole question when one label is left
  * (section 3, step 3). */
 void qname_min_next(struct qname_min *min, const struct question *question, struct name zone,
                     struct question *out)

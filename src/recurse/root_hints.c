@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The addresses of the root servers. Reading a zone file is dns/present's; it is read twice, for
- * the servers and then for their addresses, since these may come in any order.
+ * The addresses of the root servers. dns/present reads zone files; a file is read twice, for the
+ * servers and then for their addresses, because these may come in any order.
  */
 #include "recurse/root_hints.h"
 
@@ -14,7 +14,7 @@
 #include "dns/present.h"
 #include "dns/rrtype.h"
 
-/* As IANA publishes them; the last to move was b, in November 2023. The letter is the name's. */
+/* As IANA publishes them; the last server to move was b, in November 2023. */
 static const struct {
     char letter;
     const char *ipv4, *ipv6;
@@ -60,8 +60,8 @@ struct reading {
     uint8_t bytes[HEADER_LEN + NAME_WIRE_MAX + 10 + NAME_WIRE_MAX];
 };
 
-/* The record as a message of its own, so that it is looked at as those of strangers are; what is
- * longer is neither a name nor an address. */
+/* Checks the record as a message of its own, like one from a server. A longer record is neither a
+ * name nor an address. */
 static bool on_record(void *context, struct span record, size_t line)
 {
     struct reading *reading = context;

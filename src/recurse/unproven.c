@@ -3,7 +3,7 @@
 /*
  * Counts, lists by age, and scores that leak.
  *
- * Invariant: the count of a place is the length of its list, and none exceeds its share.
+ * Invariant: the count of a place is the length of its list, and no count exceeds its share.
  */
 #include "recurse/unproven.h"
 
@@ -74,7 +74,7 @@ static unsigned greediest(const struct unproven *unproven, unsigned by)
     return found;
 }
 
-/* The table is full: a zone or client that has much of it gives way, else the oldest of all. */
+/* The table is full: a zone or client with much of it gives way, else the oldest question. */
 static struct unproven_query *greediest_gives_way(const struct unproven *unproven)
 {
     uint32_t much = unproven->most / UNPROVEN_GREED;
@@ -120,7 +120,7 @@ static uint32_t score_now(const struct unproven_score *score, uint64_t now)
     return forgotten < score->silent ? score->silent - (uint32_t)forgotten : 0;
 }
 
-/* The zones of a registry have many owners, and are never bad together. */
+/* The zones of a registry have many owners and are never bad together. */
 static bool referrer_is_bad(const struct unproven *unproven, const struct unproven_key *key,
                             uint64_t now)
 {
@@ -135,7 +135,7 @@ static bool is_pressed(const struct unproven *unproven, unsigned referrer)
            unproven->count >= unproven->most / UNPROVEN_PRESSURE_ALL;
 }
 
-/* The part of a second that has passed counts for the next one. */
+/* The part of a second that has passed counts towards the next one. */
 static void set_score(struct unproven_score *score, uint32_t silent, uint64_t now)
 {
     uint64_t forgotten = now > score->at ? (now - score->at) / US_PER_S : 0;
@@ -168,9 +168,9 @@ enum unproven_tries unproven_tries(const struct unproven *unproven, const struct
     return UNPROVEN_ONE_TRY;
 }
 
-/* ---- who gives way ---- */
+/* ---- giving way ---- */
 
-/* A bad zone may have had much before its score showed that: what is left of it makes room too. */
+/* A zone may have filled its share before its score became bad: its rest makes room too. */
 static uint32_t share_of(const struct unproven *unproven, const struct unproven_key *key,
                          unsigned by, uint64_t now)
 {

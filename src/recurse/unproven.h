@@ -4,18 +4,18 @@
 #define NAILUP_RECURSE_UNPROVEN_H
 
 /*
- * Questions that are put to strangers: servers that never answered us. A hostile zone can delegate
- * every random name below it to silent strangers, and each such question holds servers, sockets
- * and a task until its time is over. This table bounds how many questions do so at once, in all,
- * for each client and for each zone that named the strangers. When a bound is reached, the oldest
- * question of the greediest zone or client gives way. A stranger that is alive answers long before
- * its question becomes the oldest.
+ * Bounds the questions to unproven servers, which have never answered us. A hostile zone can
+ * delegate every random name below it to silent servers, and each such question holds servers,
+ * sockets and a task until it times out. This table bounds these questions in all, for each client,
+ * and for each zone whose referral named the servers. When a bound is reached, the oldest question
+ * of the zone or client with the most gives way. An unproven server that is alive answers long
+ * before its question becomes the oldest.
  *
- * The table also keeps a score of each zone that names strangers: how many of them stayed silent
- * lately. A zone with a high score gets fewer queries per question.
+ * The table also keeps a score for each zone that names unproven servers: how many of them stayed
+ * silent lately. A question of a zone with a high score may send fewer queries.
  *
- * Zones and clients are told apart by a secret hash; two that meet in one place share it. Pure but
- * for the seed: the instant is an argument. One worker's.
+ * A secret hash tells zones and clients apart; two in one place share it. Pure except for the seed:
+ * the instant is an argument. One worker's.
  */
 
 #include <stdbool.h>
@@ -26,37 +26,38 @@
 #include "dns/name.h"
 
 enum {
-    UNPROVEN_MAX = 2048, /* questions to unproven at once, or half of all tasks if that is less */
-    UNPROVEN_MIN = 64,   /* but at least this many */
-    UNPROVEN_SHARE = 2,  /* the part of these that one zone, or one client, may have */
-    UNPROVEN_SHARE_BAD = 8,  /* that of a zone with a bad score: more than makes pressure */
-    UNPROVEN_GREED = 4,      /* a zone or client with this part of them gives way before others */
-    UNPROVEN_PLACES = 1024,  /* of zones, and as many of clients; a power of two */
-    UNPROVEN_SCORE_MAX = 64, /* one is forgotten each second, and by each stranger that answers */
+    UNPROVEN_MAX = 2048,     /* questions at once, or half of all tasks if that is less */
+    UNPROVEN_MIN = 64,       /* but at least this many */
+    UNPROVEN_SHARE = 2,      /* the part of these that one zone or one client may have */
+    UNPROVEN_SHARE_BAD = 8,  /* the part of a zone with a bad score: more than makes pressure */
+    UNPROVEN_GREED = 4,      /* a zone or client with this part gives way before others */
+    UNPROVEN_PLACES = 1024,  /* for zones, and as many for clients; a power of two */
+    UNPROVEN_SCORE_MAX = 64, /* one is forgotten each second, and with each server that answers */
     UNPROVEN_SCORE_DOUBT = 8,
     UNPROVEN_SCORE_BAD = 32,
     UNPROVEN_TRIES_DOUBT = 3,  /* queries of one question from UNPROVEN_SCORE_DOUBT on */
     UNPROVEN_TRIES_BAD = 1,    /* from UNPROVEN_SCORE_BAD on, under pressure */
-    UNPROVEN_SAMPLE = 4,       /* and only one of this many questions is sent */
-    UNPROVEN_PRESSURE = 16,    /* this part of the table waits for the zone's unproven */
+    UNPROVEN_SAMPLE = 4,       /* and one of this many questions is sent at all */
+    UNPROVEN_PRESSURE = 16,    /* this part of the table waits for the zone's servers */
     UNPROVEN_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
 
-/* The ways in which questions are counted, the most telling first. */
+/* How questions are counted, the most telling way first. */
 enum strangers_by {
-    UNPROVEN_BY_REFERRER, /* the zone whose referral named the unproven */
-    UNPROVEN_BY_DOMAIN,   /* the last two labels of their zone, for zones that mint referrers */
+    UNPROVEN_BY_REFERRER, /* the zone whose referral named the servers */
+    UNPROVEN_BY_DOMAIN, /* the last two labels of their zone, for zones that make up referring zones
+                         */
     UNPROVEN_BY_CLIENT,
     UNPROVEN_BY_COUNT,
 };
 
 struct unproven_key {
     uint16_t place[UNPROVEN_BY_COUNT];
-    bool is_registry; /* the referrer is the root or a top-level domain: its zones have many owners
-                       */
+    bool is_registry; /* the referrer is the root or a top-level domain, whose zones have many
+                         owners */
 };
 
-/* One question to strangers. Embedded in its task. */
+/* One question to unproven servers. Embedded in its task. */
 struct unproven_query {
     struct list all;
     struct list by[UNPROVEN_BY_COUNT];
@@ -83,18 +84,18 @@ struct unproven {
 void unproven_init(struct unproven *unproven, size_t max_tasks, uint64_t seed);
 void unproven_set_max(struct unproven *unproven, size_t max_tasks);
 
-/* Every task calls this. The other lists mean nothing while `all` is not linked. */
+/* Every task calls this. The other lists have no meaning while `all` is not linked. */
 static inline void unproven_query_init(struct unproven_query *ask)
 {
     list_init(&ask->all);
 }
 
-/* The places that count a question of this client to strangers of the zone. The referrer's referral
- * named these strangers. */
+/* Returns the places that count a client's question to unproven servers of the zone. The referrer's
+ * referral named these servers. */
 struct unproven_key unproven_key(const struct unproven *unproven, struct name referrer,
                                  struct name zone, uint64_t client);
 
-/* The question that must give way when one more with this key comes; NULL: there is room. */
+/* Returns the question that must give way to one more with this key; NULL: there is room. */
 struct unproven_query *unproven_find_yielding(const struct unproven *unproven,
                                               const struct unproven_key *key, uint64_t now);
 
@@ -107,11 +108,11 @@ static inline bool unproven_has(const struct unproven_query *ask)
     return list_is_linked(&ask->all);
 }
 
-/* All strangers of one question stayed silent; or one of them answered. */
+/* All unproven servers of one question stayed silent; or one of them answered. */
 void unproven_note_silence(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 void unproven_note_answer(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 
-/* How many queries a question with this key may send to strangers. */
+/* How many queries a question with this key may send to unproven servers. */
 enum unproven_tries {
     UNPROVEN_ALL_TRIES,
     UNPROVEN_FEW_TRIES, /* UNPROVEN_TRIES_DOUBT */
@@ -120,7 +121,7 @@ enum unproven_tries {
 enum unproven_tries unproven_tries(const struct unproven *unproven, const struct unproven_key *key,
                                    uint64_t now);
 
-/* Whether a question that has one try is sent at all. */
+/* Whether a question with one try is sent at all. */
 static inline bool unproven_is_in_sample(uint64_t random)
 {
     return random % UNPROVEN_SAMPLE == 0;

@@ -4,10 +4,9 @@
 #define NAILUP_RECURSE_ZONE_LOAD_H
 
 /*
- * How many questions are being asked of each zone at once, by all clients: so that one zone whose
- * servers are dead or drowned in random names ("water torture") does not take the room of all
- * others. Zones are told apart by a secret hash; two that meet in one place share its bound. Pure
- * but for the seed; one thread.
+ * Counts how many tasks ask each zone at once, for all clients. A zone with dead servers, or one
+ * that drowns in random names ("water torture"), must not take the room of all others. A secret
+ * hash tells zones apart; two in one place share a bound. Pure except for the seed; one thread.
  */
 
 #include <stdbool.h>
@@ -25,12 +24,12 @@ struct zone_load {
 
 void zone_load_init(struct zone_load *load);
 
-/* One more question of the zone; its place is in *place, for zone_load_give(). False, and nothing
- * is counted: there are max already. */
+/* Counts one more task; its place in *place is for zone_load_give(). False, and nothing is counted:
+ * max tasks ask the zone already. */
 MUST_USE bool zone_load_take(struct zone_load *load, struct name zone, uint32_t max,
                              uint16_t *place);
 
-/* It is over. */
+/* The task asks no longer. */
 void zone_load_give(struct zone_load *load, uint16_t place);
 
 #endif

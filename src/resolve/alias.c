@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Follows one chain of aliases. Answers nearly always come in order, so one pass over the section
- * does it; each further pass must have made progress in the one before, which bounds them.
+ * is enough; each further pass needs progress in the one before, which bounds them.
  *
- * Invariant: every name on the way but the last belongs to the zone that was asked, and the first
- * alias of a name counts: a second chain in the same answer is not seen.
+ * Invariant: every name of the chain but the last belongs to the asked zone. The first alias of a
+ * name counts, so a second chain in the same answer is ignored.
  */
 #include "resolve/alias.h"
 
@@ -22,7 +22,7 @@ struct walk {
     bool follows;
     bool over;
     unsigned dname_count;
-    struct rr dnames[ALIAS_DNAMES_MAX]; /* the first of the section, of any owner */
+    struct rr dnames[ALIAS_DNAMES_MAX]; /* the first ones of the section, of any owner */
 };
 
 static void alias_end(struct walk *walk, enum alias_end how)
@@ -31,7 +31,7 @@ static void alias_end(struct walk *walk, enum alias_end how)
     walk->over = true;
 }
 
-/* owner with its suffix `above` replaced by target. */
+/* Replaces the suffix `above` of owner by target. */
 static bool substitute(struct name owner, struct name above, struct name target,
                        uint8_t out[NAME_WIRE_MAX], struct name *result)
 {
@@ -71,8 +71,8 @@ bool alias_target(const struct message *message, const struct alias_hop *hop, st
     return dname_target(message, &hop->dname, owner, out, target);
 }
 
-/* Whether the name was met on the way. Names that a DNAME made are not looked at: they are few and
- * the number of hops is bounded. */
+/* Whether the name is already in the chain. Names that a DNAME made are not compared: they are few,
+ * and the number of hops is bounded. */
 static bool is_in_chain(const struct walk *walk, struct name name)
 {
     const struct alias_chain *chain = walk->chain;
@@ -84,7 +84,7 @@ static bool is_in_chain(const struct walk *walk, struct name name)
     return false;
 }
 
-/* Goes on to target, which the hop just written leads to. */
+/* Goes on to the target of the hop just written. */
 static void move_to(struct walk *walk, struct name target)
 {
     struct alias_chain *chain = walk->chain;
@@ -150,7 +150,7 @@ static bool is_data(const struct walk *walk, const struct rr *rr)
     return message_owner_is(walk->message, rr, walk->chain->name);
 }
 
-/* One pass over the section; true when it took an alias and the chain is not over. */
+/* Passes over the section once; true when it took an alias and the chain goes on. */
 static bool alias_pass(struct walk *walk)
 {
     unsigned hops = walk->chain->hops;
@@ -167,7 +167,7 @@ static bool alias_pass(struct walk *walk)
     return !walk->over && walk->chain->hops > hops;
 }
 
-/* Thousands of them, each looked at for each hop, took 100 ms: an honest chain has few. */
+/* An honest chain has few. Thousands of them, compared at each hop, took 100 ms. */
 static void find_dnames(struct walk *walk)
 {
     struct rr_iter iter = message_rrs(walk->message, SECTION_ANSWER);
@@ -177,7 +177,7 @@ static void find_dnames(struct walk *walk)
             walk->dnames[walk->dname_count++] = rr;
 }
 
-/* Whether the DNAME is above name, and its owner the zone's. */
+/* Whether the DNAME is above name and its owner belongs to the zone. */
 static bool is_dname_of(const struct walk *walk, const struct rr *dname, struct name name)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -185,7 +185,7 @@ static bool is_dname_of(const struct walk *walk, const struct rr *dname, struct 
     return dname_covers(walk->message, dname, name, wire, &above) && route_owns(walk->zone, above);
 }
 
-/* A DNAME above the name reached, when no CNAME says where it leads. */
+/* Takes a DNAME above the last name, where no CNAME continues the chain. */
 static bool follow_dname(struct walk *walk)
 {
     for (unsigned i = 0; i < walk->dname_count; i++) {
@@ -197,7 +197,7 @@ static bool follow_dname(struct walk *walk)
     return false;
 }
 
-/* Finds the DNAME that the CNAME of the hop was made from, so that it is kept beside it. */
+/* Finds the DNAME that the CNAME of the hop was made from, so that both are kept. */
 static void explain(struct walk *walk, struct alias_hop *hop, struct name owner, struct name target)
 {
     for (unsigned i = 0; i < walk->dname_count; i++) {
@@ -227,7 +227,7 @@ static void explain_all(struct walk *walk)
     }
 }
 
-/* A CNAME that is the answer itself: it may be made too (RFC 6672 section 5.3.1). */
+/* Explains a CNAME that was asked for: it may come from a DNAME too (RFC 6672 section 5.3.1). */
 static void explain_data(struct walk *walk)
 {
     struct alias_chain *chain = walk->chain;

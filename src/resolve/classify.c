@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Names the kind of a response; what to do about it is the strategy's, what is kept of it scrub's.
+ * Names the kind of a response. The strategy decides what to do about it, and scrub decides what is
+ * kept.
  *
- * Invariant: a useful kind is given only to a message whose RDATA is sound as a whole.
+ * Invariant: only a message whose whole RDATA is sound gets a useful kind.
  */
 #include "resolve/classify.h"
 
@@ -32,9 +33,9 @@ const char *response_kind_name(enum response_kind kind)
     return names[kind];
 }
 
-/* The SOA of the zone that the name is in: owned by the name or above it. A sibling's would let one
- * zone decide how long another's absence counts. It may be above what this server is asked for,
- * when what is forwarded lies inside a zone: the absence is then known for as long as it says. */
+/* Finds the SOA of the zone that has the name: its owner is the name or above it. A sibling's SOA
+ * would let one zone decide about another's absence. The SOA may be above the asked zone where a
+ * forward zone lies inside another zone: it then tells how long the absence holds. */
 static bool find_soa(struct response *out, const struct message *message,
                      const struct question *question, const struct zone *zone)
 {
@@ -50,7 +51,7 @@ static bool find_soa(struct response *out, const struct message *message,
             continue;
         struct span rdata = message_rdata(message, &rr);
         uint32_t minimum = get_u32(rdata.data + rdata.len - 4);
-        if (minimum > INT32_MAX) /* as for TTLs: RFC 2181 section 8 */
+        if (minimum > INT32_MAX) /* like a TTL: RFC 2181 section 8 */
             minimum = 0;
         out->soa = rr;
         out->soa_is_above = !is_owned;
@@ -71,7 +72,8 @@ static bool has_ns(const struct message *message)
 
 /* ---- servers that should have the zone ---- */
 
-/* Where an NS record in authority leads. Upwards is never authoritative, whatever AA says. */
+/* Decides by the owner of an NS record in authority. A referral upwards is never authoritative,
+ * whatever AA says. */
 static enum response_kind kind_of_ns(const struct message *message, struct name owner,
                                      struct name asked, const struct zone *zone)
 {
@@ -82,8 +84,8 @@ static enum response_kind kind_of_ns(const struct message *message, struct name 
     return message->flags & HEADER_AA && !is_above ? RESPONSE_NODATA : RESPONSE_LAME;
 }
 
-/* Neither data nor SOA: a referral downwards if there is one, and if not, what the NS records make
- * of it; without any it is a bare NODATA. */
+/* Decides about a response with neither data nor SOA: a referral downwards if there is one; else by
+ * the NS records; without any it is a bare NODATA. */
 static enum response_kind kind_of_authority(const struct message *message,
                                             const struct question *question,
                                             const struct zone *zone)
@@ -98,8 +100,8 @@ static enum response_kind kind_of_authority(const struct message *message,
     return kind;
 }
 
-/* The NS records of a zone below, asked for by name: a parent that puts them into the answer means
- * a referral all the same. */
+/* Whether the answer section holds a referral: some parents put the NS records of a zone below
+ * there when they are asked for them. */
 static bool is_referral_in_answer(const struct response *out, const struct message *message,
                                   const struct question *question, const struct zone *zone)
 {
@@ -118,8 +120,9 @@ static bool has_in_authority(const struct message *message, const struct questio
     return false;
 }
 
-/* Asked for the DS record of a zone below, some refer to that zone, which is the one that does not
- * have it: the referral has it, or there is none (RFC 4035 section 3.1.4.1). */
+/* Some servers answer a question for the DS record of a zone below with a referral to that zone,
+ * which does not have the record. The referral has it, or it does not exist (RFC 4035 section
+ * 3.1.4.1). */
 static enum response_kind kind_of_referral(struct response *out, const struct message *message,
                                            const struct question *question)
 {
@@ -132,13 +135,14 @@ static enum response_kind kind_of_referral(struct response *out, const struct me
     return RESPONSE_ANSWER;
 }
 
-/* It asks others itself: what it says may be old, or another's. */
+/* Whether the server recurses itself: its data may be old, or another server's. */
 static bool is_recursive(const struct message *message)
 {
     return message->flags & HEADER_RA && !(message->flags & HEADER_AA);
 }
 
-/* Nothing, as some other zone says, one beside it or below: the server has that and not this. */
+/* Whether another zone's SOA denies the name, a zone beside or below this one: the server has that
+ * zone and not this one. */
 static bool is_of_other_zone(const struct response *out, enum response_kind kind,
                              const struct message *message, const struct question *question)
 {
@@ -151,10 +155,10 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
     return false;
 }
 
-/* Nothing, as a zone above says: who has the zone says so by its own SOA. Only a zone of the
- * configuration may be a part of one. Balancers that have one type of a name deny the others so,
- * and who delegates a part of a zone to the same servers may have forgotten to make it a zone: that
- * is believed when no other server has more. */
+/* Whether the SOA of a zone above denies the name: a server of this zone would show this zone's own
+ * SOA. Only a configured zone may be a part of another. Balancers with one type of a name deny the
+ * others like this, and so do servers where the operator delegated a part of a zone to the same
+ * servers and forgot to create it. Such a denial is believed when no other server has more. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {
     bool is_operators =
@@ -162,8 +166,8 @@ static bool is_of_zone_above(const struct response *out, const struct zone *zone
     return out->has_soa && out->soa_is_above && !out->chain.hops && !is_operators;
 }
 
-/* No name, as the root or a top-level domain says, which only their own servers have: who denies
- * all the world to whoever asks has no zone. */
+/* Whether the root or a top-level domain denies the name. Only their own servers have these zones:
+ * a server that denies everything to everybody has no zone. */
 static bool denies_the_world(const struct response *out, enum response_kind kind,
                              const struct message *message)
 {
@@ -172,7 +176,7 @@ static bool denies_the_world(const struct response *out, enum response_kind kind
            name_label_count(message_owner(message, &out->soa, wire)) < 2;
 }
 
-/* What is said by who should have the zone. */
+/* Decides about a server that should have the zone. */
 static enum response_kind kind_of_authoritative(struct response *out, enum response_kind kind,
                                                 const struct message *message,
                                                 const struct question *question,
@@ -200,7 +204,7 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
 
 /* ---- all ---- */
 
-/* NOERROR, and the chain ends without the records asked for. */
+/* Decides about NOERROR where the chain ends without the records asked for. */
 static enum response_kind kind_of_nothing(const struct response *out, const struct message *message)
 {
     if (out->has_soa)
@@ -210,14 +214,14 @@ static enum response_kind kind_of_nothing(const struct response *out, const stru
     return has_ns(message) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
 }
 
-/* The alias was asked for, and is there: some follow it all the same, and tell that its target does
- * not exist. */
+/* Whether the rcode is about the target of an alias that was asked for: some servers follow it all
+ * the same and say that the target does not exist. */
 static bool is_of_target(const struct response *out, const struct question *question)
 {
     return out->rcode == RCODE_NXDOMAIN && question->type == RRTYPE_CNAME;
 }
 
-/* NOERROR, NXDOMAIN or YXDOMAIN by where the chain ends. */
+/* Decides about NOERROR, NXDOMAIN and YXDOMAIN by the end of the chain. */
 static enum response_kind kind_of_chain(struct response *out, const struct message *message,
                                         const struct question *question, const struct zone *zone)
 {
@@ -225,7 +229,7 @@ static enum response_kind kind_of_chain(struct response *out, const struct messa
     case ALIAS_DATA:
         return out->rcode == RCODE_NOERROR || is_of_target(out, question) ? RESPONSE_ANSWER
                                                                           : RESPONSE_UNSOUND;
-    case ALIAS_LEFT: /* the rcode is about a name these servers have no say in */
+    case ALIAS_LEFT: /* the rcode is about a name of another zone */
         return RESPONSE_ALIAS;
     case ALIAS_LOOP:
     case ALIAS_LONG:

@@ -15,53 +15,53 @@
 struct zone;
 
 enum response_kind {
-    RESPONSE_ANSWER,   /* the records asked for, at the end of a chain of aliases or at once */
-    RESPONSE_ALIAS,    /* only aliases: what the last name is must be asked for */
+    RESPONSE_ANSWER,   /* the records asked for, directly or at the end of an alias chain */
+    RESPONSE_ALIAS,    /* only aliases: the target must be asked for */
     RESPONSE_NODATA,   /* the name has no such records (RFC 2308 section 2.2) */
-    RESPONSE_NXDOMAIN, /* the name, or the chain's last (RFC 6604), does not exist */
-    RESPONSE_YXDOMAIN, /* a DNAME made the name too long, and the answer shows it */
-    RESPONSE_REFERRAL, /* "ask those": of no use from a forwarder; of an authoritative server it
-                          leads to a zone below, on the way to the name */
-    RESPONSE_LOOP,     /* aliases in a circle, or more than are followed */
-    RESPONSE_SERVFAIL, /* the rcodes that say no */
+    RESPONSE_NXDOMAIN, /* the name, or the last of the chain (RFC 6604), does not exist */
+    RESPONSE_YXDOMAIN, /* a DNAME made the name too long, and the answer proves it */
+    RESPONSE_REFERRAL, /* names other servers: useless from a forwarder; from an authoritative
+                          server it leads to a zone below, on the way to the name */
+    RESPONSE_LOOP,     /* aliases in a loop, or more than are followed */
+    RESPONSE_SERVFAIL, /* the rcodes that refuse or fail */
     RESPONSE_REFUSED,
     RESPONSE_NOTIMP,
     RESPONSE_FORMERR,
     RESPONSE_OTHER,     /* any other rcode */
     RESPONSE_TRUNCATED, /* TC where nothing may be truncated */
-    RESPONSE_UNSOUND,   /* contradicts itself or has malformed RDATA: nothing of it is believed */
-    RESPONSE_LAME, /* the server should have the zone and has not: it refers sideways, upwards or
-                      to itself, has nothing by the SOA of another zone, no name by that of one
-                      above, or asks others itself */
+    RESPONSE_UNSOUND,   /* contradicts itself or has malformed RDATA: nothing in it is believed */
+    RESPONSE_LAME, /* the server should have the zone and does not: it refers sideways, upwards or
+                      to itself, denies by the SOA of another zone, denies the name by that of a
+                      zone above, or recurses itself */
 };
 
-/* Not to be copied (struct alias_chain). Records are of the message that was classified. */
+/* Must not be copied (struct alias_chain). The records are of the classified message. */
 struct response {
     enum response_kind kind;
     uint16_t rcode;    /* as sent, all twelve bits */
-    uint16_t ede;      /* the extended error that came with it, or EDE_NONE */
-    bool has_soa;      /* a negative answer: the SOA of the name's zone was there */
-    bool is_recursive; /* lame because it asks others itself */
-    bool is_empty;     /* a nodata that nothing speaks for but a zone above: some servers' way to
-                          say no */
-    bool soa_is_above; /* that zone is above the one asked: the SOA limits the life, and goes */
-    struct rr soa;     /* in authority */
-    enum section data; /* where an answer's records are: authority for a DS that a referral has */
-    enum section referral; /* the section of a referral's NS records */
-    uint32_t soa_ttl;      /* the lesser of its TTL and MINIMUM (RFC 2308 section 5) */
+    uint16_t ede;      /* the extended error, or EDE_NONE */
+    bool has_soa;      /* a negative answer has the SOA of the name's zone */
+    bool is_recursive; /* lame because it recurses itself */
+    bool is_empty; /* a NODATA without an SOA, or with that of a zone above: for some servers this
+                      means no */
+    bool soa_is_above; /* that zone is above the asked one: its SOA limits the life of the answer
+                          and is dropped */
+    struct rr soa;     /* in the authority section */
+    enum section data; /* of the answer's records: authority for a DS record in a referral */
+    enum section referral; /* of a referral's NS records */
+    uint32_t soa_ttl;      /* the lower of its TTL and MINIMUM (RFC 2308 section 5) */
     struct alias_chain chain;
 };
 
-/* True for the kinds that hold something for the client: answer, alias, nodata, nxdomain,
- * yxdomain. */
+/* Whether the kind has something for the client: answer, alias, nodata, nxdomain, yxdomain. */
 bool response_is_useful(enum response_kind kind);
 
 /* "nodata"; static storage. */
 const char *response_kind_name(enum response_kind kind);
 
-/* message has parsed OK and belongs to the question; zone is the one whose servers sent it: they
- * are believed for its names alone. That AA is missing is forgiven where the server does not offer
- * recursion either: old ones leave it out. */
+/* Classifies a message that has parsed OK and belongs to the question. zone is the one whose
+ * servers sent it: they are believed about its names only. A missing AA is forgiven where the
+ * server does not offer recursion either, because old servers leave it out. */
 void classify(struct response *out, const struct message *message, const struct question *question,
               const struct zone *zone);
 

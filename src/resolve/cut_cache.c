@@ -269,7 +269,7 @@ void cut_cache_learn(struct task *task, const struct delegation *cut)
 
 /* ---- for people ---- */
 
-/* True: this name decides. */
+/* True: the search ends at this name. */
 static bool cut_look_at(const struct tasks *tasks, struct name name, struct delegation *out,
                         enum cut_look *found)
 {

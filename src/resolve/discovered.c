@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* From addresses to upstreams. How each is asked is said by config, how many there are is bounded
- * by upstreams. */
+/* Turns addresses into upstreams. config decides how each is asked, and upstreams bounds their
+ * number. */
 #include "resolve/discovered.h"
 
 #include "base/rand.h"

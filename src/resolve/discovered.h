@@ -3,8 +3,8 @@
 #ifndef NAILUP_RESOLVE_DISCOVERED_H
 #define NAILUP_RESOLVE_DISCOVERED_H
 
-/* Servers that recursion meets become upstreams: options by address, then held as long as somebody
- * asks them. On the worker's thread. */
+/* Discovered servers as upstreams: they get options by address, and are held while a task asks
+ * them. On the worker's thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,15 +15,14 @@ struct upstream;
 struct upstream_options;
 struct upstreams;
 
-/* Of those that never answered, so many are held for one question, drawn from all: a hostile zone
- * may name many, and an exchange asks no more of them (EXCHANGE_ATTEMPTS_MAX). */
+/* Unproven servers held for one question, drawn from all of them: a hostile zone may name many, and
+ * an exchange asks no more (EXCHANGE_ATTEMPTS_MAX). */
 enum { DISCOVERED_UNPROVEN_MAX = 12 };
 
 /*
- * The upstreams with these addresses, at most `most`, each once: without those that must not be
- * asked, those that there is no room for, and strangers above their bound. Each is held until
- * discovered_drop(). Returns how many; 0 when no server may be asked. *unproven: how many of them
- * never answered.
+ * Holds the upstreams with these addresses until discovered_drop(), at most `most`, each once. It
+ * leaves out servers that must not be asked, servers without room, and unproven servers above their
+ * bound. Returns how many it holds; 0: no server may be asked. *unproven: how many never answered.
  */
 size_t discovered_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
                        const struct addr *ips, size_t count, struct upstream **out, size_t most,
@@ -31,8 +30,8 @@ size_t discovered_hold(const struct recursion_options *recursion, struct upstrea
 
 void discovered_drop(struct upstream *const *group, size_t count);
 
-/* For upstreams_settle(): whether one that was met would be met so under these options (struct
- * recursion_options). */
+/* For upstreams_settle(): whether a discovered upstream would get the same options under these
+ * options of recursion (struct recursion_options). */
 bool discovered_keeps(void *recursion, const struct addr *addr,
                       const struct upstream_options *options);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reasons, from the most telling to the least. */
+/* Puts the most telling reason first. */
 #include "resolve/failure.h"
 
 #include "dns/edns.h"

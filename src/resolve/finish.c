@@ -220,7 +220,7 @@ static void deliver_failure(struct task *task)
         answer.ede[i] = failure->ede[i];
     answer.error = (uint8_t)failure->error;
     if (has_stale)
-        hand_out_in_section(task, &answer); /* to subtasks */
+        hand_out_in_section(task, &answer); /* to parent tasks */
     else
         store_and_hand_out(task, &answer);
 }

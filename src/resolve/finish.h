@@ -4,26 +4,27 @@
 #define NAILUP_RESOLVE_FINISH_H
 
 /*
- * The end of a task: its answer is stored, handed to every waiter and the task given back. Ending
- * and delivering are apart: a waiter may be a task that ends too, and so on along a chain of any
- * length; all are delivered from one loop, not from within each other.
+ * The end of a task: its answer is stored and handed to every waiter, and the task is given back.
+ * Ending and delivering are separate: a waiter may be a task that ends too, along a chain of any
+ * length, and one loop delivers all of them without recursion.
  */
 
 #include "cache/answer.h"
 #include "resolve/tasks.h"
 
-/* Ends the task with an answer. owned is what the answer borrows from and is taken over; NULL when
- * it borrows from tasks->scrubbed, and finish_deliver() follows before the next answer comes. */
+/* Ends the task with an answer. owned is the memory that the answer borrows from and is taken over.
+ * NULL: it borrows from tasks->scrubbed, and finish_deliver() comes before the next answer. */
 void finish_answered(struct task *task, const struct answer *answer, struct answer *owned);
 
 /* Ends the task with a failure. */
 void finish_failed(struct task *task, const struct failure *failure);
 
-/* The task goes on, but whoever takes a stale answer (RFC 8767) gets one, if there is one. */
+/* Gives a stale answer, if there is one, to the waiters that take one (RFC 8767). The task goes
+ * on. */
 void finish_stale(struct task *task);
 
-/* Delivers all that ended. The last thing a callback from below does; nothing when it is already
- * under way further up the stack. */
+/* Delivers every ended task. It is the last thing that a callback does, and does nothing while a
+ * caller up the stack delivers. */
 void finish_deliver(struct tasks *tasks);
 
 #endif

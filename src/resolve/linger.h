@@ -4,40 +4,40 @@
 #define NAILUP_RESOLVE_LINGER_H
 
 /*
- * Tasks that failed but may still learn the answer. Their clients already have the failure. Their
- * question is still registered on a live stream (upstream/exchange.h), and a late answer is
- * cached. A client that asks the same meanwhile joins the task, so a slow server is not asked
- * again for each retry.
+ * Failed tasks that may still learn their answer. Their clients have the failure already. Their
+ * query stays registered on a live stream (upstream/exchange.h), and a late answer is cached. A
+ * client with the same question joins the task, so a slow server does not get a copy for each
+ * retry.
  *
- * A lingering task is in the table of tasks and counts towards their bound. At most one in
- * TASK_LINGER_SHARE lingers, the oldest gives way to new tasks. Only tasks of forward zones linger:
- * recursion has other servers to ask.
+ * A lingering task is in the table of tasks and counts towards their bound. At most one task in
+ * TASK_LINGER_SHARE lingers, and the oldest gives way to new tasks. Only tasks of forward zones
+ * linger, because recursion has other servers to ask.
  */
 
 #include <stdbool.h>
 
 #include "resolve/tasks.h"
 
-/* Whether the task that is about to fail should keep its exchange. */
+/* Whether a task that is about to fail keeps its exchange. */
 bool linger_may(const struct task *task);
 
-/* The failed task has been delivered: it lingers from now on. False: it may no longer linger; its
- * exchange is stopped and the caller gives it back. */
+/* A parting task has been delivered and lingers from now on. False: it may not; its exchange is
+ * stopped and the caller gives the task back. */
 MUST_USE bool linger_begin(struct task *task);
 
-/* A late answer came, or a client wants it again: the task runs as if it had started now. */
+/* A late answer came, or a client joined: the task runs as if it had started now. */
 void linger_wake(struct task *task);
 
 /* The late answer was useless: the task lingers again, without waiters. */
 void linger_again(struct task *task);
 
-/* No answer can come any more. The task is given back. */
+/* No answer can come any more; gives the task back. */
 void linger_end(struct task *task);
 
-/* Ends the oldest; false: none lingers. */
+/* Ends the oldest lingering task; false: there is none. */
 bool linger_drop_oldest(struct tasks *tasks);
 
-/* Ends all of them. */
+/* Ends all lingering tasks. */
 void linger_drop_all(struct tasks *tasks);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_OUTLOOK_H
 #define NAILUP_RESOLVE_OUTLOOK_H
 
-/* What a resolver would do with a question now, for people who want to know: resolver_look(). */
+/* What a resolver would do with a question now, for people: resolver_look(). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,22 +17,22 @@
 struct zone;
 
 enum outlook_way {
-    OUTLOOK_CACHE,     /* the answer is at hand */
-    OUTLOOK_LOCAL,     /* answered here */
-    OUTLOOK_UPSTREAMS, /* asked of the zone's upstreams */
-    OUTLOOK_RECURSION, /* by recursion, which goes down from cut */
+    OUTLOOK_CACHE,     /* the cache has the answer */
+    OUTLOOK_LOCAL,     /* local data has the answer */
+    OUTLOOK_UPSTREAMS, /* the zone's upstreams are asked */
+    OUTLOOK_RECURSION, /* recursion, which starts at cut */
     OUTLOOK_NOBODY,    /* no zone takes it: REFUSED */
 };
 
 struct outlook {
     enum outlook_way way;
-    bool is_asked;           /* it is being asked already: who comes now waits for that answer */
+    bool is_asked;           /* a task asks it already, and the next client would join */
     uint16_t rcode;          /* OUTLOOK_LOCAL */
-    bool has_local;          /* the names answered here say something about it: */
+    bool has_local;          /* local data has something about it: */
     struct local_view local; /* borrows from the key */
-    struct name target;      /* an alias answered here leads to this name; else its len is 0 */
-    const struct zone *zone; /* that takes the name, or the target; NULL: none */
-    enum cut_look from;      /* OUTLOOK_RECURSION, and of a stub zone: where it begins */
+    struct name target;      /* the target of a local alias; len 0: none */
+    const struct zone *zone; /* that takes the name or the target; NULL: none */
+    enum cut_look from;      /* for recursion and a stub zone: where the descent starts */
     struct delegation cut;   /* CUT_LOOK_CUT */
     const struct recursion_options *recursion; /* how its servers would be asked */
     uint8_t wire[NAME_WIRE_MAX];               /* of target */

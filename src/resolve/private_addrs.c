@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Looks at addresses, wherever a record has them. An HTTPS record with one address of the inside
- * among its hints goes as a whole, as its hints belong together.
+ * Looks at addresses in all records that have them. An HTTPS record with one private address among
+ * its hints is dropped as a whole, because its hints belong together.
  */
 #include "resolve/private_addrs.h"
 
@@ -47,7 +47,7 @@ bool private_addrs_refuse(const struct private_addrs *private, struct name host,
     return private->prefixes && is_inside(private, bytes, len) && !may_have_all(private, host);
 }
 
-/* Any of the addresses of one parameter; what is left over is no address. */
+/* Whether any address of the parameter is private; a rest that is too short is no address. */
 static bool has_inside(const struct private_addrs *private, struct span value, size_t each)
 {
     for (; value.len >= each; value = span_of(value.data + each, value.len - each))

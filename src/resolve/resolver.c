@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The door of the folder: the cache first, then the names answered here, then a task. It keeps a
- * worker's tasks and routes, and leaves what is done to them.
+ * The door of the folder: the cache first, then local data, then a task. It keeps a worker's tasks
+ * and routes.
  */
 #include "resolve/resolver.h"
 
@@ -30,17 +30,17 @@
 
 struct resolver {
     struct routes *routes;
-    uint64_t alias_hash; /* of the key that led elsewhere last; no more than a hint */
+    uint64_t alias_hash; /* of the key whose local aliases led elsewhere last; a hint only */
     bool has_alias;
-    uint64_t network_at; /* when the network changed last: what failed before is asked again */
-    struct iterate_world world; /* the tasks' */
+    uint64_t network_at; /* of the last network change: failures from before it are not served */
+    struct iterate_world world; /* of the tasks */
     struct tasks tasks;
 };
 
 static const struct route_strategies strategies = {
     .forward = &forward_strategy, .stub = &stub_strategy, .iterate = &iterate_strategy};
 
-/* ---- servers that recursion meets ---- */
+/* ---- discovered servers ---- */
 
 static size_t resolver_hold_discovered(void *context, const struct addr *ips, size_t count,
                                        struct upstream **out, size_t most, size_t *unproven)
@@ -61,7 +61,7 @@ static void resolver_drop_discovered(void *context, struct upstream *const *grou
     discovered_drop(group, count);
 }
 
-/* What recursion stands on under these options. */
+/* Sets what recursion needs under these options. */
 static void set_world(struct resolver *resolver, const struct recursion_options *recursion)
 {
     struct tasks *tasks = &resolver->tasks;
@@ -79,7 +79,7 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
         world->hints = *recursion->hints;
     else
         root_hints_builtin(&world->hints);
-    if (recursion->meet) /* once set it stays: tasks have upstreams to let go */
+    if (recursion->meet) /* stays set: tasks have servers to drop */
         tasks->world = world;
 }
 
@@ -193,8 +193,8 @@ static inline void resolver_make_key(const struct resolver *resolver, struct cac
     cache_key_init(key, resolver->tasks.cache, question, flags, 0);
 }
 
-/* Whether others check is of interest where others are asked to resolve. Out of line, as hits
- * hardly ever want it and would save registers for it. */
+/* CD matters only where recursive servers are asked. Out of line: a hit hardly ever has CD, and
+ * would save registers for this. */
 static __attribute__((noinline)) void make_key_unchecked(const struct resolver *resolver,
                                                          struct cache_key *key,
                                                          const struct question *question,
@@ -224,8 +224,8 @@ void resolver_prefetch_entry(const struct resolver *resolver, const struct cache
     cache_prefetch_entry(resolver->tasks.cache, key);
 }
 
-/* RFC 8914 section 4.14: that a failure comes from the cache is said, in place of the lesser of two
- * reasons when there are two. */
+/* RFC 8914 section 4.14: adds that a failure comes from the cache, in place of the lesser of two
+ * reasons. */
 static void mark_cached(struct answer *answer)
 {
     enum { PLACES = ARRAY_LEN(answer->ede) };
@@ -240,8 +240,8 @@ static struct question question_of(const struct cache_key *key)
         .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
 }
 
-/* What no upstream is asked for. The aliases of a name that leads elsewhere are looked up again
- * when it is asked for: that is seldom, and each other miss is spared a second look. */
+/* Finds an answer that needs no upstream. The aliases of a local name that lead elsewhere are
+ * looked up again in resolver_ask(): they are rare, and other misses save a second look-up. */
 static bool find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
@@ -270,7 +270,7 @@ static bool may_be_local(const struct resolver *resolver, const struct cache_key
     return local && local_names_may_have(local, (struct name){key->name, key->name_len});
 }
 
-/* Kept apart, so that a hit has nothing of it. */
+/* Out of line, so that a hit does not pay for it. */
 static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
                                                   const struct cache_key *key, struct answer *out)
 {
@@ -296,7 +296,7 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
     return true;
 }
 
-/* The aliases of a name answered here lead to one that is not. */
+/* Asks for the target of local aliases that lead to a name without local data. */
 static enum resolver_result ask_alias(struct resolver *resolver, const struct cache_key *key,
                                       struct waiter *waiter, struct trace *trace)
 {
@@ -332,7 +332,7 @@ enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_
     return resolver_ask_traced(resolver, key, waiter, NULL);
 }
 
-/* ---- for who watches ---- */
+/* ---- traces ---- */
 
 struct trace *resolver_trace_new(struct resolver *resolver, bool fresh)
 {
@@ -384,7 +384,7 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, struct n
     return zone && zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
 }
 
-/* As find_local() and ask_alias() go. */
+/* Follows find_local() and ask_alias(). */
 static enum outlook_way look_here(const struct resolver *resolver, const struct cache_key *key,
                                   struct outlook *out)
 {
@@ -429,7 +429,7 @@ const struct routes *resolver_routes(const struct resolver *resolver)
     return resolver->routes;
 }
 
-/* Alone in its list, a waiter has the list's head on both sides. */
+/* A waiter alone in its list has the list's head on both sides. */
 bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter)
 {
     (void)resolver;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Invariant: the timer is armed for the first of the queue, and only when there is one. */
+/* Invariant: the timer is armed for the first retry of the queue, and only when there is one. */
 #include "resolve/retry.h"
 
 #include "base/check.h"

@@ -4,8 +4,8 @@
 #define NAILUP_RESOLVE_RETRY_H
 
 /*
- * Refreshes that failed: after a rest the answer is due again, so that one bad moment of a server
- * does not let a popular answer end. In a queue, since all rest equally long. One worker's.
+ * Refreshes that failed. Each becomes due again after a rest, so that one bad moment of a server
+ * does not let a popular answer expire. All rest equally long, so a queue is enough. One worker's.
  */
 
 #include <stdint.h>
@@ -17,9 +17,9 @@
 struct cache;
 struct loop;
 
-enum { RETRIES_MAX = 64 }; /* those above it are asked for when their time is over */
+enum { RETRIES_MAX = 64 }; /* an answer above it is resolved when it expires */
 
-/* As RFC 8767 section 5 has it for servers that failed. */
+/* RFC 8767 section 5 gives this rest to servers that failed. */
 #define RETRY_REST_US (30 * US_PER_S)
 
 struct retry {
@@ -38,7 +38,7 @@ struct retries {
 void retries_init(struct retries *retries, struct loop *loop, struct cache *cache);
 void retries_deinit(struct retries *retries);
 
-/* The refresh of this key failed now. */
+/* The refresh of this key has just failed. */
 void retries_note(struct retries *retries, const struct cache_key *key);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Longest suffix match over the zones. A table by hash of the zone's name, open addressing; the
- * numbers of labels that occur are bits, so suffixes of other lengths are never hashed. Zone names
- * come from the operator, but what is looked up does not: the seed is random.
+ * Longest suffix match over the zones: a hash table by zone name with open addressing. A bit for
+ * each number of labels that occurs keeps other suffixes from being hashed. The operator chooses
+ * the zones but not the names that are looked up, so the seed is random.
  *
  * Invariants: the table is at most half full, so every probe ends. Nothing refers to the options
  * that it was built from.
@@ -25,13 +25,13 @@ enum { LABEL_COUNTS = NAME_LABELS_MAX + 1 };
 
 struct routes {
     uint64_t seed;
-    uint64_t label_counts[(LABEL_COUNTS + 63) / 64]; /* a bit for each that a zone below the root
-                                                        has */
+    uint64_t label_counts[(LABEL_COUNTS + 63) /
+                          64]; /* a bit for each number that a zone below the root has */
     struct zone *zones;
     uint8_t *names;              /* of all zones */
     struct upstream **upstreams; /* the groups of all zones, then those to be prewarmed */
     size_t upstream_count;
-    size_t holds;      /* by questions, and by whoever has not freed it yet */
+    size_t holds;      /* by tasks, and by the owner until routes_free() */
     struct zone *root; /* the zone ".", or NULL */
     uint32_t *slots;   /* index into zones plus one; 0 is free */
     uint32_t slot_mask;
@@ -50,7 +50,7 @@ static bool has_count(const struct routes *routes, unsigned labels)
     return routes->label_counts[labels / 64] >> labels % 64 & 1;
 }
 
-/* The slot of the zone with exactly this name, or the free one where it would be. */
+/* Returns the slot of the zone with exactly this name, or the free slot where it would be. */
 static uint32_t *route_find_slot(const struct routes *routes, struct name name)
 {
     uint32_t at = (uint32_t)hash_bytes(name.wire, name.len, routes->seed);
@@ -61,7 +61,7 @@ static uint32_t *route_find_slot(const struct routes *routes, struct name name)
     }
 }
 
-/* The longest zone of which the last labels of name, at most `most` of them, are the name. */
+/* Returns the longest zone that is a suffix of name with at most `most` labels. */
 static struct zone *find_named(const struct routes *routes, struct name name, unsigned most)
 {
     uint8_t starts[LABEL_COUNTS];
@@ -160,7 +160,7 @@ static void index_zone(struct routes *routes, uint32_t index)
     routes->has_named = true;
 }
 
-/* Tells every zone above the zone that it has an inner one. */
+/* Marks every zone above this one: it has an inner zone. */
 static void mark_inner(struct routes *routes, const struct zone *zone)
 {
     for (unsigned labels = name_label_count(zone->name); labels > 0; labels--) {
@@ -187,7 +187,7 @@ static struct zone recursion_zone(struct routes *routes, const struct strategy *
                          .is_authoritative = true};
 }
 
-/* Behind the zones of the configuration, which allocate() has left room for. */
+/* Appends the zone "." of recursion; allocate() has left room for it. */
 static void add_root(struct routes *routes, const struct strategy *iterate)
 {
     struct zone *zone = &routes->zones[routes->zone_count++];
@@ -196,8 +196,8 @@ static void add_root(struct routes *routes, const struct strategy *iterate)
     routes->root = zone;
 }
 
-/* A zone of its own for who resolves a zone's names where its servers fail: the zone above, or
- * recursion. It has none above itself, so a question moves up once. */
+/* Makes the zone that stands in where a zone's servers fail: the zone above, or recursion. No zone
+ * stands in for that one, so a question moves up once. */
 static void add_above(struct routes *routes, struct zone *zone, struct zone *above,
                       const struct strategy *iterate)
 {

@@ -4,10 +4,10 @@
 #define NAILUP_RESOLVE_ROUTE_H
 
 /*
- * Whose servers are asked for a name: the zone with the longest suffix of it. Thousands of zones
- * cost no more than a few: one probe of a hash table for each number of labels that any zone has.
- * Built once, immutable afterwards; a worker's own, as the upstreams in it are. New ones take the
- * place of the former, which live on for the questions that began under them.
+ * Which zone's servers are asked for a name: the zone with the longest matching suffix. Thousands
+ * of zones cost no more than a few: one probe of a hash table for each number of labels that a zone
+ * has. Built once and immutable; a worker's own, like its upstreams. New routes replace the former
+ * ones, which live on for the tasks that began with them.
  */
 
 #include <stdbool.h>
@@ -22,63 +22,63 @@ struct strategy;
 struct upstream;
 struct upstreams;
 
-/* A zone of the configuration, owned by its routes; or a cut met in recursion inside of one, whose
- * servers are asked, for as long as a call. */
+/* A zone of the configuration, owned by its routes; or, for the duration of a call, a zone cut
+ * below one, whose servers are asked. */
 struct zone {
     struct name name; /* lower case */
     struct routes *routes;
     const struct strategy *strategy; /* how its names are resolved */
-    struct upstream **group;         /* whom to ask; at most EXCHANGE_GROUP_MAX */
+    struct upstream **group;         /* the servers to ask; at most EXCHANGE_GROUP_MAX */
     uint16_t group_len;
     bool trust_ad;
     bool cache;     /* its answers are kept */
-    bool has_inner; /* another zone lies below it */
-    /* Its servers hold zones instead of asking others: they refer, and say so of their data (AA).
-     */
+    bool has_inner; /* another zone is below it */
+    /* Its servers are authoritative: they refer, and set AA on their data. */
     bool is_authoritative;
-    bool is_last_hope; /* of a cut: servers that ask others are believed too; no better are left */
-    const struct zone *within; /* of a cut: the zone of the configuration; NULL: it is one itself */
-    /* Who resolves its names where its servers fail (first: yes): as if the zone were not there.
-     * NULL: nobody. */
+    bool is_last_hope; /* of a cut: recursive servers are believed too, because no better ones are
+                          left */
+    const struct zone
+        *within; /* of a cut: the configured zone that contains it; NULL: this is one itself */
+    /* The zone that resolves its names where its servers fail (first: yes); NULL: none. */
     const struct zone *above;
-    const struct zone *instead_of; /* of such a one: that zone, whose names it has too */
+    const struct zone
+        *instead_of; /* of such a zone: the zone it stands in for, whose names it has too */
 };
 
-/* By what kind of zone. */
+/* The strategy of each kind of zone. */
 struct route_strategies {
     const struct strategy *forward, *stub, *iterate;
 };
 
-/* Wants every upstream (upstreams_want()), those to be prewarmed too; they are dialled by the next
- * upstreams_settle(). options is borrowed for the call only, upstreams for the life of the routes.
- * Of two zones with one name the first counts. Where recursion is enabled and no zone is ".", there
- * is one without servers that iterates. NULL out of memory. */
+/* Makes routes and wants every upstream (upstreams_want()), those to be prewarmed included; the
+ * next upstreams_settle() dials them. options is borrowed for the call, upstreams for the life of
+ * the routes. The first of two zones with one name counts. Where recursion is enabled and no zone
+ * is ".", a zone "." without servers iterates. NULL out of memory. */
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
                           const struct route_strategies *strategies);
 
-/* No question is routed by them any more: their upstreams are wanted no longer. A zone that is held
- * stays as it is, and all that it refers to. NULL is fine. */
+/* Ends the use for new questions: the upstreams are wanted no longer. Zones that are held stay with
+ * all they refer to. NULL is fine. */
 void routes_free(struct routes *routes);
 
-/* For as long as a question is resolved by the zone: as many drops as holds. A zone without routes
- * is nobody's. */
+/* Holds and drops the zone of a task, as many drops as holds. A zone without routes has no
+ * owner. */
 void route_hold(const struct zone *zone);
 void route_drop(const struct zone *zone);
 
-/* The zone that takes the question, or NULL. name is in lower case. A DS record lives in the
- * parent (RFC 4035 section 3.1.4.1), so for a zone's own name the zone above is asked for it, when
- * there is one. */
+/* Returns the zone that takes the question, or NULL. name is in lower case. A DS record lives in
+ * the parent (RFC 4035 section 3.1.4.1), so a zone above takes the DS question for a zone's own
+ * name, if there is one. */
 const struct zone *route_find(const struct routes *routes, struct name name, uint16_t type);
 
 /* Whether some zone has recursive servers. */
 bool routes_have_forward(const struct routes *routes);
 
-/* The zone in this place of the options, or NULL behind the last. */
+/* Returns the zone in this place of the options, or NULL behind the last. */
 const struct zone *route_at(const struct routes *routes, size_t place);
 
-/* Whether name (of any case) belongs to the zone: it is below it and no inner zone of the
- * configuration takes it, but for one that it stands in for. What the zone's servers say of other
- * names is not believed. */
+/* Whether name (in any case) belongs to the zone: it is below it, and no inner zone takes it,
+ * except one that this zone stands in for. Servers are not believed about other names. */
 bool route_owns(const struct zone *zone, struct name name);
 
 #endif

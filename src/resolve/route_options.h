@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_ROUTE_OPTIONS_H
 #define NAILUP_RESOLVE_ROUTE_OPTIONS_H
 
-/* Which zone is asked of whom: filled by config, immutable, shared by all workers. */
+/* The zones and their servers: filled by config, immutable, shared by all workers. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,19 +19,19 @@ struct route_upstream {
     struct upstream_options options;
 };
 
-/* What the servers of a zone are. */
+/* The kind of a zone's servers. */
 enum route_kind {
-    ROUTE_FORWARD, /* recursive ones, asked with RD */
-    ROUTE_STUB,    /* authoritative ones, where recursion begins */
+    ROUTE_FORWARD, /* recursive, asked with RD */
+    ROUTE_STUB,    /* authoritative: recursion starts there */
 };
 
 struct route_zone {
     uint8_t wire[NAME_WIRE_MAX]; /* the zone's name in lower case */
     uint8_t name_len;
     enum route_kind kind;
-    bool first;    /* recursion where they fail */
-    bool trust_ad; /* AD of these upstreams may go to clients */
-    bool cache;    /* answers of this zone are kept */
+    bool first;    /* recursion stands in where they fail */
+    bool trust_ad; /* clients may see the AD of these upstreams */
+    bool cache;    /* answers of this zone are cached */
     struct route_upstream *upstreams;
     size_t upstream_count;
 };
@@ -39,7 +39,7 @@ struct route_zone {
 struct route_options {
     struct route_zone *zones;
     size_t zone_count;
-    /* Single addresses of tcp-upstream-keepalive with prewarm: dialled at start. */
+    /* Single addresses of tcp-upstream-keepalive with prewarm, dialled at the start. */
     struct route_upstream *prewarmed;
     size_t prewarmed_count;
     bool minimal_responses;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Decides record by record what is kept of a response, section by section in the order they are
- * written. Classifying is done before, writing is compose's.
+ * Decides record by record which parts of a response are kept, section by section in the order of
+ * writing. classify comes before; compose writes.
  *
- * Invariant: no record is kept whose owner the zone does not own, but for the name asked for.
+ * Invariant: no record is kept whose owner does not belong to the zone, except at the last name of
+ * the chain.
  */
 #include "resolve/scrub.h"
 
@@ -14,9 +15,9 @@
 #include "resolve/private_addrs.h"
 #include "resolve/route.h"
 
-enum { SCRUB_TARGETS_MAX = 16 /* names in kept records whose addresses are kept too */ };
+enum { SCRUB_TARGETS_MAX = 16 /* kept records whose hosts' addresses are kept too */ };
 
-/* Records whose duplicates are looked for: more make the work grow with their square. */
+/* Records that are compared for duplicates: the work grows with their square. */
 enum { SCRUB_UNIQUE_MAX = 32 };
 
 struct scrubbing {
@@ -27,11 +28,11 @@ struct scrubbing {
     const struct response *response;
     const struct scrub_rules *rules;
     enum answer_kind kind;
-    bool full;  /* authority is kept */
+    bool full;  /* keeps authority */
     bool hosts; /* and additional */
     uint8_t target_count;
-    bool emptied;                         /* all data was of private addresses */
-    uint32_t refused_ttl;                 /* the least of what was taken out */
+    bool emptied;                         /* all data had private addresses */
+    uint32_t refused_ttl;                 /* the lowest TTL of the refused records */
     struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
 };
 
@@ -63,8 +64,8 @@ static bool is_sig_of(const struct scrubbing *work, const struct rr *rr, uint16_
            covered_type(work->message, rr) == type;
 }
 
-/* The name asked for is the zone's, whatever route_owns() says: the DS record of an inner zone, and
- * the proof that there is none, come from the zone above. */
+/* The last name of the chain belongs to the zone, whatever route_owns() says: the DS record of an
+ * inner zone, and the proof of its absence, come from the zone above. */
 static bool is_owned_by_zone(const struct scrubbing *work, const struct rr *rr)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -74,7 +75,7 @@ static bool is_owned_by_zone(const struct scrubbing *work, const struct rr *rr)
 
 /* ---- answer ---- */
 
-/* Signatures in the answer section over owner's records of this type. */
+/* Keeps signatures in the answer section over owner's records of this type. */
 static void keep_sigs(struct scrubbing *work, struct name owner, uint16_t type)
 {
     if (!work->rules->dnssec_ok)
@@ -107,7 +108,7 @@ static void keep_cname(struct scrubbing *work, const struct alias_hop *hop, stru
     compose_level_ttls(&work->compose, first);
 }
 
-/* One DNAME may explain several hops; it is kept once. */
+/* One DNAME may explain several hops and is kept once. */
 static bool dname_is_new(const struct alias_chain *chain, unsigned at)
 {
     for (unsigned i = 0; i < at; i++)
@@ -182,7 +183,7 @@ static bool find_refused(struct scrubbing *work)
     return any;
 }
 
-/* Of an RRset of which a part is taken out the signatures are worth nothing. */
+/* Drops the signatures of an RRset that lost a record: they no longer verify. */
 static bool is_refused(const struct scrubbing *work, const struct rr *rr)
 {
     return rr->type == RRTYPE_RRSIG ||
@@ -232,7 +233,7 @@ static bool is_above_end(const struct scrubbing *work, const struct rr *rr)
     return name_is_below(work->response->chain.name, message_owner(work->message, rr, wire));
 }
 
-/* The SOA and what proves that nothing is there. */
+/* Keeps the SOA, and with DO its signatures. */
 static void keep_negative(struct scrubbing *work, const struct rr *rr)
 {
     const struct response *response = work->response;
@@ -246,8 +247,8 @@ static void keep_negative(struct scrubbing *work, const struct rr *rr)
         scrub_keep(work, rr, work->kind, response->soa_ttl);
 }
 
-/* With DO: they show an absence, or that a wildcard may stand for the name (RFC 4035 section
- * 3.1.3), so they stay in minimal answers too. */
+/* Keeps proofs, with DO. They prove an absence, or that a wildcard may stand for the name (RFC 4035
+ * section 3.1.3), so they stay in minimal answers too. */
 static bool keep_proof(struct scrubbing *work, const struct rr *rr)
 {
     if (!work->rules->dnssec_ok)
@@ -308,7 +309,7 @@ static bool scrub_is_address(const struct scrubbing *work, const struct rr *rr)
            is_sig_of(work, rr, RRTYPE_AAAA);
 }
 
-/* A record of the answer says nothing new behind it. */
+/* Whether the record repeats one of the answer section. */
 static bool is_in_answer(const struct scrubbing *work, const struct rr *rr, struct name host)
 {
     uint16_t type = rr->type == RRTYPE_RRSIG ? covered_type(work->message, rr) : rr->type;
@@ -350,7 +351,7 @@ static enum answer_kind scrub_kind_of(enum response_kind kind)
     }
 }
 
-/* The rcode of a chain that leads on is that of its end, which is not known yet (RFC 6604). */
+/* The rcode of an alias that leads on is that of its target, which is not known yet (RFC 6604). */
 static uint16_t rcode_of(const struct response *response)
 {
     switch (response->kind) {
@@ -368,7 +369,7 @@ static bool may_be_cached(const struct scrubbing *work)
     return work->rules->zone->cache && (work->kind == ANSWER_POSITIVE || work->response->has_soa);
 }
 
-/* How long the answer may be kept: as its records say, and the SOA, also where it is not kept. */
+/* Returns the life of the answer, which the records limit, and the SOA even where it is dropped. */
 static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *answer)
 {
     if (!may_be_cached(work))
@@ -383,14 +384,14 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
     return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
 }
 
-/* What an answer brings along may be kept, and is all that a bare NODATA has to show. */
+/* Whether the sections after the answer may be kept: a bare NODATA has nothing else. */
 static bool has_company(const struct response *response)
 {
     return response->kind == RESPONSE_ANSWER ||
            (response->kind == RESPONSE_NODATA && !response->has_soa);
 }
 
-/* Who asks for the servers of a zone wants to ask these next: their addresses are needed. */
+/* A client that asks for a zone's servers asks these next, so it needs their addresses. */
 static bool is_about_servers(const struct question *question, const struct response *response)
 {
     return question->type == RRTYPE_NS && response->kind == RESPONSE_ANSWER;

@@ -4,14 +4,13 @@
 #define NAILUP_RESOLVE_SCRUB_H
 
 /*
- * What of a response is kept: written anew as an answer ready to send (cache/answer.h).
+ * Writes the useful part of a response as an answer ready to send (cache/answer.h).
  *
- * Kept are the aliases of one chain, the records asked for at its end, for a negative answer the
- * zone's SOA (not that of a zone above, which limits its life all the same), with DO their
- * signatures and the proofs of absence (NSEC, NSEC3), where answers are not minimal the zone's NS
- * records and the addresses that kept records point to, and those of name servers that were asked
- * for. All of it is owned by names that the
- * asked zone owns; everything else is dropped.
+ * It keeps the aliases of one chain and the records asked for at its end; for a negative answer the
+ * zone's SOA (the SOA of a zone above is dropped but limits the life); with DO the signatures and
+ * the proofs of absence (NSEC, NSEC3). Where answers are not minimal it also keeps the zone's NS
+ * records and the addresses that kept records point to; answers to NS questions always get these
+ * addresses. All owners belong to the asked zone; everything else is dropped.
  */
 
 #include <stdbool.h>
@@ -29,22 +28,21 @@
 struct zone;
 
 struct scrub_rules {
-    const struct zone *zone;      /* whose servers answered */
+    const struct zone *zone;      /* of the servers that answered */
     const struct cache *cache;    /* bounds of TTLs */
-    struct private_addrs private; /* addresses that are taken out */
+    struct private_addrs private; /* that are removed */
     bool dnssec_ok;
     bool minimal_responses;
-    uint64_t now; /* us: when it came */
+    uint64_t now; /* us: when the message came */
 };
 
 /*
  * Writes the answer into space and *out, which borrows from it. response is classify()'s of this
- * message, of a useful kind (MUST); question has its name in lower case. TTLs are those of their
- * RRset's least (RFC 2181 section 5.2) within the cache's bounds; ttl_s is the least of all, and 0
- * for a negative answer without SOA (RFC 2308 section 5) and where the zone's answers are not kept.
- * Where all the records asked for have private addresses it is an answer without data, and says so
- * (EDE Blocked); its life is that of the records.
- * False when the message would not come out whole: then it is of no use.
+ * message and of a useful kind (MUST); the QNAME is in lower case. Each RRset gets its lowest TTL
+ * (RFC 2181 section 5.2) within the cache's bounds. ttl_s is the lowest of all, and 0 for a
+ * negative answer without SOA (RFC 2308 section 5) and for a zone whose answers are not kept. Where
+ * all records asked for have private addresses, the answer has no data and says so (EDE Blocked);
+ * it lives as long as the records. False: the message does not come out whole and is useless.
  */
 MUST_USE bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
                     const struct question *question, const struct response *response,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Makes a stale answer out of an old one. Who gets it is finish.c's. */
+/* Makes a stale answer from an expired one. finish.c decides which waiters get it. */
 #include "resolve/stale.h"
 
 #include "cache/compose.h"
@@ -32,7 +32,7 @@ static void make_stale(struct answer *answer, const struct failure *failure, uin
     uint32_t ttl_s = wished_s ? wished_s : (uint32_t)STALE_TTL_S;
     uint8_t *bytes = (uint8_t *)(uintptr_t)answer->message.data; /* our copy */
     ttl_set(bytes, answer->ttl_offsets, answer->ttl_count, ttl_s);
-    header_put(bytes, HEADER_AD, false); /* signatures may have ended as well */
+    header_put(bytes, HEADER_AD, false); /* signatures may have expired as well */
     answer->ttl_count = 0;
     answer->ttl_s = STALE_TTL_S;
     answer->stored_at = now;
@@ -42,8 +42,9 @@ static void make_stale(struct answer *answer, const struct failure *failure, uin
         answer->ede[answer->ede_count++] = failure->ede[0];
 }
 
-/* Answers differ by CD in the cache, as one that nobody checked must not reach who wants it
- * checked; the other way round there is no harm. Not so with DO: signatures cannot be made up. */
+/* Answers differ by CD in the cache: an unchecked answer must not reach a client that wants it
+ * checked. The reverse does no harm. DO has no such exception, because signatures cannot be made
+ * up. */
 static bool find_old(const struct task *task, uint64_t now, struct answer *out)
 {
     struct cache *cache = task->tasks->cache;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Writes the sections of two answers of ours behind each other. Both were scrubbed, each by the
- * zone it came from, so nothing is judged here but their number of aliases.
+ * Writes the sections of two scrubbed answers one after the other. Each was scrubbed for its own
+ * zone, so only the number of aliases is checked here.
  */
 #include "resolve/stitch.h"
 
@@ -72,7 +72,7 @@ bool stitch(struct answer *out, struct compose_space *space, const struct questi
     out->kind = tail->kind;
     out->ttl_s = MIN(aged(head->ttl_s, parts[0].age_s), aged(tail->ttl_s, parts[1].age_s));
     out->stored_at = now;
-    out->ede_count = tail->ede_count; /* why there is nothing at its end, say */
+    out->ede_count = tail->ede_count; /* the reason for an empty end, for example */
     memcpy(out->ede, tail->ede, sizeof(out->ede));
     return true;
 }

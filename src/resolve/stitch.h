@@ -4,8 +4,8 @@
 #define NAILUP_RESOLVE_STITCH_H
 
 /*
- * Joins the aliases one zone gave with the answer another gave for the name they lead to: one
- * answer for the client.
+ * Joins the aliases of one zone with the answer of another zone for their target: one answer for
+ * the client.
  */
 
 #include <stdint.h>
@@ -16,11 +16,11 @@
 #include "dns/question.h"
 
 /*
- * head holds the aliases of question, tail the answer of the name they end at, each as made by
- * scrub() or stitch() some time before now; their TTLs are lowered by that time. Kind and rcode are
- * the tail's, AD is set when both have it, ttl_s is the lesser of what both have left, 0 when
- * either may not be kept. *out borrows from space. False when both together have more than
- * ALIAS_HOPS_MAX aliases, or would not fit.
+ * head has the aliases of the question, and tail the answer for their target. scrub() or stitch()
+ * made each some time before now, and their TTLs are lowered by that time. Kind and rcode are the
+ * tail's; AD is set when both have it; ttl_s is the lower of what both have left, and 0 when either
+ * must not be kept. *out borrows from space. False: together they have more than ALIAS_HOPS_MAX
+ * aliases, or do not fit.
  */
 MUST_USE bool stitch(struct answer *out, struct compose_space *space,
                      const struct question *question, const struct answer *head,

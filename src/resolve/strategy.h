@@ -4,9 +4,8 @@
 #define NAILUP_RESOLVE_STRATEGY_H
 
 /*
- * Strategies decide, tasks act. A strategy is told what happened (struct event) and says what is to
- * be done (struct steps). It sends nothing, waits for nothing and allocates nothing, so a whole
- * resolution is tested by feeding events and reading steps.
+ * Strategies decide, tasks act. A strategy gets an event and returns steps. It sends nothing, waits
+ * for nothing and allocates nothing, so a test of a whole resolution feeds events and reads steps.
  *
  *   event STARTED   -> step ASK
  *   event ANSWERED  -> step DONE, or ANOTHER, or KEEP and SUBTASK
@@ -15,10 +14,10 @@
  * and down from the root:
  *
  *   event STARTED             -> step CUT
- *   event CUT                 -> step ASK_CUT, or SUBTASK for each address that is missing
+ *   event CUT                 -> step ASK_CUT, or SUBTASK for each missing address
  *   event ANSWERED (referral) -> steps LEARN, ASK_CUT
  *
- * A task ends with DONE or FAIL; until then some ask, subtask or wait of it is under way.
+ * A task ends with DONE or FAIL; until then a question to servers or a subtask is under way.
  */
 
 #include <stdbool.h>
@@ -40,34 +39,34 @@ enum {
     STEPS_MAX = 8, /* of one decision */
 };
 
-/* ---- what a strategy may know of its task ---- */
+/* ---- what a strategy knows about its task ---- */
 
-/* What the forward strategy remembers. */
+/* The memory of the forward strategy. */
 struct forward_memory {
-    uint16_t ede; /* the last that an upstream gave with an answer not taken */
+    uint16_t ede; /* the last one that came with a useless answer */
 };
 
-/* What the iterate and stub strategies remember. */
+/* The memory of the iterate and stub strategies. */
 struct iterate_memory {
-    struct delegation cut;          /* whose servers are asked */
-    struct qname_min min;           /* how much of the name they are shown */
+    struct delegation cut;          /* the cut whose servers are asked */
+    struct qname_min min;           /* how much of the QNAME they see */
     struct question asked;          /* the last question to them */
-    struct exchange_failure failed; /* why that failed, if it did */
-    uint64_t failed_mark;    /* of the addresses that failed before the parent was revisited */
-    uint16_t ede;            /* the last that a server gave with an answer not taken */
+    struct exchange_failure failed; /* why the last exchange failed */
+    uint64_t failed_mark;    /* of the addresses that failed before the parent was asked again */
+    uint16_t ede;            /* the last one that came with a useless answer */
     uint16_t looked_up;      /* a bit for each server whose addresses were looked up */
-    uint8_t pending;         /* look-ups of addresses that are under way */
-    uint8_t addrs_asked;     /* so many of the cut's addresses were given to ask */
-    uint8_t refusals;        /* of parts of the name, at this cut */
-    uint8_t absent_labels;   /* of a minimised name that was said not to exist; 0: none */
+    uint8_t pending;         /* look-ups of addresses under way */
+    uint8_t addrs_asked;     /* how many of the cut's addresses were given to an exchange */
+    uint8_t refusals;        /* of minimised QNAMEs at this cut */
+    uint8_t absent_labels;   /* of a minimised QNAME that was denied; 0: none */
     bool asking;             /* servers are being asked */
-    bool from_cache;         /* the cut was known before */
+    bool from_cache;         /* the cut came from the cache */
     bool primed;             /* the root was asked for its servers, or cannot be */
     bool revisited;          /* the parent was asked again because the cut failed */
-    bool saw_recursive;      /* some server of the cut asks others itself */
-    bool saw_empty;          /* some server of the cut had an answer with nothing in it */
-    bool took_glue;          /* what zones above the servers say of them is among the addresses */
-    bool is_last_hope;       /* such answers are taken now: there are no better */
+    bool saw_recursive;      /* some server of the cut recurses itself */
+    bool saw_empty;          /* some server of the cut gave an empty answer */
+    bool took_glue;          /* the addresses include glue from zones above the servers */
+    bool is_last_hope;       /* such answers are accepted, because there are no better ones */
     bool lookup_lacked_room; /* a look-up failed for lack of room, not because of its question */
 };
 
@@ -76,45 +75,45 @@ union strategy_memory {
     struct iterate_memory iterate;
 };
 
-/* What the operator says of recursion. */
+/* What the operator decides about recursion. */
 struct iterate_rules {
     bool priming;    /* RFC 9609 */
     bool minimise;   /* RFC 9156 */
-    bool ipv4, ipv6; /* which addresses of servers are of use */
+    bool ipv4, ipv6; /* IP versions of servers that are useful */
 };
 
 struct strategy_view {
     const struct question *question; /* in lower case */
     const struct zone *zone;
     uint64_t now;
-    union strategy_memory *memory;     /* the strategy's own; set up by it when STARTED */
+    union strategy_memory *memory;     /* the strategy's own; it sets it up when STARTED */
     const struct iterate_rules *rules; /* of recursion */
-    bool is_sub;                       /* another task's question: its budget is not its own */
-    struct budget *budget;             /* of the client's question: drawn from by the strategy */
+    bool is_sub;           /* another task waits for it, and the budget is not its own */
+    struct budget *budget; /* of the client's question; the strategy draws from it */
 };
 
 /* ---- events ---- */
 
 enum event_kind {
     EVENT_STARTED,
-    EVENT_ALIAS,    /* in place of STARTED: the head of the answer is at hand, target comes next */
-    EVENT_ANSWERED, /* response: what an upstream said, already scrubbed */
-    EVENT_FAILED,   /* exchange: no upstream of the group is left */
-    EVENT_SUB_DONE, /* answer: of the subtask, of any kind but a failure */
+    EVENT_ALIAS,      /* replaces STARTED: the head of the answer is at hand, target comes next */
+    EVENT_ANSWERED,   /* response: of an upstream, already scrubbed */
+    EVENT_FAILED,     /* exchange: no upstream of the group is left */
+    EVENT_SUB_DONE,   /* answer: of the subtask, of any kind but a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_FOLLOWED,   /* a task that sent the same query has its result, or was too slow */
-    EVENT_GLUE,       /* delegation: the servers asked for, with the addresses that are known */
-    EVENT_CUT, /* delegation: the closest cut known, NULL: none; or answer: nothing is below it */
+    EVENT_GLUE,       /* delegation: the servers with their known addresses */
+    EVENT_CUT, /* delegation: the closest known cut, NULL: none; or answer: the name does not exist
+                */
 };
 
 /* Borrowed for the call. */
 struct event {
     enum event_kind kind;
     uint16_t tag;   /* of the subtask's step */
-    uint8_t passed; /* CUT: so many labels of the question's name are known to be there, in the
-                       cut's own zone */
-    /* CUT; ANSWERED by who has a zone: the cut that a referral gives, or what a useful response
-     * says of the zone that was asked. NULL: nothing that is believed. */
+    uint8_t passed; /* CUT: labels of the QNAME known to exist in the cut's own zone */
+    /* CUT; ANSWERED by an authoritative server: the cut of a referral, or what a useful response
+     * says about the asked zone. NULL: nothing that is believed. */
     const struct delegation *delegation;
     union {
         const struct response *response;
@@ -128,24 +127,23 @@ struct event {
 /* ---- steps ---- */
 
 enum step_kind {
-    STEP_ASK,     /* ask: a question to a group. One at a time. */
-    STEP_ANOTHER, /* after ANSWERED: the server was of no use, ask the next of the group */
-    STEP_KEEP,    /* after ANSWERED, ALIAS: what it gave is the head of the answer, more comes */
-    STEP_SUBTASK, /* question: resolve it by its own zone, joined with whoever asks it too */
+    STEP_ASK,     /* ask: a question to a group; one at a time */
+    STEP_ANOTHER, /* after ANSWERED: the answer is useless, ask the next server of the group */
+    STEP_KEEP,    /* after ANSWERED, ALIAS: the answer is the head, and more follows */
+    STEP_SUBTASK, /* question: resolved by its own zone, together with others that ask it */
     STEP_CUT,     /* name: find the closest cut at or above it; EVENT_CUT comes at once */
-    STEP_HINTS,   /* begin at the root hints, whatever is known of the root; EVENT_CUT comes at once
+    STEP_HINTS,   /* start at the root hints, even if the root is known; EVENT_CUT comes at once */
+    STEP_GLUE,    /* cut: find what known cuts say about its servers; EVENT_GLUE comes at once */
+    STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED comes later if none may be asked
                    */
-    STEP_GLUE, /* cut: what do cuts that are known say of its servers? EVENT_GLUE comes at once */
-    STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED, later, when none may be asked
-                   */
-    STEP_LEARN,   /* after ANSWERED: the delegation that came with it is kept */
-    STEP_PASSED,  /* after ANSWERED: name is there and is no cut, as this response says */
-    STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: it holds for name and all below (RFC 8020) */
-    STEP_LEAVE,   /* no subtask is waited for any more */
-    STEP_DONE,    /* the answer is what was kept, if anything, and the event's answer */
-    STEP_FAIL,    /* failure */
-    STEP_ABOVE,   /* failure: the zone's servers are of no use; STARTED comes for the zone that
-                     stands in for it, and where there is none, this is FAIL */
+    STEP_LEARN,   /* after ANSWERED: keep the delegation that came with it */
+    STEP_PASSED,  /* after ANSWERED: name exists and is no cut, by this response */
+    STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: name and all below do not exist (RFC 8020) */
+    STEP_LEAVE,   /* wait for subtasks no longer */
+    STEP_DONE,    /* end with the kept head, if any, and the event's answer */
+    STEP_FAIL,    /* end with failure */
+    STEP_ABOVE,   /* failure: the zone's servers are useless; the zone that stands in gets STARTED,
+                     and without one this is FAIL */
 };
 
 struct step_ask {
@@ -157,7 +155,7 @@ struct step_ask {
 
 struct step_ask_cut {
     const struct delegation *cut; /* in the strategy's memory, for as long as the task asks */
-    uint8_t first;                /* of its addresses: those before were asked */
+    uint8_t first;                /* of its addresses; those before were asked */
     bool recursion_desired;
     struct question question; /* its name lives as long as the task */
 };
@@ -175,13 +173,13 @@ struct step {
     };
 };
 
-/* In the order in which they are acted upon. Nothing may follow DONE, FAIL or ABOVE. */
+/* The task does them in this order. No step follows DONE, FAIL or ABOVE. */
 struct steps {
     size_t count;
     struct step at[STEPS_MAX];
 };
 
-/* Room for one more step (MUST) of this kind. */
+/* Adds one step of this kind; there must be room (MUST). */
 static inline struct step *steps_add(struct steps *steps, enum step_kind kind)
 {
     MUST(steps->count < STEPS_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Aliases answered here, and what they lead to: pure. */
+/* Follows local aliases to their target: pure. */
 #include "resolve/strategy_alias.h"
 
 static void alias_on_alias(const struct strategy_view *view, struct name target, struct steps *out)
@@ -26,7 +26,7 @@ static void alias_next(const struct strategy_view *view, const struct event *eve
     case EVENT_SUB_FAILED:
         steps_add(out, STEP_FAIL)->failure = *event->failure;
         break;
-    case EVENT_STARTED: /* nobody is asked */
+    case EVENT_STARTED: /* it asks no server */
     case EVENT_ANSWERED:
     case EVENT_FAILED:
     case EVENT_FOLLOWED:

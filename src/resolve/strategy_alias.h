@@ -3,8 +3,8 @@
 #ifndef NAILUP_RESOLVE_STRATEGY_ALIAS_H
 #define NAILUP_RESOLVE_STRATEGY_ALIAS_H
 
-/* The strategy of a name answered here whose aliases lead to a name that is not: the aliases are
- * kept, and the other name's zone is asked for the rest. */
+/* The strategy of a local name whose aliases lead to a name without local data: it keeps the
+ * aliases, and the target's zone is asked for the rest. */
 
 #include "resolve/strategy.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The forward strategy: pure. Which server, transport and attempt is the exchange's to choose. */
+/* The forward strategy: pure. The exchange chooses server, transport and attempt. */
 #include "resolve/strategy_forward.h"
 
 #include "dns/edns.h"
@@ -42,7 +42,7 @@ static void forward_on_answered(const struct strategy_view *view, const struct r
     case RESPONSE_ALIAS:
         forward_follow(view, response, out);
         break;
-    case RESPONSE_LOOP: /* the data is at fault, another server has the same */
+    case RESPONSE_LOOP: /* the data is at fault, and other servers have the same */
         failure = &steps_add(out, STEP_FAIL)->failure;
         *failure = failure_servfail();
         failure_add_ede(failure, EDE_INVALID_DATA);
@@ -83,10 +83,10 @@ static void forward_next(const struct strategy_view *view, const struct event *e
     case EVENT_SUB_FAILED:
         steps_add(out, STEP_FAIL)->failure = *event->failure;
         break;
-    case EVENT_ALIAS:    /* another strategy's */
-    case EVENT_FOLLOWED: /* it never waits */
+    case EVENT_ALIAS:    /* for other strategies */
+    case EVENT_FOLLOWED: /* it never follows */
     case EVENT_GLUE:
-    case EVENT_CUT: /* nor goes down from the root */
+    case EVENT_CUT: /* it has no zone cuts */
         break;
     }
 }

@@ -6,9 +6,8 @@
 #include "resolve/strategy.h"
 
 /*
- * Ask the zone's recursive servers until one gives an answer; any but NOERROR, NXDOMAIN and a
- * proven YXDOMAIN is no answer. Aliases that lead out of the zone, or are given without what they
- * lead to, are followed by a subtask.
+ * Asks the zone's recursive servers until one gives an answer: NOERROR, NXDOMAIN or a proven
+ * YXDOMAIN. A subtask follows an alias that leads out of the zone or comes without its target.
  */
 extern const struct strategy forward_strategy;
 

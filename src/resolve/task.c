@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Feeds events in and does the steps that come out. The strategy decides, task_sub.c resolves other
- * questions, task_group.c chooses servers, finish.c ends.
+ * Feeds events in and does the steps that come out. The strategy decides, task_ask.c asks servers,
+ * task_read.c reads what they say, finish.c ends.
  *
  * Invariant: a running task is on the stack, or something under way will call it back.
  */

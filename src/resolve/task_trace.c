@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Steps of tasks as rows of a trace. Invariant: changes nothing but the trace. */
+/* Writes the steps of tasks as rows of a trace. Invariant: changes nothing but the trace. */
 #include "resolve/task_trace.h"
 
 #include "base/transport.h"
@@ -56,7 +56,7 @@ void task_trace_cut(const struct task *task, const struct cut_found *found)
     if (!step)
         return;
     if (found->is_absent)
-        step->word = "nothing is below: it is known that the name above does not exist";
+        step->word = "none: the name is known not to exist";
     else if (!found->is_cut)
         step->word = "none is known";
     else
@@ -74,7 +74,7 @@ static bool is_same_ip(const struct addr *a, const struct addr *b)
     return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
 }
 
-/* The name by which the cut knows it; those of the configuration have none. */
+/* Returns the name of the server in the zone cut; configured servers have none. */
 static struct trace_name server_name(const struct task *task, const struct addr *addr)
 {
     const struct delegation *cut = &task->memory.iterate.cut;
@@ -131,11 +131,11 @@ static const char *task_trace_failure_word(const struct task *task,
                                            const struct exchange_failure *failure)
 {
     if (task->group.is_full)
-        return "too many ask this zone";
+        return "too many queries go to this zone";
     if (failure->full)
-        return "every way is full";
+        return "no room for another query";
     if (failure->any_answer)
-        return "no server gave an answer that is of use";
+        return "no server gave a useful answer";
     if (failure->is_late)
         return "no server answered in time";
     return failure->any_network ? "no server answered" : "no address may be asked";
@@ -190,9 +190,9 @@ void task_trace_sub_joined(const struct task *task, const struct question *quest
 
 void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede)
 {
-    const char *word = "too many questions at once, or below each other";
+    const char *word = "too many subtasks, or too deep";
     if (ede == EDE_INVALID_DATA)
-        word = "questions that wait for each other";
+        word = "a loop of questions";
     else if (ede == EDE_NO_REACHABLE_AUTHORITY)
         word = "no zone takes it";
     say_sub(task, TRACE_REFUSED, question, word);
@@ -204,7 +204,7 @@ static void set_failure(const struct task *task, struct trace_step *step)
 {
     const struct failure *failure = &task->failure;
     bool is_drained = task->budget && budget_is_drained(task->budget, loop_now(task->tasks->loop));
-    step->word = is_drained ? "failed, with the bounds of the work reached" : "failed";
+    step->word = is_drained ? "failed, with its budget used up" : "failed";
     step->rcode = failure->rcode;
     step->ede = failure->ede_count ? failure->ede[0] : EDE_NONE;
 }

@@ -3,8 +3,8 @@
 #ifndef NAILUP_RESOLVE_TASK_TRACE_H
 #define NAILUP_RESOLVE_TASK_TRACE_H
 
-/* What a task tells of itself to who watches it (trace.h). Only for tasks that are watched, which
- * is asked first: else it costs no more than the question. Decides nothing. */
+/* What a task writes to its trace (trace.h). The caller checks task_is_traced() first, so other
+ * tasks pay for that check only. Decides nothing. */
 
 #include <stdbool.h>
 
@@ -24,35 +24,35 @@ static inline bool task_is_traced(const struct task *task)
     return __builtin_expect(task->trace != NULL, 0);
 }
 
-/* It has begun. */
+/* The task has started. */
 void task_trace_begun(const struct task *task);
 
-/* Where it goes down from. */
+/* The zone cut where its descent starts. */
 void task_trace_cut(const struct task *task, const struct cut_found *found);
 
-/* Before the strategy is told. delegation: of a referral; or NULL. */
+/* An answer, before the strategy sees it. delegation: of a referral; or NULL. */
 void task_trace_answered(const struct task *task, const struct exchange_answer *from,
                          const struct response *response, const struct delegation *delegation);
 void task_trace_lost(const struct task *task, const struct exchange_loss *loss);
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
 
-/* It waits for who asks the zone the same. */
+/* The task follows another one that sends the zone the same query. */
 void task_trace_follows(const struct task *task, struct name zone, const struct question *part);
 
-/* It goes on as if the former zone were not there, which has failed. */
+/* The former zone has failed, and the task goes on without it. */
 void task_trace_passed_over(const struct task *task, struct name former);
 
-/* A question that it needs: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of
+/* A subtask's question: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of
  * ede. */
 void task_trace_sub_cached(const struct task *task, const struct question *question,
                            const struct answer *answer);
 void task_trace_sub_joined(const struct task *task, const struct question *question);
 void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede);
 
-/* It was answered, or has failed. */
+/* The task was answered, or has failed. */
 void task_trace_ended(const struct task *task);
 
-/* For who is no task yet. word is static. */
+/* For a question without a task. word is static. */
 void trace_say(struct trace *trace, enum trace_kind kind, unsigned depth,
                const struct question *question, const char *word, uint64_t now);
 

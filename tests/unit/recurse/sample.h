@@ -57,7 +57,7 @@ static inline void response_begin(struct response_text *to, uint16_t flags,
     to->len += 4;
 }
 
-/* A record as in a zone file. Sections in order. */
+/* Appends a record as in a zone file; the sections come in order. */
 static inline void response_add(struct response_text *to, enum section section, const char *text)
 {
     size_t len;
@@ -74,8 +74,7 @@ static inline const struct message *response_parse(struct response_text *from)
     return &from->message;
 }
 
-/* The records of one section after the other, each list ended by NULL: answer, authority,
- * additional; those left out are empty. */
+/* The records of answer, authority and additional, each list ended by NULL. */
 struct sections {
     const char *answer[20], *authority[12], *additional[12];
 };
@@ -118,8 +117,8 @@ static inline size_t show_rr(const struct message *message, const struct rr *rr,
                             rrtype_name(rr->type, type), target);
 }
 
-/* "an www.example. 300 A 192.0.2.1\n" for each record; also checks what cache/answer.h promises of
- * every answer. Static storage. */
+/* "an www.example. 300 A 192.0.2.1\n" for each record. Also checks what cache/answer.h promises
+ * about every answer. Static storage. */
 static inline const char *answer_show(const struct answer *answer)
 {
     static char text[65536];

@@ -54,7 +54,7 @@ static void test_a_referral_gives_servers_and_glue(void **state)
     assert_int_equal(cut.ends_at, NOW + 1800 * US_PER_S);
 }
 
-static void test_glue_of_hosts_that_the_zone_asked_has_no_say_in_is_dropped(void **state)
+static void test_glue_for_hosts_outside_the_asked_zone_is_dropped(void **state)
 {
     (void)state;
     assert_true(
@@ -88,7 +88,7 @@ static void test_only_one_zone_of_a_referral_counts(void **state)
     assert_string_equal(show(&cut), "example.com. PARENT ns.example.com.");
 }
 
-static void test_servers_and_addresses_are_bounded_and_one_server_takes_not_all(void **state)
+static void test_servers_and_addresses_are_bounded_in_all_and_for_one_server(void **state)
 {
     (void)state;
     struct question question = WWW;
@@ -109,7 +109,7 @@ static void test_servers_and_addresses_are_bounded_and_one_server_takes_not_all(
     assert_int_equal(cut.addr_count, 3 * DELEGATION_ADDRS_EACH_MAX);
 }
 
-static void test_long_names_end_the_room_but_nothing_else(void **state)
+static void test_long_names_use_up_the_room_and_do_no_other_harm(void **state)
 {
     (void)state;
     char text[256];
@@ -135,7 +135,7 @@ static void test_one_address_counts_once(void **state)
     assert_int_equal(cut.addr_count, 1);
 }
 
-static void test_an_ipv4_address_is_not_taken_in_the_form_of_an_ipv6_one(void **state)
+static void test_an_ipv4_address_written_as_ipv6_is_refused(void **state)
 {
     (void)state;
     assert_true(refer("com", WWW,
@@ -168,7 +168,7 @@ static void test_the_child_is_believed_no_longer_than_the_parent(void **state)
                                        UINT64_MAX, NOW));
 }
 
-static void test_what_comes_along_with_an_answer_is_believed_when_it_is_proven(void **state)
+static void test_records_beside_an_answer_are_believed_when_it_is_proven(void **state)
 {
     (void)state;
     struct question question = WWW;
@@ -196,7 +196,7 @@ static void test_servers_in_an_answer_that_did_not_ask_for_them_need_proof(void 
     assert_true(delegation_from_child(&cut, message, zone, &question, true, UINT64_MAX, NOW));
 }
 
-static void test_a_lifetime_above_31_bits_is_none(void **state)
+static void test_a_ttl_above_31_bits_counts_as_zero(void **state)
 {
     (void)state;
     struct answer answer;
@@ -206,7 +206,7 @@ static void test_a_lifetime_above_31_bits_is_none(void **state)
     assert_false(delegation_to_answer(&cut, &answer, &space, INT32_MAX, NOW));
 }
 
-static void test_a_cut_ends_with_the_one_above_it_but_for_the_roots(void **state)
+static void test_a_cut_ends_with_the_one_above_it_except_below_the_root(void **state)
 {
     (void)state;
     struct delegation above;
@@ -240,7 +240,7 @@ static void test_glue_of_one_server_is_taken_from_another_cut(void **state)
     assert_string_equal(show(&cut), "example.net. PARENT ns.c.com. ns.b.com. 192.0.2.2");
 }
 
-static void test_the_answer_to_a_question_for_ns_tells_of_the_child(void **state)
+static void test_the_answer_to_an_ns_question_describes_the_child(void **state)
 {
     (void)state;
     struct question question = QUESTION(".", NS);
@@ -265,7 +265,7 @@ static void test_a_server_in_its_own_zone_needs_glue(void **state)
     assert_false(delegation_needs_glue(&cut, 2));
 }
 
-static void test_the_cache_gives_back_what_it_got(void **state)
+static void test_a_cut_survives_the_cache(void **state)
 {
     (void)state;
     struct answer answer;
@@ -288,7 +288,7 @@ static void test_the_cache_gives_back_what_it_got(void **state)
     assert_int_equal(copy.origin, DELEGATION_CHILD);
 }
 
-static void test_hints_and_what_has_ended_are_not_kept(void **state)
+static void test_hints_and_ended_cuts_are_not_kept(void **state)
 {
     (void)state;
     struct answer answer;
@@ -302,7 +302,7 @@ static void test_hints_and_what_has_ended_are_not_kept(void **state)
     assert_false(delegation_to_answer(&cut, &answer, &space, 86400, NOW));
 }
 
-static void test_servers_that_come_without_addresses_inherit_those_that_are_known(void **state)
+static void test_servers_without_addresses_inherit_known_ones(void **state)
 {
     (void)state;
     static const uint8_t first[4] = {192, 0, 2, 1}, second[4] = {192, 0, 2, 2};
@@ -345,24 +345,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_referral_gives_servers_and_glue),
-        cmocka_unit_test(test_glue_of_hosts_that_the_zone_asked_has_no_say_in_is_dropped),
+        cmocka_unit_test(test_glue_for_hosts_outside_the_asked_zone_is_dropped),
         cmocka_unit_test(test_a_referral_sideways_upwards_or_to_itself_is_none),
         cmocka_unit_test(test_only_one_zone_of_a_referral_counts),
-        cmocka_unit_test(test_servers_and_addresses_are_bounded_and_one_server_takes_not_all),
-        cmocka_unit_test(test_long_names_end_the_room_but_nothing_else),
+        cmocka_unit_test(test_servers_and_addresses_are_bounded_in_all_and_for_one_server),
+        cmocka_unit_test(test_long_names_use_up_the_room_and_do_no_other_harm),
         cmocka_unit_test(test_one_address_counts_once),
-        cmocka_unit_test(test_an_ipv4_address_is_not_taken_in_the_form_of_an_ipv6_one),
+        cmocka_unit_test(test_an_ipv4_address_written_as_ipv6_is_refused),
         cmocka_unit_test(test_the_child_is_believed_no_longer_than_the_parent),
-        cmocka_unit_test(test_what_comes_along_with_an_answer_is_believed_when_it_is_proven),
+        cmocka_unit_test(test_records_beside_an_answer_are_believed_when_it_is_proven),
         cmocka_unit_test(test_servers_in_an_answer_that_did_not_ask_for_them_need_proof),
-        cmocka_unit_test(test_a_lifetime_above_31_bits_is_none),
-        cmocka_unit_test(test_a_cut_ends_with_the_one_above_it_but_for_the_roots),
+        cmocka_unit_test(test_a_ttl_above_31_bits_counts_as_zero),
+        cmocka_unit_test(test_a_cut_ends_with_the_one_above_it_except_below_the_root),
         cmocka_unit_test(test_glue_of_one_server_is_taken_from_another_cut),
-        cmocka_unit_test(test_the_answer_to_a_question_for_ns_tells_of_the_child),
+        cmocka_unit_test(test_the_answer_to_an_ns_question_describes_the_child),
         cmocka_unit_test(test_a_server_in_its_own_zone_needs_glue),
-        cmocka_unit_test(test_the_cache_gives_back_what_it_got),
-        cmocka_unit_test(test_hints_and_what_has_ended_are_not_kept),
-        cmocka_unit_test(test_servers_that_come_without_addresses_inherit_those_that_are_known),
+        cmocka_unit_test(test_a_cut_survives_the_cache),
+        cmocka_unit_test(test_hints_and_ended_cuts_are_not_kept),
+        cmocka_unit_test(test_servers_without_addresses_inherit_known_ones),
         cmocka_unit_test(test_sets_of_addresses_are_told_apart_whatever_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void test_a_server_is_lame_for_one_zone_only(void **state)
     struct addr bad = ip("192.0.2.1"), bad_elsewhere = ip("192.0.2.1@5353"), good = ip("192.0.2.2");
     lame_note(lame, name(0, "example"), &bad, NOW);
     assert_true(lame_is(lame, name(1, "EXAMPLE"), &bad, NOW));
-    assert_true(lame_is(lame, name(1, "example"), &bad_elsewhere, NOW)); /* it is the address */
+    assert_true(lame_is(lame, name(1, "example"), &bad_elsewhere, NOW)); /* the address decides */
     assert_false(lame_is(lame, name(1, "example"), &good, NOW));
     assert_false(lame_is(lame, name(1, "a.example"), &bad, NOW));
     assert_false(lame_is(lame, name(1, "."), &bad, NOW));
@@ -60,7 +60,7 @@ static void test_lameness_ends(void **state)
     lame_free(NULL);
 }
 
-static void test_all_can_be_forgotten(void **state)
+static void test_clearing_forgets_everything(void **state)
 {
     (void)state;
     struct lame *lame = lame_new();
@@ -73,9 +73,8 @@ static void test_all_can_be_forgotten(void **state)
     lame_free(lame);
 }
 
-/* Somebody has a million lame delegations: the table stays what it is, and what was said last
- * is known. */
-static void test_a_flood_pushes_out_and_grows_nothing(void **state)
+/* A million lame delegations: the table keeps its size and knows the last one. */
+static void test_a_flood_replaces_entries_and_needs_no_memory(void **state)
 {
     (void)state;
     struct lame *lame = lame_new();
@@ -101,8 +100,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_server_is_lame_for_one_zone_only),
         cmocka_unit_test(test_lameness_ends),
-        cmocka_unit_test(test_all_can_be_forgotten),
-        cmocka_unit_test(test_a_flood_pushes_out_and_grows_nothing),
+        cmocka_unit_test(test_clearing_forgets_everything),
+        cmocka_unit_test(test_a_flood_replaces_entries_and_needs_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

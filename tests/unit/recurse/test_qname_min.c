@@ -6,7 +6,7 @@
 
 static struct qname_min min;
 
-/* "www.example. A" for what is asked next. */
+/* The next question as "www.example. A". */
 static const char *ask(struct question question, const char *zone)
 {
     static char text[NAME_TEXT_MAX + RRTYPE_TEXT_MAX];
@@ -40,7 +40,7 @@ static void test_names_that_are_no_cut_are_passed_within_one_zone(void **state)
     assert_string_equal(ask(question, "example"), "a.b.c.example. AAAA");
 }
 
-static void test_switched_off_the_whole_name_is_asked(void **state)
+static void test_the_whole_name_is_asked_when_switched_off(void **state)
 {
     (void)state;
     qname_min_init(&min, false);
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_zone_sees_one_label_more),
         cmocka_unit_test(test_names_that_are_no_cut_are_passed_within_one_zone),
-        cmocka_unit_test(test_switched_off_the_whole_name_is_asked),
+        cmocka_unit_test(test_the_whole_name_is_asked_when_switched_off),
         cmocka_unit_test(test_long_names_are_shown_in_ten_steps),
         cmocka_unit_test(test_a_name_of_127_labels_takes_no_more_questions_than_allowed),
         cmocka_unit_test(test_a_label_with_an_underscore_is_not_shown_alone),

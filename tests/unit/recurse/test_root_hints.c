@@ -26,7 +26,7 @@ static void test_thirteen_servers_with_two_addresses_each_are_built_in(void **st
         assert_int_equal(hints.servers[i].addr_count, 2);
 }
 
-/* What of one is not in the other. */
+/* The servers of one that the other does not have. */
 static void expect_all_in(const struct delegation *some, const struct delegation *all)
 {
     char text[ADDR_TEXT_MAX], other[ADDR_TEXT_MAX];
@@ -47,8 +47,8 @@ static void expect_all_in(const struct delegation *some, const struct delegation
     }
 }
 
-/* Debian's package dns-root-data has the file of IANA. */
-static void test_what_is_built_in_is_what_is_published(void **state)
+/* Debian's package dns-root-data has IANA's file. */
+static void test_the_builtin_hints_are_the_published_ones(void **state)
 {
     (void)state;
     static char text[ROOT_HINTS_BYTES_MAX];
@@ -94,7 +94,7 @@ static void test_a_zone_file_with_directives_and_any_order_is_read(void **state)
     assert_int_equal(hints.addr_count, 3);
 }
 
-static void test_more_servers_than_are_looked_at_are_passed_over(void **state)
+static void test_servers_above_the_bound_are_skipped(void **state)
 {
     (void)state;
     char text[8192] = "", line[96];
@@ -107,7 +107,7 @@ static void test_more_servers_than_are_looked_at_are_passed_over(void **state)
     assert_int_equal(hints.addr_count, DELEGATION_SERVERS_MAX);
 }
 
-static void test_what_is_wrong_is_told_with_its_line(void **state)
+static void test_a_problem_is_reported_with_its_line(void **state)
 {
     (void)state;
     assert_int_equal(parse(". 3600 NS a.example.\nwhat is this\n"), ERR_INVALID);
@@ -147,11 +147,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thirteen_servers_with_two_addresses_each_are_built_in),
-        cmocka_unit_test(test_what_is_built_in_is_what_is_published),
+        cmocka_unit_test(test_the_builtin_hints_are_the_published_ones),
         cmocka_unit_test(test_a_file_with_one_server_of_any_name_is_fine),
         cmocka_unit_test(test_a_zone_file_with_directives_and_any_order_is_read),
-        cmocka_unit_test(test_more_servers_than_are_looked_at_are_passed_over),
-        cmocka_unit_test(test_what_is_wrong_is_told_with_its_line),
+        cmocka_unit_test(test_servers_above_the_bound_are_skipped),
+        cmocka_unit_test(test_a_problem_is_reported_with_its_line),
         cmocka_unit_test(test_a_file_without_servers_or_addresses_is_refused),
         cmocka_unit_test(test_a_file_without_end_and_one_that_includes_another_are_refused),
     };

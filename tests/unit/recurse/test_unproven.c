@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Questions to servers that never answered: which gives way, and what a zone's score allows. */
+/* Questions to unproven servers: which one gives way, and what a zone's score allows. */
 #include "unit/recurse/sample.h"
 
 #include "base/units.h"
@@ -32,7 +32,8 @@ static struct unproven_key key_of(const char *referrer, unsigned number, uint64_
     return unproven_key(&table, NAME(referrer), name, client);
 }
 
-/* Adds it as a task does, after the one that must give way. Returns that one's number, or -1. */
+/* Adds a question as a task does, after the one that must give way. Returns that one's number, or
+ * -1. */
 static int add(unsigned number, const char *referrer, uint64_t client)
 {
     struct unproven_key key = key_of(referrer, number, client);
@@ -61,7 +62,7 @@ static void check_table(void)
     }
 }
 
-static void test_a_zone_that_names_strangers_has_its_share(void **state)
+static void test_a_zone_that_names_unproven_servers_has_its_share(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SHARE; i++)
@@ -85,8 +86,8 @@ static void test_a_client_has_its_share(void **state)
     check_table();
 }
 
-/* Two zones have all: the one that asks for the first time displaces the greedier one's oldest. */
-static void test_the_greediest_gives_way_when_the_table_is_full(void **state)
+/* Two zones have the whole table: a new one displaces the oldest question of the larger. */
+static void test_the_largest_zone_gives_way_when_the_table_is_full(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SHARE - 1; i++)
@@ -95,12 +96,12 @@ static void test_the_greediest_gives_way_when_the_table_is_full(void **state)
         assert_int_equal(add(i, "worse.com", i), i == UNPROVEN_MAX - 1 ? (int)SHARE - 1 : -1);
     assert_int_equal(add(MANY - 2, "uk", 1), -1);
     assert_int_equal(table.count, UNPROVEN_MAX);
-    assert_int_equal(add(MANY - 1, "com", 1), SHARE); /* worse.com's, which has one more */
+    assert_int_equal(add(MANY - 1, "com", 1), SHARE); /* of worse.com, which has one more */
     check_table();
 }
 
-/* Each referrer has one zone alone, and is itself one of thousands below the same domain. */
-static void test_a_domain_that_mints_minters_has_its_share(void **state)
+/* Each referrer has one zone, and is one of thousands below the same domain. */
+static void test_a_domain_that_makes_up_referrers_has_its_share(void **state)
 {
     (void)state;
     char referrer[48];
@@ -112,7 +113,7 @@ static void test_a_domain_that_mints_minters_has_its_share(void **state)
     check_table();
 }
 
-static void test_without_anybody_greedy_the_oldest_gives_way(void **state)
+static void test_the_oldest_gives_way_where_no_zone_has_much(void **state)
 {
     (void)state;
     char referrer[48];
@@ -174,14 +175,14 @@ static void test_silence_leaves_fewer_queries(void **state)
     assert_int_equal(tries("good.com", NOW), UNPROVEN_ALL_TRIES);
 }
 
-static void test_a_zone_that_few_ask_gets_a_few_queries(void **state)
+static void test_a_bad_zone_without_pressure_gets_a_few_queries(void **state)
 {
     (void)state;
     be_silent("evil.com", UNPROVEN_SCORE_MAX, NOW);
     assert_int_equal(tries("evil.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
-/* It had its whole share when its score showed what it is. */
+/* The zone had its whole share before its score became bad. */
 static void test_a_bad_zone_gives_its_share_back(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void test_a_bad_zone_gives_its_share_back(void **state)
     for (struct unproven_query *older; (older = unproven_find_yielding(&table, &key, NOW)); gone++)
         unproven_remove(&table, older);
     assert_int_equal(SHARE - gone, UNPROVEN_MAX / UNPROVEN_SHARE_BAD - 1);
-    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY); /* there is pressure still */
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY); /* the pressure is still there */
     check_table();
 }
 
@@ -209,7 +210,7 @@ static void test_under_pressure_a_sample_is_sent(void **state)
     assert_int_equal(sent, 100 / UNPROVEN_SAMPLE);
 }
 
-/* A hundred hostile zones, none of which has much of the table. */
+/* A hundred hostile zones, each with little of the table. */
 static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
 {
     (void)state;
@@ -245,8 +246,8 @@ static void test_a_score_is_forgotten_in_time(void **state)
     assert_int_equal(tries("evil.com", NOW + UNPROVEN_SCORE_MAX * US_PER_S), UNPROVEN_ALL_TRIES);
 }
 
-/* A score that changes often is forgotten no slower. */
-static void test_parts_of_seconds_add_up(void **state)
+/* A score that changes often decays no slower. */
+static void test_fractions_of_a_second_add_up(void **state)
 {
     (void)state;
     struct unproven_key key = key_of("evil.com", 0, 1);
@@ -257,7 +258,7 @@ static void test_parts_of_seconds_add_up(void **state)
                      UNPROVEN_SCORE_DOUBT + 4 - 2);
 }
 
-static void test_strangers_that_answer_lower_the_score(void **state)
+static void test_unproven_servers_that_answer_lower_the_score(void **state)
 {
     (void)state;
     struct unproven_key key = key_of("mixed.com", 0, 1);
@@ -273,22 +274,22 @@ static void test_strangers_that_answer_lower_the_score(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_zone_that_names_strangers_has_its_share, set_up),
+        cmocka_unit_test_setup(test_a_zone_that_names_unproven_servers_has_its_share, set_up),
         cmocka_unit_test_setup(test_a_client_has_its_share, set_up),
-        cmocka_unit_test_setup(test_the_greediest_gives_way_when_the_table_is_full, set_up),
-        cmocka_unit_test_setup(test_a_domain_that_mints_minters_has_its_share, set_up),
-        cmocka_unit_test_setup(test_without_anybody_greedy_the_oldest_gives_way, set_up),
+        cmocka_unit_test_setup(test_the_largest_zone_gives_way_when_the_table_is_full, set_up),
+        cmocka_unit_test_setup(test_a_domain_that_makes_up_referrers_has_its_share, set_up),
+        cmocka_unit_test_setup(test_the_oldest_gives_way_where_no_zone_has_much, set_up),
         cmocka_unit_test_setup(test_a_small_worker_has_room_for_some, set_up),
         cmocka_unit_test_setup(test_a_second_removal_changes_nothing, set_up),
         cmocka_unit_test_setup(test_silence_leaves_fewer_queries, set_up),
-        cmocka_unit_test_setup(test_a_zone_that_few_ask_gets_a_few_queries, set_up),
+        cmocka_unit_test_setup(test_a_bad_zone_without_pressure_gets_a_few_queries, set_up),
         cmocka_unit_test_setup(test_a_bad_zone_gives_its_share_back, set_up),
         cmocka_unit_test_setup(test_under_pressure_a_sample_is_sent, set_up),
         cmocka_unit_test_setup(test_many_bad_zones_get_one_query_each_under_pressure, set_up),
         cmocka_unit_test_setup(test_a_registry_keeps_a_few_queries, set_up),
         cmocka_unit_test_setup(test_a_score_is_forgotten_in_time, set_up),
-        cmocka_unit_test_setup(test_parts_of_seconds_add_up, set_up),
-        cmocka_unit_test_setup(test_strangers_that_answer_lower_the_score, set_up),
+        cmocka_unit_test_setup(test_fractions_of_a_second_add_up, set_up),
+        cmocka_unit_test_setup(test_unproven_servers_that_answer_lower_the_score, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

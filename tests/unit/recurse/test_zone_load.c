@@ -20,7 +20,7 @@ static void test_a_zone_has_a_bound_and_others_their_own(void **state)
     assert_true(zone_load_take(&load, NAME("example.com"), 5, &place));
 }
 
-static void test_all_that_is_taken_can_be_given(void **state)
+static void test_every_take_can_be_given_back(void **state)
 {
     (void)state;
     uint16_t places[2 * ZONE_LOAD_PLACES];
@@ -40,7 +40,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_zone_has_a_bound_and_others_their_own),
-        cmocka_unit_test(test_all_that_is_taken_can_be_given),
+        cmocka_unit_test(test_every_take_can_be_given_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@
 #include "support/fake_loop.h"
 
 /*
- * Included by one file of a program. The whole folder above exchanges that the test answers by
- * hand, with the zones ".", "example" and "test", whose upstreams are 1000, 1001 and 1002.
+ * The whole folder above exchanges that the test answers by hand, with the zones ".", "example" and
+ * "test", whose upstreams are 1000, 1001 and 1002. One file of a program includes this.
  */
 enum { MAX_TASKS = 150, SECOND = 1000000, PATIENCE_US = 1800000 };
 
@@ -34,14 +34,14 @@ struct client {
     uint16_t ede[2];
     enum err error;
     uint32_t stale_s;
-    int source; /* the number of the exchange whose answer it is; -1: of none */
+    int source; /* the number of the exchange that answered; -1: none */
     char text[4096];
-    const char *asks_again; /* a name asked from within on_answer */
+    const char *asks_again; /* a name that on_answer asks for */
 };
 
 static inline void client_ask(struct client *client, const char *name, unsigned flags);
 
-/* A stale answer has TTLs that stay as they are. */
+/* The TTLs of a stale answer stay as they are. */
 static inline void stale_show(struct client *client, const struct answer *got)
 {
     uint16_t offsets[64];
@@ -104,7 +104,7 @@ static inline void client_ask(struct client *client, const char *name, unsigned 
     assert_int_equal(try_ask(client, name, flags), RESOLVER_WAITING);
 }
 
-/* Before clients that still wait go out of scope. */
+/* Call this before waiting clients go out of scope. */
 static inline void end_resolver(void)
 {
     resolver_free(resolver);
@@ -164,7 +164,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* As a client's query: found, answered and, where that is due, refreshed behind the answer. */
+/* Does what a client's query does: finds, answers and, where that is due, refreshes afterwards. */
 static inline bool query(const char *name)
 {
     struct cache_key key = key_of(name, 0);

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_RESOLVE_FAKE_EXCHANGE_H
 
 /*
- * Exchanges that the test answers by hand, in place of upstream's, with the same rules for what may
- * be done inside a call back. To be included by one file of a program.
+ * Exchanges that the test answers by hand, in place of upstream's, with the same rules for
+ * callbacks. One file of a program includes this.
  */
 
 #include "unit/resolve/fake_upstreams.h"
@@ -18,7 +18,7 @@ enum { ASKED_MAX = 256 };
 static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
 static unsigned asked_count;
 static int active_count;
-static struct upstream *answering; /* whose answer it is, where that matters */
+static struct upstream *answering; /* the server that answers, where that matters */
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
                    const struct exchange_handler *handler, void *owner)
@@ -95,7 +95,7 @@ static inline void exchange_fails(unsigned number, struct exchange_failure failu
     asked[number]->handler->on_failed(asked[number]->owner, &failure);
 }
 
-/* The same, while a query is still registered on a live stream. */
+/* The same, while a query stays registered on a live stream. */
 static inline void exchange_fails_and_lingers(unsigned number)
 {
     struct exchange_failure failure = {.any_network = true, .is_late = true};

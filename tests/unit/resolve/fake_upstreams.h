@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_RESOLVE_FAKE_UPSTREAMS_H
 #define NAILUP_TESTS_RESOLVE_FAKE_UPSTREAMS_H
 
-/* In place of upstream's table: an upstream is the number of its port, and what is told of them is
- * counted. To be included by one file of a program. */
+/* In place of upstream's table: an upstream is the number of its port, and calls are counted. One
+ * file of a program includes this. */
 
 #include <limits.h>
 
@@ -13,7 +13,7 @@
 static unsigned upstreams_made;
 static int upstreams_wanted, upstreams_held; /* in all */
 static unsigned upstreams_settled;
-static unsigned upstreams_left = UINT_MAX; /* so many until memory is out */
+static unsigned upstreams_left = UINT_MAX; /* upstreams until memory is out */
 static bool upstreams_are_unproven;        /* none has answered yet */
 
 struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
@@ -50,7 +50,7 @@ void upstreams_drop(struct upstream *upstream)
 
 const struct addr *upstreams_addr(const struct upstream *upstream)
 {
-    static struct addr addr; /* of which its number is the last byte */
+    static struct addr addr; /* whose last byte is its number */
     addr =
         (struct addr){.in = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(0xc0000000 | (uint8_t)(uintptr_t)upstream)}};

@@ -5,10 +5,9 @@
 
 /*
  * Tasks that recurse, in virtual time, above servers that the test writes. The last byte of an
- * address is the server's number; the one of the root is 1, and 1001 that of the stub zone
- * corp.com. IPv6 addresses are met by nobody,
- * but where a test has an IP version that leads nowhere: then 600 is added. Included by one file of
- * a program.
+ * address is the server's number: 1 is the root, and 1001 the stub zone corp.com. IPv6 addresses
+ * are not discovered, except in tests where an IP version has no route: their numbers get 600
+ * added. One file of a program includes this.
  */
 
 #include "unit/resolve/fake_exchange.h"
@@ -32,11 +31,11 @@ static struct zone_set zones;
 static struct tasks tasks;
 static struct waiter waiter;
 static struct iterate_world world;
-static struct trace *watching;           /* by whom the next question is watched; NULL: nobody */
+static struct trace *watching;           /* of the next question; NULL: none */
 static unsigned answers, answered_count; /* to the client; exchanges */
 static int held;
-static int lacking;                /* the IP version that leads nowhere; 0: none */
-static bool may_recurse_elsewhere; /* some of the servers are recursive ones */
+static int lacking;                /* the IP version without a route; 0: none */
+static bool may_recurse_elsewhere; /* some servers are recursive */
 static uint8_t rcode, ede_count;
 static uint16_t ede[2];
 static enum err told;
@@ -44,7 +43,7 @@ static char text[4096], questions[16384];
 
 /* ---- the servers ---- */
 
-/* What the server says to the question; false: nothing. The test's own. */
+/* Makes the server's response to the question; false: none. The test's own. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question);
 
 static inline size_t hold(void *context, const struct addr *ips, size_t count,
@@ -92,7 +91,7 @@ static inline enum exchange_verdict say(unsigned number, struct response_text *s
     return answer_with(number, response_parse(sent));
 }
 
-/* Which of the group comes in this place: the doubtful last. */
+/* Returns the server that comes in this place: doubtful ones last. */
 static inline unsigned order_of(const struct exchange *exchange, unsigned place)
 {
     for (unsigned doubtful = 0; doubtful < 2; doubtful++)
@@ -103,10 +102,10 @@ static inline unsigned order_of(const struct exchange *exchange, unsigned place)
     return 0;
 }
 
-/* Who does not answer lets the time pass that an exchange has. */
+/* A silent server lets the time of an exchange pass. */
 static bool silence_lasts;
 
-/* One exchange from its start to its end: one server of the group after the other. */
+/* Runs one exchange to its end: one server of the group after the other. */
 static inline void serve(unsigned number)
 {
     struct exchange *exchange = asked[number];

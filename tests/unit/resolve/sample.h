@@ -21,7 +21,7 @@ struct zone_set {
     struct route_options options;
 };
 
-/* Zone number i, by name, asks upstream 1000 + i; all are cached. Names end with NULL. */
+/* Zone number i, by name, asks upstream 1000 + i; all are cached. The names end with NULL. */
 static inline const struct route_options *zones_make(struct zone_set *set, const char *const *names)
 {
     memset(set, 0, sizeof(*set));

@@ -7,8 +7,8 @@
 #include "resolve/route.h"
 
 /*
- * What servers of the cut example.com say, inside of the zone "." of the configuration, beside
- * which stands a zone inner.example.com. Without AA and RA unless a test says so.
+ * Responses of servers of the cut example.com, inside the zone "." of the configuration, which also
+ * has a zone inner.example.com. AA and RA are clear unless a test sets them.
  */
 static struct zone_set zones;
 static struct routes *routes;
@@ -52,7 +52,7 @@ static void test_data_is_an_answer_with_aa_and_without(void **state)
     assert_string_equal(classified(WWW, 0, data), "answer");
 }
 
-static void test_a_server_that_asks_others_is_lame(void **state)
+static void test_a_recursive_server_is_lame(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -67,7 +67,7 @@ static void test_a_server_that_asks_others_is_lame(void **state)
         "lame");
 }
 
-static void test_as_the_last_hope_a_server_that_asks_others_is_believed(void **state)
+static void test_a_recursive_server_is_believed_as_the_last_hope(void **state)
 {
     (void)state;
     struct sections data = {.answer = {"www.example.com. A 192.0.2.1"}};
@@ -81,7 +81,7 @@ static void test_as_the_last_hope_a_server_that_asks_others_is_believed(void **s
     is_last_hope = false;
 }
 
-static void test_a_nodata_that_nothing_speaks_for_is_empty(void **state)
+static void test_a_nodata_without_a_soa_of_its_zone_is_empty(void **state)
 {
     (void)state;
     assert_string_equal(classified(WWW, HEADER_AA, (struct sections){.answer = {NULL}}), "nodata");
@@ -134,7 +134,7 @@ static void test_referrals_upwards_sideways_and_to_itself_are_lame(void **state)
                             "lame");
 }
 
-static void test_nothing_by_the_word_of_another_zone_is_lame(void **state)
+static void test_a_denial_by_another_zones_soa_is_lame(void **state)
 {
     (void)state;
     static const char *const owners[] = {"example.org. 900 SOA ns. x. 1 2 3 4 60",
@@ -171,7 +171,7 @@ test_a_denial_by_the_word_of_a_zone_above_is_doubted_but_at_an_operators_servers
     }
 }
 
-static void test_a_part_that_was_never_made_a_zone_may_be_denied_by_the_whole(void **state)
+static void test_a_zone_above_may_deny_a_delegated_part_that_was_never_created(void **state)
 {
     (void)state;
     struct sections denial = {.authority = {"example.com. 900 SOA ns. x. 1 2 3 4 60"}};
@@ -183,7 +183,7 @@ static void test_a_part_that_was_never_made_a_zone_may_be_denied_by_the_whole(vo
     asked_zone = "example.com";
 }
 
-static void test_the_denial_of_a_ds_record_is_by_its_parents_word(void **state)
+static void test_the_parent_denies_a_ds_record(void **state)
 {
     (void)state;
     struct sections denial = {.authority = {SOA}};
@@ -227,7 +227,7 @@ static void test_a_referral_for_a_ds_record_is_its_answer(void **state)
     assert_string_equal(classified(QUESTION("sub.example.com", A), 0, with), "referral");
 }
 
-static void test_nothing_with_soa_and_without_is_nodata(void **state)
+static void test_an_empty_answer_is_nodata_with_a_soa_and_without(void **state)
 {
     (void)state;
     assert_string_equal(classified(WWW, HEADER_AA, (struct sections){.authority = {SOA}}),
@@ -281,7 +281,7 @@ static void test_an_alias_with_a_referral_for_its_target_is_an_alias(void **stat
         "alias");
 }
 
-static void test_rcodes_that_say_no_are_what_they_are(void **state)
+static void test_error_rcodes_keep_their_kind(void **state)
 {
     (void)state;
     assert_string_equal(classified(WWW, RCODE_REFUSED, (struct sections){.answer = {NULL}}),
@@ -292,7 +292,7 @@ static void test_rcodes_that_say_no_are_what_they_are(void **state)
 }
 
 /* Unbound does so below a DNAME. */
-static void test_an_alias_that_was_asked_for_is_there_though_its_target_is_not(void **state)
+static void test_a_cname_answers_its_own_question_though_its_target_does_not_exist(void **state)
 {
     (void)state;
     struct sections alias = {.answer = {"sub.example.com. DNAME example.org.",
@@ -308,7 +308,7 @@ static void test_an_alias_that_was_asked_for_is_there_though_its_target_is_not(v
                         "unsound");
 }
 
-static void test_a_forwarders_referral_is_what_it_was(void **state)
+static void test_a_forwarders_referral_stays_a_referral(void **state)
 {
     (void)state;
     struct question question = WWW;
@@ -341,26 +341,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_is_an_answer_with_aa_and_without),
-        cmocka_unit_test(test_a_server_that_asks_others_is_lame),
-        cmocka_unit_test(test_as_the_last_hope_a_server_that_asks_others_is_believed),
-        cmocka_unit_test(test_a_nodata_that_nothing_speaks_for_is_empty),
+        cmocka_unit_test(test_a_recursive_server_is_lame),
+        cmocka_unit_test(test_a_recursive_server_is_believed_as_the_last_hope),
+        cmocka_unit_test(test_a_nodata_without_a_soa_of_its_zone_is_empty),
         cmocka_unit_test(test_a_balancer_that_points_to_the_root_is_lame_with_aa_too),
         cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
         cmocka_unit_test(test_referrals_upwards_sideways_and_to_itself_are_lame),
-        cmocka_unit_test(test_nothing_by_the_word_of_another_zone_is_lame),
+        cmocka_unit_test(test_a_denial_by_another_zones_soa_is_lame),
         cmocka_unit_test(
             test_a_denial_by_the_word_of_a_zone_above_is_doubted_but_at_an_operators_servers),
-        cmocka_unit_test(test_a_part_that_was_never_made_a_zone_may_be_denied_by_the_whole),
-        cmocka_unit_test(test_the_denial_of_a_ds_record_is_by_its_parents_word),
+        cmocka_unit_test(test_a_zone_above_may_deny_a_delegated_part_that_was_never_created),
+        cmocka_unit_test(test_the_parent_denies_a_ds_record),
         cmocka_unit_test(test_with_aa_the_zones_own_ns_records_make_no_referral),
         cmocka_unit_test(test_the_parents_ns_records_in_the_answer_are_a_referral),
         cmocka_unit_test(test_a_referral_for_a_ds_record_is_its_answer),
-        cmocka_unit_test(test_nothing_with_soa_and_without_is_nodata),
+        cmocka_unit_test(test_an_empty_answer_is_nodata_with_a_soa_and_without),
         cmocka_unit_test(test_aliases_end_where_the_zone_ends),
         cmocka_unit_test(test_an_alias_with_a_referral_for_its_target_is_an_alias),
-        cmocka_unit_test(test_rcodes_that_say_no_are_what_they_are),
-        cmocka_unit_test(test_an_alias_that_was_asked_for_is_there_though_its_target_is_not),
-        cmocka_unit_test(test_a_forwarders_referral_is_what_it_was),
+        cmocka_unit_test(test_error_rcodes_keep_their_kind),
+        cmocka_unit_test(test_a_cname_answers_its_own_question_though_its_target_does_not_exist),
+        cmocka_unit_test(test_a_forwarders_referral_stays_a_referral),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

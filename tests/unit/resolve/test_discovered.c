@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses that recursion meets, as upstreams that are held. */
+/* Discovered addresses as upstreams that are held. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 enum { GROUP = 4 };
 
-static size_t unproven; /* among those that were held last */
+static size_t unproven; /* among the servers held last */
 
 static struct addr ip(const char *text)
 {
@@ -26,8 +26,8 @@ static struct addr ip(const char *text)
     return addr;
 }
 
-/* As config does it: 10.0.0.0/8 is nailed, 127.0.0.0/8 must not be asked; the port is the last
- * byte, by which the upstreams are told apart. */
+/* Like config: 10.0.0.0/8 is nailed and 127.0.0.0/8 must not be asked; the port is the last byte,
+ * which tells upstreams apart. */
 static bool meet(const void *context, const struct addr *addr, struct route_upstream *out)
 {
     size_t len;
@@ -43,7 +43,7 @@ static bool meet(const void *context, const struct addr *addr, struct route_upst
 static const struct recursion_options recursion = {.meet = meet,
                                                    .meet_context = (const void *)meet};
 
-static void test_a_group_is_who_may_be_asked_each_once(void **state)
+static void test_a_group_has_each_permitted_server_once(void **state)
 {
     (void)state;
     struct upstream *group[GROUP];
@@ -73,8 +73,8 @@ static void test_a_group_has_a_bound(void **state)
     assert_int_equal(upstreams_held, 0);
 }
 
-/* A hostile zone names many, who never answer. */
-static void test_of_strangers_a_group_has_fewer_and_all_have_their_turn(void **state)
+/* A hostile zone names many silent servers. */
+static void test_a_group_has_fewer_unproven_servers_and_draws_from_all(void **state)
 {
     (void)state;
     struct upstream *group[2 * DISCOVERED_UNPROVEN_MAX];
@@ -98,7 +98,7 @@ static void test_of_strangers_a_group_has_fewer_and_all_have_their_turn(void **s
     assert_int_equal(__builtin_popcountll(seen), ARRAY_LEN(ips));
 }
 
-static void test_who_has_no_room_is_left_out(void **state)
+static void test_a_server_without_room_is_left_out(void **state)
 {
     (void)state;
     struct upstream *group[GROUP];
@@ -110,7 +110,7 @@ static void test_who_has_no_room_is_left_out(void **state)
     upstreams_left = UINT_MAX;
 }
 
-static void test_options_made_by_hand_meet_nobody(void **state)
+static void test_options_made_by_hand_discover_no_server(void **state)
 {
     (void)state;
     static const struct recursion_options none;
@@ -120,14 +120,14 @@ static void test_options_made_by_hand_meet_nobody(void **state)
     assert_false(discovered_keeps((void *)&none, &ips[0], &upstream_options_default));
 }
 
-static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
+static void test_a_reload_keeps_servers_whose_options_stay_the_same(void **state)
 {
     (void)state;
     struct recursion_options now = recursion;
     struct upstream_options options = upstream_options_default;
     struct addr addr = ip("192.0.2.7@7"), plant = ip("10.1.1.7@7"), never = ip("127.0.0.7@7");
     assert_true(discovered_keeps(&now, &addr, &options));
-    assert_false(discovered_keeps(&now, &plant, &options)); /* now it is nailed */
+    assert_false(discovered_keeps(&now, &plant, &options)); /* it is nailed now */
     assert_false(discovered_keeps(&now, &never, &options));
     options.nailed = true;
     assert_true(discovered_keeps(&now, &plant, &options));
@@ -140,12 +140,12 @@ static void test_a_reload_keeps_who_would_be_met_so_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_group_is_who_may_be_asked_each_once),
+        cmocka_unit_test(test_a_group_has_each_permitted_server_once),
         cmocka_unit_test(test_a_group_has_a_bound),
-        cmocka_unit_test(test_of_strangers_a_group_has_fewer_and_all_have_their_turn),
-        cmocka_unit_test(test_who_has_no_room_is_left_out),
-        cmocka_unit_test(test_options_made_by_hand_meet_nobody),
-        cmocka_unit_test(test_a_reload_keeps_who_would_be_met_so_again),
+        cmocka_unit_test(test_a_group_has_fewer_unproven_servers_and_draws_from_all),
+        cmocka_unit_test(test_a_server_without_room_is_left_out),
+        cmocka_unit_test(test_options_made_by_hand_discover_no_server),
+        cmocka_unit_test(test_a_reload_keeps_servers_whose_options_stay_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,14 +7,14 @@
 #include "resolve/strategy_forward.h"
 
 /*
- * Zones with first: yes. The stub zone corp.com has server 1000, the forward zone fwd.com 1001, the
- * forward zone "." 1002 where there is one; the root is server 1, that of com and all below is 2.
+ * Zones with first: yes. The stub zone corp.com has server 1000, the forward zone fwd.com 1001, and
+ * the forward zone ".", in some tests, 1002. The root is server 1; com and all below is server 2.
  * Server 1000 refers in.corp.com to 7.
  */
 enum { CORP = 1000, FWD, OUTSIDE };
 
 static bool is_dead[3]; /* of these three */
-static bool is_wrong;   /* recursion says what belongs to others */
+static bool is_wrong;   /* recursion answers for names of others */
 
 static bool answer_a(struct response_text *to, uint16_t flags, const struct question *question,
                      const char *record)
@@ -89,7 +89,7 @@ static void test_the_zones_own_servers_are_asked_first(void **state)
     assert_int_equal(stats.zones_passed_over, 0);
 }
 
-static void test_where_they_fail_recursion_resolves(void **state)
+static void test_recursion_resolves_where_the_zones_servers_fail(void **state)
 {
     (void)state;
     is_dead[0] = is_dead[1] = true;
@@ -103,10 +103,10 @@ static void test_where_they_fail_recursion_resolves(void **state)
     assert_int_equal(stats.zones_passed_over, 2);
     assert_int_equal(stats.failures_unreachable, 0);
     resolve("www.corp.com");
-    assert_string_equal(questions, ""); /* kept as any other */
+    assert_string_equal(questions, ""); /* kept like any other */
 }
 
-static void test_who_watches_sees_the_zone_passed_over(void **state)
+static void test_a_trace_shows_the_zone_that_was_passed_over(void **state)
 {
     (void)state;
     unsigned passed = 0;
@@ -125,14 +125,14 @@ static void test_who_watches_sees_the_zone_passed_over(void **state)
     watching = NULL;
 }
 
-static void test_where_a_zone_below_a_stub_zone_fails_recursion_resolves_too(void **state)
+static void test_recursion_resolves_where_a_zone_below_a_stub_zone_fails(void **state)
 {
     (void)state;
     begin();
     assert_string_equal(resolve("www.in.corp.com"), "an www.in.corp.com. 300 A 192.0.2.2\n");
 }
 
-static void test_who_forwards_all_has_recursion_behind(void **state)
+static void test_recursion_stands_in_for_the_forward_zone_of_the_root(void **state)
 {
     (void)state;
     zones.options.zone_count = 3;
@@ -142,7 +142,7 @@ static void test_who_forwards_all_has_recursion_behind(void **state)
     assert_string_equal(questions, "1002:www.net.com. A, 1:www.net.com. A, 2:www.net.com. A");
 }
 
-static void test_the_zone_above_comes_before_recursion_and_nobody_after_it(void **state)
+static void test_the_zone_above_stands_in_before_recursion_and_is_the_last(void **state)
 {
     (void)state;
     zones.options.zone_count = 3;
@@ -158,9 +158,8 @@ static void test_the_zone_above_comes_before_recursion_and_nobody_after_it(void 
     assert_int_equal(stats.failures_unreachable, 1);
 }
 
-/* An alias that recursion finds leads into another zone of the configuration: its servers say what
- * is there. */
-static void test_recursion_is_believed_for_the_zones_names_alone(void **state)
+/* An alias that recursion finds leads into another configured zone, whose servers answer for it. */
+static void test_recursion_is_believed_about_the_zones_names_only(void **state)
 {
     (void)state;
     is_dead[0] = is_wrong = true;
@@ -169,7 +168,7 @@ static void test_recursion_is_believed_for_the_zones_names_alone(void **state)
                                                  "an www.fwd.com. 300 A 192.0.2.101\n");
 }
 
-static void test_without_recursion_there_is_the_zone_above_or_nobody(void **state)
+static void test_without_recursion_only_the_zone_above_stands_in(void **state)
 {
     (void)state;
     zones.options.recursion.enabled = false;
@@ -180,7 +179,7 @@ static void test_without_recursion_there_is_the_zone_above_or_nobody(void **stat
     assert_string_equal(questions, "1000:www.corp.com. A");
 }
 
-static void test_what_a_zone_without_cache_gets_from_recursion_is_not_kept(void **state)
+static void test_answers_from_recursion_for_a_zone_without_cache_are_not_kept(void **state)
 {
     (void)state;
     zones.zones[0].cache = false;
@@ -191,7 +190,7 @@ static void test_what_a_zone_without_cache_gets_from_recursion_is_not_kept(void 
     assert_string_equal(questions, "1000:www.corp.com. A, 2:www.corp.com. A");
 }
 
-static void test_its_servers_leave_time_for_who_comes_after_them(void **state)
+static void test_a_zones_servers_leave_time_for_the_zone_that_stands_in(void **state)
 {
     (void)state;
     struct cache_key key;
@@ -208,8 +207,8 @@ static void test_its_servers_leave_time_for_who_comes_after_them(void **state)
     assert_int_equal(answers, 1);
 }
 
-/* Our own lack of room says nothing of the servers. */
-static void test_a_question_without_room_goes_nowhere_else(void **state)
+/* Our own lack of room says nothing about the servers. */
+static void test_a_question_without_room_does_not_move_to_another_zone(void **state)
 {
     (void)state;
     struct cache_key key;
@@ -232,16 +231,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIRST(test_the_zones_own_servers_are_asked_first),
-        FIRST(test_where_they_fail_recursion_resolves),
-        FIRST(test_who_watches_sees_the_zone_passed_over),
-        FIRST(test_where_a_zone_below_a_stub_zone_fails_recursion_resolves_too),
-        FIRST(test_who_forwards_all_has_recursion_behind),
-        FIRST(test_the_zone_above_comes_before_recursion_and_nobody_after_it),
-        FIRST(test_recursion_is_believed_for_the_zones_names_alone),
-        FIRST(test_without_recursion_there_is_the_zone_above_or_nobody),
-        FIRST(test_what_a_zone_without_cache_gets_from_recursion_is_not_kept),
-        FIRST(test_its_servers_leave_time_for_who_comes_after_them),
-        FIRST(test_a_question_without_room_goes_nowhere_else),
+        FIRST(test_recursion_resolves_where_the_zones_servers_fail),
+        FIRST(test_a_trace_shows_the_zone_that_was_passed_over),
+        FIRST(test_recursion_resolves_where_a_zone_below_a_stub_zone_fails),
+        FIRST(test_recursion_stands_in_for_the_forward_zone_of_the_root),
+        FIRST(test_the_zone_above_stands_in_before_recursion_and_is_the_last),
+        FIRST(test_recursion_is_believed_about_the_zones_names_only),
+        FIRST(test_without_recursion_only_the_zone_above_stands_in),
+        FIRST(test_answers_from_recursion_for_a_zone_without_cache_are_not_kept),
+        FIRST(test_a_zones_servers_leave_time_for_the_zone_that_stands_in),
+        FIRST(test_a_question_without_room_does_not_move_to_another_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Tasks whose clients have given up, and the late answers that still come for them. */
+/* Tasks whose clients have given up, and late answers for them. */
 #include "unit/resolve/clients.h"
 
 #include "resolve/tasks.h"
 #include "resolve/trace.h"
 
-/* A client asks and hears of a failure; the exchange number lingers. */
+/* A client asks and gets a failure; the exchange number lingers. */
 static void fail_and_linger(const char *name)
 {
     struct client client = {0};
@@ -43,7 +43,7 @@ static void test_a_client_that_asks_meanwhile_gets_the_late_answer(void **state)
     assert_string_equal(client.text, WWW_TEXT);
 }
 
-/* The second client fails as the first did, and the task lingers on. */
+/* The second client fails like the first, and the task goes on lingering. */
 static void test_a_task_lingers_again_after_it_was_joined(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void test_a_task_lingers_again_after_it_was_joined(void **state)
     assert_int_equal(found.kind, ANSWER_POSITIVE);
 }
 
-static void test_a_late_answer_of_no_use_changes_nothing(void **state)
+static void test_a_useless_late_answer_changes_nothing(void **state)
 {
     (void)state;
     struct answer found;
@@ -86,7 +86,7 @@ static void test_silence_ends_a_lingering_task(void **state)
     assert_int_equal(client.answers, 1);
 }
 
-/* Tasks are used again, so several numbers may have the same exchange. */
+/* Tasks are reused, so several numbers may have the same exchange. */
 static unsigned count_lingering(void)
 {
     unsigned count = 0;
@@ -147,7 +147,7 @@ int main(void)
         SENTENCE(test_a_late_answer_is_cached),
         SENTENCE(test_a_client_that_asks_meanwhile_gets_the_late_answer),
         SENTENCE(test_a_task_lingers_again_after_it_was_joined),
-        SENTENCE(test_a_late_answer_of_no_use_changes_nothing),
+        SENTENCE(test_a_useless_late_answer_changes_nothing),
         SENTENCE(test_silence_ends_a_lingering_task),
         SENTENCE(test_lingering_tasks_are_bounded_and_make_room),
         SENTENCE(test_a_reload_ends_lingering_tasks),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Block lists and the names that aliases lead to. */
+/* Block lists, and aliases that lead to listed names. */
 
 #include "unit/local/local_sample.h"
 
@@ -67,7 +67,7 @@ static void ask_alias_of_tracker(struct client *client)
               "x.ads.example. 900 IN A 192.0.2.1");
 }
 
-static void test_an_alias_to_a_listed_name_is_answered_as_if_it_were_listed(void **state)
+static void test_an_alias_to_a_listed_name_is_blocked_like_the_name(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -79,7 +79,7 @@ static void test_an_alias_to_a_listed_name_is_answered_as_if_it_were_listed(void
     assert_int_equal(stats.blocked_aliases, 1);
 }
 
-static void test_such_an_answer_is_kept_no_longer_than_the_lists_ttl(void **state)
+static void test_a_blocked_alias_is_kept_no_longer_than_the_lists_ttl(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -115,7 +115,7 @@ static void test_a_listed_name_in_the_middle_of_a_chain_counts(void **state)
     assert_int_equal(client.rcode, RCODE_NXDOMAIN);
 }
 
-/* The servers of the target's zone are not even asked. */
+/* The servers of the target's zone are not asked. */
 static void test_a_target_in_another_zone_is_not_asked_for(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void test_a_target_in_another_zone_is_not_asked_for(void **state)
     assert_int_equal(asked_count, 2);
 }
 
-static void test_what_an_operator_says_of_a_target_goes_before_lists(void **state)
+static void test_the_operators_data_for_a_target_overrides_lists(void **state)
 {
     (void)state;
     static const char *const targets[] = {"fine.ads.example", "own.ads.example", "other.example"};
@@ -160,8 +160,8 @@ static void test_the_option_turns_it_off(void **state)
     local_names_free(lax);
 }
 
-/* A client that asks for something from inside of its answer, which another still waits for. */
-static void test_each_waiter_gets_the_answer_of_the_list(void **state)
+/* A client asks for a name inside its answer, which another client still waits for. */
+static void test_every_waiter_gets_the_lists_answer(void **state)
 {
     (void)state;
     struct client first = {.asks_again = "b.example"}, second = {0};
@@ -197,7 +197,7 @@ static void test_a_reload_forgets_answers_whose_aliases_are_listed_now(void **st
     assert_int_equal(walk(table), 0);
 }
 
-static void test_a_reload_forgets_what_lists_decided(void **state)
+static void test_a_reload_forgets_decisions_of_lists(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -222,16 +222,16 @@ static void test_a_reload_keeps_other_aliases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_alias_to_a_listed_name_is_answered_as_if_it_were_listed),
-        TEST(test_such_an_answer_is_kept_no_longer_than_the_lists_ttl),
+        TEST(test_an_alias_to_a_listed_name_is_blocked_like_the_name),
+        TEST(test_a_blocked_alias_is_kept_no_longer_than_the_lists_ttl),
         TEST(test_a_redirecting_list_gives_its_addresses_to_the_name_asked_for),
         TEST(test_a_listed_name_in_the_middle_of_a_chain_counts),
         TEST(test_a_target_in_another_zone_is_not_asked_for),
-        TEST(test_what_an_operator_says_of_a_target_goes_before_lists),
+        TEST(test_the_operators_data_for_a_target_overrides_lists),
         TEST(test_the_option_turns_it_off),
-        TEST(test_each_waiter_gets_the_answer_of_the_list),
+        TEST(test_every_waiter_gets_the_lists_answer),
         TEST(test_a_reload_forgets_answers_whose_aliases_are_listed_now),
-        TEST(test_a_reload_forgets_what_lists_decided),
+        TEST(test_a_reload_forgets_decisions_of_lists),
         TEST(test_a_reload_keeps_other_aliases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

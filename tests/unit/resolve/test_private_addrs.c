@@ -21,7 +21,7 @@ static bool refused(const char *record)
     return private_addrs_refuse_rr(&rules, message, &rr);
 }
 
-static void test_addresses_of_the_inside_are_refused_and_others_are_not(void **state)
+static void test_only_private_addresses_are_refused(void **state)
 {
     (void)state;
     assert_true(refused("www.example. 60 A 10.1.2.3"));
@@ -33,14 +33,14 @@ static void test_addresses_of_the_inside_are_refused_and_others_are_not(void **s
     assert_false(refused("www.example. 60 CNAME www.corp.example."));
 }
 
-static void test_an_ipv4_address_in_ipv6_form_is_no_way_around(void **state)
+static void test_a_private_ipv4_address_in_ipv6_form_is_refused(void **state)
 {
     (void)state;
     assert_true(refused("www.example. 60 AAAA ::ffff:10.1.2.3"));
     assert_true(refused("www.example. 60 HTTPS 1 . ipv6hint=::ffff:10.1.2.3"));
 }
 
-static void test_names_of_the_inside_may_have_them_in_any_case(void **state)
+static void test_excepted_names_may_have_private_addresses_in_any_case(void **state)
 {
     (void)state;
     assert_false(refused("corp.example. 60 A 10.1.2.3"));
@@ -61,8 +61,8 @@ static void test_hints_are_addresses_too(void **state)
     assert_false(refused("www.example. 60 HTTPS 0 corp.example."));
 }
 
-/* Parameters that end too early, or are no whole number of addresses. */
-static void test_broken_hints_are_read_as_far_as_they_go(void **state)
+/* Parameters that end too early, or hold no whole number of addresses. */
+static void test_broken_hints_are_read_up_to_the_error(void **state)
 {
     (void)state;
     assert_false(refused("www.example. 60 TYPE64 \\# 7 0001 00 0004 0004"));
@@ -86,7 +86,7 @@ static void test_without_prefixes_nothing_is_refused(void **state)
     rules = all;
 }
 
-static void test_a_server_may_not_be_there_either(void **state)
+static void test_a_server_at_a_private_address_is_refused(void **state)
 {
     (void)state;
     struct addr inside, outside;
@@ -126,13 +126,13 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses_of_the_inside_are_refused_and_others_are_not),
-        cmocka_unit_test(test_an_ipv4_address_in_ipv6_form_is_no_way_around),
-        cmocka_unit_test(test_names_of_the_inside_may_have_them_in_any_case),
+        cmocka_unit_test(test_only_private_addresses_are_refused),
+        cmocka_unit_test(test_a_private_ipv4_address_in_ipv6_form_is_refused),
+        cmocka_unit_test(test_excepted_names_may_have_private_addresses_in_any_case),
         cmocka_unit_test(test_hints_are_addresses_too),
-        cmocka_unit_test(test_broken_hints_are_read_as_far_as_they_go),
+        cmocka_unit_test(test_broken_hints_are_read_up_to_the_error),
         cmocka_unit_test(test_without_prefixes_nothing_is_refused),
-        cmocka_unit_test(test_a_server_may_not_be_there_either),
+        cmocka_unit_test(test_a_server_at_a_private_address_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -18,7 +18,7 @@ struct served {
 
 #define SOA_OF(zone) zone " 900 SOA ns." zone " x. 1 2 3 4 60"
 
-/* The first row that fits answers. */
+/* The first matching row answers. */
 static const struct served internet[] = {
     {102,
      "example.com",
@@ -201,9 +201,9 @@ static const struct served internet[] = {
     {9, ".", 0, DEAD, {.answer = {NULL}}},
 };
 
-static unsigned dead;   /* a server that does not answer any more; 0: none */
-static unsigned mended; /* one that answers as server 4; 0: none */
-static bool moved;      /* com knows of new servers, as server 102 */
+static unsigned dead;   /* a server that has stopped answering; 0: none */
+static unsigned mended; /* a server that answers like server 4; 0: none */
+static bool moved;      /* com has new servers, like server 102 */
 
 static const struct served *find_served(uintptr_t server, const struct question *question)
 {
@@ -231,7 +231,7 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
 
 /* ---- down ---- */
 
-static void test_three_levels_are_gone_down_and_remembered(void **state)
+static void test_a_descent_of_three_levels_is_remembered(void **state)
 {
     (void)state;
     assert_string_equal(resolve("www.example.com"), "an www.example.com. 300 A 192.0.2.80\n");
@@ -242,8 +242,8 @@ static void test_three_levels_are_gone_down_and_remembered(void **state)
     assert_string_equal(questions, "");
 }
 
-/* b.example.com is there: known as long as its zone is what was asked. */
-static void test_what_is_known_to_be_no_cut_is_not_asked_for_again(void **state)
+/* b.example.com exists; this is known as long as its zone is the asked one. */
+static void test_a_name_known_to_be_no_cut_is_not_asked_for_again(void **state)
 {
     (void)state;
     resolve("a.b.example.com");
@@ -266,7 +266,7 @@ static void test_the_root_is_primed_once(void **state)
     assert_string_equal(questions, "1:net. A, 3:host.net. A, 5:www.host.net. A");
 }
 
-static void test_addresses_that_are_missing_are_looked_up(void **state)
+static void test_missing_addresses_are_looked_up(void **state)
 {
     (void)state;
     assert_string_equal(resolve("www.glueless.com"), "an www.glueless.com. 300 A 192.0.2.83\n");
@@ -274,7 +274,7 @@ static void test_addresses_that_are_missing_are_looked_up(void **state)
                                    "5:dns.host.net. A, 6:www.glueless.com. A");
 }
 
-static void test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed(void **state)
+static void test_the_targets_zone_resolves_an_alias_out_of_the_zone(void **state)
 {
     (void)state;
     assert_string_equal(resolve("alias.example.com"),
@@ -294,7 +294,7 @@ static void test_a_cut_ends_and_the_parent_is_asked_again(void **state)
     assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
 }
 
-/* Ghost domains: the child says nine thousand seconds, the parent said six hundred. */
+/* Ghost domains: the child says nine thousand seconds, the parent six hundred. */
 static void test_the_childs_servers_are_preferred_as_long_as_the_parent_allows(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ static void test_servers_that_name_themselves_without_addresses_stay_reachable(v
     assert_string_equal(questions, "4:b.example.com. A, 4:a.b.example.com. A");
 }
 
-static void test_when_a_zone_has_moved_its_parent_says_where(void **state)
+static void test_the_parent_of_a_moved_zone_names_its_new_servers(void **state)
 {
     (void)state;
     resolve("www.example.com");
@@ -328,7 +328,7 @@ static void test_when_a_zone_has_moved_its_parent_says_where(void **state)
     assert_string_equal(questions, "4:www.example.com. A, 2:example.com. A, 7:www.example.com. A");
 }
 
-static void test_when_a_zone_is_dead_its_parent_is_asked_once_and_no_more(void **state)
+static void test_the_parent_of_a_dead_zone_is_asked_once(void **state)
 {
     (void)state;
     resolve("www.example.com");
@@ -355,7 +355,7 @@ static void test_a_name_server_that_is_an_alias_is_found(void **state)
 
 /* ---- stub zones ---- */
 
-static void test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others(void **state)
+static void test_a_stub_zones_configured_servers_are_asked_whatever_they_say(void **state)
 {
     (void)state;
     assert_string_equal(resolve("www.corp.com"), "an www.corp.com. 300 A 192.0.2.86\n");
@@ -371,7 +371,7 @@ static void test_referrals_of_a_stub_zone_are_followed(void **state)
     assert_string_equal(questions, "1001:sub.corp.com. A, 7:www.sub.corp.com. A");
 }
 
-static void test_without_recursion_a_stub_zone_has_its_own_servers_alone(void **state)
+static void test_without_recursion_a_stub_zone_has_only_its_own_servers(void **state)
 {
     (void)state;
     tasks.world = NULL;
@@ -382,7 +382,7 @@ static void test_without_recursion_a_stub_zone_has_its_own_servers_alone(void **
 
 /* ---- absence ---- */
 
-static void test_below_a_name_that_is_not_there_nothing_is_asked(void **state)
+static void test_no_name_below_an_absent_name_is_asked_for(void **state)
 {
     (void)state;
     resolve("a.no.example.com");
@@ -392,7 +392,7 @@ static void test_below_a_name_that_is_not_there_nothing_is_asked(void **state)
     assert_string_equal(resolve("x.y.no.example.com"), "ns example.com. 60 SOA ns.example.com.\n");
     assert_int_equal(rcode, RCODE_NXDOMAIN);
     assert_string_equal(questions, "");
-    resolve_with("z.no.example.com", RRTYPE_A, CACHE_KEY_DO); /* who wants proofs asks */
+    resolve_with("z.no.example.com", RRTYPE_A, CACHE_KEY_DO); /* a client that wants proofs asks */
     assert_string_equal(questions, "4:no.example.com. A, 4:z.no.example.com. A");
     fake_loop_advance(loop, 61 * US_PER_S);
     resolve("x.no.example.com");
@@ -407,7 +407,7 @@ static void test_a_zone_that_shows_itself_is_not_absent(void **state)
     assert_string_equal(resolve("b.odd.example.com"), "an b.odd.example.com. 300 A 192.0.2.91\n");
 }
 
-static void test_an_empty_non_terminal_is_no_end(void **state)
+static void test_the_descent_passes_an_empty_non_terminal(void **state)
 {
     (void)state;
     assert_string_equal(resolve("b.example.com"), "ns example.com. 60 SOA ns.example.com.\n");
@@ -446,7 +446,7 @@ static void test_a_lame_server_is_asked_last_for_its_zone_until_that_is_forgotte
     assert_string_equal(questions, "2:lame.com. A, 8:b.lame.com. A, 4:b.lame.com. A");
 }
 
-static void test_a_lame_server_that_has_the_zone_after_all_is_asked_again(void **state)
+static void test_a_lame_server_that_answers_for_the_zone_is_lame_no_longer(void **state)
 {
     (void)state;
     resolve("www.lame.com");
@@ -477,7 +477,7 @@ static void test_a_dead_zone_fails_with_its_reasons(void **state)
     assert_string_equal(questions, "9:ftp.dead.com. A, 2:dead.com. A");
 }
 
-static void test_of_servers_without_a_way_only_the_others_are_asked(void **state)
+static void test_servers_without_a_route_are_not_asked(void **state)
 {
     (void)state;
     world.rules.ipv6 = true;
@@ -487,12 +487,12 @@ static void test_of_servers_without_a_way_only_the_others_are_asked(void **state
     resolve("www.glueless.com");
     assert_string_equal(questions, "2:glueless.com. A, 1:net. A, 3:host.net. A, "
                                    "5:dns.host.net. A, 6:www.glueless.com. A");
-    resolve("www.alone6.com"); /* there is nobody else */
+    resolve("www.alone6.com"); /* there is no other server */
     assert_string_equal(questions, "2:alone6.com. A, 609:www.alone6.com. A");
 }
 
-/* A hint is the operator's word. */
-static void test_servers_of_strangers_are_not_asked_at_private_addresses(void **state)
+/* A hint is the operator's statement. */
+static void test_public_zones_servers_are_not_asked_at_private_addresses(void **state)
 {
     (void)state;
     struct prefix prefix;
@@ -509,7 +509,7 @@ static void test_servers_of_strangers_are_not_asked_at_private_addresses(void **
     prefix_set_free(inside);
 }
 
-static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
+static void test_a_zone_without_a_permitted_address_fails(void **state)
 {
     (void)state;
     fails("www.alone6.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
@@ -518,7 +518,7 @@ static void test_a_zone_of_which_no_address_may_be_asked_fails(void **state)
 
 /* ---- attacks ---- */
 
-/* Water torture: all that is asked of one zone leaves room for others. */
+/* Water torture: the questions to one zone leave room for others. */
 static void test_one_zone_does_not_take_all_tasks(void **state)
 {
     (void)state;
@@ -565,13 +565,13 @@ static void test_zones_that_depend_on_each_other_fail(void **state)
     assert_string_equal(questions, "1:com. A, 2:tsuname.com. A, 1:net. A, 3:tsuname.net. A");
 }
 
-static void test_aliases_in_a_circle_of_zones_fail(void **state)
+static void test_an_alias_loop_through_zones_fails(void **state)
 {
     (void)state;
     fails("round.example.com", EDE_INVALID_DATA, EDE_NONE);
 }
 
-static void test_nxns_costs_its_victim_few_questions(void **state)
+static void test_an_nxns_attack_costs_its_victim_few_questions(void **state)
 {
     (void)state;
     unsigned count = 0;
@@ -594,16 +594,15 @@ static int set_up_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_three_levels_are_gone_down_and_remembered,
-                                        set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_known_to_be_no_cut_is_not_asked_for_again,
+        cmocka_unit_test_setup_teardown(test_a_descent_of_three_levels_is_remembered, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_name_known_to_be_no_cut_is_not_asked_for_again,
                                         set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_the_root_is_primed_once, set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(test_addresses_that_are_missing_are_looked_up, set_up_table,
+        cmocka_unit_test_setup_teardown(test_missing_addresses_are_looked_up, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_an_alias_out_of_the_zone_is_resolved_by_its_own_and_not_believed, set_up_table,
-            tear_down),
+        cmocka_unit_test_setup_teardown(test_the_targets_zone_resolves_an_alias_out_of_the_zone,
+                                        set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_cut_ends_and_the_parent_is_asked_again, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
@@ -612,53 +611,54 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_servers_that_name_themselves_without_addresses_stay_reachable, set_up_table,
             tear_down),
-        cmocka_unit_test_setup_teardown(test_when_a_zone_has_moved_its_parent_says_where,
+        cmocka_unit_test_setup_teardown(test_the_parent_of_a_moved_zone_names_its_new_servers,
                                         set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_when_a_zone_is_dead_its_parent_is_asked_once_and_no_more, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_parent_of_a_dead_zone_is_asked_once, set_up_table,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_dname_leads_to_another_zone, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_name_server_that_is_an_alias_is_found, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_a_stub_zone_is_asked_of_its_own_servers_whatever_they_say_of_others, set_up_table,
+            test_a_stub_zones_configured_servers_are_asked_whatever_they_say, set_up_table,
             tear_down),
         cmocka_unit_test_setup_teardown(test_referrals_of_a_stub_zone_are_followed, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_without_recursion_a_stub_zone_has_its_own_servers_alone, set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(test_below_a_name_that_is_not_there_nothing_is_asked,
+        cmocka_unit_test_setup_teardown(test_without_recursion_a_stub_zone_has_only_its_own_servers,
+                                        set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_name_below_an_absent_name_is_asked_for,
                                         set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_that_shows_itself_is_not_absent, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_an_empty_non_terminal_is_no_end, set_up_table,
+        cmocka_unit_test_setup_teardown(test_the_descent_passes_an_empty_non_terminal, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_lame_server_is_passed_over, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(
             test_a_lame_server_is_asked_last_for_its_zone_until_that_is_forgotten, set_up_table,
             tear_down),
         cmocka_unit_test_setup_teardown(
-            test_a_lame_server_that_has_the_zone_after_all_is_asked_again, set_up_table, tear_down),
+            test_a_lame_server_that_answers_for_the_zone_is_lame_no_longer, set_up_table,
+            tear_down),
         cmocka_unit_test_setup_teardown(
             test_servers_that_refuse_are_lame_and_those_that_fail_are_not, set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_a_dead_zone_fails_with_its_reasons, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_servers_of_strangers_are_not_asked_at_private_addresses, set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(test_of_servers_without_a_way_only_the_others_are_asked,
-                                        set_up_table, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_zone_of_which_no_address_may_be_asked_fails,
-                                        set_up_table, tear_down),
+            test_public_zones_servers_are_not_asked_at_private_addresses, set_up_table, tear_down),
+        cmocka_unit_test_setup_teardown(test_servers_without_a_route_are_not_asked, set_up_table,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_without_a_permitted_address_fails, set_up_table,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_of_zones_fail, set_up_table,
+        cmocka_unit_test_setup_teardown(test_an_alias_loop_through_zones_fails, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_nxns_costs_its_victim_few_questions, set_up_table,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_an_nxns_attack_costs_its_victim_few_questions,
+                                        set_up_table, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
 #include "unit/resolve/recursion.h"
 
 /*
- * Servers that say anything: referrals in all directions, with glue and without, to each other and
- * to themselves, aliases, data, absence, refusals, silence. Every question ends, once, within its
- * budget, and nothing is left under way.
+ * Servers that say anything: referrals in all directions, with and without glue, to each other and
+ * to themselves; aliases, data, denials, refusals, silence. Every question ends once and within its
+ * budget, and leaves nothing under way.
  */
 enum { ROUNDS = 4000, SERVERS = 12 };
 
@@ -34,7 +34,7 @@ static const char *name_text(struct name name)
     return name_format(name, out);
 }
 
-/* Mostly one that the question is below, as honest servers would. */
+/* Mostly a zone above the QNAME, as an honest server would name. */
 static const char *draw_zone(char out[16], const struct question *question)
 {
     if (draw(4) == 0)
@@ -107,7 +107,7 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
     return true;
 }
 
-static void test_whatever_servers_say_each_question_ends_within_its_budget(void **state)
+static void test_every_question_ends_within_its_budget_whatever_servers_say(void **state)
 {
     (void)state;
     static const uint16_t types[] = {RRTYPE_A, RRTYPE_NS, RRTYPE_DS, RRTYPE_CNAME, RRTYPE_TXT};
@@ -138,7 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            test_whatever_servers_say_each_question_ends_within_its_budget, set_up_random,
+            test_every_question_ends_within_its_budget_whatever_servers_say, set_up_random,
             tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

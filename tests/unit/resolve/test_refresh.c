@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Answers that are asked for again, before their time is over. */
+/* Answers that are refreshed before they expire. */
 #include "unit/resolve/clients.h"
 
-static void test_what_is_asked_again_is_refreshed_in_the_last_tenth_of_its_life(void **state)
+static void test_an_answer_asked_for_twice_is_refreshed_in_its_last_tenth(void **state)
 {
     (void)state;
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
@@ -28,7 +28,7 @@ static void test_what_is_asked_again_is_refreshed_in_the_last_tenth_of_its_life(
     assert_int_equal(stats.cache_misses, 0);
 }
 
-static void test_what_is_found_for_the_first_time_is_not_refreshed(void **state)
+static void test_an_answer_found_for_the_first_time_is_not_refreshed(void **state)
 {
     (void)state;
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
@@ -98,7 +98,7 @@ static void test_a_refresh_asks_for_the_target_of_an_alias_too(void **state)
     query(WWW);
     assert_int_equal(asked_count, 3);
     answer(2, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
-    assert_int_equal(asked_count, 4); /* else all would end in twenty seconds */
+    assert_int_equal(asked_count, 4); /* otherwise all would end in twenty seconds */
     assert_int_equal(stats.cache_refreshes, 1);
     answer(3, 0, (struct sections){.answer = {"a.test. 300 IN A 192.0.2.7"}});
     fake_loop_advance(loop, 100 * SECOND);
@@ -123,7 +123,7 @@ static void test_refreshes_take_a_part_of_the_room_and_give_it_back(void **state
     }
     assert_int_equal(asked_count - before, MAX_TASKS / 4);
     exchange_fails(before, (struct exchange_failure){.any_network = true});
-    query("n70.example"); /* it was asked for, and nobody refreshed it */
+    query("n70.example"); /* a client asked for it, and nothing refreshed it */
     assert_int_equal(asked_count - before, MAX_TASKS / 4 + 1);
     end_resolver();
 }
@@ -151,8 +151,8 @@ static void test_without_the_option_nothing_is_refreshed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SENTENCE(test_what_is_asked_again_is_refreshed_in_the_last_tenth_of_its_life),
-        SENTENCE(test_what_is_found_for_the_first_time_is_not_refreshed),
+        SENTENCE(test_an_answer_asked_for_twice_is_refreshed_in_its_last_tenth),
+        SENTENCE(test_an_answer_found_for_the_first_time_is_not_refreshed),
         SENTENCE(test_a_client_that_comes_too_late_joins_the_refresh),
         SENTENCE(test_a_refresh_that_fails_leaves_the_answer_and_is_not_repeated),
         SENTENCE(test_failures_are_not_refreshed),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Other zones while questions run: who answers them, what is kept, who is still wanted. */
+/* Zones change while questions run: which zone answers, what is kept, which upstreams stay
+ * wanted. */
 #include "unit/local/local_sample.h"
 
 #include "unit/resolve/clients.h"
@@ -9,7 +10,7 @@
 #include "local/local_names.h"
 #include "resolve/tasks.h"
 
-/* In the zones of clients.h "example" has upstream 1001, in these 1000. */
+/* In the zones of clients.h, "example" has upstream 1001; here it has 1000. */
 #define OTHER "example", "test"
 
 static enum err reload_with(const struct local_names *local, size_t max_tasks,
@@ -38,7 +39,7 @@ static int set_up_reload(void **state)
     return set_up(state);
 }
 
-/* Whatever happened: nobody wants or holds an upstream in the end. */
+/* In the end no upstream is wanted or held. */
 static int tear_down_reload(void **state)
 {
     int result = tear_down(state);
@@ -48,14 +49,14 @@ static int tear_down_reload(void **state)
 
 /* ---- questions that run ---- */
 
-static void test_a_new_question_goes_by_the_new_zones_and_one_that_runs_by_its_own(void **state)
+static void test_a_new_question_uses_the_new_zones_and_a_running_one_its_own(void **state)
 {
     (void)state;
     struct client before = {0}, after = {0};
     client_ask(&before, WWW, 0);
     assert_int_equal(asked_of(0), 1001);
     RELOAD(OTHER);
-    client_ask(&after, WWW, 0); /* an equal question does not join the one of before */
+    client_ask(&after, WWW, 0); /* an equal question does not join the former one */
     assert_int_equal(asked_count, 2);
     assert_int_equal(asked_of(1), 1000);
     assert_int_equal(stats.joined, 0);
@@ -68,7 +69,7 @@ static void test_a_new_question_goes_by_the_new_zones_and_one_that_runs_by_its_o
     assert_string_equal(after.text, "an www.example. 300 A 192.0.2.2\n");
 }
 
-static void test_those_who_ask_the_same_after_a_reload_share_one_exchange(void **state)
+static void test_equal_questions_after_a_reload_share_one_exchange(void **state)
 {
     (void)state;
     struct client before = {0}, after[2] = {0};
@@ -82,8 +83,9 @@ static void test_those_who_ask_the_same_after_a_reload_share_one_exchange(void *
     assert_int_equal(before.answers + after[0].answers + after[1].answers, 3);
 }
 
-/* It may be what the change was made for: an NXDOMAIN of the servers outside of a tunnel. */
-static void test_what_former_upstreams_bring_is_not_kept(void **state)
+/* The answer may be the reason for the change, such as an NXDOMAIN from servers outside a
+ * tunnel. */
+static void test_answers_of_former_upstreams_are_not_kept(void **state)
 {
     (void)state;
     struct client before = {0}, after = {0}, late = {0};
@@ -114,7 +116,7 @@ static void test_the_cache_stays(void **state)
     assert_true(find(WWW, &found));
 }
 
-static void test_a_stale_answer_serves_a_question_of_before_but_is_not_kept_for_it(void **state)
+static void test_a_stale_answer_serves_a_former_question_but_is_not_kept_for_it(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -129,7 +131,7 @@ static void test_a_stale_answer_serves_a_question_of_before_but_is_not_kept_for_
     assert_false(find(WWW, &found)); /* the new upstreams are asked at once */
 }
 
-static void test_an_alias_of_before_is_followed_by_the_new_zones(void **state)
+static void test_a_former_questions_alias_uses_the_new_zones(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -146,7 +148,7 @@ static void test_an_alias_of_before_is_followed_by_the_new_zones(void **state)
     assert_false(find(WWW, &found));
 }
 
-static void test_an_alias_of_before_whose_target_no_zone_takes_any_more_fails(void **state)
+static void test_a_former_questions_alias_without_a_zone_for_its_target_fails(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -159,8 +161,8 @@ static void test_an_alias_of_before_whose_target_no_zone_takes_any_more_fails(vo
     assert_int_equal(client.error, ERR_NO_ZONE);
 }
 
-/* Two tasks of one key run, and a circle through both is still seen. */
-static void test_aliases_in_a_circle_over_a_reload_end(void **state)
+/* Two tasks of one key run, and a loop through both is still seen. */
+static void test_an_alias_loop_across_a_reload_ends(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -178,14 +180,14 @@ static void test_aliases_in_a_circle_over_a_reload_end(void **state)
     assert_int_equal(resolver_tasks(resolver), 0);
 }
 
-static void test_a_refresh_of_before_does_not_keep_a_new_question_from_the_new_zones(void **state)
+static void test_a_former_refresh_does_not_keep_a_new_question_from_the_new_zones(void **state)
 {
     (void)state;
     struct client client = {0};
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
     assert_true(query(WWW));
     fake_loop_advance(loop, 280 * SECOND);
-    assert_true(query(WWW)); /* refreshed behind the answer */
+    assert_true(query(WWW)); /* refreshed after the answer */
     assert_int_equal(asked_count, 2);
     RELOAD(OTHER);
     fake_loop_advance(loop, 3 * SECOND);
@@ -213,7 +215,7 @@ static void test_former_upstreams_are_held_until_their_last_question_has_ended(v
     assert_int_equal(upstreams_held, 1);
 }
 
-static void test_without_a_question_the_former_upstreams_are_let_go_at_once(void **state)
+static void test_idle_former_upstreams_are_dropped_at_once(void **state)
 {
     (void)state;
     RELOAD("example");
@@ -222,7 +224,7 @@ static void test_without_a_question_the_former_upstreams_are_let_go_at_once(void
     assert_int_equal(upstreams_held, 2);
 }
 
-static void test_each_reload_while_questions_run_is_held_for_its_own(void **state)
+static void test_running_questions_hold_the_routes_of_their_own_reload(void **state)
 {
     (void)state;
     struct client clients[3] = {0};
@@ -241,7 +243,7 @@ static void test_each_reload_while_questions_run_is_held_for_its_own(void **stat
         assert_string_equal(clients[i].text, WWW_TEXT);
 }
 
-static void test_a_hundred_reloads_in_a_row_hold_no_more_than_what_runs(void **state)
+static void test_a_hundred_reloads_hold_only_what_runs(void **state)
 {
     (void)state;
     static struct client clients[100];
@@ -263,7 +265,7 @@ static void test_a_hundred_reloads_in_a_row_hold_no_more_than_what_runs(void **s
     assert_int_equal(upstreams_held, 2);
 }
 
-static void test_the_end_of_the_resolver_lets_all_former_zones_go(void **state)
+static void test_the_end_of_the_resolver_drops_all_former_zones(void **state)
 {
     (void)state;
     struct client clients[2] = {0};
@@ -276,7 +278,7 @@ static void test_the_end_of_the_resolver_lets_all_former_zones_go(void **state)
     assert_int_equal(upstreams_held, 0);
 }
 
-static void test_out_of_memory_nothing_has_changed(void **state)
+static void test_a_reload_out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     struct client before = {0}, joined = {0}, after = {0};
@@ -300,7 +302,7 @@ static void test_out_of_memory_nothing_has_changed(void **state)
     end_resolver();
 }
 
-/* Set at run time: the same configuration with a zone more, and then without. */
+/* A zone added at run time, and removed. */
 static void test_a_zone_is_set_and_unset_beside_those_of_the_configuration(void **state)
 {
     (void)state;
@@ -318,7 +320,7 @@ static void test_a_zone_is_set_and_unset_beside_those_of_the_configuration(void 
 
 /* ---- bounds ---- */
 
-static void test_another_bound_on_tasks_holds_from_now_on(void **state)
+static void test_a_new_bound_on_tasks_holds_at_once(void **state)
 {
     (void)state;
     static struct client clients[201];
@@ -355,7 +357,7 @@ static struct local_names *lan(const char *address)
     return build_end(build);
 }
 
-static void test_the_names_answered_here_change_with_the_zones(void **state)
+static void test_local_data_changes_with_the_zones(void **state)
 {
     (void)state;
     static const char *const names[] = {"example", NULL};
@@ -377,7 +379,7 @@ static void test_the_names_answered_here_change_with_the_zones(void **state)
     assert_false(find("nas.lan", &found));
 }
 
-static void test_an_alias_answered_here_is_joined_by_nobody_after_a_reload(void **state)
+static void test_no_client_joins_a_local_alias_after_a_reload(void **state)
 {
     (void)state;
     static const char *const names[] = {".", "example", NULL};
@@ -391,7 +393,7 @@ static void test_an_alias_answered_here_is_joined_by_nobody_after_a_reload(void 
     RELOAD(".", "example");
     local_names_free(first);
     assert_false(find("out.lan", &found));
-    client_ask(&after, "out.lan", 0); /* no longer answered here */
+    client_ask(&after, "out.lan", 0); /* not local any more */
     assert_int_equal(asked_of(1), 1000);
     answer(0, 0, WWW_A);
     assert_string_equal(before.text, "an out.lan. 60 CNAME www.example.\n" WWW_TEXT);
@@ -399,7 +401,7 @@ static void test_an_alias_answered_here_is_joined_by_nobody_after_a_reload(void 
     assert_string_equal(after.text, "an out.lan. 300 A 192.0.2.3\n");
 }
 
-static void test_what_the_cache_has_of_names_now_answered_here_is_forgotten(void **state)
+static void test_cached_answers_about_new_local_names_are_forgotten(void **state)
 {
     (void)state;
     static const char *const names[] = {".", NULL};
@@ -463,7 +465,7 @@ static void test_reloads_at_random_lose_no_question(void **state)
     rand_seed_for_tests(11);
     for (unsigned round = 0; round < ROUNDS; round++) {
         unsigned who = (unsigned)rand_below(PLAYERS);
-        if (asked_count > ASKED_MAX - 8) { /* all that run end, and the list begins anew */
+        if (asked_count > ASKED_MAX - 8) { /* all running tasks end, and the list starts again */
             for (unsigned i = 0; i < asked_count; i++)
                 if (asked[i]->active)
                     exchange_fails(i, (struct exchange_failure){.any_network = true});
@@ -491,26 +493,26 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        RELOADING(test_a_new_question_goes_by_the_new_zones_and_one_that_runs_by_its_own),
-        RELOADING(test_those_who_ask_the_same_after_a_reload_share_one_exchange),
-        RELOADING(test_what_former_upstreams_bring_is_not_kept),
+        RELOADING(test_a_new_question_uses_the_new_zones_and_a_running_one_its_own),
+        RELOADING(test_equal_questions_after_a_reload_share_one_exchange),
+        RELOADING(test_answers_of_former_upstreams_are_not_kept),
         RELOADING(test_the_cache_stays),
-        RELOADING(test_a_stale_answer_serves_a_question_of_before_but_is_not_kept_for_it),
-        RELOADING(test_an_alias_of_before_is_followed_by_the_new_zones),
-        RELOADING(test_an_alias_of_before_whose_target_no_zone_takes_any_more_fails),
-        RELOADING(test_aliases_in_a_circle_over_a_reload_end),
-        RELOADING(test_a_refresh_of_before_does_not_keep_a_new_question_from_the_new_zones),
+        RELOADING(test_a_stale_answer_serves_a_former_question_but_is_not_kept_for_it),
+        RELOADING(test_a_former_questions_alias_uses_the_new_zones),
+        RELOADING(test_a_former_questions_alias_without_a_zone_for_its_target_fails),
+        RELOADING(test_an_alias_loop_across_a_reload_ends),
+        RELOADING(test_a_former_refresh_does_not_keep_a_new_question_from_the_new_zones),
         RELOADING(test_former_upstreams_are_held_until_their_last_question_has_ended),
-        RELOADING(test_without_a_question_the_former_upstreams_are_let_go_at_once),
-        RELOADING(test_each_reload_while_questions_run_is_held_for_its_own),
-        RELOADING(test_a_hundred_reloads_in_a_row_hold_no_more_than_what_runs),
-        RELOADING(test_the_end_of_the_resolver_lets_all_former_zones_go),
-        RELOADING(test_out_of_memory_nothing_has_changed),
+        RELOADING(test_idle_former_upstreams_are_dropped_at_once),
+        RELOADING(test_running_questions_hold_the_routes_of_their_own_reload),
+        RELOADING(test_a_hundred_reloads_hold_only_what_runs),
+        RELOADING(test_the_end_of_the_resolver_drops_all_former_zones),
+        RELOADING(test_a_reload_out_of_memory_changes_nothing),
         RELOADING(test_a_zone_is_set_and_unset_beside_those_of_the_configuration),
-        RELOADING(test_another_bound_on_tasks_holds_from_now_on),
-        RELOADING(test_the_names_answered_here_change_with_the_zones),
-        RELOADING(test_an_alias_answered_here_is_joined_by_nobody_after_a_reload),
-        RELOADING(test_what_the_cache_has_of_names_now_answered_here_is_forgotten),
+        RELOADING(test_a_new_bound_on_tasks_holds_at_once),
+        RELOADING(test_local_data_changes_with_the_zones),
+        RELOADING(test_no_client_joins_a_local_alias_after_a_reload),
+        RELOADING(test_cached_answers_about_new_local_names_are_forgotten),
         RELOADING(test_reloads_at_random_lose_no_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

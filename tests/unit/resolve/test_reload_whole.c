@@ -250,7 +250,7 @@ static void test_whole_reloads_at_random_answer_every_question_and_leave_nothing
     fake_loop_advance(world->loop, 30 * S);
     for (unsigned i = 0; i < CLIENTS; i++)
         assert_int_equal(clients[i].answers, clients[i].asked);
-    assert_true(most <= 4 * 5); /* each address with each of the options there may be */
+    assert_true(most <= 4 * 5); /* each address with each possible set of options */
     reload(&whole, config_new());
     fake_loop_advance(world->loop, 30 * S);
     assert_int_equal(upstreams_count(world->upstreams), 0);

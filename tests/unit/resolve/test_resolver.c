@@ -8,7 +8,7 @@
 
 /* ---- one question ---- */
 
-static void test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept(void **state)
+static void test_a_question_goes_to_its_zone_and_its_answer_is_kept(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -58,8 +58,8 @@ static void test_do_and_cd_are_passed_on(void **state)
     end_resolver();
 }
 
-/* Without it an upstream that validates does not say so to a query without DO. */
-static void test_where_ad_is_trusted_it_is_asked_for(void **state)
+/* Without AD, a validating upstream does not report its verdict to a query without DO. */
+static void test_ad_is_requested_where_it_is_trusted(void **state)
 {
     (void)state;
     struct client clients[2] = {0};
@@ -99,7 +99,7 @@ static void test_questions_that_differ_by_do_or_cd_are_not_joined(void **state)
     end_resolver();
 }
 
-static void test_what_no_zone_takes_has_no_route(void **state)
+static void test_a_name_without_a_zone_has_no_route(void **state)
 {
     (void)state;
     struct zone_set other;
@@ -136,7 +136,7 @@ static void test_no_more_than_max_tasks_run(void **state)
     end_resolver();
 }
 
-static void test_one_who_left_is_not_called_and_the_cache_gains(void **state)
+static void test_a_client_that_left_is_not_called_and_the_answer_is_cached(void **state)
 {
     (void)state;
     struct client stays = {0}, leaves = {0};
@@ -210,7 +210,7 @@ static void test_a_failure_says_why_and_is_remembered_for_a_while(void **state)
     assert_false(find(WWW, &found));
 }
 
-/* A cable that is in again: who failed while it was out is not told so once more. */
+/* A cable is plugged in again: failures from before are not served once more. */
 static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
 {
     (void)state;
@@ -225,10 +225,10 @@ static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
     client_ask(&clients[1], WWW, 0);
     exchange_fails(1, (struct exchange_failure){.any_network = true});
     assert_int_equal(clients[1].kind, ANSWER_FAILURE);
-    assert_true(find(WWW, &found)); /* this one is of the network as it is now */
+    assert_true(find(WWW, &found)); /* this one is of the current network */
 }
 
-static void test_what_is_known_is_kept_when_the_network_changed(void **state)
+static void test_answers_survive_a_network_change(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -240,7 +240,7 @@ static void test_what_is_known_is_kept_when_the_network_changed(void **state)
     assert_true(find(WWW, &found));
 }
 
-static void test_a_failure_for_want_of_room_is_not_remembered(void **state)
+static void test_a_failure_for_lack_of_room_is_not_remembered(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -269,13 +269,13 @@ static void test_a_failure_gives_way_to_a_good_answer_stored_meanwhile(void **st
     exchange_fails(0, (struct exchange_failure){.any_network = true});
     assert_string_equal(client.text, WWW_TEXT);
     assert_int_equal(there.source, 1);
-    assert_int_equal(client.source, -1); /* of the cache */
+    assert_int_equal(client.source, -1); /* from the cache */
     assert_true(find(WWW, &found));
     assert_int_equal(found.kind, ANSWER_POSITIVE);
     resolver_free(other);
 }
 
-static void test_the_end_of_the_resolver_fails_what_runs(void **state)
+static void test_the_end_of_the_resolver_fails_running_questions(void **state)
 {
     (void)state;
     struct client clients[3] = {0};
@@ -295,7 +295,7 @@ static void test_the_end_of_the_resolver_fails_what_runs(void **state)
 
 /* ---- zones ---- */
 
-static void test_nothing_of_a_zone_that_is_not_cached_is_kept(void **state)
+static void test_answers_of_an_uncached_zone_are_not_kept(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -392,7 +392,7 @@ static void test_the_failure_of_the_target_reaches_the_client(void **state)
     assert_int_equal(found.kind, ANSWER_FAILURE);
 }
 
-static void test_aliases_in_a_circle_over_zones_fail(void **state)
+static void test_an_alias_loop_across_zones_fails(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -406,7 +406,7 @@ static void test_aliases_in_a_circle_over_zones_fail(void **state)
     assert_int_equal(resolver_tasks(resolver), 0);
 }
 
-static void test_aliases_without_end_over_zones_are_stopped(void **state)
+static void test_an_endless_alias_chain_across_zones_is_stopped(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -425,7 +425,7 @@ static void test_aliases_without_end_over_zones_are_stopped(void **state)
 }
 
 /* Every zone takes nearly as long as an exchange may. */
-static void test_a_chain_over_slow_zones_fails_before_its_client_gives_up(void **state)
+static void test_a_chain_across_slow_zones_fails_before_its_client_gives_up(void **state)
 {
     (void)state;
     struct client client = {0}, later = {0};
@@ -445,14 +445,14 @@ static void test_a_chain_over_slow_zones_fails_before_its_client_gives_up(void *
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
     assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
     assert_true(find("n0.test", &found) && found.kind == ANSWER_FAILURE);
-    client_ask(&later, "n2.test", 0); /* what the chain waited for goes on */
+    client_ask(&later, "n2.test", 0); /* the subtasks of the chain go on */
     answer(2, 0, (struct sections){.answer = {"n2.test. 60 IN A 192.0.2.1"}});
     assert_string_equal(later.text, "an n2.test. 60 A 192.0.2.1\n");
 }
 
-/* Each new question's alias leads to the one before, so that nobody starts a deep subtask, and the
- * end of the first ends them all. */
-static void test_a_long_row_of_waiting_tasks_ends_at_once(void **state)
+/* Each new question's alias leads to the one before, so no subtask is deep, and the end of the
+ * first ends them all. */
+static void test_a_long_chain_of_waiting_tasks_ends_at_once(void **state)
 {
     (void)state;
     static struct client clients[100];
@@ -506,7 +506,7 @@ static const char *played_name(char out[40])
     return out;
 }
 
-/* Forgets exchanges that ended, and doubles of one that was used again. */
+/* Forgets exchanges that ended, and duplicates of one that was reused. */
 static void compact_asked(void)
 {
     unsigned kept = 0;
@@ -568,7 +568,7 @@ static void play_once(unsigned waiting[PLAYERS])
     fake_loop_settle(loop);
 }
 
-static void test_a_long_play_of_everything_calls_each_waiter_once(void **state)
+static void test_a_long_random_run_calls_each_waiter_once(void **state)
 {
     (void)state;
     unsigned waiting[PLAYERS] = {0};
@@ -626,7 +626,7 @@ static bool find_type(const char *name, uint16_t type, struct answer *out)
     return found;
 }
 
-static void test_a_name_answered_here_is_found_and_never_asked(void **state)
+static void test_a_local_name_is_found_and_never_asked_for(void **state)
 {
     (void)state;
     struct answer found;
@@ -656,7 +656,7 @@ static const struct outlook *look(const char *name, uint16_t type)
     return &outlook;
 }
 
-static void test_a_look_tells_what_would_be_done_and_does_nothing(void **state)
+static void test_a_look_shows_what_would_happen_and_changes_nothing(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -684,7 +684,7 @@ static void test_a_look_tells_what_would_be_done_and_does_nothing(void **state)
     assert_int_equal(stats.cache_hits, 0);
 }
 
-static void test_any_is_answered_here_for_every_name(void **state)
+static void test_any_questions_are_answered_locally(void **state)
 {
     (void)state;
     struct answer found;
@@ -695,7 +695,7 @@ static void test_any_is_answered_here_for_every_name(void **state)
     assert_string_equal(answer_show(&found), "an nas.lan. 60 A 192.0.2.7\n");
 }
 
-static void test_an_alias_answered_here_is_followed_to_the_targets_zone(void **state)
+static void test_a_local_alias_is_followed_to_the_targets_zone(void **state)
 {
     (void)state;
     struct client client = {0}, again = {0};
@@ -717,8 +717,8 @@ static void test_an_alias_answered_here_is_followed_to_the_targets_zone(void **s
                                      "an WWW.example. 300 A 192.0.2.1\n");
 }
 
-/* The target is cached, what leads to it is not: a reload may change it. */
-static void test_an_alias_answered_here_is_not_cached(void **state)
+/* The target is cached but the path to it is not, because a reload may change it. */
+static void test_a_local_alias_is_not_cached(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -737,7 +737,7 @@ static void test_an_alias_answered_here_is_not_cached(void **state)
     assert_false(find("out.lan", &found));
 }
 
-static void test_the_failure_of_the_target_of_an_alias_here_is_told(void **state)
+static void test_the_client_gets_the_failure_of_a_local_aliass_target(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -751,7 +751,7 @@ static void test_the_failure_of_the_target_of_an_alias_here_is_told(void **state
     assert_false(find("out.lan", &found));
 }
 
-/* A question that was under way when its name came to be answered here. */
+/* A question that is under way when its name becomes local. */
 static void test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept(void **state)
 {
     (void)state;
@@ -772,21 +772,20 @@ static void test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            test_a_question_is_asked_of_its_zone_and_its_answer_handed_out_and_kept, set_up,
-            tear_down),
+        cmocka_unit_test_setup_teardown(test_a_question_goes_to_its_zone_and_its_answer_is_kept,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_answer_names_the_upstream_that_gave_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_do_and_cd_are_passed_on, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_where_ad_is_trusted_it_is_asked_for, set_up,
+        cmocka_unit_test_setup_teardown(test_ad_is_requested_where_it_is_trusted, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_equal_questions_share_one_exchange, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_questions_that_differ_by_do_or_cd_are_not_joined,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_no_zone_takes_has_no_route, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_name_without_a_zone_has_no_route, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_more_than_max_tasks_run, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_one_who_left_is_not_called_and_the_cache_gains, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_client_that_left_is_not_called_and_the_answer_is_cached, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_waiter_may_ask_the_next_question_when_called, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_waiter_may_ask_the_same_question_when_called, set_up,
@@ -797,15 +796,14 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_failure_is_forgotten_when_the_network_changed,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_known_is_kept_when_the_network_changed, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_failure_for_want_of_room_is_not_remembered, set_up,
+        cmocka_unit_test_setup_teardown(test_answers_survive_a_network_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_failure_for_lack_of_room_is_not_remembered, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_failure_gives_way_to_a_good_answer_stored_meanwhile,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_the_end_of_the_resolver_fails_what_runs, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_nothing_of_a_zone_that_is_not_cached_is_kept, set_up,
+        cmocka_unit_test_setup_teardown(test_the_end_of_the_resolver_fails_running_questions,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_answers_of_an_uncached_zone_are_not_kept, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_an_alias_out_of_the_zone_is_resolved_by_the_targets_zone, set_up, tear_down),
@@ -817,33 +815,31 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_failure_of_the_target_reaches_the_client, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_aliases_in_a_circle_over_zones_fail, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_aliases_without_end_over_zones_are_stopped, set_up,
+        cmocka_unit_test_setup_teardown(test_an_alias_loop_across_zones_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_endless_alias_chain_across_zones_is_stopped, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
-            test_a_chain_over_slow_zones_fails_before_its_client_gives_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_long_row_of_waiting_tasks_ends_at_once, set_up,
+            test_a_chain_across_slow_zones_fails_before_its_client_gives_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_long_chain_of_waiting_tasks_ends_at_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_subtask_that_finds_no_room_fails_its_question_alone,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_name_answered_here_is_found_and_never_asked, set_up,
+        cmocka_unit_test_setup_teardown(test_a_local_name_is_found_and_never_asked_for, set_up,
                                         tear_down_local),
-        cmocka_unit_test_setup_teardown(test_a_look_tells_what_would_be_done_and_does_nothing,
+        cmocka_unit_test_setup_teardown(test_a_look_shows_what_would_happen_and_changes_nothing,
                                         set_up, tear_down_local),
-        cmocka_unit_test_setup_teardown(test_any_is_answered_here_for_every_name, set_up,
+        cmocka_unit_test_setup_teardown(test_any_questions_are_answered_locally, set_up,
                                         tear_down_local),
-        cmocka_unit_test_setup_teardown(test_an_alias_answered_here_is_followed_to_the_targets_zone,
-                                        set_up, tear_down_local),
-        cmocka_unit_test_setup_teardown(test_an_alias_answered_here_is_not_cached, set_up,
+        cmocka_unit_test_setup_teardown(test_a_local_alias_is_followed_to_the_targets_zone, set_up,
                                         tear_down_local),
-        cmocka_unit_test_setup_teardown(test_the_failure_of_the_target_of_an_alias_here_is_told,
+        cmocka_unit_test_setup_teardown(test_a_local_alias_is_not_cached, set_up, tear_down_local),
+        cmocka_unit_test_setup_teardown(test_the_client_gets_the_failure_of_a_local_aliass_target,
                                         set_up, tear_down_local),
         cmocka_unit_test_setup_teardown(
             test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept, set_up,
             tear_down_local),
-        cmocka_unit_test_setup_teardown(test_a_long_play_of_everything_calls_each_waiter_once,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_long_random_run_calls_each_waiter_once, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

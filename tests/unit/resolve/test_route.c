@@ -28,7 +28,7 @@ static void test_the_longest_suffix_wins(void **state)
     routes_free(routes);
 }
 
-static void test_without_a_zone_that_fits_there_is_no_route(void **state)
+static void test_a_name_without_a_matching_zone_has_no_route(void **state)
 {
     (void)state;
     struct zone_set set;
@@ -90,7 +90,7 @@ static void test_the_first_of_two_equal_zones_counts(void **state)
     routes_free(routes);
 }
 
-static void test_every_upstream_is_looked_up_at_the_start_prewarmed_ones_too(void **state)
+static void test_routes_want_every_upstream_including_prewarmed_ones(void **state)
 {
     (void)state;
     struct zone_set set;
@@ -162,11 +162,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_longest_suffix_wins),
-        cmocka_unit_test(test_without_a_zone_that_fits_there_is_no_route),
+        cmocka_unit_test(test_a_name_without_a_matching_zone_has_no_route),
         cmocka_unit_test(test_a_ds_record_is_asked_of_the_parent_zone),
         cmocka_unit_test(test_a_zone_owns_no_name_of_an_inner_zone),
         cmocka_unit_test(test_the_first_of_two_equal_zones_counts),
-        cmocka_unit_test(test_every_upstream_is_looked_up_at_the_start_prewarmed_ones_too),
+        cmocka_unit_test(test_routes_want_every_upstream_including_prewarmed_ones),
         cmocka_unit_test(test_a_group_is_cut_at_its_bound),
         cmocka_unit_test(test_thousands_of_zones_are_all_found),
     };

@@ -8,17 +8,17 @@
 #include "resolve/strategy_forward.h"
 #include "resolve/scrub.h"
 
-/* What of hostile and of honest responses is kept, with the zones "." and "example". */
+/* The kept part of hostile and honest responses, with the zones "." and "example". */
 static struct zone_set zones;
 static struct routes *routes;
 static struct cache *cache;
-static struct prefix_set *inside; /* private addresses, in the tests that have such */
+static struct prefix_set *inside; /* private addresses, in tests that have them */
 static struct response_text sent;
 static struct response response;
 static struct answer answer;
 static struct compose_space space;
 
-enum { SCRUB_UNIQUE = 32 }; /* records looked at for duplicates */
+enum { SCRUB_UNIQUE = 32 }; /* records compared for duplicates */
 
 enum { MINIMAL = 0, DO = 1, FULL = 2, AD_TRUSTED = 4, NOT_CACHED = 8 };
 
@@ -94,7 +94,7 @@ static int have_none(void **state)
     return 0;
 }
 
-static void test_private_addresses_are_taken_out_and_the_rest_stays(void **state)
+static void test_private_addresses_are_removed_and_the_rest_stays(void **state)
 {
     (void)state;
     const char *text = scrubbed(
@@ -108,7 +108,7 @@ static void test_private_addresses_are_taken_out_and_the_rest_stays(void **state
     assert_int_equal(answer.ede_count, 0);
 }
 
-static void test_where_all_addresses_are_private_there_is_no_data(void **state)
+static void test_an_answer_of_only_private_addresses_becomes_nodata(void **state)
 {
     (void)state;
     struct sections sections = {
@@ -128,7 +128,7 @@ static void test_where_all_addresses_are_private_there_is_no_data(void **state)
     assert_int_equal(answer.ttl_s, 90);
 }
 
-static void test_behind_name_servers_private_addresses_are_taken_out_too(void **state)
+static void test_private_addresses_of_name_servers_are_removed(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -143,7 +143,7 @@ static void test_behind_name_servers_private_addresses_are_taken_out_too(void **
 
 /* ---- TTLs ---- */
 
-static void test_records_of_one_set_get_its_least_ttl(void **state)
+static void test_an_rrset_gets_its_lowest_ttl(void **state)
 {
     (void)state;
     const char *text = scrubbed(WWW, 0, 0,
@@ -207,7 +207,7 @@ static void test_poison_in_authority_and_additional_is_dropped(void **state)
                                                         "ar ns.example. 300 A 192.0.2.53\n");
 }
 
-static void test_addresses_of_servers_that_were_asked_for_are_kept(void **state)
+static void test_an_answer_about_servers_keeps_their_addresses(void **state)
 {
     (void)state;
     struct sections sections = {
@@ -220,7 +220,7 @@ static void test_addresses_of_servers_that_were_asked_for_are_kept(void **state)
                         "ar ns.example. 60 A 192.0.2.53\n");
 }
 
-static void test_nothing_is_said_twice(void **state)
+static void test_no_record_is_repeated(void **state)
 {
     (void)state;
     struct sections sections = {
@@ -245,7 +245,7 @@ static void test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_ful
     assert_int_equal(answer.ttl_s, 60);
 }
 
-static void test_one_chain_is_kept_in_its_order(void **state)
+static void test_an_alias_chain_is_kept_in_order(void **state)
 {
     (void)state;
     const char *text = scrubbed(WWW, 0, 0,
@@ -305,7 +305,7 @@ static void test_nxdomain_for_a_target_out_of_the_zone_is_not_believed(void **st
     assert_int_equal(header_rcode(answer.message.data), RCODE_NOERROR);
 }
 
-static void test_aliases_in_a_circle_or_too_many_are_refused(void **state)
+static void test_an_alias_loop_or_too_long_a_chain_is_refused(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -377,8 +377,8 @@ static void test_a_dname_without_cname_is_given_one(void **state)
     assert_int_equal(response.kind, RESPONSE_NODATA);
 }
 
-/* Else the work would grow with their number times that of the aliases. */
-static void test_no_more_than_so_many_dnames_are_looked_at(void **state)
+/* Otherwise the work would grow with their number times that of the aliases. */
+static void test_the_number_of_dnames_is_bounded(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {"www.old.example. 60 IN CNAME www.new.example."}};
@@ -395,8 +395,8 @@ static void test_no_more_than_so_many_dnames_are_looked_at(void **state)
                         "an www.old.example. 60 CNAME www.new.example.\n");
 }
 
-/* Who validates needs it: a CNAME made from it has no signature of its own (RFC 6672 section 5.3).
- */
+/* A validating client needs it: a CNAME made from it has no signature of its own (RFC 6672 section
+ * 5.3). */
 static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
 {
     (void)state;
@@ -413,14 +413,14 @@ static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
     assert_string_equal(scrubbed(QUESTION("www.old.example", ANY), 0, DO, sections), kept);
 }
 
-static void test_a_dname_in_a_circle_ends(void **state)
+static void test_a_dname_loop_ends(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {"old.example. 100 IN DNAME x.old.example."}};
     assert_string_equal(scrubbed(QUESTION("a.old.example", A), 0, 0, sections), "loop");
 }
 
-/* 63 + 63 + 63 + 40 bytes of labels, so that a longer suffix goes over 255. */
+/* 63 + 63 + 63 + 40 bytes of labels, so a longer suffix exceeds 255. */
 #define LONG_LABEL "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff123"
 #define LONG_NAME LONG_LABEL "." LONG_LABEL "." LONG_LABEL ".old.example"
 
@@ -440,7 +440,7 @@ static void test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it(void *
 
 #define SOA "example. 900 IN SOA ns.example. host.example. 1 2 3 4 60"
 
-static void test_a_negative_answer_lives_as_its_soa_says(void **state)
+static void test_a_negative_answer_lives_as_long_as_its_soa_allows(void **state)
 {
     (void)state;
     assert_string_equal(scrubbed(WWW, 0, 0, (struct sections){.authority = {SOA}}),
@@ -482,8 +482,8 @@ static void test_a_negative_answer_without_its_own_soa_is_not_kept(void **state)
     }
 }
 
-/* The zone asked may lie inside a larger one, whose SOA its servers give. */
-static void test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa(void **state)
+/* The asked zone may lie inside a larger one, whose SOA its servers give. */
+static void test_a_soa_from_above_limits_a_negative_answer_and_is_dropped(void **state)
 {
     (void)state;
     struct sections sections = {.authority = {". 900 IN SOA a. b. 1 2 3 4 60",
@@ -504,7 +504,7 @@ static void test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa(vo
     assert_int_equal(answer.ttl_s, 900);
 }
 
-static void test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without(void **state)
+static void test_an_alias_without_its_target_is_negative_with_a_soa_and_open_without(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {"www.example. 300 IN CNAME a.example."},
@@ -572,7 +572,7 @@ static void test_the_proof_that_an_inner_zone_is_insecure_comes_from_the_zone_ab
                         "ns example. 60 NSEC f.\n");
 }
 
-static void test_signatures_of_aliases_stand_beside_them(void **state)
+static void test_signatures_of_aliases_come_with_them(void **state)
 {
     (void)state;
     struct sections sections = {
@@ -596,7 +596,7 @@ static void test_ad_is_kept_only_where_it_is_trusted(void **state)
     assert_false(header_has(answer.message.data, HEADER_AD));
 }
 
-static void test_answers_of_a_zone_that_is_not_cached_have_no_life(void **state)
+static void test_answers_of_an_uncached_zone_have_no_life(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {"www.example. 300 IN A 192.0.2.1"}};
@@ -618,7 +618,7 @@ static void test_any_takes_all_records_of_the_name_and_follows_nothing(void **st
                         "an www.example. 300 CNAME a.example.\n");
 }
 
-static void test_rcodes_that_say_no_have_their_kinds(void **state)
+static void test_error_rcodes_have_their_kinds(void **state)
 {
     (void)state;
     static const char *const kinds[] = {
@@ -635,7 +635,7 @@ static void test_rcodes_that_say_no_have_their_kinds(void **state)
         "referral");
 }
 
-/* Every byte of a record's RDATA cut off, its length said to be right. */
+/* Cuts off every byte of a record's RDATA in turn and corrects its length. */
 static void cut_rdata(const char *text, const char *type)
 {
     struct question question = QUESTION("www.example", A);
@@ -681,7 +681,7 @@ static void test_malformed_rdata_anywhere_spoils_the_message(void **state)
     assert_int_equal(response.kind, RESPONSE_UNSOUND);
 }
 
-static void test_more_records_than_an_answer_takes_are_refused(void **state)
+static void test_a_response_with_too_many_records_is_refused(void **state)
 {
     (void)state;
     struct question question = QUESTION("a", NULL);
@@ -729,51 +729,50 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_answer_is_kept_and_points_to_its_question),
         cmocka_unit_test(test_the_case_of_the_upstream_is_not_kept_in_the_question),
-        cmocka_unit_test_setup_teardown(test_private_addresses_are_taken_out_and_the_rest_stays,
+        cmocka_unit_test_setup_teardown(test_private_addresses_are_removed_and_the_rest_stays,
                                         have_an_inside, have_none),
-        cmocka_unit_test_setup_teardown(test_where_all_addresses_are_private_there_is_no_data,
+        cmocka_unit_test_setup_teardown(test_an_answer_of_only_private_addresses_becomes_nodata,
                                         have_an_inside, have_none),
-        cmocka_unit_test_setup_teardown(
-            test_behind_name_servers_private_addresses_are_taken_out_too, have_an_inside,
-            have_none),
-        cmocka_unit_test(test_records_of_one_set_get_its_least_ttl),
+        cmocka_unit_test_setup_teardown(test_private_addresses_of_name_servers_are_removed,
+                                        have_an_inside, have_none),
+        cmocka_unit_test(test_an_rrset_gets_its_lowest_ttl),
         cmocka_unit_test(test_ttls_are_clamped),
         cmocka_unit_test(test_duplicates_are_dropped),
         cmocka_unit_test(test_unrelated_records_of_the_answer_section_are_dropped),
         cmocka_unit_test(test_poison_in_authority_and_additional_is_dropped),
-        cmocka_unit_test(test_addresses_of_servers_that_were_asked_for_are_kept),
-        cmocka_unit_test(test_nothing_is_said_twice),
+        cmocka_unit_test(test_an_answer_about_servers_keeps_their_addresses),
+        cmocka_unit_test(test_no_record_is_repeated),
         cmocka_unit_test(test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full),
-        cmocka_unit_test(test_one_chain_is_kept_in_its_order),
+        cmocka_unit_test(test_an_alias_chain_is_kept_in_order),
         cmocka_unit_test(test_of_two_chains_from_one_name_the_first_counts),
         cmocka_unit_test(test_records_beyond_the_zone_are_not_believed),
         cmocka_unit_test(test_a_chain_into_an_inner_zone_leads_out_too),
         cmocka_unit_test(test_nxdomain_for_a_target_out_of_the_zone_is_not_believed),
-        cmocka_unit_test(test_aliases_in_a_circle_or_too_many_are_refused),
+        cmocka_unit_test(test_an_alias_loop_or_too_long_a_chain_is_refused),
         cmocka_unit_test(test_a_chain_is_followed_up_to_its_bound_in_any_order),
         cmocka_unit_test(test_a_dname_is_kept_beside_its_cname),
         cmocka_unit_test(test_a_dname_without_cname_is_given_one),
-        cmocka_unit_test(test_no_more_than_so_many_dnames_are_looked_at),
+        cmocka_unit_test(test_the_number_of_dnames_is_bounded),
         cmocka_unit_test(test_a_dname_stays_beside_a_cname_that_was_asked_for),
-        cmocka_unit_test(test_a_dname_in_a_circle_ends),
+        cmocka_unit_test(test_a_dname_loop_ends),
         cmocka_unit_test(test_a_name_made_too_long_is_yxdomain_when_the_dname_shows_it),
-        cmocka_unit_test(test_a_negative_answer_lives_as_its_soa_says),
+        cmocka_unit_test(test_a_negative_answer_lives_as_long_as_its_soa_allows),
         cmocka_unit_test(test_a_negative_answer_is_clamped_to_max_negative_ttl),
         cmocka_unit_test(test_a_negative_answer_without_its_own_soa_is_not_kept),
-        cmocka_unit_test(test_a_negative_answer_lives_as_a_soa_above_says_without_that_soa),
-        cmocka_unit_test(test_nothing_after_an_alias_is_negative_with_a_soa_and_open_without),
+        cmocka_unit_test(test_a_soa_from_above_limits_a_negative_answer_and_is_dropped),
+        cmocka_unit_test(test_an_alias_without_its_target_is_negative_with_a_soa_and_open_without),
         cmocka_unit_test(test_nxdomain_with_the_records_asked_for_is_unsound),
         cmocka_unit_test(test_signatures_and_proofs_come_only_with_do),
         cmocka_unit_test(test_the_proof_of_a_negative_answer_comes_with_do),
         cmocka_unit_test(test_the_proof_that_an_inner_zone_is_insecure_comes_from_the_zone_above),
-        cmocka_unit_test(test_signatures_of_aliases_stand_beside_them),
+        cmocka_unit_test(test_signatures_of_aliases_come_with_them),
         cmocka_unit_test(test_ad_is_kept_only_where_it_is_trusted),
-        cmocka_unit_test(test_answers_of_a_zone_that_is_not_cached_have_no_life),
+        cmocka_unit_test(test_answers_of_an_uncached_zone_have_no_life),
         cmocka_unit_test(test_any_takes_all_records_of_the_name_and_follows_nothing),
-        cmocka_unit_test(test_rcodes_that_say_no_have_their_kinds),
+        cmocka_unit_test(test_error_rcodes_have_their_kinds),
         cmocka_unit_test(test_malformed_rdata_is_not_believed_wherever_it_is_cut),
         cmocka_unit_test(test_malformed_rdata_anywhere_spoils_the_message),
-        cmocka_unit_test(test_more_records_than_an_answer_takes_are_refused),
+        cmocka_unit_test(test_a_response_with_too_many_records_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

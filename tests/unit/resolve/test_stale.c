@@ -10,7 +10,7 @@
 
 static const struct exchange_failure unreachable = {.any_network = true};
 
-/* An answer whose end has been past for so long. */
+/* An answer that expired this long ago. */
 static void keep_over(const char *name, const char *record, uint64_t past_us)
 {
     keep(name, record);
@@ -39,7 +39,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
     }
     assert_int_equal(stats.cache_stale, 2);
     fake_loop_advance(loop, 29 * SECOND);
-    assert_true(find(WWW, &found)); /* nobody is asked meanwhile */
+    assert_true(find(WWW, &found)); /* no server is asked meanwhile */
     assert_int_equal(found.ede[0], EDE_STALE_ANSWER);
     assert_int_equal(found.stale_s, 1000);
     assert_int_equal(stats.cache_stale, 3);
@@ -47,7 +47,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
     assert_false(find(WWW, &found));
 }
 
-static void test_a_stale_answer_is_asked_for_anew_and_ends_in_the_end(void **state)
+static void test_a_stale_answer_is_resolved_again_and_ends_at_last(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -65,7 +65,7 @@ static void test_a_stale_answer_is_asked_for_anew_and_ends_in_the_end(void **sta
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
 }
 
-static void test_a_stale_answer_is_refreshed_behind_the_answer_and_gives_way(void **state)
+static void test_a_stale_answer_is_refreshed_after_it_is_served(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -84,7 +84,7 @@ static void test_a_stale_answer_is_refreshed_behind_the_answer_and_gives_way(voi
     assert_string_equal(answer_show(&found), "an www.example. 300 A 192.0.2.2\n");
 }
 
-static void test_slow_upstreams_keep_clients_waiting_no_longer_than_the_option_says(void **state)
+static void test_clients_wait_for_slow_upstreams_as_long_as_the_option_says(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -99,7 +99,7 @@ static void test_slow_upstreams_keep_clients_waiting_no_longer_than_the_option_s
     assert_int_equal(client.ede_count, 1);
     assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
     assert_int_equal(resolver_tasks(resolver), 1);
-    assert_true(query(WWW)); /* others do not wait again */
+    assert_true(query(WWW)); /* other clients do not wait again */
     answer(1, 0, (struct sections){.answer = {"www.example. 300 IN A 192.0.2.2"}});
     assert_int_equal(client.answers, 1);
     assert_true(find(WWW, &found));
@@ -118,7 +118,7 @@ static void test_without_a_stale_answer_a_slow_question_goes_on_to_its_end(void 
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
 }
 
-static void test_that_a_name_does_not_exist_is_stale_with_its_own_code(void **state)
+static void test_a_stale_nxdomain_has_its_own_code(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -132,7 +132,7 @@ static void test_that_a_name_does_not_exist_is_stale_with_its_own_code(void **st
     assert_int_equal(client.ede[0], EDE_STALE_NXDOMAIN_ANSWER);
 }
 
-static void test_a_stale_answer_for_who_validates_is_not_called_authentic(void **state)
+static void test_a_stale_answer_never_has_ad(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -153,7 +153,7 @@ static void test_a_stale_answer_for_who_validates_is_not_called_authentic(void *
     assert_false(header_has(found.message.data, HEADER_AD));
 }
 
-static void test_who_checks_for_himself_gets_the_stale_answer_of_others(void **state)
+static void test_a_client_with_cd_gets_the_stale_answer_of_others(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -165,13 +165,13 @@ static void test_who_checks_for_himself_gets_the_stale_answer_of_others(void **s
     assert_string_equal(client.text, WWW_STALE_TEXT);
     assert_int_equal(client.stale_s, 1000);
     assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
-    assert_true(find_with(WWW, CACHE_KEY_CD, &found)); /* nobody is asked for a while */
+    assert_true(find_with(WWW, CACHE_KEY_CD, &found)); /* no server is asked for a while */
     client_ask(&client, WWW, CACHE_KEY_DO | CACHE_KEY_CD);
     exchange_fails(2, unreachable);
-    assert_int_equal(client.rcode, RCODE_SERVFAIL); /* signatures were never there */
+    assert_int_equal(client.rcode, RCODE_SERVFAIL); /* it never had signatures */
 }
 
-static void test_what_was_asked_for_unchecked_is_for_nobody_else(void **state)
+static void test_an_unchecked_answer_serves_no_other_client(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -208,7 +208,7 @@ static void test_a_stale_answer_does_not_hide_that_dnssec_failed(void **state)
     assert_int_equal(client.ede[0], EDE_DNSSEC_BOGUS);
 }
 
-static void test_nothing_fresh_is_made_of_a_stale_target(void **state)
+static void test_a_stale_target_makes_no_fresh_answer(void **state)
 {
     (void)state;
     struct client target = {0}, alias = {0};
@@ -218,7 +218,7 @@ static void test_nothing_fresh_is_made_of_a_stale_target(void **state)
     assert_int_equal(target.rcode, RCODE_NOERROR);
     client_ask(&alias, WWW, 0);
     answer(2, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
-    assert_int_equal(asked_count, 4); /* the stale one is at hand, and not taken */
+    assert_int_equal(asked_count, 4); /* the stale answer is at hand and not used */
     exchange_fails(3, unreachable);
     assert_int_equal(alias.rcode, RCODE_SERVFAIL);
     assert_true(query("a.test"));
@@ -241,7 +241,7 @@ static void test_an_alias_gets_its_own_stale_answer_when_its_target_fails(void *
 }
 
 /* A reload changes the option while a question is under way. */
-static void test_more_patience_than_before_ends_no_question_early(void **state)
+static void test_a_longer_timeout_ends_no_question_early(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -274,7 +274,7 @@ static void test_a_client_called_with_a_stale_answer_may_ask_again(void **state)
     assert_int_equal(clients[1].answers, 2);
 }
 
-static void test_the_end_of_the_resolver_is_no_reason_for_stale_answers(void **state)
+static void test_the_end_of_the_resolver_serves_no_stale_answers(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -288,20 +288,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SENTENCE(test_when_the_upstreams_fail_clients_get_the_stale_answer),
-        SENTENCE(test_a_stale_answer_is_asked_for_anew_and_ends_in_the_end),
-        SENTENCE(test_a_stale_answer_is_refreshed_behind_the_answer_and_gives_way),
-        SENTENCE(test_slow_upstreams_keep_clients_waiting_no_longer_than_the_option_says),
+        SENTENCE(test_a_stale_answer_is_resolved_again_and_ends_at_last),
+        SENTENCE(test_a_stale_answer_is_refreshed_after_it_is_served),
+        SENTENCE(test_clients_wait_for_slow_upstreams_as_long_as_the_option_says),
         SENTENCE(test_without_a_stale_answer_a_slow_question_goes_on_to_its_end),
-        SENTENCE(test_that_a_name_does_not_exist_is_stale_with_its_own_code),
-        SENTENCE(test_a_stale_answer_for_who_validates_is_not_called_authentic),
-        SENTENCE(test_who_checks_for_himself_gets_the_stale_answer_of_others),
-        SENTENCE(test_what_was_asked_for_unchecked_is_for_nobody_else),
+        SENTENCE(test_a_stale_nxdomain_has_its_own_code),
+        SENTENCE(test_a_stale_answer_never_has_ad),
+        SENTENCE(test_a_client_with_cd_gets_the_stale_answer_of_others),
+        SENTENCE(test_an_unchecked_answer_serves_no_other_client),
         SENTENCE(test_a_stale_answer_does_not_hide_that_dnssec_failed),
-        SENTENCE(test_nothing_fresh_is_made_of_a_stale_target),
+        SENTENCE(test_a_stale_target_makes_no_fresh_answer),
         SENTENCE(test_an_alias_gets_its_own_stale_answer_when_its_target_fails),
-        SENTENCE(test_more_patience_than_before_ends_no_question_early),
+        SENTENCE(test_a_longer_timeout_ends_no_question_early),
         SENTENCE(test_a_client_called_with_a_stale_answer_may_ask_again),
-        SENTENCE(test_the_end_of_the_resolver_is_no_reason_for_stale_answers),
+        SENTENCE(test_the_end_of_the_resolver_serves_no_stale_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

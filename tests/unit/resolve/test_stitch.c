@@ -8,7 +8,7 @@
 static struct compose_space head_space, tail_space, space;
 static struct answer out;
 
-/* An answer of ours with these records, as scrub() would have made it at the instant 0. */
+/* An answer with these records, as scrub() makes it at the instant 0. */
 static struct answer made(struct compose_space *to, const char *name, uint16_t flags,
                           enum answer_kind kind, struct sections sections)
 {
@@ -48,7 +48,7 @@ static bool joined(struct answer head, struct answer tail, uint64_t now_s)
     return stitch(&out, &space, &QUESTION("www.example", A), &head, &tail, now_s * 1000000);
 }
 
-static void test_the_target_stands_behind_the_alias(void **state)
+static void test_the_target_follows_the_alias(void **state)
 {
     (void)state;
     assert_true(joined(alias(0), address(0), 0));
@@ -70,7 +70,7 @@ static void test_both_parts_are_aged(void **state)
     assert_int_equal(out.stored_at, 10000000);
 }
 
-static void test_a_part_that_may_not_be_kept_forbids_keeping_the_whole(void **state)
+static void test_an_uncacheable_part_makes_the_whole_uncacheable(void **state)
 {
     (void)state;
     struct answer head = alias(0), tail = address(0);
@@ -83,7 +83,7 @@ static void test_a_part_that_may_not_be_kept_forbids_keeping_the_whole(void **st
     assert_int_equal(out.ttl_s, 0);
 }
 
-static void test_kind_and_rcode_are_those_of_the_end(void **state)
+static void test_kind_and_rcode_come_from_the_tail(void **state)
 {
     (void)state;
     struct answer tail = made(&tail_space, "b.com", RCODE_NXDOMAIN, ANSWER_NXDOMAIN,
@@ -133,7 +133,7 @@ static void test_a_failure_is_a_header_and_the_question(void **state)
     assert_int_equal(out.ttl_s, 0);
 }
 
-static void test_a_copy_stands_alone(void **state)
+static void test_a_copy_is_independent(void **state)
 {
     (void)state;
     struct answer tail = address(0);
@@ -146,14 +146,14 @@ static void test_a_copy_stands_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_target_stands_behind_the_alias),
+        cmocka_unit_test(test_the_target_follows_the_alias),
         cmocka_unit_test(test_both_parts_are_aged),
-        cmocka_unit_test(test_a_part_that_may_not_be_kept_forbids_keeping_the_whole),
-        cmocka_unit_test(test_kind_and_rcode_are_those_of_the_end),
+        cmocka_unit_test(test_an_uncacheable_part_makes_the_whole_uncacheable),
+        cmocka_unit_test(test_kind_and_rcode_come_from_the_tail),
         cmocka_unit_test(test_ad_needs_both),
         cmocka_unit_test(test_aliases_are_counted_over_both),
         cmocka_unit_test(test_a_failure_is_a_header_and_the_question),
-        cmocka_unit_test(test_a_copy_stands_alone),
+        cmocka_unit_test(test_a_copy_is_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

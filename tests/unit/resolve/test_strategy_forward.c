@@ -57,7 +57,7 @@ static void test_it_starts_by_asking_the_group_with_rd(void **state)
     assert_true(question_equal(&steps.at[0].ask.question, &question));
 }
 
-static void test_what_answers_the_question_ends_it(void **state)
+static void test_an_answer_to_the_question_ends_it(void **state)
 {
     (void)state;
     static const enum response_kind kinds[] = {RESPONSE_ANSWER, RESPONSE_NODATA, RESPONSE_NXDOMAIN,
@@ -68,7 +68,7 @@ static void test_what_answers_the_question_ends_it(void **state)
     }
 }
 
-static void test_what_is_of_no_use_makes_it_ask_another(void **state)
+static void test_a_useless_answer_makes_it_ask_another_server(void **state)
 {
     (void)state;
     static const enum response_kind kinds[] = {
@@ -95,7 +95,7 @@ static void test_an_open_alias_is_kept_and_its_target_asked_for(void **state)
     assert_int_equal(step->kind, STEP_DONE);
 }
 
-static void test_the_failure_of_a_target_is_that_of_the_question(void **state)
+static void test_the_question_fails_like_its_target(void **state)
 {
     (void)state;
     struct failure failure = {.rcode = RCODE_SERVFAIL, .ede_count = 1, .ede = {EDE_NETWORK_ERROR}};
@@ -105,7 +105,7 @@ static void test_the_failure_of_a_target_is_that_of_the_question(void **state)
     assert_false(step->failure.cache);
 }
 
-static void test_aliases_in_a_circle_fail_without_asking_another(void **state)
+static void test_an_alias_loop_fails_without_asking_another_server(void **state)
 {
     (void)state;
     struct step *step = answered(RESPONSE_LOOP, EDE_NONE);
@@ -133,7 +133,7 @@ static void test_refusals_are_no_reachable_authority(void **state)
     assert_int_equal(failure->ede[0], EDE_NO_REACHABLE_AUTHORITY);
 }
 
-static void test_servfail_of_all_has_the_upstreams_reason_or_says_unreachable(void **state)
+static void test_servfail_from_all_has_the_upstreams_reason_or_says_unreachable(void **state)
 {
     (void)state;
     struct exchange_failure exchange = {.any_answer = true, .rcode = RCODE_SERVFAIL};
@@ -170,14 +170,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_it_starts_by_asking_the_group_with_rd, start),
-        cmocka_unit_test_setup(test_what_answers_the_question_ends_it, start),
-        cmocka_unit_test_setup(test_what_is_of_no_use_makes_it_ask_another, start),
+        cmocka_unit_test_setup(test_an_answer_to_the_question_ends_it, start),
+        cmocka_unit_test_setup(test_a_useless_answer_makes_it_ask_another_server, start),
         cmocka_unit_test_setup(test_an_open_alias_is_kept_and_its_target_asked_for, start),
-        cmocka_unit_test_setup(test_the_failure_of_a_target_is_that_of_the_question, start),
-        cmocka_unit_test_setup(test_aliases_in_a_circle_fail_without_asking_another, start),
+        cmocka_unit_test_setup(test_the_question_fails_like_its_target, start),
+        cmocka_unit_test_setup(test_an_alias_loop_fails_without_asking_another_server, start),
         cmocka_unit_test_setup(test_silence_is_no_reachable_authority_and_a_network_error, start),
         cmocka_unit_test_setup(test_refusals_are_no_reachable_authority, start),
-        cmocka_unit_test_setup(test_servfail_of_all_has_the_upstreams_reason_or_says_unreachable,
+        cmocka_unit_test_setup(test_servfail_from_all_has_the_upstreams_reason_or_says_unreachable,
                                start),
         cmocka_unit_test_setup(test_reasons_are_bounded_and_not_repeated, start),
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, start),

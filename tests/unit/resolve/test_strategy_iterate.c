@@ -7,8 +7,8 @@
 #include "resolve/strategy_iterate.h"
 
 /*
- * The strategy alone: events in, steps out, written as text. "ask example.com. A @com. 0-2" asks
- * the addresses 0 and 1 that are known of com's servers.
+ * The strategy alone: events in, steps out, as text. "ask example.com. A @com. 0-2" asks the known
+ * addresses 0 and 1 of com's servers.
  */
 static union strategy_memory memory;
 static struct steps steps;
@@ -16,7 +16,7 @@ static struct zone zone;
 static struct question question;
 static struct response response;
 static struct delegation cut;
-static const struct delegation *glue; /* that known cuts have; NULL: none */
+static const struct delegation *glue; /* of known cuts; NULL: none */
 static struct iterate_rules rules;
 static struct budget budget;
 static const struct strategy *strategy;
@@ -35,6 +35,15 @@ PRINTF_LIKE(1, 2) static void put(const char *format, ...)
 }
 
 #define UNKNOWN "no address of the zone's servers is known"
+
+static struct budget fresh_budget(uint64_t now)
+{
+    struct budget *made = budget_new(now);
+    assert_non_null(made);
+    struct budget fresh = *made;
+    budget_unref(made);
+    return fresh;
+}
 
 static void put_question(const char *word, const struct question *asked)
 {
@@ -208,7 +217,7 @@ static const char *sub_had_no_room(unsigned tag)
         (struct event){.kind = EVENT_SUB_FAILED, .tag = (uint16_t)tag, .failure = &failure});
 }
 
-/* The address of a name server was found. */
+/* A look-up found the address of a name server. */
 static const char *found_addr(unsigned tag, struct question asked, const char *record)
 {
     static struct response_text sent;
@@ -231,7 +240,7 @@ static int set_up(void **state)
         (struct zone){.name = name_root(), .group = group, .cache = true, .is_authoritative = true};
     rules = (struct iterate_rules){.priming = false, .minimise = true, .ipv4 = true, .ipv6 = true};
     response = (struct response){.ede = EDE_NONE};
-    budget_init(&budget, 0);
+    budget = fresh_budget(0);
     return 0;
 }
 
@@ -281,7 +290,7 @@ static void test_a_name_within_the_zone_is_passed(void **state)
     assert_string_equal(answered(RESPONSE_ANSWER, NULL), "done");
 }
 
-static void test_a_name_that_is_known_to_be_there_is_not_asked_for(void **state)
+static void test_a_name_known_to_exist_is_not_asked_for(void **state)
 {
     (void)state;
     start(QUESTION("a.b.example.com", TXT));
@@ -289,7 +298,7 @@ static void test_a_name_that_is_known_to_be_there_is_not_asked_for(void **state)
                         "ask a.b.example.com. TXT @example.com. 0-2");
 }
 
-static void test_what_the_zone_says_of_itself_is_learned(void **state)
+static void test_a_zones_statement_about_itself_is_learned(void **state)
 {
     (void)state;
     start(QUESTION("a.b.example.com", TXT));
@@ -320,7 +329,7 @@ static void test_the_root_is_asked_for_its_servers_first(void **state)
     assert_string_equal(found(CUT(CHILD, ".", "x.root 192.0.2.8")), "ask com. A @. 0-1");
 }
 
-static void test_when_nobody_says_who_they_are_the_hints_serve(void **state)
+static void test_the_hints_serve_when_priming_fails(void **state)
 {
     (void)state;
     rules.priming = true;
@@ -366,7 +375,7 @@ static void test_other_classes_than_in_are_refused(void **state)
 
 /* ---- what minimised questions meet ---- */
 
-static void test_absent_by_part_and_whole_name_all_below_the_part_is_absent(void **state)
+static void test_a_name_denied_minimised_and_whole_does_not_exist_with_all_below(void **state)
 {
     (void)state;
     start(QUESTION("a.b.c.example.com", A));
@@ -395,7 +404,7 @@ static void test_nothing_is_known_below_a_name_whose_alias_leads_nowhere(void **
     assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
 }
 
-static void test_what_is_known_to_be_absent_ends_it(void **state)
+static void test_a_known_absence_ends_it(void **state)
 {
     (void)state;
     start(WWW);
@@ -403,7 +412,7 @@ static void test_what_is_known_to_be_absent_ends_it(void **state)
     assert_string_equal(feed((struct event){.kind = EVENT_CUT, .answer = &answer}), "done");
 }
 
-static void test_an_alias_of_a_part_is_asked_for_with_the_whole_name(void **state)
+static void test_an_alias_of_a_minimised_name_is_asked_for_with_the_whole_name(void **state)
 {
     (void)state;
     start(QUESTION("a.b.example.com", A));
@@ -414,7 +423,7 @@ static void test_an_alias_of_a_part_is_asked_for_with_the_whole_name(void **stat
     assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub a.elsewhere.net. A");
 }
 
-static void test_servers_that_are_silent_to_parts_are_shown_the_whole(void **state)
+static void test_servers_silent_about_minimised_names_get_the_whole_name(void **state)
 {
     (void)state;
     start(QUESTION("a.b.example.com", TXT));
@@ -422,11 +431,11 @@ static void test_servers_that_are_silent_to_parts_are_shown_the_whole(void **sta
     assert_string_equal(silent(), "ask a.b.example.com. TXT @example.com. 0-2");
     assert_string_equal(silent(), "cut com.");
     start(QUESTION("a.b.example.com", TXT));
-    found(COM); /* those of top-level domains know better */
+    found(COM); /* servers of top-level domains can handle them */
     assert_string_equal(silent(), "cut .");
 }
 
-static void test_servers_that_refuse_parts_are_shown_the_whole(void **state)
+static void test_servers_that_refuse_minimised_names_get_the_whole_name(void **state)
 {
     (void)state;
     start(QUESTION("a.b.example.com", A));
@@ -468,7 +477,7 @@ static void test_a_host_of_one_version_looks_up_addresses_of_that_one(void **sta
                         "learn; sub ns.one.net. A #100");
 }
 
-static void test_known_addresses_come_first_and_others_when_they_are_of_no_use(void **state)
+static void test_known_addresses_come_first_and_others_when_they_fail(void **state)
 {
     (void)state;
     start(WWW);
@@ -481,7 +490,7 @@ static void test_known_addresses_come_first_and_others_when_they_are_of_no_use(v
                         "ask www.example.com. MX @example.com. 1-2");
 }
 
-static void test_an_answer_without_addresses_is_none(void **state)
+static void test_a_lookup_without_addresses_finds_no_server(void **state)
 {
     (void)state;
     start(WWW);
@@ -502,17 +511,17 @@ static void test_a_server_whose_name_is_an_alias_is_asked(void **state)
                         "ask www.example.com. MX @example.com. 0-1");
 }
 
-static void test_absence_of_a_part_in_one_zone_says_nothing_of_another(void **state)
+static void test_an_absence_in_one_zone_says_nothing_about_another(void **state)
 {
     (void)state;
     start(QUESTION("a.example.com", A));
     found(COM);
-    answered(RESPONSE_NXDOMAIN, NULL); /* example.com, which is there after all */
+    answered(RESPONSE_NXDOMAIN, NULL); /* example.com, which exists after all */
     assert_string_equal(referred(EXAMPLE), "learn; ask a.example.com. A @example.com. 0-2");
     assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
 }
 
-static void test_lookups_of_a_cut_that_was_left_are_left(void **state)
+static void test_leaving_a_cut_leaves_its_lookups(void **state)
 {
     (void)state;
     start(QUESTION("a.sub.example.com", A));
@@ -525,7 +534,7 @@ static void test_lookups_of_a_cut_that_was_left_are_left(void **state)
 
 /* ---- servers of no use ---- */
 
-static void test_lame_servers_and_those_that_say_no_make_it_ask_another(void **state)
+static void test_lame_and_refusing_servers_make_it_ask_another(void **state)
 {
     (void)state;
     static const enum response_kind kinds[] = {
@@ -538,7 +547,7 @@ static void test_lame_servers_and_those_that_say_no_make_it_ask_another(void **s
     assert_string_equal(referred(NULL), "another"); /* of which nothing is believed */
 }
 
-static void test_servers_that_ask_others_are_asked_so_when_there_are_no_better(void **state)
+static void test_recursive_servers_are_asked_with_rd_when_there_are_no_better(void **state)
 {
     (void)state;
     start(WWW);
@@ -551,7 +560,7 @@ static void test_servers_that_ask_others_are_asked_so_when_there_are_no_better(v
     assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
 }
 
-static void test_an_empty_answer_is_taken_when_no_server_has_another(void **state)
+static void test_an_empty_answer_is_accepted_when_no_server_has_another(void **state)
 {
     (void)state;
     start(WWW);
@@ -573,7 +582,7 @@ static void test_a_failing_cut_that_was_just_given_fails_with_its_reasons(void *
     assert_string_equal(silent(), "fail 2: 22 23");
 }
 
-static void test_refusals_by_all_and_a_servers_own_reason_are_told(void **state)
+static void test_the_failure_tells_of_refusals_by_all_and_of_a_servers_own_reason(void **state)
 {
     (void)state;
     start(WWW);
@@ -586,7 +595,7 @@ static void test_refusals_by_all_and_a_servers_own_reason_are_told(void **state)
         "fail 2: 20 22");
 }
 
-static void test_why_nobody_can_be_reached_is_told_where_the_code_says_too_little(void **state)
+static void test_the_failure_says_why_no_server_is_reachable(void **state)
 {
     (void)state;
     start(WWW);
@@ -614,7 +623,7 @@ static void test_our_own_lack_of_room_is_not_remembered(void **state)
     assert_string_equal(failed((struct exchange_failure){.full = true}), "fail 2: 0 once");
 }
 
-static void test_when_a_known_cut_fails_the_parent_is_asked_anew(void **state)
+static void test_the_parent_is_asked_again_when_a_known_cut_fails(void **state)
 {
     (void)state;
     start(WWW);
@@ -626,7 +635,7 @@ static void test_when_a_known_cut_fails_the_parent_is_asked_anew(void **state)
     assert_string_equal(silent(), "fail 2: 22 23");
 }
 
-static void test_when_the_parent_says_the_same_it_is_over(void **state)
+static void test_a_parent_with_the_same_servers_ends_it(void **state)
 {
     (void)state;
     start(WWW);
@@ -636,7 +645,7 @@ static void test_when_the_parent_says_the_same_it_is_over(void **state)
     assert_string_equal(referred(EXAMPLE), "learn; fail 2: 22 23");
 }
 
-static void test_when_the_parent_says_the_same_its_other_servers_are_looked_up(void **state)
+static void test_a_parent_with_the_same_addresses_leads_to_more_lookups(void **state)
 {
     (void)state;
     start(WWW);
@@ -648,7 +657,7 @@ static void test_when_the_parent_says_the_same_its_other_servers_are_looked_up(v
                         "learn; sub ns.example.net. A #102; sub ns.example.net. AAAA #103");
 }
 
-static void test_when_a_server_cannot_be_found_the_zone_above_it_may_know_it(void **state)
+static void test_a_zone_above_a_server_may_have_its_glue(void **state)
 {
     (void)state;
     static struct delegation known;
@@ -662,7 +671,7 @@ static void test_when_a_server_cannot_be_found_the_zone_above_it_may_know_it(voi
     assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
 }
 
-static void test_the_parent_is_asked_anew_once(void **state)
+static void test_the_parent_is_asked_again_once(void **state)
 {
     (void)state;
     start(WWW);
@@ -696,7 +705,7 @@ static void test_an_alias_out_of_the_zone_is_resolved_from_its_own(void **state)
     assert_string_equal(sub_failed(ITERATE_TAG_ALIAS), "fail 2:");
 }
 
-static void test_aliases_in_a_circle_fail(void **state)
+static void test_an_alias_loop_fails(void **state)
 {
     (void)state;
     start(WWW);
@@ -720,7 +729,7 @@ static void test_aliases_from_zone_to_zone_end_with_the_budget(void **state)
 
 /* ---- attacks ---- */
 
-/* NXNSAttack: a referral to many names, none of which is there. */
+/* NXNSAttack: a referral to many names that do not exist. */
 static void test_a_referral_to_many_names_costs_few_lookups(void **state)
 {
     (void)state;
@@ -776,7 +785,7 @@ static void test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once(void 
         "learn; fail 2: 22 " UNKNOWN);
 }
 
-static void test_going_down_for_ever_ends_with_the_budget(void **state)
+static void test_an_endless_descent_ends_with_the_budget(void **state)
 {
     (void)state;
     char name[2 * NAME_LABELS_MAX + 1] = "";
@@ -805,13 +814,13 @@ static void test_questions_of_all_tasks_are_bounded_and_so_is_the_time(void **st
         ;
     start(WWW);
     assert_string_equal(found(EXAMPLE), "fail 2: 22");
-    budget_init(&budget, 0);
+    budget = fresh_budget(0);
     budget.ends_at = 1;
     start(WWW);
     assert_string_equal(found(EXAMPLE), "fail 2: 22");
 }
 
-static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
+static void test_a_failure_by_anothers_budget_is_not_remembered(void **state)
 {
     (void)state;
     while (budget_take(&budget, BUDGET_LOOKUPS, 1))
@@ -821,14 +830,14 @@ static void test_what_fails_by_anothers_budget_is_not_remembered(void **state)
     found(COM);
     assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")),
                         "learn; fail 2: 22 once");
-    budget_init(&budget, 0);
+    budget = fresh_budget(0);
     start(WWW);
     found(COM);
     assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
                         "learn; fail 2: 22 " UNKNOWN);
 }
 
-static void test_what_fails_for_lack_of_room_is_not_remembered(void **state)
+static void test_a_failed_lookup_for_lack_of_room_is_not_remembered(void **state)
 {
     (void)state;
     start(WWW);
@@ -838,7 +847,7 @@ static void test_what_fails_for_lack_of_room_is_not_remembered(void **state)
     assert_string_equal(sub_failed(FIRST_AAAA), "fail 2: 22 once");
 }
 
-static void test_without_any_cut_nobody_is_reachable(void **state)
+static void test_without_any_cut_no_server_is_reachable(void **state)
 {
     (void)state;
     start(WWW);
@@ -853,64 +862,63 @@ int main(void)
         cmocka_unit_test_setup(test_it_begins_at_the_closest_cut, set_up),
         cmocka_unit_test_setup(test_without_minimisation_the_whole_question_goes_down, set_up),
         cmocka_unit_test_setup(test_a_name_within_the_zone_is_passed, set_up),
-        cmocka_unit_test_setup(test_a_name_that_is_known_to_be_there_is_not_asked_for, set_up),
-        cmocka_unit_test_setup(test_what_the_zone_says_of_itself_is_learned, set_up),
+        cmocka_unit_test_setup(test_a_name_known_to_exist_is_not_asked_for, set_up),
+        cmocka_unit_test_setup(test_a_zones_statement_about_itself_is_learned, set_up),
         cmocka_unit_test_setup(test_a_ds_record_is_asked_of_the_zone_above, set_up),
         cmocka_unit_test_setup(test_the_root_is_asked_for_its_servers_first, set_up),
-        cmocka_unit_test_setup(test_when_nobody_says_who_they_are_the_hints_serve, set_up),
+        cmocka_unit_test_setup(test_the_hints_serve_when_priming_fails, set_up),
         cmocka_unit_test_setup(test_when_the_servers_of_the_root_fail_the_hints_are_asked_once,
                                set_up),
         cmocka_unit_test_setup(test_a_stub_zone_begins_at_its_own_servers, set_up),
         cmocka_unit_test_setup(test_other_classes_than_in_are_refused, set_up),
-        cmocka_unit_test_setup(test_absent_by_part_and_whole_name_all_below_the_part_is_absent,
+        cmocka_unit_test_setup(test_a_name_denied_minimised_and_whole_does_not_exist_with_all_below,
                                set_up),
         cmocka_unit_test_setup(
             test_a_server_that_denies_an_empty_non_terminal_is_asked_for_the_whole, set_up),
         cmocka_unit_test_setup(test_nothing_is_known_below_a_name_whose_alias_leads_nowhere,
                                set_up),
-        cmocka_unit_test_setup(test_what_is_known_to_be_absent_ends_it, set_up),
-        cmocka_unit_test_setup(test_an_alias_of_a_part_is_asked_for_with_the_whole_name, set_up),
-        cmocka_unit_test_setup(test_servers_that_are_silent_to_parts_are_shown_the_whole, set_up),
-        cmocka_unit_test_setup(test_servers_that_refuse_parts_are_shown_the_whole, set_up),
+        cmocka_unit_test_setup(test_a_known_absence_ends_it, set_up),
+        cmocka_unit_test_setup(test_an_alias_of_a_minimised_name_is_asked_for_with_the_whole_name,
+                               set_up),
+        cmocka_unit_test_setup(test_servers_silent_about_minimised_names_get_the_whole_name,
+                               set_up),
+        cmocka_unit_test_setup(test_servers_that_refuse_minimised_names_get_the_whole_name, set_up),
         cmocka_unit_test_setup(
             test_missing_addresses_are_looked_up_and_the_first_that_comes_is_asked, set_up),
         cmocka_unit_test_setup(test_a_host_of_one_version_looks_up_addresses_of_that_one, set_up),
-        cmocka_unit_test_setup(test_known_addresses_come_first_and_others_when_they_are_of_no_use,
-                               set_up),
-        cmocka_unit_test_setup(test_an_answer_without_addresses_is_none, set_up),
+        cmocka_unit_test_setup(test_known_addresses_come_first_and_others_when_they_fail, set_up),
+        cmocka_unit_test_setup(test_a_lookup_without_addresses_finds_no_server, set_up),
         cmocka_unit_test_setup(test_a_server_whose_name_is_an_alias_is_asked, set_up),
-        cmocka_unit_test_setup(test_absence_of_a_part_in_one_zone_says_nothing_of_another, set_up),
-        cmocka_unit_test_setup(test_lookups_of_a_cut_that_was_left_are_left, set_up),
-        cmocka_unit_test_setup(test_lame_servers_and_those_that_say_no_make_it_ask_another, set_up),
-        cmocka_unit_test_setup(test_servers_that_ask_others_are_asked_so_when_there_are_no_better,
+        cmocka_unit_test_setup(test_an_absence_in_one_zone_says_nothing_about_another, set_up),
+        cmocka_unit_test_setup(test_leaving_a_cut_leaves_its_lookups, set_up),
+        cmocka_unit_test_setup(test_lame_and_refusing_servers_make_it_ask_another, set_up),
+        cmocka_unit_test_setup(test_recursive_servers_are_asked_with_rd_when_there_are_no_better,
                                set_up),
-        cmocka_unit_test_setup(test_an_empty_answer_is_taken_when_no_server_has_another, set_up),
+        cmocka_unit_test_setup(test_an_empty_answer_is_accepted_when_no_server_has_another, set_up),
         cmocka_unit_test_setup(test_a_failing_cut_that_was_just_given_fails_with_its_reasons,
                                set_up),
-        cmocka_unit_test_setup(test_refusals_by_all_and_a_servers_own_reason_are_told, set_up),
         cmocka_unit_test_setup(
-            test_why_nobody_can_be_reached_is_told_where_the_code_says_too_little, set_up),
+            test_the_failure_tells_of_refusals_by_all_and_of_a_servers_own_reason, set_up),
+        cmocka_unit_test_setup(test_the_failure_says_why_no_server_is_reachable, set_up),
         cmocka_unit_test_setup(test_our_own_lack_of_room_is_not_remembered, set_up),
-        cmocka_unit_test_setup(test_when_a_known_cut_fails_the_parent_is_asked_anew, set_up),
-        cmocka_unit_test_setup(test_when_the_parent_says_the_same_it_is_over, set_up),
-        cmocka_unit_test_setup(test_when_the_parent_says_the_same_its_other_servers_are_looked_up,
-                               set_up),
-        cmocka_unit_test_setup(test_when_a_server_cannot_be_found_the_zone_above_it_may_know_it,
-                               set_up),
-        cmocka_unit_test_setup(test_the_parent_is_asked_anew_once, set_up),
+        cmocka_unit_test_setup(test_the_parent_is_asked_again_when_a_known_cut_fails, set_up),
+        cmocka_unit_test_setup(test_a_parent_with_the_same_servers_ends_it, set_up),
+        cmocka_unit_test_setup(test_a_parent_with_the_same_addresses_leads_to_more_lookups, set_up),
+        cmocka_unit_test_setup(test_a_zone_above_a_server_may_have_its_glue, set_up),
+        cmocka_unit_test_setup(test_the_parent_is_asked_again_once, set_up),
         cmocka_unit_test_setup(test_the_zone_above_a_stub_zone_is_never_asked, set_up),
         cmocka_unit_test_setup(test_an_alias_out_of_the_zone_is_resolved_from_its_own, set_up),
-        cmocka_unit_test_setup(test_aliases_in_a_circle_fail, set_up),
+        cmocka_unit_test_setup(test_an_alias_loop_fails, set_up),
         cmocka_unit_test_setup(test_aliases_from_zone_to_zone_end_with_the_budget, set_up),
         cmocka_unit_test_setup(test_a_referral_to_many_names_costs_few_lookups, set_up),
         cmocka_unit_test_setup(test_lookups_of_all_tasks_of_a_question_are_bounded, set_up),
         cmocka_unit_test_setup(test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once,
                                set_up),
-        cmocka_unit_test_setup(test_going_down_for_ever_ends_with_the_budget, set_up),
+        cmocka_unit_test_setup(test_an_endless_descent_ends_with_the_budget, set_up),
         cmocka_unit_test_setup(test_questions_of_all_tasks_are_bounded_and_so_is_the_time, set_up),
-        cmocka_unit_test_setup(test_what_fails_by_anothers_budget_is_not_remembered, set_up),
-        cmocka_unit_test_setup(test_what_fails_for_lack_of_room_is_not_remembered, set_up),
-        cmocka_unit_test_setup(test_without_any_cut_nobody_is_reachable, set_up),
+        cmocka_unit_test_setup(test_a_failure_by_anothers_budget_is_not_remembered, set_up),
+        cmocka_unit_test_setup(test_a_failed_lookup_for_lack_of_room_is_not_remembered, set_up),
+        cmocka_unit_test_setup(test_without_any_cut_no_server_is_reachable, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
 #include "support/fake_loop.h"
 
 /*
- * The acting part under a strategy that the test writes: what steps do, alone and several at once,
- * with the zone "." asked of upstream 1000.
+ * Tasks under a strategy that the test writes: what steps do, alone and together. The zone "." has
+ * upstream 1000.
  */
 enum { MAX_TASKS = 40 };
 
@@ -23,7 +23,7 @@ static unsigned answers;
 static uint8_t rcode;
 static char text[4096];
 
-/* The strategy: a function for the question "top", and plain forwarding of all others. */
+/* The strategy: a function for the question "top", and plain forwarding for all others. */
 static void (*script)(const struct strategy_view *view, const struct event *event,
                       struct steps *out);
 
@@ -130,7 +130,7 @@ static void fail_at_once(const struct strategy_view *view, const struct event *e
     steps_add(out, STEP_FAIL)->failure = (struct failure){.rcode = RCODE_SERVFAIL};
 }
 
-static void test_who_fails_at_once_is_told_at_the_end_of_the_turn(void **state)
+static void test_a_failure_at_once_is_delivered_at_the_end_of_the_turn(void **state)
 {
     (void)state;
     begin(fail_at_once);
@@ -154,7 +154,7 @@ static void ask_twice(const struct strategy_view *view, const struct event *even
         steps_add(out, STEP_DONE);
 }
 
-static void test_an_answer_may_lead_to_a_new_question_of_the_same_task(void **state)
+static void test_an_answer_may_lead_to_a_new_question_in_the_same_task(void **state)
 {
     (void)state;
     begin(ask_twice);
@@ -198,7 +198,7 @@ static void test_the_first_of_several_subtasks_may_end_the_task(void **state)
     assert_int_equal(tasks.count, 0);
 }
 
-static void test_subtasks_left_over_go_on_alone(void **state)
+static void test_subtasks_go_on_after_their_parent(void **state)
 {
     (void)state;
     subs_done = subs_failed = 0;
@@ -228,7 +228,7 @@ static void eight_subs(const struct strategy_view *view, const struct event *eve
         steps_add(out, STEP_FAIL)->failure = (struct failure){.rcode = RCODE_SERVFAIL};
 }
 
-static void test_no_more_than_so_many_subtasks_run_at_once(void **state)
+static void test_the_number_of_subtasks_is_bounded(void **state)
 {
     (void)state;
     subs_failed = 0;
@@ -291,7 +291,7 @@ static void ask_once(const struct strategy_view *view, const struct event *event
         steps_add(out, STEP_DONE);
 }
 
-static void test_memory_of_tasks_is_used_again(void **state)
+static void test_the_memory_of_tasks_is_reused(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3 * TASKS_SLAB; i++) {
@@ -305,18 +305,17 @@ static void test_memory_of_tasks_is_used_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_who_fails_at_once_is_told_at_the_end_of_the_turn,
+        cmocka_unit_test_setup_teardown(test_a_failure_at_once_is_delivered_at_the_end_of_the_turn,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_lead_to_a_new_question_of_the_same_task,
+        cmocka_unit_test_setup_teardown(test_an_answer_may_lead_to_a_new_question_in_the_same_task,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_first_of_several_subtasks_may_end_the_task, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_subtasks_left_over_go_on_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_more_than_so_many_subtasks_run_at_once, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_subtasks_go_on_after_their_parent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_number_of_subtasks_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_task_does_not_wait_for_itself, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_strategy_without_end_is_stopped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_memory_of_tasks_is_used_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_memory_of_tasks_is_reused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

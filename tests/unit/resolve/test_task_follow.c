@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/recursion.h"
 
-/* Tasks that would show one zone the same part of their names. Server 1 is the root, 2 has com,
- * which has all names itself. */
+/* Tasks that would send one zone the same minimised QNAME. Server 1 is the root; server 2 has com
+ * and all its names. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
 {
     static const struct sections com = {.authority = {"com. 900 NS a.com."},
@@ -18,7 +18,7 @@ enum { CLIENTS = 3 };
 static struct waiter clients[CLIENTS];
 static struct task *asks[CLIENTS];
 
-/* Asks for n0.com, n1.com ..., together. */
+/* Asks for n0.com, n1.com and so on, together. */
 static void ask_all(void)
 {
     static const char *const names[CLIENTS] = {"n0.com", "n1.com", "n2.com"};
@@ -43,7 +43,7 @@ static void assert_nothing_is_left(void)
         assert_null(tasks.leaders[i]);
 }
 
-static void test_one_asks_for_all_and_they_go_on_with_what_it_learned(void **state)
+static void test_followers_go_on_with_what_their_leader_learned(void **state)
 {
     (void)state;
     ask_all();
@@ -55,7 +55,7 @@ static void test_one_asks_for_all_and_they_go_on_with_what_it_learned(void **sta
     assert_nothing_is_left();
 }
 
-static void test_whole_questions_wait_for_nobody(void **state)
+static void test_whole_questions_follow_no_task(void **state)
 {
     (void)state;
     world.rules.minimise = false;
@@ -65,18 +65,18 @@ static void test_whole_questions_wait_for_nobody(void **state)
     assert_nothing_is_left();
 }
 
-static void test_when_who_asks_gets_no_answer_the_others_ask_after_a_while(void **state)
+static void test_followers_of_a_silent_query_ask_after_a_while(void **state)
 {
     (void)state;
     ask_all();
     fake_loop_advance(loop, TASK_FOLLOW_US + 10 * US_PER_MS);
-    assert_int_equal(asked_count, CLIENTS); /* nobody waits twice for the same */
+    assert_int_equal(asked_count, CLIENTS); /* no task follows twice for the same query */
     run();
     assert_int_equal(answers, CLIENTS);
     assert_nothing_is_left();
 }
 
-static void test_when_who_asks_fails_the_others_ask(void **state)
+static void test_followers_ask_when_their_leader_fails(void **state)
 {
     (void)state;
     ask_all();
@@ -97,12 +97,12 @@ static void end_of(struct task *task)
     finish_deliver(&tasks);
 }
 
-static void test_who_ends_leaves_nobody_waiting(void **state)
+static void test_a_task_that_ends_leaves_no_follower_waiting(void **state)
 {
     (void)state;
     ask_all();
-    end_of(asks[1]); /* one that waits */
-    end_of(asks[0]); /* the one that asks */
+    end_of(asks[1]); /* a follower */
+    end_of(asks[0]); /* the leader */
     assert_int_equal(answers, 2);
     answered_count = 1;
     run();
@@ -118,13 +118,15 @@ static void test_who_ends_leaves_nobody_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_asks_for_all_and_they_go_on_with_what_it_learned,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_whole_questions_wait_for_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_when_who_asks_gets_no_answer_the_others_ask_after_a_while, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_when_who_asks_fails_the_others_ask, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_who_ends_leaves_nobody_waiting, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_followers_go_on_with_what_their_leader_learned, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_whole_questions_follow_no_task, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_followers_of_a_silent_query_ask_after_a_while, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_followers_ask_when_their_leader_fails, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_task_that_ends_leaves_no_follower_waiting, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include "resolve/task_trace.h"
 #include "resolve/trace.h"
 
-/* What a watched question shows of itself, above a small hierarchy: 1 is the root, 2 com, 3
- * example.com, 4 never answers, 5 is lame. */
+/* The trace of a question above a small hierarchy: 1 is the root, 2 com, 3 example.com; 4 never
+ * answers, 5 is lame. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
 {
     static const struct sections none = {.answer = {NULL}};
@@ -66,7 +66,7 @@ static const char *text_of(const struct trace *trace, struct trace_name at)
     return out;
 }
 
-/* A line a step, as a person would read it. */
+/* One line for each step, as a person reads it. */
 static const char *show(const struct trace *trace)
 {
     char type[RRTYPE_TEXT_MAX];
@@ -136,7 +136,7 @@ static void test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in(voi
         strstr(said, "\n  end www.bare.com A: positive\nend away.example.com A: positive\n"));
 }
 
-static void test_what_is_known_is_used_unless_it_is_to_be_fresh(void **state)
+static void test_known_answers_are_used_unless_the_trace_is_fresh(void **state)
 {
     (void)state;
     resolve("away.example.com");
@@ -160,7 +160,7 @@ static void test_servers_that_fail_are_shown_with_the_end(void **state)
     assert_non_null(strstr(said, "end www.dead.com A: failed\n"));
 }
 
-static void test_time_that_was_over_is_said_to_be(void **state)
+static void test_a_trace_shows_a_timeout(void **state)
 {
     (void)state;
     silence_lasts = true;
@@ -170,7 +170,7 @@ static void test_time_that_was_over_is_said_to_be(void **state)
         strstr(said, "given up www.dead.com A of dead.com: no server answered in time\n"));
 }
 
-static void test_who_comes_second_is_told_that_the_question_is_asked_already(void **state)
+static void test_a_second_client_sees_that_it_joins(void **state)
 {
     (void)state;
     struct trace *second = trace_new(&tasks.traces, false, loop_now(loop));
@@ -199,12 +199,12 @@ static void test_a_reader_who_leaves_early_leaves_nothing_behind(void **state)
     assert_int_equal(task_join(&tasks, &key, &waiter, trace), RESOLVER_WAITING);
     list_remove(&waiter.node);
     trace_close(trace);
-    assert_int_equal(tasks.traces, 1); /* the task has it still */
+    assert_int_equal(tasks.traces, 1); /* the task still has it */
     run();
     assert_int_equal(tasks.traces, 0);
 }
 
-static void test_no_more_than_a_few_watch_at_once(void **state)
+static void test_the_number_of_traces_is_bounded(void **state)
 {
     (void)state;
     struct trace *traces[TRACES_MAX];
@@ -239,7 +239,7 @@ static void test_steps_and_names_beyond_the_bound_are_counted_and_left_out(void 
     assert_int_equal(running, 0);
 }
 
-static void test_what_a_question_costs_is_counted_when_it_ends(void **state)
+static void test_the_cost_of_a_question_is_counted_when_it_ends(void **state)
 {
     (void)state;
     world.rules.priming = true;
@@ -247,7 +247,7 @@ static void test_what_a_question_costs_is_counted_when_it_ends(void **state)
     assert_int_equal(stats.recursion_resolutions, 1);
     assert_int_equal(stats.recursion_primings, 1);
     assert_int_equal(stats.recursion_referrals, 3); /* com, example.com, bare.com */
-    assert_int_equal(stats.recursion_lookups, 1);   /* IPv4 alone is of use here */
+    assert_int_equal(stats.recursion_lookups, 1);   /* only IPv4 is useful here */
     assert_true(stats.recursion_queries >= 6 && stats.recursion_queries < 12);
     assert_true(stats.recursion_minimised >= 2);
     assert_int_equal(stats.recursion_bound_queries + stats.recursion_bound_time, 0);
@@ -286,19 +286,18 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_known_is_used_unless_it_is_to_be_fresh, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_known_answers_are_used_unless_the_trace_is_fresh,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_servers_that_fail_are_shown_with_the_end, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_time_that_was_over_is_said_to_be, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_who_comes_second_is_told_that_the_question_is_asked_already, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_trace_shows_a_timeout, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_second_client_sees_that_it_joins, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_reader_who_leaves_early_leaves_nothing_behind,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_more_than_a_few_watch_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_number_of_traces_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_steps_and_names_beyond_the_bound_are_counted_and_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_a_question_costs_is_counted_when_it_ends, set_up,
+        cmocka_unit_test_setup_teardown(test_the_cost_of_a_question_is_counted_when_it_ends, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_bound_that_was_reached_is_counted_once_a_question,
                                         set_up, tear_down),
