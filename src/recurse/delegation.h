@@ -95,8 +95,8 @@ void delegation_add_answer(struct delegation *delegation, unsigned server,
 void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t port,
                      struct addr *out);
 
-/* Whether the server's name lies in the zone, so that a look-up would have to ask the zone itself
- * and only glue helps. */
+/* Whether the server is at or below the zone, so that a look-up would ask the zone itself and only
+ * glue helps. */
 bool delegation_needs_glue(const struct delegation *delegation, unsigned server);
 
 /* Adds the addresses that `from` has for servers of the same names. */

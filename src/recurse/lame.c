@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A 64-bit hash with a random seed stands for a pair: an attacker cannot prepare a collision, and a
+ * A 64-bit hash with a random seed identifies a pair: an attacker cannot prepare a collision, and a
  * chance collision does no harm. The last bits choose a row of places.
  */
 #include "recurse/lame.h"

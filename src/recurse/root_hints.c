@@ -14,7 +14,7 @@
 #include "dns/present.h"
 #include "dns/rrtype.h"
 
-/* As IANA publishes them; the last server to move was b, in November 2023. */
+/* The addresses that IANA publishes; the last server to move was b, in November 2023. */
 static const struct {
     char letter;
     const char *ipv4, *ipv6;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_CLASSIFY_H
 #define NAILUP_RESOLVE_CLASSIFY_H
 
-/* What kind of response is this? Pure; any thread. */
+/* The kind of a response. Pure; any thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

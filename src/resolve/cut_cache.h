@@ -35,7 +35,7 @@ struct cut_found {
  * the zone's own servers, or at the hints. */
 void cut_cache_find(struct task *task, struct name name, struct cut_found *out);
 
-/* Returns the name of the closest known cut above the zone; the root if there is none. */
+/* Returns the name of the closest known cut above the zone, or the root. */
 struct name cut_cache_above(struct task *task, struct name zone);
 
 /* Adds the glue that known cuts have for the servers of this one. */

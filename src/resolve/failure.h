@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_FAILURE_H
 #define NAILUP_RESOLVE_FAILURE_H
 
-/* What a client learns about a failure. Pure; any thread. */
+/* A failure as its client sees it. Pure; any thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

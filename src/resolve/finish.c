@@ -178,7 +178,7 @@ static void hand_out_stale(struct task *task, const struct answer *answer)
     }
 }
 
-/* Also stores the stale answer for a while, for the next clients. False: there is none. */
+/* Also stores the stale answer for a while, for the next clients. False: the cache has none. */
 static bool serve_stale(struct task *task, const struct failure *failure)
 {
     struct answer *stale = stale_take(task, failure);

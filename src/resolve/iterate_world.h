@@ -12,8 +12,8 @@
 
 struct upstream;
 
-/* What recursion needs from outside. Tasks borrow it; NULL leaves them without recursion. It stays
- * as long as the tasks do: a reload changes what is in it, because tasks have servers to drop. */
+/* The world outside recursion. Tasks borrow it; NULL leaves them without recursion. It stays as
+ * long as the tasks do: a reload changes what is in it, because tasks have servers to drop. */
 struct iterate_world {
     struct iterate_rules rules;
     struct delegation hints;

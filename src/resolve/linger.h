@@ -34,7 +34,7 @@ void linger_again(struct task *task);
 /* No answer can come any more; gives the task back. */
 void linger_end(struct task *task);
 
-/* Ends the oldest lingering task; false: there is none. */
+/* Ends the oldest lingering task; false: no task lingers. */
 bool linger_drop_oldest(struct tasks *tasks);
 
 /* Ends all lingering tasks. */

@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_OUTLOOK_H
 #define NAILUP_RESOLVE_OUTLOOK_H
 
-/* What a resolver would do with a question now, for people: resolver_look(). */
+/* The fate of a question if it were asked now, for people: resolver_look(). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -196,8 +196,8 @@ static void add_root(struct routes *routes, const struct strategy *iterate)
     routes->root = zone;
 }
 
-/* Makes the zone that stands in where a zone's servers fail: the zone above, or recursion. No zone
- * stands in for that one, so a question moves up once. */
+/* Makes the substitute for a zone whose servers fail: the zone above, or recursion. A substitute
+ * has no substitute, so a question moves up once. */
 static void add_above(struct routes *routes, struct zone *zone, struct zone *above,
                       const struct strategy *iterate)
 {

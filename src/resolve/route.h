@@ -39,10 +39,10 @@ struct zone {
                           left */
     const struct zone
         *within; /* of a cut: the configured zone that contains it; NULL: this is one itself */
-    /* The zone that resolves its names where its servers fail (first: yes); NULL: none. */
+    /* The substitute that resolves its names where its servers fail (first: yes); NULL: none. */
     const struct zone *above;
     const struct zone
-        *instead_of; /* of such a zone: the zone it stands in for, whose names it has too */
+        *instead_of; /* of a substitute: the zone that it replaces, whose names it has too */
 };
 
 /* The strategy of each kind of zone. */
@@ -78,7 +78,7 @@ bool routes_have_forward(const struct routes *routes);
 const struct zone *route_at(const struct routes *routes, size_t place);
 
 /* Whether name (in any case) belongs to the zone: it is below it, and no inner zone takes it,
- * except one that this zone stands in for. Servers are not believed about other names. */
+ * except one that this zone replaces. Servers are not believed about other names. */
 bool route_owns(const struct zone *zone, struct name name);
 
 #endif

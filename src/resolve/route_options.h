@@ -29,7 +29,7 @@ struct route_zone {
     uint8_t wire[NAME_WIRE_MAX]; /* the zone's name in lower case */
     uint8_t name_len;
     enum route_kind kind;
-    bool first;    /* recursion stands in where they fail */
+    bool first;    /* recursion is the substitute where they fail */
     bool trust_ad; /* clients may see the AD of these upstreams */
     bool cache;    /* answers of this zone are cached */
     struct route_upstream *upstreams;

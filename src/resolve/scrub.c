@@ -247,7 +247,7 @@ static void keep_negative(struct scrubbing *work, const struct rr *rr)
         scrub_keep(work, rr, work->kind, response->soa_ttl);
 }
 
-/* Keeps proofs, with DO. They prove an absence, or that a wildcard may stand for the name (RFC 4035
+/* Keeps proofs, with DO. They prove an absence, or that a wildcard covers the name (RFC 4035
  * section 3.1.3), so they stay in minimal answers too. */
 static bool keep_proof(struct scrubbing *work, const struct rr *rr)
 {

@@ -19,8 +19,8 @@ enum { STALE_TTL_S = 30 };
  * failure, and a life of STALE_TTL_S. failure: of the task; NULL: the task is slow.
  *
  * The answer never has AD: its signatures may have expired too, and a validating client checks
- * them. There is none when the failure is one of DNSSEC, which old data must not hide, and none
- * when the resolver closes.
+ * them. The result is NULL after a DNSSEC failure, which old data must not hide, and while the
+ * resolver closes.
  */
 struct answer *stale_take(const struct task *task, const struct failure *failure);
 

@@ -75,7 +75,7 @@ union strategy_memory {
     struct iterate_memory iterate;
 };
 
-/* What the operator decides about recursion. */
+/* The operator's rules for recursion. */
 struct iterate_rules {
     bool priming;    /* RFC 9609 */
     bool minimise;   /* RFC 9156 */
@@ -142,8 +142,8 @@ enum step_kind {
     STEP_LEAVE,   /* wait for subtasks no longer */
     STEP_DONE,    /* end with the kept head, if any, and the event's answer */
     STEP_FAIL,    /* end with failure */
-    STEP_ABOVE,   /* failure: the zone's servers are useless; the zone that stands in gets STARTED,
-                     and without one this is FAIL */
+    STEP_ABOVE, /* failure: the zone's servers are useless; the zone's substitute gets STARTED, and
+                   without one this is FAIL */
 };
 
 struct step_ask {

@@ -27,7 +27,7 @@
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
-/* What an event brought that the steps may use. */
+/* The parts of an event that its steps may use. */
 struct at_hand {
     const struct event *event;
     const struct answer *answer; /* to keep, or to end with; NULL with most events */
@@ -88,7 +88,7 @@ static void task_on_wait_over(struct timer *timer)
     finish_deliver(tasks);
 }
 
-/* A newer query to unproven servers took this one's place. */
+/* A newer query to unproven servers took the place of this query. */
 static void task_on_yield(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, group.yield);
@@ -301,7 +301,7 @@ static bool change_zone(struct task *task, const struct zone *zone)
     return true;
 }
 
-/* The zone's servers are useless: the zone that stands in for it starts again. */
+/* The zone's servers are useless: its substitute starts again. */
 static void step_above(struct task *task, const struct failure *failure,
                        const struct at_hand *at_hand)
 {

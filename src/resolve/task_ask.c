@@ -283,8 +283,8 @@ void task_ask_stop(struct task *task)
 
 /* ---- asking ---- */
 
-/* The time of the client's budget, of which some is left for a zone that stands in. 0: as much as
- * an exchange may take. */
+/* Returns the time of the client's budget, and leaves some of it to a substitute. 0: as much as an
+ * exchange may take. */
 static uint64_t time_to_ask(const struct task *task)
 {
     uint64_t now = loop_now(task->tasks->loop);

@@ -52,7 +52,7 @@ enum task_state {
 /* The ends of a task that runs. */
 #define TASK_ENDS (TASK_BIT(ANSWERED) | TASK_BIT(FAILED) | TASK_BIT(PARTING))
 
-/* What happens when the clock of a running task (struct task.clock) expires. */
+/* The event when the clock of a running task (struct task.clock) expires. */
 enum task_deadline {
     TASK_DEADLINE_STALE, /* clients get a stale answer if there is one; the task goes on */
     TASK_DEADLINE_END,   /* the task fails */

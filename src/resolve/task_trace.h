@@ -3,8 +3,8 @@
 #ifndef NAILUP_RESOLVE_TASK_TRACE_H
 #define NAILUP_RESOLVE_TASK_TRACE_H
 
-/* What a task writes to its trace (trace.h). The caller checks task_is_traced() first, so other
- * tasks pay for that check only. Decides nothing. */
+/* The rows that a task adds to its trace (trace.h). The caller checks task_is_traced() first, so
+ * other tasks pay for that check only. Decides nothing. */
 
 #include <stdbool.h>
 

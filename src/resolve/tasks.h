@@ -48,8 +48,8 @@ enum {
  * fast ones. Clients give up soon after. */
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
-/* The time a zone's servers have where another zone stands in for them (first: yes), or where the
- * whole QNAME follows when a minimised one brings silence. */
+/* The time for a zone's servers where the zone has a substitute (first: yes), or where the whole
+ * QNAME follows a minimised one that brings silence. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
 struct held_answer;

@@ -49,7 +49,7 @@ struct trace_step {
     bool has_question, has_rcode;
     bool nailed;           /* over a connection that nailup keeps open */
     uint16_t type;         /* of the question */
-    uint16_t rcode, ede;   /* ede: EDE_NONE where there is none */
+    uint16_t rcode, ede;   /* ede: or EDE_NONE */
     uint64_t at_us;        /* since the trace began */
     uint64_t us;           /* how long it took; 0: unknown */
     struct addr addr;      /* of the server; AF_UNSPEC: none */

@@ -532,7 +532,7 @@ static void test_leaving_a_cut_leaves_its_lookups(void **state)
                         "learn; leave; ask a.sub.example.com. A @sub.example.com. 0-1");
 }
 
-/* ---- servers of no use ---- */
+/* ---- useless servers ---- */
 
 static void test_lame_and_refusing_servers_make_it_ask_another(void **state)
 {
