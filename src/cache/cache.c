@@ -387,7 +387,7 @@ static void fill_item(const struct bucket *bucket, unsigned way, const struct en
     entry_view(entry, &out->answer);
     out->flags = entry_flags(entry);
     out->view = entry->view;
-    out->marked = bucket_is_marked(bucket, way);
+    out->is_marked = bucket_is_marked(bucket, way);
 }
 
 bool cache_peek(struct cache *cache, const struct cache_key *key, uint64_t now_us,

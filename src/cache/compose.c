@@ -17,7 +17,7 @@ void compose_begin(struct compose *compose, struct compose_space *space,
 {
     compose->space = space;
     compose->ttl_count = 0;
-    compose->failed = false;
+    compose->has_failed = false;
     build_init(&compose->build, space->bytes, sizeof(space->bytes));
     build_header(&compose->build, 0, (uint16_t)(HEADER_QR | HEADER_RA | flags));
     build_question(&compose->build, question);
@@ -37,8 +37,8 @@ static void note_ttl(struct compose *compose, size_t offset)
 static bool compose_has_room(struct compose *compose)
 {
     if (compose->ttl_count == COMPOSE_RECORDS_MAX)
-        compose->failed = true;
-    return !compose->failed && !compose->build.overflow;
+        compose->has_failed = true;
+    return !compose->has_failed && !compose->build.overflow;
 }
 
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl)
@@ -47,7 +47,7 @@ void compose_copy(struct compose *compose, struct copy *copy, const struct rr *r
         return;
     size_t offset = build_len(&compose->build);
     if (!copy_rr(copy, rr, ttl))
-        compose->failed = true;
+        compose->has_failed = true;
     else if (!compose->build.overflow)
         note_ttl(compose, offset);
 }
@@ -98,7 +98,7 @@ void compose_level_ttls(struct compose *compose, uint16_t first)
 bool compose_end(struct compose *compose, struct answer *out)
 {
     size_t len = build_finish(&compose->build);
-    if (compose->failed || !len)
+    if (compose->has_failed || !len)
         return false;
     *out = (struct answer){
         .message = span_of(compose->space->bytes, len),

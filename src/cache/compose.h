@@ -32,7 +32,7 @@ struct compose_space {
 struct compose {
     struct compose_space *space;
     uint16_t ttl_count;
-    bool failed; /* malformed RDATA, or too many records */
+    bool has_failed; /* malformed RDATA, or too many records */
     struct build build;
 };
 

@@ -8,7 +8,8 @@
 
 static bool pattern_has_name(const struct pattern *pattern, struct name name)
 {
-    return pattern->below ? name_is_below(name, pattern->name) : name_equal(name, pattern->name);
+    return pattern->is_subtree ? name_is_below(name, pattern->name)
+                               : name_equal(name, pattern->name);
 }
 
 static bool has_type(const struct pattern *pattern, uint16_t type)

@@ -19,7 +19,7 @@ enum { PATTERN_ANY_TYPE = 0 };
 
 struct pattern {
     struct name name; /* in any case; borrowed */
-    bool below;       /* include names below it */
+    bool is_subtree;  /* include names below it */
     uint16_t type;    /* or PATTERN_ANY_TYPE */
 };
 

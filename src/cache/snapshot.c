@@ -74,7 +74,7 @@ static enum cache_verdict snapshot_on_item(void *context, const struct cache_ite
         .view = found->view,
         .ede_count = answer->ede_count,
         .ede = {answer->ede[0], answer->ede[1]},
-        .marked = found->marked,
+        .is_marked = found->is_marked,
         .message = answer->message,
     };
     if (append_item(saving, &item, answer))
@@ -262,7 +262,7 @@ static void store_item(struct loading *loading, const struct snapshot_item *item
     if (is_known(loading, &key, past_s > 0) || !cache_store(loading->cache, &key, &revived->answer))
         return;
     loading->kept++;
-    if (item->marked)
+    if (item->is_marked)
         snapshot_mark(loading, &key);
 }
 

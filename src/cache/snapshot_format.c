@@ -69,7 +69,7 @@ void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_i
     out[6] = (uint8_t)(item->kind | item->security << SECURITY_SHIFT);
     out[7] = item->flags;
     out[8] = item->view;
-    out[9] = (uint8_t)(item->ede_count | (item->marked ? MARKED : 0));
+    out[9] = (uint8_t)(item->ede_count | (item->is_marked ? MARKED : 0));
     put_u16(out + 10, item->ede[0]);
     put_u16(out + 12, item->ede[1]);
 }
@@ -90,7 +90,7 @@ bool snapshot_take_item(struct span *block, struct snapshot_item *item)
         .view = at[8],
         .ede_count = (uint8_t)(at[9] & ~MARKED),
         .ede = {get_u16(at + 10), get_u16(at + 12)},
-        .marked = at[9] & MARKED,
+        .is_marked = at[9] & MARKED,
     };
     return item->ede_count <= 2 && item->security <= SECURITY_BOGUS &&
            span_take(block, get_u16(at), &item->message);

@@ -54,7 +54,7 @@ struct snapshot_item {
     uint8_t flags, view;
     uint8_t ede_count; /* at most 2 */
     uint16_t ede[2];
-    bool marked; /* a client had asked for it again */
+    bool is_marked; /* a client had asked for it again */
     struct span message;
 };
 

@@ -14,7 +14,7 @@
 struct cache_item {
     struct answer answer; /* borrowed for the visit; may have expired */
     uint8_t flags, view;  /* of its key; the message's question has the rest */
-    bool marked;          /* found since it was stored, or since SIEVE cleared the mark */
+    bool is_marked;       /* found since it was stored, or since SIEVE cleared the mark */
 };
 
 enum cache_verdict { CACHE_KEEP, CACHE_DROP };

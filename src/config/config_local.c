@@ -182,11 +182,11 @@ static void add_rest(struct loader *loader, struct local_build *build)
     enum err err = ERR_OK;
     for (size_t i = 0; i < config->zone_count && !err; i++) {
         const struct config_zone *zone = &config->zones[i];
-        err = local_build_spare(build, (struct name){zone->wire, zone->name_len});
+        err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
     }
     for (size_t i = 0; i < config->stub_count && !err; i++) {
         const struct config_zone *zone = &config->stub_zones[i];
-        err = local_build_spare(build, (struct name){zone->wire, zone->name_len});
+        err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
     }
     if (!err && config->default_local_zones)
         err = local_special_add(build);

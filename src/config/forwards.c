@@ -119,7 +119,7 @@ enum err forwards_spare(const struct forwards *forwards, const struct config *co
     if (!names)
         return ERR_NO_MEMORY;
     for (size_t i = 0; i < forwards->count && !err; i++)
-        err = local_names_spare(names, forward_name(forwards->list[i]));
+        err = local_names_exempt(names, forward_name(forwards->list[i]));
     if (err)
         local_names_free(names);
     else

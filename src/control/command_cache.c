@@ -102,7 +102,7 @@ void command_flush_zone(struct call *call)
 
     if (!flush)
         return;
-    flush->pattern.below = true;
+    flush->pattern.is_subtree = true;
     call_continue(call, flush_more, flush);
 }
 

@@ -35,7 +35,7 @@ struct wanted {
 };
 
 struct cached {
-    bool is_there, is_live, may_serve, is_due, marked, stale;
+    bool is_there, is_live, may_serve, is_due, is_marked, stale;
     uint8_t kind;
     uint16_t rcode;
     uint64_t ttl_us, age_us, over_us;
@@ -66,7 +66,7 @@ static void see_cached(struct cache *cache, const struct cache_key *key, uint64_
     out->stale = answer->stale_s > 0;
     out->may_serve = answer->kind != ANSWER_FAILURE && over_s <= cache_serves_stale_s(cache);
     out->is_due = answer->is_due;
-    out->marked = item.marked;
+    out->is_marked = item.is_marked;
     out->kind = answer->kind;
     out->rcode = answer->message.data[3] & 0x0f;
     out->ttl_us = out->is_live ? (uint64_t)(answer->ttl_s - age_s) * US_PER_S : 0;
@@ -294,7 +294,7 @@ static const char *prefetch_of(const struct cached *cached, bool prefetches)
         return "no";
     if (cached->is_due)
         return "with the next query";
-    return cached->marked ? "in its last tenth" : "in its last tenth, if queried before";
+    return cached->is_marked ? "in its last tenth" : "in its last tenth, if queried before";
 }
 
 static void put_cached(struct reply *reply, const struct cached *cached, unsigned variant,

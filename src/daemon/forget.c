@@ -17,7 +17,7 @@ static bool forget_lists_zone(const struct forget *forget, const struct answer *
 {
     for (size_t i = 0; i < forget->zone_count; i++) {
         struct pattern pattern = {.name = {forget->zones[i].wire, forget->zones[i].len},
-                                  .below = true};
+                                  .is_subtree = true};
         if (pattern_matches(&pattern, answer))
             return true;
     }

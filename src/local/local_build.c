@@ -26,7 +26,7 @@ enum { RECORD_MAX = 255 + 10 + 65535 };
 
 struct local_build {
     struct local_names *names;
-    struct name_map *spared; /* zones with upstreams */
+    struct name_map *exempt; /* zones with upstreams */
     size_t node_room, rrset_room, record_room, rdata_room;
     uint32_t zone_rules[LOCAL_REDIRECT + 1];
     uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* by is_delegated */
@@ -70,10 +70,10 @@ struct local_build *local_build_new(void)
     if (!build)
         return NULL;
     build->names = calloc(1, sizeof(*build->names));
-    build->spared = name_map_new();
+    build->exempt = name_map_new();
     if (build->names)
         build->names->map = name_map_new();
-    if (build->names && build->names->map && build->spared) {
+    if (build->names && build->names->map && build->exempt) {
         add_rules(build);
         return build;
     }
@@ -86,7 +86,7 @@ void local_build_free(struct local_build *build)
     if (!build)
         return;
     local_names_free(build->names);
-    name_map_free(build->spared);
+    name_map_free(build->exempt);
     free(build);
 }
 
@@ -466,10 +466,10 @@ void local_build_block_aliases(struct local_build *build)
     build->names->blocks_aliases = build->lists > 0;
 }
 
-enum err local_build_spare(struct local_build *build, struct name zone)
+enum err local_build_exempt(struct local_build *build, struct name zone)
 {
     uint32_t *number;
-    return name_is_root(zone) ? ERR_OK : name_map_put(build->spared, zone, 0, &number);
+    return name_is_root(zone) ? ERR_OK : name_map_put(build->exempt, zone, 0, &number);
 }
 
 enum err local_build_special(struct local_build *build, struct name name, enum local_action action,
@@ -477,7 +477,7 @@ enum err local_build_special(struct local_build *build, struct name name, enum l
 {
     if (!build->names->special_from)
         build->names->special_from = (uint32_t)build->names->rrset_count + 1;
-    *is_taken = own_rule(build, name) || name_map_find(build->spared, name);
+    *is_taken = own_rule(build, name) || name_map_find(build->exempt, name);
     return *is_taken ? ERR_OK : set_rule(build, name, build->special_rules[is_delegated][action]);
 }
 
@@ -497,7 +497,7 @@ struct build_walk {
 };
 
 /* Adds a zone with upstreams where the table would otherwise answer its names. */
-static void add_spared_zone(void *context, struct name zone, uint32_t *unused)
+static void add_exempt_zone(void *context, struct name zone, uint32_t *unused)
 {
     struct build_walk *walk = context;
     struct local_build *build = walk->build;
@@ -531,7 +531,7 @@ enum err local_build_end(struct local_build **from, struct local_names **out)
 {
     struct build_walk walk = {.build = *from};
     struct local_names *names = (*from)->names;
-    name_map_each((*from)->spared, add_spared_zone, &walk);
+    name_map_each((*from)->exempt, add_exempt_zone, &walk);
     if (!walk.err) {
         name_map_trim(names->map);
         name_map_each(names->map, settle_node, &walk);

@@ -8,7 +8,7 @@
  *
  *   struct local_build *build = local_build_new();
  *   ... zones, then records, then lists; earlier ones win ...
- *   local_build_spare() for each zone with its own upstreams
+ *   local_build_exempt() for each zone with its own upstreams
  *   local_special_add() (local_special.h), unless it is switched off
  *   local_build_end(&build, &names);
  *
@@ -70,7 +70,7 @@ void local_build_block_aliases(struct local_build *build);
 
 /* Adds a zone with upstreams: its upstreams answer its names, unless the table has a longer zone.
  */
-MUST_USE enum err local_build_spare(struct local_build *build, struct name zone);
+MUST_USE enum err local_build_exempt(struct local_build *build, struct name zone);
 
 /* Adds a special-use name. Sets *is_taken and adds nothing if the name already is a zone of the
  * operator or a zone with upstreams. */

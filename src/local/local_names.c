@@ -23,7 +23,7 @@ struct sight {
     struct name apex;              /* the name that this rule belongs to */
     uint32_t rrsets;               /* its records, or those of a wildcard or redirect */
     bool exists;                   /* it has records, or names below it do */
-    bool is_spared;                /* special-use names are exempt here */
+    bool is_exempt;                /* special-use names are exempt here */
     bool is_apex;
     bool is_redirected;
 };
@@ -75,7 +75,7 @@ static void see_records(const struct local_names *names, struct sight *sight, st
     bool is_exact = closest.len == sight->name.len;
     if (node && is_exact) {
         sight->node = node;
-        sight->rrsets = sight->is_spared ? own_rrsets(names, node->rrsets) : node->rrsets;
+        sight->rrsets = sight->is_exempt ? own_rrsets(names, node->rrsets) : node->rrsets;
         sight->exists = sight->rrsets || node->has_below;
     } else if (node && node->has_wildcard) {
         sight->rrsets = wildcard_rrsets(names, closest);
@@ -87,22 +87,22 @@ static void see_records(const struct local_names *names, struct sight *sight, st
 
 /* Returns whether the name is of special use and in a zone that got upstreams later and is at least
  * as long as the special zone. */
-static bool is_spared(const struct local_names *names, const struct sight *sight, uint8_t *len)
+static bool is_exempt(const struct local_names *names, const struct sight *sight, uint8_t *len)
 {
-    return sight->rule->origin == LOCAL_OF_SPECIAL && names->spared &&
-           name_map_find_suffix(names->spared, sight->name, len) && *len >= sight->apex.len;
+    return sight->rule->origin == LOCAL_OF_SPECIAL && names->exempt &&
+           name_map_find_suffix(names->exempt, sight->name, len) && *len >= sight->apex.len;
 }
 
-static void set_spared(const struct local_names *names, struct sight *sight, uint8_t len)
+static void set_exempt(const struct local_names *names, struct sight *sight, uint8_t len)
 {
-    sight->is_spared = true;
+    sight->is_exempt = true;
     sight->rule = &names->rules[names->forward_rule];
     sight->apex = end_of(sight->name, len);
 }
 
-/* Looks a name up. Returns false when no rule applies. all_spared: treat all special-use names as
+/* Looks a name up. Returns false when no rule applies. all_exempt: treat all special-use names as
  * exempt. */
-static bool see_as(const struct local_names *names, struct name name, bool all_spared,
+static bool see_as(const struct local_names *names, struct name name, bool all_exempt,
                    struct sight *sight)
 {
     uint8_t len;
@@ -114,9 +114,9 @@ static bool see_as(const struct local_names *names, struct name name, bool all_s
     sight->rule = &names->rules[node ? node->rule : *number];
     sight->apex = end_of(name, node ? node->apex_len : len);
     uint8_t zone_len = sight->apex.len;
-    if (is_spared(names, sight, &zone_len) ||
-        (all_spared && sight->rule->origin == LOCAL_OF_SPECIAL))
-        set_spared(names, sight, zone_len);
+    if (is_exempt(names, sight, &zone_len) ||
+        (all_exempt && sight->rule->origin == LOCAL_OF_SPECIAL))
+        set_exempt(names, sight, zone_len);
     sight->is_apex = sight->apex.len == name.len;
     see_records(names, sight, end_of(name, len), node);
     return true;
@@ -367,7 +367,7 @@ void local_names_free(struct local_names *names)
 {
     if (!names)
         return;
-    name_map_free(names->spared);
+    name_map_free(names->exempt);
     if (!names->base) {
         name_map_free(names->map);
         free(names->nodes);
@@ -385,16 +385,16 @@ struct local_names *local_names_new_over(const struct local_names *base)
         return NULL;
     *names = *base;
     names->base = base;
-    names->spared = name_map_new();
-    if (names->spared)
+    names->exempt = name_map_new();
+    if (names->exempt)
         return names;
     free(names);
     return NULL;
 }
 
-enum err local_names_spare(struct local_names *names, struct name zone)
+enum err local_names_exempt(struct local_names *names, struct name zone)
 {
     uint32_t *number;
     MUST(names->base);
-    return name_is_root(zone) ? ERR_OK : name_map_put(names->spared, zone, 0, &number);
+    return name_is_root(zone) ? ERR_OK : name_map_put(names->exempt, zone, 0, &number);
 }

@@ -32,7 +32,7 @@ struct local_names *local_names_new_over(const struct local_names *base);
 
 /* Exempts special-use names in the zone (lower case); the operator's rules stay. Only for a table
  * of local_names_new_over() that no other thread has yet. ERR_NO_MEMORY, ERR_LIMIT. */
-MUST_USE enum err local_names_spare(struct local_names *names, struct name zone);
+MUST_USE enum err local_names_exempt(struct local_names *names, struct name zone);
 
 enum local_verdict {
     LOCAL_NOT,       /* ask an upstream */

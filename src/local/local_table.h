@@ -7,7 +7,7 @@
  * The parts of the table. Only local_build.c writes it and local_names.c reads it. Places in arrays
  * count from 1; 0 is none.
  *
- * The map gives each name a number: a rule, if the name has nothing else (millions do not), or a
+ * The map gives each name a number: a rule for the millions of names that have nothing else, or a
  * node.
  */
 
@@ -66,7 +66,7 @@ struct local_record {
 
 struct local_names {
     const struct local_names *base; /* owns the arrays and the map; NULL: this table does */
-    struct name_map *spared; /* zones that got upstreams later: local_names_spare(); or NULL */
+    struct name_map *exempt; /* zones that got upstreams later: local_names_exempt(); or NULL */
     struct name_map *map;
     struct local_rule rules[LOCAL_RULES_MAX];
     unsigned rule_count; /* including rule 0 */

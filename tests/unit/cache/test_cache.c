@@ -470,7 +470,7 @@ static void test_a_peek_sees_everything_and_writes_nothing(void **state)
     assert_int_equal(mprotect(cache, bytes - page, PROT_READ), 0);
     cache_read_begin();
     assert_true(cache_peek(cache, &key, 290 * SECOND, &item));
-    assert_false(item.marked || item.answer.is_due);
+    assert_false(item.is_marked || item.answer.is_due);
     assert_true(cache_peek(cache, &key, 400 * SECOND, &item));
     assert_false(answer_is_live(&item.answer, 400 * SECOND));
     cache_read_end();
@@ -478,7 +478,7 @@ static void test_a_peek_sees_everything_and_writes_nothing(void **state)
     assert_true(is_found(&key, 10 * SECOND));
     cache_read_begin();
     assert_true(cache_peek(cache, &key, 20 * SECOND, &item));
-    assert_true(item.marked && !item.answer.is_due);
+    assert_true(item.is_marked && !item.answer.is_due);
     assert_true(cache_peek(cache, &key, 290 * SECOND, &item));
     assert_true(item.answer.is_due);
     assert_true(cache_claim(cache, &key));

@@ -51,7 +51,7 @@ static void address(const char *owner)
 
 static bool matches(const char *name, bool below, uint16_t type)
 {
-    struct pattern pattern = {.name = name_of(name), .below = below, .type = type};
+    struct pattern pattern = {.name = name_of(name), .is_subtree = below, .type = type};
     struct build copy = build;
     struct answer answer = {.message = span_of(bytes, build_finish(&copy))};
     return pattern_matches(&pattern, &answer);
@@ -117,7 +117,7 @@ static void test_other_sections_do_not_count(void **state)
 static void test_a_malformed_message_does_not_match(void **state)
 {
     (void)state;
-    struct pattern pattern = {.name = name_root(), .below = true};
+    struct pattern pattern = {.name = name_root(), .is_subtree = true};
     struct answer answer = {.message = span_of("\0\0\0", 3)};
     assert_false(pattern_matches(&pattern, &answer));
 }

@@ -393,7 +393,7 @@ static void test_a_view_names_the_source_of_the_rule(void **state)
     listed(list, "lone.example");
     listed(other, "ads.example");
     listed(other, "b.example");
-    assert_int_equal(local_build_spare(build, NAME("corp.example")), ERR_OK);
+    assert_int_equal(local_build_exempt(build, NAME("corp.example")), ERR_OK);
     assert_int_equal(local_special_add(build), ERR_OK);
     done();
     assert_string_equal(viewed("x.lan"), "lan. nodata local-zones");
@@ -421,7 +421,7 @@ static void test_the_number_of_lists_is_bounded(void **state)
 
 static void spare(const char *name)
 {
-    assert_int_equal(local_build_spare(build, NAME(name)), ERR_OK);
+    assert_int_equal(local_build_exempt(build, NAME(name)), ERR_OK);
 }
 
 static void test_zones_with_upstreams_win_over_lists_and_special_names(void **state)
@@ -545,8 +545,8 @@ static void spare_later(struct local_names **over, const char *first, const char
 {
     *over = local_names_new_over(names);
     assert_non_null(*over);
-    assert_int_equal(local_names_spare(*over, NAME(first)), ERR_OK);
-    assert_int_equal(local_names_spare(*over, NAME(second)), ERR_OK);
+    assert_int_equal(local_names_exempt(*over, NAME(first)), ERR_OK);
+    assert_int_equal(local_names_exempt(*over, NAME(second)), ERR_OK);
 }
 
 static void test_zones_that_get_upstreams_later_are_treated_like_the_others(void **state)
@@ -590,8 +590,8 @@ static void test_part_of_a_special_zone_or_more_than_it_may_get_upstreams(void *
     done();
     struct local_names *over, *plain = names;
     spare_later(&over, "8.10.in-addr.arpa", "localhost");
-    assert_int_equal(local_names_spare(over, NAME("ip6.arpa")), ERR_OK);
-    assert_int_equal(local_names_spare(over, name_root()), ERR_OK);
+    assert_int_equal(local_names_exempt(over, NAME("ip6.arpa")), ERR_OK);
+    assert_int_equal(local_names_exempt(over, name_root()), ERR_OK);
     names = over;
     assert_string_equal(ASKED("1.8.10.in-addr.arpa", PTR), "not");
     assert_memory_equal(ASKED("1.9.10.in-addr.arpa", PTR), "NXDOMAIN", 8);
