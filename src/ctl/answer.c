@@ -57,7 +57,7 @@ static bool answer_parse_column(struct column *out, char *cell)
     return true;
 }
 
-static bool answer_add_table(struct answer *answer, const struct line *line, bool is_record)
+static bool answer_add_table(struct parsed_reply *answer, const struct line *line, bool is_record)
 {
     if (line->count != 2 || answer->table_count == TABLES_MAX || !*line->cells[1])
         return false;
@@ -99,7 +99,7 @@ static bool answer_add_row(struct table *table, const struct line *line)
 }
 
 /* Adds a line between the first and the last one. */
-static bool answer_add_line(struct answer *answer, const struct line *line)
+static bool answer_add_line(struct parsed_reply *answer, const struct line *line)
 {
     const char *what = line->cells[0];
     struct table *table = answer->table_count ? &answer->tables[answer->table_count - 1] : NULL;
@@ -119,7 +119,7 @@ static bool answer_add_line(struct answer *answer, const struct line *line)
     return false;
 }
 
-static bool answer_begin(struct answer *answer, const struct line *line)
+static bool answer_begin(struct parsed_reply *answer, const struct line *line)
 {
     if (strcmp(line->cells[0], "refused") == 0 && line->count == 2)
         answer->refused = line->cells[1];
@@ -127,7 +127,7 @@ static bool answer_begin(struct answer *answer, const struct line *line)
 }
 
 /* Returns true if the last line is "end", with nothing after it. */
-static bool answer_parse_lines(struct answer *answer, size_t len)
+static bool answer_parse_lines(struct parsed_reply *answer, size_t len)
 {
     char *text = answer->text;
     bool begun = false;
@@ -150,9 +150,9 @@ static bool answer_parse_lines(struct answer *answer, size_t len)
     return false;
 }
 
-enum err answer_parse(struct answer *out, char *text, size_t len)
+enum err answer_parse(struct parsed_reply *out, char *text, size_t len)
 {
-    *out = (struct answer){.text = text};
+    *out = (struct parsed_reply){.text = text};
     out->tables = calloc(TABLES_MAX, sizeof(*out->tables));
     if (!out->tables) {
         answer_deinit(out);
@@ -165,7 +165,7 @@ enum err answer_parse(struct answer *out, char *text, size_t len)
     return ERR_BAD_MESSAGE;
 }
 
-void answer_deinit(struct answer *answer)
+void answer_deinit(struct parsed_reply *answer)
 {
     for (size_t i = 0; i < answer->table_count; i++) {
         free(answer->tables[i].cells);
@@ -173,5 +173,5 @@ void answer_deinit(struct answer *answer)
     }
     free(answer->tables);
     free(answer->text);
-    *answer = (struct answer){0};
+    *answer = (struct parsed_reply){0};
 }

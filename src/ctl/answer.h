@@ -36,7 +36,7 @@ struct table {
     void *added_text;   /* text of cells added here; from malloc() */
 };
 
-struct answer {
+struct parsed_reply {
     char *text;
     const char *refused; /* the reason; NULL: not refused */
     size_t table_count;
@@ -45,9 +45,9 @@ struct answer {
 
 /* Takes the text (len bytes from malloc(), with room for one more), on error too. ERR_BAD_MESSAGE:
  * the text is not a complete reply in this protocol. */
-MUST_USE enum err answer_parse(struct answer *out, char *text, size_t len);
+MUST_USE enum err answer_parse(struct parsed_reply *out, char *text, size_t len);
 
-void answer_deinit(struct answer *answer);
+void answer_deinit(struct parsed_reply *answer);
 
 static inline const char *table_cell(const struct table *table, size_t row, size_t column)
 {

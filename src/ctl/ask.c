@@ -30,7 +30,7 @@ static void print_error(const char *before, const char *sentence, const char *af
 
 /* Prints errors of a file in the daemon's format, FILE:LINE:COLUMN first, so that editors find
  * them. */
-static void print_refusal(const struct answer *answer)
+static void print_refusal(const struct parsed_reply *answer)
 {
     print_error("nailupctl: refused: ", answer->refused, "");
     for (size_t i = 0; i < answer->table_count; i++) {
@@ -42,7 +42,7 @@ static void print_refusal(const struct answer *answer)
     }
 }
 
-int ask_print(const struct answer *answer, bool json)
+int ask_print(const struct parsed_reply *answer, bool json)
 {
     if (answer->refused) {
         print_refusal(answer);
@@ -55,7 +55,7 @@ int ask_print(const struct answer *answer, bool json)
     return ask_end_output();
 }
 
-int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[ASK_WHY_MAX])
+int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, char why[ASK_WHY_MAX])
 {
     struct client_streams streams = {
         .in = stdin, .out = stdout, .json = ask->json, .stop = ask->stop};

@@ -26,10 +26,10 @@ struct ask {
 
 /* EXIT_DONE or EXIT_REFUSED: out has an answer for answer_deinit(). EXIT_NO_DAEMON: why says what
  * to do. *is_text: the reply was a text and has been printed, and out has no answer. */
-int ask_once(const struct ask *ask, struct answer *out, bool *is_text, char why[ASK_WHY_MAX]);
+int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, char why[ASK_WHY_MAX]);
 
 /* Prints an answer, or the refusal on stderr. Returns the exit code. */
-int ask_print(const struct answer *answer, bool json);
+int ask_print(const struct parsed_reply *answer, bool json);
 
 /* Flushes the output. Returns the exit code. */
 int ask_end_output(void);

@@ -15,7 +15,7 @@
 
 static int main_run_once(const struct ask *ask)
 {
-    struct answer answer;
+    struct parsed_reply answer;
     char why[ASK_WHY_MAX];
     bool is_text;
     int code = ask_once(ask, &answer, &is_text, why);
@@ -35,7 +35,7 @@ static int main_run_once(const struct ask *ask)
 static int main_help(bool json)
 {
     char *text = json ? strdup(help_reply) : NULL;
-    struct answer answer;
+    struct parsed_reply answer;
 
     if (text && answer_parse(&answer, text, strlen(help_reply)) == ERR_OK) {
         int code = ask_print(&answer, true);

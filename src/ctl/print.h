@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
-struct answer;
+struct parsed_reply;
 
 /* Prints a quoted JSON string. Replaces bytes that are not UTF-8. */
 void print_json_string(const char *text, FILE *out);
 
 /* Prints a list as aligned columns under their names, numbers to the right, and a record as one
  * name per line. Durations and sizes have units. Leaves out columns that are empty in every row. */
-void print_text(const struct answer *answer, FILE *out);
+void print_text(const struct parsed_reply *answer, FILE *out);
 
 /*
  * Prints one JSON object: a list of objects for each table, an object for each record. Numbers are
@@ -22,6 +22,6 @@ void print_text(const struct answer *answer, FILE *out);
  * in _seconds; sizes end in _bytes, rates in _per_second. If a table did not fit its reply,
  * NAME_cut is the number of missing rows.
  */
-void print_json(const struct answer *answer, FILE *out);
+void print_json(const struct parsed_reply *answer, FILE *out);
 
 #endif

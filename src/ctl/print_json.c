@@ -120,7 +120,7 @@ static void print_json_put_list(const struct table *table, FILE *out)
     fputc(']', out);
 }
 
-void print_json(const struct answer *answer, FILE *out)
+void print_json(const struct parsed_reply *answer, FILE *out)
 {
     fputc('{', out);
     for (size_t i = 0; i < answer->table_count; i++) {

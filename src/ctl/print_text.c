@@ -205,7 +205,7 @@ static void print_record(const struct table *table, FILE *out)
                 format(text, &table->columns[i], table_cell(table, 0, i)));
 }
 
-void print_text(const struct answer *answer, FILE *out)
+void print_text(const struct parsed_reply *answer, FILE *out)
 {
     char name[TITLE_MAX];
 

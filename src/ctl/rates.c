@@ -30,7 +30,7 @@ struct columns {
     int age;
 };
 
-static const struct table *find_table(const struct answer *answer, const char *name)
+static const struct table *find_table(const struct parsed_reply *answer, const char *name)
 {
     for (size_t i = 0; answer && i < answer->table_count; i++) {
         if (strcmp(answer->tables[i].name, name) == 0)
@@ -200,7 +200,8 @@ static void add_rates(struct table *table, const struct table *old, uint64_t ela
     widen_columns(table, wider.columns);
 }
 
-void rates_add(struct answer *answer, const struct answer *previous, uint64_t elapsed_us)
+void rates_add(struct parsed_reply *answer, const struct parsed_reply *previous,
+               uint64_t elapsed_us)
 {
     for (size_t i = 0; i < answer->table_count; i++) {
         struct table *table = &answer->tables[i];

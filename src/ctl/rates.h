@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct answer;
+struct parsed_reply;
 
 /*
  * Adds a column of rates with the same name after each column of counters. previous is the answer
@@ -16,6 +16,7 @@ struct answer;
  * an age, if it grew by the elapsed time; so a replaced connection has no rate yet. Leaves a table
  * unchanged if it has no room for more columns, or if memory is short.
  */
-void rates_add(struct answer *answer, const struct answer *previous, uint64_t elapsed_us);
+void rates_add(struct parsed_reply *answer, const struct parsed_reply *previous,
+               uint64_t elapsed_us);
 
 #endif

@@ -24,10 +24,10 @@ struct watch {
     struct ask ask;
     uint64_t period_us;
     bool on_screen;
-    bool has_printed;       /* a block was printed, so an empty line separates the next one */
-    struct answer previous; /* its tables are NULL before the first answer */
-    uint64_t asked_at;      /* when the previous answer came */
-    char *text;             /* the text on the screen */
+    bool has_printed;             /* a block was printed, so an empty line separates the next one */
+    struct parsed_reply previous; /* its tables are NULL before the first answer */
+    uint64_t asked_at;            /* when the previous answer came */
+    char *text;                   /* the text on the screen */
 };
 
 bool watch_parse_period(const char *text, uint64_t *us)
@@ -52,7 +52,8 @@ static uint64_t watch_now_us(void)
 /* ---- showing ---- */
 
 /* Returns the printer's output, for free(); NULL: out of memory. */
-static char *watch_render(void (*print)(const struct answer *, FILE *), const struct answer *answer)
+static char *watch_render(void (*print)(const struct parsed_reply *, FILE *),
+                          const struct parsed_reply *answer)
 {
     char *text = NULL;
     size_t len = 0;
@@ -92,7 +93,7 @@ static void show_on_screen(struct watch *watch, char *text)
 }
 
 /* Prints a document on one line. */
-static int watch_print_line(const struct answer *answer)
+static int watch_print_line(const struct parsed_reply *answer)
 {
     char *text = watch_render(print_json, answer);
     size_t len = text ? strlen(text) : 0;
@@ -106,7 +107,7 @@ static int watch_print_line(const struct answer *answer)
     return ask_end_output();
 }
 
-static int watch_show(struct watch *watch, const struct answer *answer)
+static int watch_show(struct watch *watch, const struct parsed_reply *answer)
 {
     if (watch->on_screen) {
         show_on_screen(watch, watch_render(print_text, answer));
@@ -140,10 +141,10 @@ static void watch_forget_previous(struct watch *watch)
 }
 
 /* Takes the answer. */
-static int watch_take(struct watch *watch, struct answer *answer)
+static int watch_take(struct watch *watch, struct parsed_reply *answer)
 {
     uint64_t now = watch_now_us();
-    const struct answer *previous = watch->previous.tables ? &watch->previous : NULL;
+    const struct parsed_reply *previous = watch->previous.tables ? &watch->previous : NULL;
 
     rates_add(answer, previous, now - watch->asked_at);
     int code = watch_show(watch, answer);
@@ -156,7 +157,7 @@ static int watch_take(struct watch *watch, struct answer *answer)
 /* Runs one turn. EXIT_DONE: go on. */
 static int watch_turn(struct watch *watch)
 {
-    struct answer answer;
+    struct parsed_reply answer;
     char why[ASK_WHY_MAX];
     bool is_text;
     int code = ask_once(&watch->ask, &answer, &is_text, why);

@@ -24,7 +24,7 @@
 static void print_if_good(char *text, size_t len, size_t rows_wanted)
 {
     static FILE *nowhere;
-    struct answer answer, previous;
+    struct parsed_reply answer, previous;
     char *again = malloc(len + 1);
 
     if (!nowhere)

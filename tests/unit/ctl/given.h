@@ -9,14 +9,14 @@
 #include "ctl/answer.h"
 
 /* Parses len bytes as they would come over the socket. */
-static inline enum err parse_bytes(struct answer *answer, const char *bytes, size_t len)
+static inline enum err parse_bytes(struct parsed_reply *answer, const char *bytes, size_t len)
 {
     char *text = malloc(len + 1);
     memcpy(text, bytes, len);
     return answer_parse(answer, text, len);
 }
 
-static inline enum err parse(struct answer *answer, const char *text)
+static inline enum err parse(struct parsed_reply *answer, const char *text)
 {
     return parse_bytes(answer, text, strlen(text));
 }

@@ -14,7 +14,7 @@
 
 static void test_tables_and_records_are_taken_apart(void **state)
 {
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     assert_int_equal(parse(&answer, "ok\nrecord\tone\ncolumns\ta:text\nrow\tx\n"
@@ -38,7 +38,7 @@ static void test_tables_and_records_are_taken_apart(void **state)
 
 static void test_a_refusal_is_its_sentence(void **state)
 {
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     assert_int_equal(parse(&answer, "refused\tnot today\nend\n"), ERR_OK);
@@ -49,7 +49,7 @@ static void test_a_refusal_is_its_sentence(void **state)
 
 static void test_a_type_of_a_later_daemon_is_text(void **state)
 {
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     assert_int_equal(parse(&answer, "ok\ntable\tt\ncolumns\ta:colour\nrow\tred\nend\n"), ERR_OK);
@@ -60,7 +60,7 @@ static void test_a_type_of_a_later_daemon_is_text(void **state)
 static void test_many_rows_are_kept(void **state)
 {
     static char text[200000];
-    struct answer answer;
+    struct parsed_reply answer;
     size_t len = (size_t)sprintf(text, "ok\ntable\tt\ncolumns\ta:count\tb:count\n");
 
     (void)state;
@@ -76,7 +76,7 @@ static void test_many_rows_are_kept(void **state)
 static void test_a_reply_that_was_cut_anywhere_is_not_taken(void **state)
 {
     static const char whole[] = "ok\ntable\tt\ncolumns\ta:text\tb:count\nrow\tx\t1\ncut\t2\nend\n";
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     for (size_t len = 0; len < sizeof(whole) - 1; len++)
@@ -110,7 +110,7 @@ static void test_what_is_no_reply_is_not_taken(void **state)
         "ok\ntable\tt\nnonsense\nend\n",
         "ok\n\nend\n",
     };
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -121,7 +121,7 @@ static void test_what_is_no_reply_is_not_taken(void **state)
 static void test_tables_and_columns_are_bounded(void **state)
 {
     static char text[65536];
-    struct answer answer;
+    struct parsed_reply answer;
     size_t len = (size_t)sprintf(text, "ok\n");
 
     (void)state;

@@ -12,10 +12,10 @@
 #include "unit/ctl/given.h"
 
 /* What a printer makes of a reply; valid until the next call. */
-static const char *printed(void (*print)(const struct answer *, FILE *), const char *reply)
+static const char *printed(void (*print)(const struct parsed_reply *, FILE *), const char *reply)
 {
     static char text[8192];
-    struct answer answer;
+    struct parsed_reply answer;
     FILE *out = fmemopen(text, sizeof(text), "w");
 
     assert_int_equal(parse(&answer, reply), ERR_OK);

@@ -15,7 +15,7 @@
 #define SECONDS UINT64_C(1000000)
 
 /* Every cell of the first table: columns with a blank, rows with a newline between. */
-static const char *cells(const struct answer *answer)
+static const char *cells(const struct parsed_reply *answer)
 {
     static char text[4096];
     const struct table *table = &answer->tables[0];
@@ -34,7 +34,7 @@ static const char *cells(const struct answer *answer)
 static const char *rates(const char *before, const char *now, uint64_t elapsed_us)
 {
     static char text[4096];
-    struct answer old, new;
+    struct parsed_reply old, new;
     if (before)
         assert_int_equal(parse(&old, before), ERR_OK);
     assert_int_equal(parse(&new, now), ERR_OK);
@@ -138,7 +138,7 @@ static void test_a_row_is_looked_for_among_a_thousand(void **state)
 static void test_a_table_without_room_stays_as_it_is(void **state)
 {
     char reply[1024] = "ok\ntable\tt\ncolumns";
-    struct answer answer;
+    struct parsed_reply answer;
     (void)state;
     for (int i = 0; i < CONTROL_COLUMNS_MAX; i++)
         strcat(reply, "\tx:counter");
