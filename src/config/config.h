@@ -25,6 +25,7 @@
 #include "resolve/route_options.h"
 #include "serve/server_options.h"
 #include "tap/dnstap_options.h"
+#include "upstream/policy.h"
 #include "upstream/upstream_options.h"
 
 enum {
@@ -148,8 +149,9 @@ struct config {
     struct server_options server;
     struct cache_options cache;
     struct route_options route;
-    uint32_t included; /* files besides the one that was named */
-    uint32_t workers;  /* 0: one per CPU this process may use */
+    struct policy policy; /* for the servers that recursion discovers */
+    uint32_t included;    /* files besides the one that was named */
+    uint32_t workers;     /* 0: one per CPU this process may use */
     uint32_t max_nailed;
     bool follow_network;
     char *user; /* server.user; "": none */
@@ -182,7 +184,7 @@ struct config {
     struct config_zone *stub_zones; /* they follow in route.zones */
     size_t stub_count;
     struct config_prefixes do_not_query, private_addresses;
-    struct prefix_set *own_set; /* addresses of this machine; NULL: no listener is a wildcard */
+    struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;
 
     /* Names answered here: as the file has them, and the table they make. */
@@ -232,23 +234,14 @@ bool config_is_given(const struct config *config, const char *path);
 /* NULL is fine. */
 void config_free(struct config *config);
 
-/* The upstream of a zone: its address with the port that its transport means, and as
- * config_upstream_options() says how it is spoken to, with the name that stands behind it. */
+/*
+ * The upstream of a zone: its address with the default port of its transport, and how it is asked,
+ * with every rule of choice applied. Each setting comes from the zone, else from the entry of
+ * tcp-upstream-keepalive with the longest matching prefix, else from the section upstream. An entry
+ * never weakens a strict TLS zone. What out points to lives as long as the configuration.
+ */
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
                           const struct config_upstream *upstream, struct route_upstream *out);
-
-/*
- * How this address is spoken to, every rule of choice applied: each setting is looked up in the
- * zone (NULL: none, as in recursion), then in the entry of tcp-upstream-keepalive with the longest
- * matching prefix, then in the section upstream. An entry never weakens a strict TLS zone. A binary
- * search over the entries; any thread. What out points to lives as long as the configuration.
- */
-void config_upstream_options(const struct config *config, const struct config_zone *zone,
-                             const struct addr *addr, struct upstream_options *out);
-
-/* As recursion_meet() (resolve/recursion_options.h) of this configuration; route.recursion has it.
- */
-bool config_meet(const void *config, const struct addr *ip, struct route_upstream *out);
 
 /* Appends the effective configuration as YAML that loads back to the same (--print-config).
  * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */

@@ -129,6 +129,7 @@ static void check_metrics(struct loader *loader, const struct addr *list, size_t
 void config_check(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
+    config_note_listeners(loader->config);
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");
     check_has_zone(loader);

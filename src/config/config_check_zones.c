@@ -54,72 +54,23 @@ static void config_check_zones_check_entry(struct loader *loader, size_t index)
 
 /* ---- zones ---- */
 
-static bool is_loopback(const struct addr *addr)
-{
-    static const uint8_t v6[16] = {[15] = 1};
-    size_t len;
-    const uint8_t *bytes = addr_bytes(addr, &len);
-    return len == 4 ? bytes[0] == 127 : memcmp(bytes, v6, sizeof(v6)) == 0;
-}
-
-/* A listener on a wildcard also takes what is sent to the loopback addresses. */
-static bool config_check_zones_is_among(const struct addr *list, size_t count,
-                                        const struct addr *addr)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (addr_equal(&list[i], addr))
-            return true;
-        if (addr_is_any(&list[i]) && addr_family(&list[i]) == addr_family(addr) &&
-            addr_port(&list[i]) == addr_port(addr) && is_loopback(addr))
-            return true;
-    }
-    return false;
-}
-
-static const char *config_check_zones_serves(const struct config *config, const struct addr *addr)
-{
-    const struct server_options *server = &config->server;
-    if (config_check_zones_is_among(server->listen, server->listen_count, addr))
-        return "listen";
-    if (config_check_zones_is_among(server->listen_tls, server->listen_tls_count, addr))
-        return "listen-tls";
-    return NULL;
-}
-
-/* Opportunistic TLS has a second port, that of plain text. */
-const char *config_circle(const struct config *config, const struct route_upstream *upstream,
-                          struct addr *addr)
-{
-    const char *key = config_check_zones_serves(config, &upstream->addr);
-    *addr = upstream->addr;
-    if (key || !upstream_options_are_opportunistic(&upstream->options))
-        return key;
-    addr_set_port(addr, upstream->options.fallback_port);
-    return config_check_zones_serves(config, addr);
-}
-
 static void check_circle(struct loader *loader, const struct place *place,
                          const struct route_upstream *upstream)
 {
     char text[ADDR_TEXT_MAX];
     struct addr addr;
-    const char *key = config_circle(loader->config, upstream, &addr);
+    const char *key = policy_find_loop(&loader->config->policy, upstream, &addr);
     if (key)
         place_error(loader, place, NULL,
                     "%s is an address of server.%s: queries would go round in a circle",
                     addr_format(&addr, text), key);
 }
 
-bool config_is_trustworthy(const struct route_upstream *upstream)
-{
-    return is_loopback(&upstream->addr) || upstream_options_are_strict(&upstream->options);
-}
-
 static void check_trust(struct loader *loader, const struct place *place,
                         const struct route_upstream *upstream)
 {
     char text[ADDR_TEXT_MAX];
-    if (!config_is_trustworthy(upstream))
+    if (!policy_is_trustworthy(upstream))
         place_error(loader, place, NULL,
                     "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
                     "loopback interface, not %s: on the way an answer could be changed",

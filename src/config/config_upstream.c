@@ -6,6 +6,7 @@
  */
 #include "config/loader.h"
 
+#include <ifaddrs.h>
 #include <string.h>
 
 #define ROW(field)                                                                                 \
@@ -91,12 +92,16 @@ static bool is_tcp_demanded(const struct config *config, const struct config_zon
            !(entry && option_in_layer(fallback, &entry->layer));
 }
 
+static const struct addr *find_source(const struct config *config, int family)
+{
+    return family == AF_INET6 ? &config->outgoing.v6 : &config->outgoing.v4;
+}
+
+/* zone: NULL for a server that belongs to no zone. entry: NULL for an address in no prefix. */
 static void config_upstream_choose(const struct config *config, const struct config_zone *zone,
-                                   char *name, const struct addr *addr,
+                                   const struct config_entry *entry, char *name, int family,
                                    struct upstream_options *out)
 {
-    int index = prefix_set_find(config->entry_set, addr);
-    const struct config_entry *entry = index < 0 ? NULL : &config->entries[index];
     *out = config->upstream;
     if (entry)
         apply_entry(config, entry, out);
@@ -105,71 +110,109 @@ static void config_upstream_choose(const struct config *config, const struct con
         keep_strict(config, zone, name, out);
     if (upstream_options_are_strict(out) || is_tcp_demanded(config, zone, entry, out))
         out->fallback = UPSTREAM_FALLBACK_NONE;
-    /* So that keys of TLS make no difference, not even to a reload, where it is not spoken. */
+    /* Without TLS its keys have no effect, so that a reload that changes them changes nothing. */
     if (!transport_is_secure(out->transport))
         out->tls = (struct tls_peer_options){.profile = TLS_STRICT};
     out->nailed = entry && transport_is_stream(out->transport);
-    out->source = addr_family(addr) == AF_INET6 ? config->outgoing.v6 : config->outgoing.v4;
+    out->source = *find_source(config, family);
 }
 
-void config_upstream_options(const struct config *config, const struct config_zone *zone,
-                             const struct addr *addr, struct upstream_options *out)
+static const struct config_entry *find_entry(const struct config *config, const struct addr *addr)
 {
-    char none[] = "";
-    config_upstream_choose(config, zone, none, addr, out);
-}
-
-/* Of a server that is no recursive one. */
-static uint16_t authoritative_port(const struct config *config, enum transport transport)
-{
-    return transport_is_secure(transport) ? transport_port(transport)
-                                          : config->route.recursion.port;
+    int index = prefix_set_find(config->entry_set, addr);
+    return index < 0 ? NULL : &config->entries[index];
 }
 
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
     out->addr = upstream->addr;
-    config_upstream_choose(config, zone, upstream->auth_name, &upstream->addr, &out->options);
+    config_upstream_choose(config, zone, find_entry(config, &upstream->addr), upstream->auth_name,
+                           addr_family(&upstream->addr), &out->options);
     if (upstream->has_port)
         return;
     enum transport transport = out->options.transport;
-    addr_set_port(&out->addr, zone && zone->is_stub ? authoritative_port(config, transport)
-                                                    : transport_port(transport));
+    bool is_plain_stub = zone->is_stub && !transport_is_secure(transport);
+    addr_set_port(&out->addr,
+                  is_plain_stub ? config->route.recursion.port : transport_port(transport));
 }
 
-/* ---- servers that recursion meets ---- */
+/* ---- the policy for discovered servers ---- */
 
-/* Addresses that no single server of the world can have: ours, everybody's, or, with 0 in front and
- * from 240 on, nobody's. A link-local one has no interface there, and an IPv4 address as IPv6 would
- * go past what is said of that address here. */
-static bool is_of_no_server(const struct addr *ip)
+/* Opportunistic TLS falls back to the port of all other queries to authoritative servers. */
+static void choose_discovered(const struct config *config, const struct config_entry *entry,
+                              int family, struct upstream_options *out)
 {
-    size_t len;
-    const uint8_t *bytes = addr_bytes(ip, &len);
-    if (addr_is_any(ip) || addr_lacks_zone(ip))
-        return true;
-    if (len == 4)
-        return bytes[0] == 0 || bytes[0] >= 224;
-    const struct in6_addr *v6 = &ip->in6.sin6_addr;
-    return bytes[0] == 0xff || IN6_IS_ADDR_V4MAPPED(v6) || IN6_IS_ADDR_V4COMPAT(v6);
-}
-
-bool config_meet(const void *context, const struct addr *ip, struct route_upstream *out)
-{
-    const struct config *config = context;
-    struct addr own;
     char none[] = "";
-    if (is_of_no_server(ip) || prefix_set_find(config->do_not_query.set, ip) >= 0)
+    config_upstream_choose(config, NULL, entry, none, family, out);
+    if (transport_is_secure(out->transport) && !is_written(config, ROW(fallback_port)))
+        out->fallback_port = config->route.recursion.port;
+}
+
+static bool add_own_address(struct prefix_set *set, const struct sockaddr *sa)
+{
+    struct prefix prefix;
+    if (!sa || addr_from_sockaddr(&prefix.addr, sa) != ERR_OK)
+        return true;
+    addr_set_port(&prefix.addr, 0);
+    prefix.length = addr_family(&prefix.addr) == AF_INET6 ? 128 : 32;
+    return prefix_set_add(set, &prefix, 0) != ERR_NO_MEMORY; /* two interfaces may share one */
+}
+
+/* Without permission to list the interfaces, no address is known to be ours. */
+static bool add_own_addresses(struct prefix_set *set)
+{
+    struct ifaddrs *first;
+    if (getifaddrs(&first) != 0)
+        return true;
+    bool is_fine = true;
+    for (const struct ifaddrs *at = first; at && is_fine; at = at->ifa_next)
+        is_fine = add_own_address(set, at->ifa_addr);
+    freeifaddrs(first);
+    return is_fine;
+}
+
+/* The addresses of this machine at the time of loading: a reload notices new ones. */
+static bool find_own_addresses(struct config *config)
+{
+    if (!policy_has_wildcard(&config->policy))
+        return true;
+    config->own_set = prefix_set_new();
+    return config->own_set && add_own_addresses(config->own_set) &&
+           prefix_set_freeze(config->own_set) == ERR_OK;
+}
+
+void config_note_listeners(struct config *config)
+{
+    const struct server_options *server = &config->server;
+    config->policy.listeners[0] =
+        (struct policy_listeners){"listen", server->listen, server->listen_count};
+    config->policy.listeners[1] =
+        (struct policy_listeners){"listen-tls", server->listen_tls, server->listen_tls_count};
+}
+
+static bool fill_policy(struct loader *loader)
+{
+    struct config *config = loader->config;
+    struct policy *policy = &config->policy;
+    struct upstream_options *by_prefix =
+        loader_take(loader, config->entry_count, sizeof(*by_prefix));
+    if (!by_prefix)
         return false;
-    out->addr = *ip;
-    config_upstream_choose(config, NULL, none, ip, &out->options);
-    addr_set_port(&out->addr, authoritative_port(config, out->options.transport));
-    /* Plain text of opportunistic TLS goes where all other queries go. Rows are looked for there
-     * alone: this is done for each address of each cut that is asked. */
-    if (transport_is_secure(out->options.transport) && !is_written(config, ROW(fallback_port)))
-        out->options.fallback_port = config->route.recursion.port;
-    return !config_circle(config, out, &own) && !config_is_own(config, &out->addr);
+    for (size_t i = 0; i < config->entry_count; i++) {
+        const struct config_entry *entry = &config->entries[i];
+        choose_discovered(config, entry, addr_family(&entry->prefix.addr), &by_prefix[i]);
+    }
+    choose_discovered(config, NULL, AF_INET, &policy->ipv4);
+    choose_discovered(config, NULL, AF_INET6, &policy->ipv6);
+    policy->prefixes = config->entry_set;
+    policy->by_prefix = by_prefix;
+    policy->port = config->route.recursion.port;
+    policy->do_not_query = config->do_not_query.set;
+    if (!find_own_addresses(config))
+        return false;
+    policy->own = config->own_set;
+    return true;
 }
 
 /* ---- routes ---- */
@@ -226,6 +269,7 @@ static struct prefix_set *zone_addresses(const struct route_options *route)
 /* Single addresses that no zone names: those a zone names are dialled as it wants them. */
 static void route_prewarmed(struct config *config, const struct prefix_set *named)
 {
+    char none[] = "";
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct prefix *prefix = &config->entries[i].prefix;
         struct route_upstream *out = &config->route.prewarmed[config->route.prewarmed_count];
@@ -233,7 +277,8 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
             prefix_set_find(named, &prefix->addr) >= 0)
             continue;
         out->addr = prefix->addr;
-        config_upstream_options(config, NULL, &out->addr, &out->options);
+        config_upstream_choose(config, NULL, find_entry(config, &out->addr), none,
+                               addr_family(&out->addr), &out->options);
         addr_set_port(&out->addr, transport_port(out->options.transport));
         if (out->options.nailed && out->options.prewarm)
             config->route.prewarmed_count++;
@@ -252,11 +297,11 @@ bool config_route(struct loader *loader)
     if (config->private_addresses.count)
         route->recursion.private = (struct private_addrs){.prefixes = config->private_addresses.set,
                                                           .names = config->private_domains.map};
-    route->recursion.meet = config_meet;
-    route->recursion.meet_context = config;
+    route->recursion.meet = policy_choose;
+    route->recursion.meet_context = &config->policy;
     route->prewarmed = loader_take(loader, config->entry_count, sizeof(*route->prewarmed));
     struct prefix_set *named = zone_addresses(route);
-    if (!named || !config_find_own(config))
+    if (!named || !fill_policy(loader))
         problems_no_memory(loader->problems);
     if (named && route->zones && route->prewarmed)
         route_prewarmed(config, named);

@@ -64,6 +64,7 @@ void forward_zone(const struct config *config, size_t place, const struct forwar
 
 /* As config_zone_upstream(); name is what the options will point to. */
 void forward_route(const struct config *config, const struct config_zone *zone,
-                   const struct forward_upstream *upstream, char *name, struct route_upstream *out);
+                   const struct forward_upstream *upstream, char *name,
+                   struct route_upstream *out);
 
 #endif

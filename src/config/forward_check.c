@@ -65,7 +65,7 @@ static enum err check_options(struct check *check, const struct route_upstream *
             "%.100s is asked over strict TLS, but %s would not be; give the zone "
             "transport: tls in the file",
             check->text, text);
-    if (check->zone.trust_ad && !config_is_trustworthy(upstream))
+    if (check->zone.trust_ad && !policy_is_trustworthy(upstream))
         return forward_check_refuse(
             check,
             "%.100s has trust-ad: yes, which %s is not safe enough for; change that in "
@@ -91,7 +91,7 @@ static enum err check_upstream(struct check *check, const struct forward_upstrea
     struct addr addr;
     memcpy(name, upstream->auth_name, sizeof(name));
     forward_route(check->config, &check->zone, upstream, name, out);
-    const char *key = config_circle(check->config, out, &addr);
+    const char *key = policy_find_loop(&check->config->policy, out, &addr);
     if (key)
         return forward_check_refuse(
             check, "%s is an address of server.%s: queries would go round in a circle",

@@ -146,12 +146,6 @@ void config_warn(struct loader *loader, const char *path, const char *format, ..
 /* Its parts: config_check_zones.c, config_check_tls.c. */
 void config_check_zones(struct loader *loader);
 void config_check_tls(struct loader *loader);
-/* Of the key of server that serves this upstream's address, so that queries would go round in a
- * circle, which *addr is; NULL: none does. */
-const char *config_circle(const struct config *config, const struct route_upstream *upstream,
-                          struct addr *addr);
-/* Whether the AD bit of this upstream may be trusted. */
-bool config_is_trustworthy(const struct route_upstream *upstream);
 /* config_check_files.c: whether TLS could be spoken with the files that are named. */
 void config_check_files(struct loader *loader);
 /* config_hints.c: the file of recursion.root-hints into the configuration; and a warning where
@@ -177,11 +171,7 @@ MUST_USE enum err load_text(const char *file_name, struct span text, bool with_f
 /* config_upstream.c: fills config->route from what the file says. False: memory is out. */
 bool config_route(struct loader *loader);
 
-/* config_own.c: the addresses of this machine, where a listener takes what is sent to any of them.
- * False: memory is out. */
-bool config_find_own(struct config *config);
-
-/* Whether such a listener takes what is sent there: who asks it asks himself. */
-bool config_is_own(const struct config *config, const struct addr *addr);
+/* Tells the policy which addresses the daemon serves: the checks of zones need them. */
+void config_note_listeners(struct config *config);
 
 #endif

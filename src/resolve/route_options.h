@@ -14,11 +14,6 @@
 #include "resolve/recursion_options.h"
 #include "upstream/upstream_options.h"
 
-struct route_upstream {
-    struct addr addr;
-    struct upstream_options options;
-};
-
 /* The kind of a zone's servers. */
 enum route_kind {
     ROUTE_FORWARD, /* recursive, asked with RD */

@@ -46,6 +46,12 @@ struct upstream_options {
     struct addr source;          /* in this upstream's family; family 0: the kernel chooses */
 };
 
+/* A server to ask: its address with its port, and how it is spoken to. */
+struct route_upstream {
+    struct addr addr;
+    struct upstream_options options;
+};
+
 /* The defaults of the manual, for a plain UDP upstream. */
 extern const struct upstream_options upstream_options_default;
 

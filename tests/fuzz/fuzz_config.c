@@ -26,14 +26,11 @@ static struct config *load(struct span text)
 
 static void ask_for_options(const struct config *config)
 {
-    struct upstream_options options;
     struct route_upstream met;
-    for (size_t i = 0; i < config->entry_count; i++) {
-        config_upstream_options(config, NULL, &config->entries[i].prefix.addr, &options);
-        (void)config_meet(config, &config->entries[i].prefix.addr, &met);
-    }
+    for (size_t i = 0; i < config->entry_count; i++)
+        (void)policy_choose(&config->policy, &config->entries[i].prefix.addr, &met);
     for (size_t i = 0; i < config->do_not_query.count; i++)
-        MUST(!config_meet(config, &config->do_not_query.list[i].addr, &met));
+        MUST(!policy_choose(&config->policy, &config->do_not_query.list[i].addr, &met));
     for (size_t i = 0; i < config->route.zone_count; i++)
         MUST(config->route.zones[i].upstream_count > 0);
 }

@@ -452,7 +452,7 @@ static uint32_t allowed_by(const struct far *far, const struct plan *plan)
         for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
             if (addr_equal_ip(&config->route.zones[i].upstreams[j].addr, addr))
                 return config->route.zones[i].upstreams[j].options.max_requests;
-    return config_meet(config, addr, &met) ? met.options.max_requests : 0;
+    return policy_choose(&config->policy, addr, &met) ? met.options.max_requests : 0;
 }
 
 void far_allow(struct far *far, const struct plan *plan)

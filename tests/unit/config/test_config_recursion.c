@@ -29,7 +29,7 @@ static void test_an_empty_file_is_a_resolver_of_the_whole_world(void **state)
     assert_int_equal(recursion->prefer_ip, RECURSION_PREFER_ANY);
     assert_int_equal(config->do_not_query.count, 2);
     assert_int_equal(config->route.zone_count, 0);
-    assert_ptr_equal(recursion->meet_context, config);
+    assert_ptr_equal(recursion->meet_context, &config->policy);
     config_free(config);
 }
 
@@ -401,7 +401,7 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
     assert_int_equal(out.zones[2].upstreams[0].options.max_in_flight, 7);
     assert_int_equal(addr_port(&out.zones[2].upstreams[0].addr), 53);
     assert_int_equal(out.zones[1].kind, ROUTE_STUB);
-    assert_ptr_equal(out.recursion.meet_context, config);
+    assert_ptr_equal(out.recursion.meet_context, &config->policy);
     forwards_deinit(&forwards);
     arena_deinit(&arena);
     config_free(config);

@@ -11,16 +11,20 @@
 
 #include "unit/config/config_text.h"
 
-/* What the address gets, in the n-th zone or in none. */
+/* How the address is asked in the n-th zone, or by recursion if zone is negative. */
 static struct upstream_options resolve(const struct config *config, int zone, const char *address)
 {
-    struct upstream_options options;
-    struct addr addr = addr_of(address);
-    config_upstream_options(config, zone < 0 ? NULL : &config->zones[zone], &addr, &options);
-    return options;
+    struct route_upstream target;
+    char none[] = "";
+    const struct config_upstream upstream = {.addr = addr_of(address), .auth_name = none};
+    if (zone < 0)
+        assert_true(policy_choose(&config->policy, &upstream.addr, &target));
+    else
+        config_zone_upstream(config, &config->zones[zone], &upstream, &target);
+    return target.options;
 }
 
-/* The same of a configuration that is loaded for this question only. */
+/* The same for a configuration that only this check loads. */
 static struct upstream_options resolve_in(const char *text, int zone, const char *address)
 {
     struct config *config = load_fine(text);

@@ -221,14 +221,14 @@ static void test_ten_thousand_entries_load(void **state)
     (void)state;
     char *text = many_entries(10000);
     struct config *config = load_fine(text);
-    struct upstream_options options;
+    struct route_upstream target;
     struct addr inside = addr_of("10.39.14.9"), outside = addr_of("10.39.16.9");
     assert_int_equal(config->entry_count, 10000);
-    config_upstream_options(config, NULL, &inside, &options);
-    assert_true(options.nailed);
-    assert_int_equal(options.connections, 3);
-    config_upstream_options(config, NULL, &outside, &options);
-    assert_false(options.nailed);
+    assert_true(policy_choose(&config->policy, &inside, &target));
+    assert_true(target.options.nailed);
+    assert_int_equal(target.options.connections, 3);
+    assert_true(policy_choose(&config->policy, &outside, &target));
+    assert_false(target.options.nailed);
     config_free(config);
     free(text);
 }
