@@ -4,36 +4,36 @@
 #define NAILUP_CONTROL_H
 
 /*
- * The language of the control socket, a Unix stream socket. The client sends one line: a verb of
+ * The protocol of the control socket, a Unix stream socket. The client sends one line: a verb of
  * nailup/commands.def and its arguments, separated by tabs. The daemon sends one reply and closes:
- * lines of cells separated by tabs, the first of which says what the line is.
+ * lines of cells separated by tabs, whose first cell names the kind of line.
  *
- *   ok                                the request is done; what follows is the answer
- *   refused   SENTENCE                it is not, and why; tables may follow with the single errors
+ *   ok                                the request succeeded; the answer follows
+ *   refused   SENTENCE                the request failed, and why; tables of errors may follow
  *   table     NAME                    a list of things follows
  *   record    NAME                    one thing follows
  *   columns   NAME:TYPE  NAME:TYPE... of the table or record, once each
  *   row       CELL  CELL...           as many as there are columns
- *   cut       NUMBER                  so many rows of the table did not fit the reply
- *   end                               the last line: a reply without it is not whole
+ *   cut       NUMBER                  this many rows of the table did not fit the reply
+ *   end                               the last line: a reply without it is incomplete
  *
- *   text                              in place of tables: what follows up to the line "end" are
- * lines as they are, each at most CONTROL_TEXT_LINE_MAX bytes long
+ *   text                              instead of tables: plain lines follow up to the line "end",
+ *                                     each at most CONTROL_TEXT_LINE_MAX bytes long
  *
- * Behind the line of the request CONTROL_FED the client sends lines of text and then closes its
- * sending side; the reply comes when all of them have been read.
+ * After the request CONTROL_FED the client sends lines of text and then closes its sending side.
+ * The daemon replies when it has read all of them.
  *
- * A cell is UTF-8 without control characters; an empty one is a value that is not known. Types:
+ * A cell is UTF-8 without control characters; an empty cell is an unknown value. Types:
  *
- *   text      as it is
+ *   text      printed unchanged
  *   count     a number of things, decimal
  *   bytes     a size, decimal
  *   duration  microseconds, decimal
  *   ratio     0 to 1, with a decimal point
  *   flag      yes or no
- *   counter   a count of what happened; it only grows
- *   level     a count that is not shown as a column: the next cell is indented by so many levels
- *   rate      things per second, with a decimal point; made of two counters, never by the daemon
+ *   counter   a count of events; it only grows
+ *   level     not shown as a column: the indentation of the next cell
+ *   rate      events per second, with a decimal point; nailupctl computes it from two counters
  */
 
 enum {
@@ -49,7 +49,7 @@ enum {
 
 #define CONTROL_FED "load-cache"
 
-/* Commands that show what changes by itself: nailupctl --watch asks them again and again. */
+/* Commands that nailupctl --watch repeats: their replies change over time. */
 #define CONTROL_WATCHED "status", "stats", "connections", "upstreams", "lookup", "zones"
 
 /* CONTROL_TYPE(name, text) */
@@ -64,8 +64,8 @@ enum {
     CONTROL_TYPE(LEVEL, "level")                                                                   \
     CONTROL_TYPE(RATE, "rate")
 
-/* How many words the arguments text of a row of commands.def names: at least, and at most. Dots
- * behind a word stand for more of it, as many as fit a request. */
+/* The minimum and maximum number of words in the arguments text of a row of commands.def. Dots
+ * after a word stand for as many further words as fit a request. */
 static inline void control_argument_counts(const char *arguments, int *least, int *most)
 {
     *least = *most = 0;

@@ -81,8 +81,8 @@ static void test_help_and_type_stand_once_before_the_samples_of_a_name(void **st
     write_all(&census);
     expect_line("# HELP nailup_queries_total Queries received from clients.");
     expect_line("# TYPE nailup_queries_total counter");
-    expect_line("# HELP nailup_joined_total Queries that joined an equal question already being "
-                "resolved.");
+    expect_line("# HELP nailup_joined_total Queries that joined a task that was already "
+                "resolving the same question.");
     expect_line("# TYPE nailup_upstream_connections gauge");
     expect_line("# TYPE nailup_answer_latency_seconds histogram");
     expect_line("nailup_build_info{version=\"" NAILUP_VERSION "\"} 1");

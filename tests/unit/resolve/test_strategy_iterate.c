@@ -608,7 +608,7 @@ static void test_the_failure_says_why_no_server_is_reachable(void **state)
     referred(EXAMPLE);
     assert_string_equal(
         failed((struct exchange_failure){.any_answer = true, .rcode = RCODE_SERVFAIL}),
-        "fail 2: 22 no server of the zone gave an answer that is of use");
+        "fail 2: 22 no server of the zone gave a useful answer");
     start(WWW);
     found(COM);
     referred(EXAMPLE);
