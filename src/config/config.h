@@ -234,15 +234,6 @@ bool config_is_given(const struct config *config, const char *path);
 /* NULL is fine. */
 void config_free(struct config *config);
 
-/*
- * The upstream of a zone: its address with the default port of its transport, and how it is asked,
- * with every rule of choice applied. Each setting comes from the zone, else from the entry of
- * tcp-upstream-keepalive with the longest matching prefix, else from the section upstream. An entry
- * never weakens a strict TLS zone. What out points to lives as long as the configuration.
- */
-void config_zone_upstream(const struct config *config, const struct config_zone *zone,
-                          const struct config_upstream *upstream, struct route_upstream *out);
-
 /* Appends the effective configuration as YAML that loads back to the same (--print-config).
  * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */
 MUST_USE enum err config_print(const struct config *config, struct buf *out);

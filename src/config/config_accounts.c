@@ -4,11 +4,12 @@
  * Finds the users and groups that the configuration names, so that an unknown one is an error in
  * the file and not of a start. Invariant: who is found is not root.
  */
-#include "config/place.h"
+#include "config/config_accounts.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "config/place.h"
 #include "config/account.h"
 
 static const struct place server = {.key = "server"}, control = {.key = "control"};

@@ -5,30 +5,23 @@
  * checked when it was read. Zones and entries are config_check_zones.c's, TLS is
  * config_check_tls.c's.
  */
-#include "config/loader.h"
+#include "config/config_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "config/config_check_tls.h"
+#include "config/config_upstream.h"
+#include "config/load_zones.h"
+#include "config/place.h"
+#include "tap/dnstap.h"
 
-/* Where a key stands, or the beginning of the file when it does not. */
-static struct config_position config_check_position_of(const struct config *config,
-                                                       const char *path)
-{
-    const struct option *option = options_find(path);
-    MUST(option);
-    struct config_position position = config->written[option_index(option)];
-    return position.line ? position : (struct config_position){1, 1, 0};
-}
+#define ROW(field)                                                                                 \
+    options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
 
-bool config_is_given(const struct config *config, const char *path)
-{
-    const struct option *option = options_find(path);
-    MUST(option);
-    return config->written[option_index(option)].line != 0;
-}
+/* ---- sections ---- */
 
 /* Of two keys that contradict each other, the one that is written. */
 static const char *written_one(const struct config *config, const char *path, const char *other)
@@ -46,7 +39,7 @@ static void check_has_zone(struct loader *loader)
     if (zones && (zones->count || zones->broken || !yaml_tree_is_empty(zones)) &&
         (zones->kind != TREE_LIST || zones->count))
         return;
-    problems_add(loader->problems, config_check_position_of(config, "recursion.enabled"),
+    problems_add(loader->problems, loader_position(loader, "recursion.enabled"),
                  "recursion.enabled",
                  "is no, and no zone has servers, so nothing could be answered; write yes, or add "
                  "the servers to ask, for example forward-zones: [{name: ., upstreams: "
@@ -61,27 +54,12 @@ bool config_has_recursion(const struct config *config)
     return config->route.recursion.enabled && !has_root;
 }
 
-void config_warn(struct loader *loader, const char *path, const char *format, ...)
-{
-    struct config_position position = config_check_position_of(loader->config, path);
-    char text[800], line[2000];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    snprintf(line, sizeof(line), "%.900s:%u:%u: warning: %s\n",
-             problems_file(loader->problems, position, loader->file_name), position.line,
-             position.column, text);
-    if (buf_append(&loader->config->warnings, line, strlen(line)))
-        return;
-}
-
 /* Nothing contradicts itself: there may be a world whose servers all speak it. */
 static void warn_of_tls_everywhere(struct loader *loader)
 {
     const struct config *config = loader->config;
     if (transport_is_secure(config->upstream.transport) && config_has_recursion(config))
-        config_warn(loader, "upstream.transport",
+        loader_warn(loader, "upstream.transport",
                     "upstream.transport: tls holds for the authoritative servers that recursion "
                     "meets too, and few of them speak it; write it into the zones and entries "
                     "whose servers do, or turn recursion.enabled off");
@@ -92,7 +70,7 @@ static void check_ttls(struct loader *loader)
     const struct config *config = loader->config;
     const char *path = written_one(config, "cache.min-ttl", "cache.max-ttl");
     if (config->cache.min_ttl_s > config->cache.max_ttl_s)
-        problems_add(loader->problems, config_check_position_of(config, path), path,
+        problems_add(loader->problems, loader_position(loader, path), path,
                      "min-ttl %us is above max-ttl %us; lower the one or raise the other",
                      config->cache.min_ttl_s, config->cache.max_ttl_s);
 }
@@ -102,9 +80,8 @@ static void check_socket(struct loader *loader)
     const struct config *config = loader->config;
     size_t len = strlen(config->control_socket);
     if (len > CONFIG_SOCKET_MAX)
-        problems_add(loader->problems, config_check_position_of(config, "control.socket"),
-                     "control.socket", "has %zu bytes; the system takes paths of at most %d", len,
-                     CONFIG_SOCKET_MAX);
+        problems_add(loader->problems, loader_position(loader, "control.socket"), "control.socket",
+                     "has %zu bytes; the system takes paths of at most %d", len, CONFIG_SOCKET_MAX);
 }
 
 /* Whether two TCP sockets could not both have the address, or would share its clients. */
@@ -121,10 +98,144 @@ static void check_metrics(struct loader *loader, const struct addr *list, size_t
     char text[ADDR_TEXT_MAX];
     for (size_t i = 0; i < count; i++)
         if (is_same_place(&config->metrics_listen, &list[i]))
-            problems_add(loader->problems, config_check_position_of(config, "metrics.listen"),
+            problems_add(loader->problems, loader_position(loader, "metrics.listen"),
                          "metrics.listen", "clashes with %s of %s; take another port",
                          addr_format(&list[i], text), key);
 }
+
+static void report_dnstap(struct loader *loader, const char *path, const char *sentence)
+{
+    size_t row = option_index(options_find(path));
+    problems_add(loader->problems, loader->config->written[row], path, "%s", sentence);
+}
+
+static void check_dnstap(struct loader *loader)
+{
+    const struct dnstap_options *dnstap = &loader->config->dnstap;
+    if (strlen(dnstap->socket) > CONFIG_SOCKET_MAX)
+        report_dnstap(loader, "dnstap.socket",
+                      "is too long; the system takes paths of at most 107 bytes");
+    if (*dnstap->socket && *dnstap->file)
+        report_dnstap(loader, "dnstap.file", "goes not with dnstap.socket; keep one of them");
+    if ((*dnstap->socket || *dnstap->file) && !dnstap_is_built_in())
+        report_dnstap(
+            loader, *dnstap->socket ? "dnstap.socket" : "dnstap.file",
+            "cannot be had, as this nailupd was built without dnstap; leave it out, or build "
+            "with NAILUP_DNSTAP=ON");
+}
+
+/* ---- connections and max-connections ---- */
+
+static bool has_too_many(const struct upstream_options *options)
+{
+    return options->connections > options->max_connections;
+}
+
+static bool gives_connections(const struct config_layer *layer)
+{
+    return option_in_layer(ROW(connections), layer) || option_in_layer(ROW(max_connections), layer);
+}
+
+static void report_connections(struct loader *loader, const struct place *place, const char *key,
+                               const struct upstream_options *options)
+{
+    place_error(loader, place, key,
+                "connections %u is above max-connections %u; lower the one or raise the other",
+                options->connections, options->max_connections);
+}
+
+static void check_section(struct loader *loader)
+{
+    struct place place = {.key = "upstream"};
+    if (has_too_many(&loader->config->upstream))
+        report_connections(loader, &place,
+                           place_has(loader, &place, "connections") ? "connections"
+                                                                    : "max-connections",
+                           &loader->config->upstream);
+}
+
+static void check_entry(struct loader *loader, size_t index)
+{
+    const struct config_entry *entry = &loader->config->entries[index];
+    struct upstream_options options = loader->config->upstream;
+    options_overlay(&entry->layer, &options);
+    if (!gives_connections(&entry->layer) || !has_too_many(&options))
+        return;
+    struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
+    report_connections(loader, &place, NULL, &options);
+}
+
+/* ---- zones ---- */
+
+static void check_circle(struct loader *loader, const struct place *place,
+                         const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    struct addr addr;
+    const char *key = policy_find_loop(&loader->config->policy, upstream, &addr);
+    if (key)
+        place_error(loader, place, NULL,
+                    "%s is an address of server.%s: queries would go round in a circle",
+                    addr_format(&addr, text), key);
+}
+
+static void check_trust(struct loader *loader, const struct place *place,
+                        const struct route_upstream *upstream)
+{
+    char text[ADDR_TEXT_MAX];
+    if (!policy_is_trustworthy(upstream))
+        place_error(loader, place, NULL,
+                    "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
+                    "loopback interface, not %s: on the way an answer could be changed",
+                    addr_format(&upstream->addr, text));
+}
+
+static void check_first(struct loader *loader, const struct config_zone *zone,
+                        const struct place *place)
+{
+    if (zone->first && !loader->config->route.recursion.enabled)
+        place_error(loader, place, "first",
+                    "falls back to recursion, which recursion.enabled: no turns off; leave one of "
+                    "them out");
+}
+
+/* Each upstream with its rules applied; the one error about connections is said once. */
+static void check_zone(struct loader *loader, const struct config_zone *zone,
+                       const struct place *place)
+{
+    bool is_fine = true;
+    check_first(loader, zone, place);
+    for (size_t i = 0; i < zone->upstream_count; i++) {
+        struct route_upstream upstream;
+        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        if (is_fine && gives_connections(&zone->layer) && has_too_many(&upstream.options)) {
+            report_connections(loader, place, NULL, &upstream.options);
+            is_fine = false;
+        }
+        check_circle(loader, place, &upstream);
+        if (zone->trust_ad)
+            check_trust(loader, place, &upstream);
+    }
+}
+
+static void check_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    check_section(loader);
+    for (size_t i = 0; i < config->entry_count; i++)
+        check_entry(loader, i);
+    for (size_t i = 0; i < config->zone_count; i++) {
+        struct place place = {"forward-zones", true, config->zones[i].position, i};
+        check_zone(loader, &config->zones[i], &place);
+    }
+    for (size_t i = 0; i < config->stub_count; i++) {
+        struct place place = {"stub-zones", true, config->stub_zones[i].position, i};
+        check_zone(loader, &config->stub_zones[i], &place);
+    }
+    config_check_zone_names(loader);
+}
+
+/* ---- everything ---- */
 
 void config_check(struct loader *loader)
 {
@@ -136,7 +247,7 @@ void config_check(struct loader *loader)
     warn_of_tls_everywhere(loader);
     check_ttls(loader);
     check_socket(loader);
-    config_check_dnstap(loader);
-    config_check_zones(loader);
+    check_dnstap(loader);
+    check_zones(loader);
     config_check_tls(loader);
 }

@@ -6,7 +6,7 @@
  * away: one for each different set of authorities, certificate, ciphers and groups, however many
  * zones share it. Invariant: at most TLS_CONTEXTS_MAX sets are tried.
  */
-#include "config/place.h"
+#include "config/config_check_files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/config_accounts.h"
+#include "config/config_check_written.h"
+#include "config/config_cookie_secrets.h"
+#include "config/config_hints.h"
+#include "config/config_upstream.h"
+#include "config/place.h"
 #include "tls/tls_context.h"
 #include "tls/tls_contexts.h"
 

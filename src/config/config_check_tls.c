@@ -4,9 +4,12 @@
  * Contradictions about TLS: listeners without a certificate, names and keys where TLS is not
  * spoken, plain text beside a strict profile, half of a pair. No file is looked at here.
  */
-#include "config/place.h"
+#include "config/config_check_tls.h"
 
 #include <string.h>
+
+#include "config/config_upstream.h"
+#include "config/place.h"
 
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))

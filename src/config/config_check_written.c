@@ -5,12 +5,13 @@
  * mistakes one path for another must not lose a key or a list for it. A file that exists is known
  * by device and inode, one that does not by those of its folder and by its name.
  */
-#include "config/place.h"
+#include "config/config_check_written.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/place.h"
 #include "base/check.h"
 
 #define ROW(field)                                                                                 \

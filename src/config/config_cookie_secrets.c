@@ -4,13 +4,15 @@
  * Reads the file of server.cookie-secret-file. What its text means is serve/cookie_secrets.c's.
  * Invariant: no secret that everybody may read is used, nor one from a file with an error.
  */
-#include "config/place.h"
+#include "config/config_cookie_secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "config/place.h"
 
 static const struct place server = {.key = "server"};
 

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Where recursion begins: the file of recursion.root-hints, and whether anybody of it, or of those
  * that are built in, may be asked. */
-#include "config/place.h"
+#include "config/config_hints.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/config_check.h"
+#include "config/place.h"
 #include "recurse/root_hints.h"
 
 static const struct place recursion = {.key = "recursion"};
@@ -76,7 +78,7 @@ void config_warn_of_hints(struct loader *loader)
     }
     if (!config_has_recursion(config) || may_ask_any(config, hints))
         return;
-    config_warn(loader, config_is_given(config, key) ? key : file_key,
+    loader_warn(loader, config_is_given(config, key) ? key : file_key,
                 "%s has every root server of %.200s, so nobody may be asked for names that no "
                 "zone takes; leave their addresses out of that list ([] is none; where it is not "
                 "written, it is 127.0.0.0/8 and ::1)",

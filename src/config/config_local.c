@@ -6,7 +6,7 @@
  * is a warning, as others wrote it. Invariant: no more than LOCAL_FILE_MAX bytes of a file are
  * read, and WARNINGS_MAX lines of it are told.
  */
-#include "config/loader.h"
+#include "config/config_local.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * The rules of choice: what the zone, the entry of tcp-upstream-keepalive and the section upstream
  * mean together for one address; and the routes, which are made of that. Loading is left to load.c.
  */
-#include "config/loader.h"
+#include "config/config_upstream.h"
 
 #include <ifaddrs.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "config/loader.h"
+#include "config/include.h"
 
 enum {
     FILES_MAX = PROBLEM_FILES_MAX,

@@ -6,95 +6,35 @@
  * config_check.c's. Invariant: a configuration is handed out only when there was no error, and
  * every field then has its row's default or what the file says.
  */
-#include "config/loader.h"
-
-#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
-#include "base/suggest.h"
+#include "config/config_check.h"
+#include "config/config_check_files.h"
+#include "config/config_hints.h"
+#include "config/config_local.h"
+#include "config/config_upstream.h"
+#include "config/include.h"
+#include "config/load_lists.h"
+#include "config/load_local.h"
+#include "config/load_mapping.h"
+#include "config/load_scalar.h"
+#include "config/load_upstreams.h"
+#include "config/load_zones.h"
+#include "config/loader.h"
 #include "local/name_map.h"
 
-enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024, ROW_PATH_MAX = 128 };
+enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024 };
 
-/* ---- the path ---- */
+/* ---- values ---- */
 
-static size_t extend_path(struct loader *loader, const char *text)
-{
-    size_t mark = loader->path_len;
-    size_t len = MIN(strlen(text), sizeof(loader->path) - 1 - mark);
-    memcpy(loader->path + mark, text, len);
-    loader->path_len = mark + len;
-    loader->path[loader->path_len] = '\0';
-    return mark;
-}
-
-size_t loader_enter(struct loader *loader, const char *key)
-{
-    char quoted[PROBLEM_QUOTE_MAX];
-    size_t mark = loader->path_len;
-    if (mark)
-        extend_path(loader, ".");
-    extend_path(loader, problem_quote(key, strlen(key), quoted));
-    return mark;
-}
-
-size_t loader_enter_item(struct loader *loader, size_t index)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "[%zu]", index);
-    return extend_path(loader, text);
-}
-
-void loader_leave(struct loader *loader, size_t mark)
-{
-    loader->path_len = mark;
-    loader->path[mark] = '\0';
-}
-
-/* ---- errors and memory ---- */
-
-void loader_error(struct loader *loader, const struct yaml_tree_node *node, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    problems_add(loader->problems, node->position, loader->path_len ? loader->path : "file", "%s",
-                 text);
-}
-
-void loader_error_takes(struct loader *loader, const struct yaml_tree_node *node, const char *takes,
-                        const char *hint)
-{
-    char quoted[PROBLEM_QUOTE_MAX];
-    if (yaml_tree_is_empty(node))
-        loader_error(loader, node, "has no value; takes %s", takes);
-    else if (node->kind == TREE_SCALAR)
-        loader_error(loader, node, "takes %s, not \"%s\"%s", takes,
-                     problem_quote(node->text, node->len, quoted), hint);
-    else
-        loader_error(loader, node, "takes %s, not a %s", takes,
-                     node->kind == TREE_LIST ? "list" : "mapping");
-}
-
-void *loader_take(struct loader *loader, size_t count, size_t size)
-{
-    void *memory = arena_take(&loader->config->arena, MAX(count * size, 1));
-    if (memory)
-        memset(memory, 0, count * size);
-    else
-        problems_no_memory(loader->problems);
-    return memory;
-}
-
-/* ---- mappings ---- */
-
-void load_value(struct loader *loader, const struct option *option,
-                const struct yaml_tree_node *node, void *owner)
+static void load_value(struct loader *loader, const struct option *option,
+                       const struct yaml_tree_node *node, void *owner)
 {
     if (node->broken)
         return;
@@ -149,138 +89,6 @@ void load_value(struct loader *loader, const struct option *option,
     default:
         load_scalar(loader, option, node, owner);
     }
-}
-
-/* The key's part of a row's path below the prefix, up to the next '.', for suggestions. */
-static void offer_key(struct suggestion *suggestion, const char *row_path, const char *prefix,
-                      char key[ROW_PATH_MAX])
-{
-    size_t prefix_len = strlen(prefix);
-    if (strncmp(row_path, prefix, prefix_len) != 0)
-        return;
-    const char *rest = row_path + prefix_len;
-    snprintf(key, ROW_PATH_MAX, "%.*s", (int)strcspn(rest, ".["), rest);
-    struct suggestion offered = *suggestion;
-    suggest_offer(&offered, key);
-    if (offered.word != suggestion->word || offered.distance != suggestion->distance) {
-        offered.word = rest;
-        *suggestion = offered;
-    }
-}
-
-static void suggest_key(struct suggestion *suggestion, const char *prefix, bool layered_only)
-{
-    char key[ROW_PATH_MAX];
-    size_t count;
-    const struct option *rows = options_all(&count);
-    for (size_t i = 0; i < count; i++)
-        if (!layered_only || option_is_layered(&rows[i]))
-            offer_key(suggestion, rows[i].path, prefix, key);
-}
-
-static void report_unknown(struct loader *loader, const struct yaml_tree_node *key,
-                           const struct loader_place *place)
-{
-    struct suggestion suggestion;
-    if (problems_is_full(loader->problems)) {
-        loader_error(loader, key, "is not known");
-        return;
-    }
-    suggest_init(&suggestion, key->text);
-    suggest_key(&suggestion, place->prefix, false);
-    if (place->layer)
-        suggest_key(&suggestion, "upstream.", true);
-    if (suggestion.word)
-        loader_error(loader, key, "is not known; did you mean %.*s?",
-                     (int)strcspn(suggestion.word, ".["), suggestion.word);
-    else
-        loader_error(loader, key, "is not known; nailup.yaml(5) lists what is");
-}
-
-/* Where the key leads: a row, a section, or nowhere. */
-static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
-                     const struct loader_place *place)
-{
-    char path[ROW_PATH_MAX];
-    int len = snprintf(path, sizeof(path) - 1, "%s%s", place->prefix, node->key->text);
-    if (len >= (int)sizeof(path) - 1)
-        return false;
-    const struct option *option = options_find(path);
-    if (option) {
-        if (!place->owner)
-            loader->config->written[option_index(option)] = node->key->position;
-        load_value(loader, option, node,
-                   place->owner ? place->owner : option_owner_of(option, loader->config));
-    } else if (options_is_section(path)) {
-        struct loader_place inside = *place;
-        strcat(path, ".");
-        inside.prefix = path;
-        load_mapping(loader, node, &inside);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* As load_key() for a key of the section upstream that stands in an entry or a zone. */
-static bool load_layered_key(struct loader *loader, const struct yaml_tree_node *node,
-                             const char *prefix, struct config_layer *layer)
-{
-    char path[ROW_PATH_MAX];
-    int len = snprintf(path, sizeof(path) - 1, "%s%s", prefix, node->key->text);
-    if (len >= (int)sizeof(path) - 1)
-        return false;
-    const struct option *option = options_find(path);
-    if (option && option_is_layered(option)) {
-        option_mark_layer(option, layer);
-        load_value(loader, option, node, &layer->values);
-    } else if (option) {
-        loader_error(loader, node->key,
-                     "concerns the whole process; move it to the section upstream");
-    } else if (options_is_section(path)) {
-        strcat(path, ".");
-        load_mapping(loader, node,
-                     &(struct loader_place){.prefix = path, .owner = layer, .layer = layer});
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static bool is_layered_section(const struct loader_place *place)
-{
-    return place->layer && place->owner == place->layer;
-}
-
-static void load_child(struct loader *loader, const struct yaml_tree_node *node,
-                       const struct loader_place *place)
-{
-    size_t mark = loader_enter(loader, node->key->text);
-    /* Rows are named by paths; one path typed as a key is not known. */
-    bool is_plain = !strpbrk(node->key->text, ".[");
-    bool known = is_plain && !is_layered_section(place) && load_key(loader, node, place);
-    if (is_plain && !known && place->layer)
-        known = load_layered_key(
-            loader, node, is_layered_section(place) ? place->prefix : "upstream.", place->layer);
-    if (!known)
-        report_unknown(loader, node->key, place);
-    loader_leave(loader, mark);
-}
-
-void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
-                  const struct loader_place *place)
-{
-    if (map->broken || yaml_tree_is_empty(map))
-        return;
-    if (map->kind != TREE_MAP) {
-        loader_error_takes(loader, map, "a mapping of keys to values",
-                           map->kind == TREE_SCALAR && strchr(map->text, ':')
-                               ? "; is a blank missing after a colon?"
-                               : "");
-        return;
-    }
-    for (const struct yaml_tree_node *child = map->first; child; child = child->next)
-        load_child(loader, child, place);
 }
 
 /* ---- defaults ---- */
@@ -377,8 +185,8 @@ static enum err load_finish(struct loader *loader, const char *file_name, struct
     return err;
 }
 
-enum err load_text(const char *file_name, struct span text, bool with_files, struct config **out,
-                   struct buf *errors)
+static enum err load_text(const char *file_name, struct span text, bool with_files,
+                          struct config **out, struct buf *errors)
 {
     struct problems problems;
     *out = NULL;
@@ -387,8 +195,11 @@ enum err load_text(const char *file_name, struct span text, bool with_files, str
         problems_print_one(file_name, errors, "out of memory");
         return ERR_NO_MEMORY;
     }
-    struct loader loader = {
-        .config = config, .problems = &problems, .file_name = file_name, .with_files = with_files};
+    struct loader loader = {.config = config,
+                            .problems = &problems,
+                            .file_name = file_name,
+                            .with_files = with_files,
+                            .load_value = load_value};
     problems_init(&problems);
     load_defaults(&loader);
     if (text.len > CONFIG_FILE_MAX)
@@ -411,4 +222,57 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
                       struct buf *errors)
 {
     return load_text(file_name, span_of(text, len), false, out, errors);
+}
+
+/* ---- files ---- */
+
+/* Reads at most one byte more than a file may have. -1: errno says why. */
+static ssize_t read_up_to_bound(int fd, char *text)
+{
+    size_t len = 0;
+    while (len <= CONFIG_FILE_MAX) {
+        ssize_t got = read(fd, text + len, CONFIG_FILE_MAX + 1 - len);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        len += (size_t)got;
+    }
+    return (ssize_t)len;
+}
+
+static ssize_t read_file(const char *path, char *text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t len = read_up_to_bound(fd, text);
+    int number = errno;
+    close(fd);
+    errno = number;
+    return len;
+}
+
+enum err config_load(const char *path, struct config **out, struct buf *errors)
+{
+    char reason[128];
+    *out = NULL;
+    char *text = malloc(CONFIG_FILE_MAX + 1);
+    if (!text) {
+        problems_print_one(path, errors, "out of memory");
+        return ERR_NO_MEMORY;
+    }
+    ssize_t len = read_file(path, text);
+    enum err err = ERR_INVALID;
+    if (len < 0) {
+        snprintf(reason, sizeof(reason), "cannot be read: %s%s", strerror(errno),
+                 errno == EACCES ? "; let the user that nailupd runs as read it" : "");
+        problems_print_one(path, errors, reason);
+    } else {
+        err = load_text(path, span_of(text, (size_t)len), true, out, errors);
+    }
+    free(text);
+    return err;
 }

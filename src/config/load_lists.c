@@ -4,36 +4,19 @@
  * Lists of addresses, and the access list. Each item has its own errors; a list with an error in
  * one item is read to its end, so that all are found.
  */
-#include "config/loader.h"
+#include "config/load_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-
-static size_t bound_of(const char *text)
-{
-    uint64_t number;
-    MUST(kind_parse_number(KIND_COUNT, text, &number));
-    return (size_t)number;
-}
-
-bool load_list_fits(struct loader *loader, const struct option *option,
-                    const struct yaml_tree_node *node)
-{
-    size_t count = yaml_tree_is_empty(node) ? 0 : node->count;
-    if (node->kind != TREE_LIST && !yaml_tree_is_empty(node)) {
-        loader_error_takes(loader, node, kind_takes(option->kind),
-                           node->kind == TREE_SCALAR ? "; write it between [ and ]" : "");
-        return false;
-    }
-    if ((node->cut || count >= bound_of(option->min)) && count <= bound_of(option->max))
-        return true;
-    loader_error(loader, node, "has %zu %s; takes %s to %s", count, option->unit, option->min,
-                 option->max);
-    return false;
-}
+#include "base/prefix.h"
+#include "config/kind.h"
+#include "config/load_scalar.h"
+#include "dns/name.h"
+#include "local/name_map.h"
+#include "tap/dnstap.h"
 
 /* ---- addresses ---- */
 
@@ -159,7 +142,7 @@ void load_listen(struct loader *loader, const struct option *option,
                                                 .is_reached = true,
                                                 .whose = "one machine"};
     struct server_options *server = &loader->config->server;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     if (option->kind == KIND_LISTEN_TLS)
         server->listen_tls_count = load_listeners(loader, node, &tls, &server->listen_tls);
@@ -201,7 +184,7 @@ void load_outgoing(struct loader *loader, const struct option *option,
 {
     size_t index = 0;
     struct config_outgoing outgoing = {0};
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
         size_t mark = loader_enter_item(loader, index++);
@@ -296,7 +279,7 @@ void load_access(struct loader *loader, const struct option *option,
 {
     size_t index = 0;
     struct config *config = loader->config;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     prefix_set_free(config->server.access);
     config->server.access = prefix_set_new();
@@ -315,4 +298,129 @@ void load_access(struct loader *loader, const struct option *option,
     }
     if (prefix_set_freeze(config->server.access))
         problems_no_memory(loader->problems);
+}
+
+/* ---- prefixes ---- */
+
+static void load_prefix(struct loader *loader, const struct yaml_tree_node *item,
+                        struct config_prefixes *prefixes)
+{
+    struct prefix *prefix = &prefixes->list[prefixes->count];
+    char text[PREFIX_TEXT_MAX];
+    if (item->broken)
+        return;
+    if (item->kind != TREE_SCALAR || prefix_parse(prefix, item->text) != ERR_OK) {
+        loader_error_takes(loader, item, kind_takes(KIND_PREFIX),
+                           item->kind == TREE_SCALAR ? addr_zone_hint(item->text) : "");
+        return;
+    }
+    enum err err = prefix_set_add(prefixes->set, prefix, 0);
+    if (err == ERR_INVALID)
+        loader_error(loader, item, "%s stands twice; keep one of them",
+                     prefix_format(prefix, text));
+    else if (err)
+        problems_no_memory(loader->problems);
+    else
+        prefixes->count++;
+}
+
+void load_prefixes(struct loader *loader, const struct option *option,
+                   const struct yaml_tree_node *node, struct config_prefixes *prefixes)
+{
+    size_t index = 0;
+    if (!loader_list_fits(loader, option, node))
+        return;
+    prefix_set_free(prefixes->set);
+    prefixes->set = prefix_set_new();
+    prefixes->list = loader_take(loader, node->count, sizeof(struct prefix));
+    prefixes->count = 0;
+    if (!prefixes->set || !prefixes->list) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_prefix(loader, item, prefixes);
+        loader_leave(loader, mark);
+    }
+    if (prefix_set_freeze(prefixes->set))
+        problems_no_memory(loader->problems);
+}
+
+/* ---- names ---- */
+
+static void load_name(struct loader *loader, const struct yaml_tree_node *item,
+                      struct config_names *names)
+{
+    char text[KIND_TEXT_MAX];
+    uint8_t *wire = names->list[names->count];
+    struct name name;
+    uint32_t *number;
+    if (item->broken)
+        return;
+    if (item->kind != TREE_SCALAR ||
+        !kind_parse(KIND_ZONE_NAME, item->text, &loader->config->arena, wire)) {
+        loader_error_takes(loader, item, kind_takes(KIND_ZONE_NAME), "");
+        return;
+    }
+    MUST(name_view(span_of(wire, NAME_WIRE_MAX), 0, &name) != 0);
+    if (name_map_find(names->map, name))
+        loader_error(loader, item, "%s stands twice; keep one of them",
+                     kind_format(KIND_ZONE_NAME, wire, text));
+    else if (name_map_put(names->map, name, 0, &number))
+        problems_no_memory(loader->problems);
+    else
+        names->count++;
+}
+
+void load_names(struct loader *loader, const struct option *option,
+                const struct yaml_tree_node *node, struct config_names *names)
+{
+    size_t index = 0;
+    if (!loader_list_fits(loader, option, node))
+        return;
+    name_map_free(names->map);
+    *names = (struct config_names){0};
+    if (!node->count)
+        return;
+    names->map = name_map_new();
+    names->list = loader_take(loader, node->count, NAME_WIRE_MAX);
+    if (!names->map || !names->list) {
+        problems_no_memory(loader->problems);
+        return;
+    }
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_name(loader, item, names);
+        loader_leave(loader, mark);
+    }
+}
+
+/* ---- kinds of dnstap messages ---- */
+
+/* The bit of a word; 0 after an error. */
+static uint32_t load_message(struct loader *loader, const struct yaml_tree_node *item)
+{
+    int word = load_word(loader, item, DNSTAP_MESSAGE_WORDS,
+                         "client-query, client-response, forwarder-query, forwarder-response, "
+                         "resolver-query or resolver-response");
+    return word < 0 ? 0 : UINT32_C(1) << word;
+}
+
+void load_dnstap_messages(struct loader *loader, const struct option *option,
+                          const struct yaml_tree_node *node, uint32_t *field)
+{
+    size_t index = 0;
+    uint32_t messages = 0;
+    if (!loader_list_fits(loader, option, node))
+        return;
+    for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        uint32_t bit = item->broken ? 0 : load_message(loader, item);
+        if (messages & bit)
+            loader_error(loader, item, "stands twice; keep one of them");
+        messages |= bit;
+        loader_leave(loader, mark);
+    }
+    *field = messages;
 }

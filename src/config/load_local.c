@@ -4,32 +4,15 @@
  * Names answered here: zones, records and lists as the file has them. What they make together is
  * config_local.c's.
  */
-#include "config/loader.h"
+#include "config/load_local.h"
 
 #include <string.h>
 
 #include "base/check.h"
+#include "config/load_lists.h"
+#include "config/load_mapping.h"
 #include "dns/present.h"
 #include "dns/record_text.h"
-
-/* ---- items ---- */
-
-/* A mapping with the rows below the prefix into *item, whose position was set. */
-static bool load_item(struct loader *loader, const struct yaml_tree_node *node, const char *prefix,
-                      const char *takes, void *item)
-{
-    size_t before = loader->problems->count;
-    struct loader_place place = {.prefix = prefix, .owner = item};
-    if (node->broken)
-        return false;
-    if (node->kind != TREE_MAP) {
-        loader_error_takes(loader, node, takes, "");
-        return false;
-    }
-    load_row_defaults(loader, prefix, item);
-    load_mapping(loader, node, &place);
-    return load_has_required(loader, prefix, node) && loader->problems->count == before;
-}
 
 /* ---- zones ---- */
 
@@ -38,8 +21,8 @@ static void load_local_zone(struct loader *loader, const struct yaml_tree_node *
     struct config *config = loader->config;
     struct config_local_zone zone = {.position = node->position};
     struct name name;
-    if (!load_item(loader, node, "local-zones[].",
-                   "a mapping such as {name: ads.example, action: nxdomain}", &zone))
+    const struct loader_place place = {.prefix = "local-zones[].", .owner = &zone};
+    if (!load_item(loader, node, &place, "a mapping such as {name: ads.example, action: nxdomain}"))
         return;
     MUST(name_view(span_of(zone.wire, NAME_WIRE_MAX), 0, &name) != 0);
     zone.name_len = name.len;
@@ -50,7 +33,7 @@ void load_local_zones(struct loader *loader, const struct option *option,
                       const struct yaml_tree_node *node)
 {
     size_t index = 0;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     loader->config->local_zones =
         loader_take(loader, node->count, sizeof(*loader->config->local_zones));
@@ -113,7 +96,7 @@ void load_records(struct loader *loader, const struct option *option,
                   const struct yaml_tree_node *node)
 {
     size_t index = 0;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     loader->config->records = loader_take(loader, node->count, sizeof(*loader->config->records));
     if (!loader->config->records)
@@ -147,8 +130,9 @@ static void load_block_list(struct loader *loader, const struct yaml_tree_node *
 {
     struct config *config = loader->config;
     struct config_block_list list = {.position = node->position};
-    if (load_item(loader, node, "block-lists[].",
-                  "a mapping such as {file: /var/lib/nailup/ads.txt, action: nxdomain}", &list) &&
+    const struct loader_place place = {.prefix = "block-lists[].", .owner = &list};
+    if (load_item(loader, node, &place,
+                  "a mapping such as {file: /var/lib/nailup/ads.txt, action: nxdomain}") &&
         is_complete(loader, node, &list))
         config->block_lists[config->block_list_count++] = list;
 }
@@ -157,7 +141,7 @@ void load_block_lists(struct loader *loader, const struct option *option,
                       const struct yaml_tree_node *node)
 {
     size_t index = 0;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     loader->config->block_lists =
         loader_take(loader, node->count, sizeof(*loader->config->block_lists));
@@ -189,7 +173,7 @@ void load_redirect(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node, struct config_block_list *list)
 {
     size_t index = 0;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     list->redirect = loader_take(loader, node->count, sizeof(*list->redirect));
     for (const struct yaml_tree_node *item = node->first; list->redirect && item;

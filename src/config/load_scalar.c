@@ -4,7 +4,7 @@
  * One word of the file into its field, and the sentence about a word that does not fit: what is
  * taken instead, the bounds, what was probably meant.
  */
-#include "config/loader.h"
+#include "config/load_scalar.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,11 @@
  * Who is asked, and how it proves who it is: addresses with the names behind them, and pins of
  * keys. Whether a name fits the transport only shows later (config_check_tls.c).
  */
-#include "config/loader.h"
+#include "config/load_upstreams.h"
 
 #include <string.h>
 
+#include "config/load_lists.h"
 #include "config/pin.h"
 
 /* ---- addresses ---- */
@@ -72,7 +73,7 @@ void load_upstreams(struct loader *loader, const struct option *option,
                     const struct yaml_tree_node *node, struct config_zone *zone)
 {
     size_t index = 0;
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     zone->upstreams = loader_take(loader, node->count, sizeof(*zone->upstreams));
     for (const struct yaml_tree_node *item = node->first; zone->upstreams && item;
@@ -124,7 +125,7 @@ void load_pins(struct loader *loader, const struct option *option,
 {
     size_t index = 0;
     *field = NULL;
-    if (!load_list_fits(loader, option, node) || node->count == 0)
+    if (!loader_list_fits(loader, option, node) || node->count == 0)
         return;
     struct tls_pins *pins =
         loader_take(loader, 1, sizeof(*pins) + node->count * sizeof(pins->sha256[0]));

@@ -5,69 +5,28 @@
  * and those of the section upstream, which go to a layer. What layers mean together is
  * config_upstream.c's.
  */
-#include "config/place.h"
+#include "config/load_zones.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/hash.h"
-
-/* ---- what a mapping must have ---- */
-
-static void load_row_default(struct loader *loader, const struct option *option, void *owner)
-{
-    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
-                    option_field(option, owner)));
-}
-
-/* Rows below the prefix: defaults before the mapping is read. */
-void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
-{
-    size_t count;
-    const struct option *rows = options_all(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text &&
-            !kind_is_list(rows[i].kind)) /* lists of items are empty before they are read */
-            load_row_default(loader, &rows[i], owner);
-}
-
-bool load_has_required(struct loader *loader, const char *prefix, const struct yaml_tree_node *map)
-{
-    size_t count, missing = 0;
-    const struct option *rows = options_all(&count);
-    for (size_t i = 0; i < count; i++) {
-        const char *key = rows[i].path + strlen(prefix);
-        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || rows[i].default_text ||
-            yaml_tree_find(map, key))
-            continue;
-        missing++;
-        if (map->cut)
-            continue;
-        loader_error(loader, map, "has no %s; takes %s", key, kind_takes(rows[i].kind));
-    }
-    return missing == 0;
-}
+#include "config/load_mapping.h"
+#include "config/load_scalar.h"
+#include "config/place.h"
 
 /* ---- entries ---- */
-
-static const char entry_prefix[] = "tcp-upstream-keepalive[].";
 
 /* A word is an entry with nothing but its prefix. */
 static bool load_entry(struct loader *loader, const struct yaml_tree_node *node,
                        struct config_entry *entry)
 {
-    size_t before = loader->problems->count;
+    const struct loader_place place = {"tcp-upstream-keepalive[].", entry, &entry->layer};
     entry->position = node->position;
-    if (node->broken)
-        return false;
-    if (node->kind == TREE_MAP) {
-        struct loader_place place = {entry_prefix, entry, &entry->layer};
-        load_mapping(loader, node, &place);
-        return load_has_required(loader, entry_prefix, node) && loader->problems->count == before;
-    }
-    const struct option *option = options_find("tcp-upstream-keepalive[].prefix");
-    return load_scalar(loader, option, node, entry);
+    if (node->kind == TREE_MAP || node->broken)
+        return load_item(loader, node, &place, "");
+    return load_scalar(loader, options_find("tcp-upstream-keepalive[].prefix"), node, entry);
 }
 
 static void add_entry(struct loader *loader, const struct yaml_tree_node *node,
@@ -104,7 +63,7 @@ void load_entries(struct loader *loader, const struct option *option,
     size_t index = 0;
     struct config *config = loader->config;
     bool is_single = is_single_entry(node);
-    if (!is_single && !load_list_fits(loader, option, node))
+    if (!is_single && !loader_list_fits(loader, option, node))
         return;
     prefix_set_free(config->entry_set);
     config->entry_set = prefix_set_new();
@@ -126,26 +85,14 @@ void load_entries(struct loader *loader, const struct option *option,
 
 /* ---- zones ---- */
 
-static const char forward_prefix[] = "forward-zones[].", stub_prefix[] = "stub-zones[].";
-
 static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
                       struct config_zone *zone)
 {
-    const char *prefix = zone->is_stub ? stub_prefix : forward_prefix;
-    size_t before = loader->problems->count;
+    const struct loader_place place = {zone->is_stub ? "stub-zones[]." : "forward-zones[].", zone,
+                                       &zone->layer};
     struct name name;
-    struct loader_place place = {prefix, zone, &zone->layer};
     zone->position = node->position;
-    if (node->broken)
-        return false;
-    if (node->kind != TREE_MAP) {
-        loader_error_takes(loader, node, "a mapping such as {name: ., upstreams: [192.0.2.53]}",
-                           "");
-        return false;
-    }
-    load_row_defaults(loader, prefix, zone);
-    load_mapping(loader, node, &place);
-    if (!load_has_required(loader, prefix, node) || loader->problems->count != before)
+    if (!load_item(loader, node, &place, "a mapping such as {name: ., upstreams: [192.0.2.53]}"))
         return false;
     MUST(name_view(span_of(zone->wire, NAME_WIRE_MAX), 0, &name) != 0);
     zone->name_len = name.len;
@@ -225,7 +172,7 @@ void load_zones(struct loader *loader, const struct option *option,
     struct config_zone **zones = option_field(option, config);
     struct zone_list list = {.count = is_stub ? &config->stub_count : &config->zone_count,
                              .is_stub = is_stub};
-    if (!load_list_fits(loader, option, node))
+    if (!loader_list_fits(loader, option, node))
         return;
     *zones = list.zones = loader_take(loader, node->count, sizeof(**zones));
     if (open_index(&list.index, node->count) && list.zones)

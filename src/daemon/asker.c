@@ -72,12 +72,13 @@ void askers_refuse_report(struct askers *askers, const struct reload_report *rep
     }
 }
 
-void askers_refuse_forward(struct askers *askers, const struct forward *forward, const char *why)
+void askers_refuse_forward(struct askers *askers, const struct runtime_zone *forward,
+                           const char *why)
 {
     LIST_EACH(node, &askers->list)
     {
         struct asker *asker = LIST_ITEM(node, struct asker, node);
-        if (!asker->for_file && forward_is_same(&asker->forward, forward))
+        if (!asker->for_file && runtime_zone_is_same(&asker->forward, forward))
             asker_refuse(asker, why);
     }
 }
@@ -91,7 +92,7 @@ void asker_answer_forward(struct asker *asker)
 
     reply_record(reply, "forward", "zone:text\tservers:count\tchanged:flag");
     reply_row(reply);
-    reply_text(reply, name_format(forward_name(&asker->forward), zone));
+    reply_text(reply, name_format(runtime_zone_name(&asker->forward), zone));
     reply_count(reply, asker->forward.upstream_count);
     reply_flag(reply, asker->changed);
     reply_row_end(reply);

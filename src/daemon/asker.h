@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/list.h"
-#include "config/forward.h"
+#include "config/runtime_zones.h"
 
 struct call;
 struct reload_report;
@@ -27,7 +27,7 @@ struct asker {
     struct call *call;
     bool for_file; /* else it waits for the forward */
     bool changed;  /* the forward differs from the one before */
-    struct forward forward;
+    struct runtime_zone forward;
 };
 
 void askers_init(struct askers *askers, size_t *count);
@@ -42,7 +42,8 @@ void askers_move(struct askers *to, struct askers *from);
 void askers_refuse(struct askers *askers, const char *why);
 void askers_refuse_report(struct askers *askers, const struct reload_report *report);
 /* Refuses only the askers of this forward. */
-void askers_refuse_forward(struct askers *askers, const struct forward *forward, const char *why);
+void askers_refuse_forward(struct askers *askers, const struct runtime_zone *forward,
+                           const char *why);
 
 /* Answers all: their change is in effect. The report is of the file, for the askers of a file. */
 void askers_answer(struct askers *askers, const struct reload_report *report);

@@ -84,7 +84,7 @@ void forget_zone(struct forget *forget, struct name zone)
 {
     if (forget_has_zone(forget, zone))
         return;
-    if (forget->zone_count == FORWARDS_MAX) { /* the root covers everything */
+    if (forget->zone_count == RUNTIME_ZONES_MAX) { /* the root covers everything */
         forget->zone_count = 0;
         zone = name_root();
     }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "cache/cache.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "loop/loop.h"
 
 struct local_names;
@@ -29,7 +29,7 @@ struct forget {
     struct forget_zone {
         uint8_t wire[NAME_WIRE_MAX];
         uint8_t len;
-    } zones[FORWARDS_MAX];
+    } zones[RUNTIME_ZONES_MAX];
     size_t zone_count;
     uint64_t count; /* answers dropped */
     void (*on_done)(void *context);

@@ -9,61 +9,62 @@
 #include <string.h>
 
 #include "base/transport.h"
-#include "config/forward_check.h"
+#include "config/runtime_zones.h"
 #include "control/call.h"
 
 enum err forward_command_read(const struct call *call, const struct config *config,
-                              struct forward *out, char why[FORWARD_WHY_MAX])
+                              struct runtime_zone *out, char why[RUNTIME_ZONE_WHY_MAX])
 {
     bool is_off = call->argc == 2 && strcmp(call->argv[1], "off") == 0;
     size_t count = is_off ? 0 : (size_t)call->argc - 1;
-    enum err err = forward_parse(out, call->argv[0], count, call->argv + 1, why);
+    enum err err = runtime_zone_parse(out, call->argv[0], count, call->argv + 1, why);
 
     if (err || is_off)
         return err;
     if (count > 0)
-        return forward_check(config, out, why);
-    snprintf(why, FORWARD_WHY_MAX,
+        return runtime_zone_check(config, out, why);
+    snprintf(why, RUNTIME_ZONE_WHY_MAX,
              "name the servers of %.64s, or off to use the servers of the file again",
              call->argv[0]);
     return ERR_INVALID;
 }
 
-bool forward_command_is_change(const struct forwards *forwards, const struct forward *forward)
+bool forward_command_is_change(const struct runtime_zones *forwards,
+                               const struct runtime_zone *forward)
 {
-    const struct forward *before = forwards_find(forwards, forward_name(forward));
+    const struct runtime_zone *before = runtime_zones_find(forwards, runtime_zone_name(forward));
 
     if (!before)
         return forward->upstream_count > 0;
-    return !forward_is_same(before, forward);
+    return !runtime_zone_is_same(before, forward);
 }
 
-enum err forward_command_set(struct forwards *forwards, const struct forward *forward,
-                             char why[FORWARD_WHY_MAX])
+enum err forward_command_set(struct runtime_zones *forwards, const struct runtime_zone *forward,
+                             char why[RUNTIME_ZONE_WHY_MAX])
 {
     if (forward->upstream_count == 0) {
-        forwards_remove(forwards, forward_name(forward));
+        runtime_zones_remove(forwards, runtime_zone_name(forward));
         return ERR_OK;
     }
-    enum err err = forwards_put(forwards, forward);
+    enum err err = runtime_zones_put(forwards, forward);
     if (err == ERR_LIMIT)
-        snprintf(why, FORWARD_WHY_MAX, "%d zones are set already; remove one of them first",
-                 FORWARDS_MAX);
+        snprintf(why, RUNTIME_ZONE_WHY_MAX, "%d zones are set already; remove one of them first",
+                 RUNTIME_ZONES_MAX);
     else if (err)
-        snprintf(why, FORWARD_WHY_MAX, "out of memory; try again");
+        snprintf(why, RUNTIME_ZONE_WHY_MAX, "out of memory; try again");
     return err;
 }
 
 static void forward_command_put(struct reply *reply, const struct config *config,
-                                struct forward *forward)
+                                struct runtime_zone *forward)
 {
     char zone[NAME_TEXT_MAX], text[ADDR_TEXT_MAX];
 
     for (size_t i = 0; i < forward->upstream_count; i++) {
         struct route_upstream upstream;
-        forward_upstream(config, forward, i, &upstream);
+        runtime_zone_upstream(config, forward, i, &upstream);
         reply_row(reply);
-        reply_text(reply, name_format(forward_name(forward), zone));
+        reply_text(reply, name_format(runtime_zone_name(forward), zone));
         reply_text(reply, addr_format(&upstream.addr, text));
         reply_text(reply, transport_word(upstream.options.transport));
         reply_text(reply, upstream.options.tls.auth_name ? upstream.options.tls.auth_name : "");
@@ -71,7 +72,8 @@ static void forward_command_put(struct reply *reply, const struct config *config
     }
 }
 
-void forward_command_show(struct call *call, const struct config *config, struct forwards *forwards)
+void forward_command_show(struct call *call, const struct config *config,
+                          struct runtime_zones *forwards)
 {
     reply_table(&call->reply, "forwards", "zone:text\tserver:text\ttransport:text\tname:text");
     for (size_t i = 0; i < forwards->count; i++)

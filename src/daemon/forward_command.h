@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 
 struct call;
 struct config;
@@ -17,17 +17,19 @@ struct config;
 /* Reads and checks the arguments; there must be one at least. A forward without upstreams removes
  * the zone. ERR_INVALID: why is a sentence. */
 MUST_USE enum err forward_command_read(const struct call *call, const struct config *config,
-                                       struct forward *out, char why[FORWARD_WHY_MAX]);
+                                       struct runtime_zone *out, char why[RUNTIME_ZONE_WHY_MAX]);
 
 /* Whether the forward differs from the zone's servers now. */
-bool forward_command_is_change(const struct forwards *forwards, const struct forward *forward);
+bool forward_command_is_change(const struct runtime_zones *forwards,
+                               const struct runtime_zone *forward);
 
 /* Sets or removes the forward. On error nothing has changed and why is a sentence. */
-MUST_USE enum err forward_command_set(struct forwards *forwards, const struct forward *forward,
-                                      char why[FORWARD_WHY_MAX]);
+MUST_USE enum err forward_command_set(struct runtime_zones *forwards,
+                                      const struct runtime_zone *forward,
+                                      char why[RUNTIME_ZONE_WHY_MAX]);
 
 /* Fills the call's reply; the caller calls call_done(). */
 void forward_command_show(struct call *call, const struct config *config,
-                          struct forwards *forwards);
+                          struct runtime_zones *forwards);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "config/config.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "daemon/certificate.h"
 #include "daemon/query_ports.h"
 #include "local/local_names.h"
@@ -109,15 +109,15 @@ void generations_deinit(struct generations *all)
 
 static struct generation *generation_make(struct generations *all, struct shared *shared,
                                           struct certificate *certificate,
-                                          const struct forwards *forwards)
+                                          const struct runtime_zones *forwards)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (forwards_lay_over(forwards, shared->config, &generation->arena, &generation->route) ||
-        forwards_spare(forwards, shared->config, &generation->local)) {
+    if (runtime_zones_routes(forwards, shared->config, &generation->arena, &generation->route) ||
+        runtime_zones_local_names(forwards, shared->config, &generation->local)) {
         arena_deinit(&generation->arena);
         free(generation);
         return NULL;
@@ -154,7 +154,7 @@ static struct shared *shared_new(struct config **config, const struct generation
 
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct forwards *forwards)
+                                  const struct runtime_zones *forwards)
 {
     struct shared *shared = shared_new(config, before);
     struct generation *generation =
@@ -167,7 +167,8 @@ struct generation *generation_new(struct generations *all, struct config **confi
     return generation;
 }
 
-struct generation *generation_new_forwards(struct generation *of, const struct forwards *forwards)
+struct generation *generation_new_forwards(struct generation *of,
+                                           const struct runtime_zones *forwards)
 {
     return generation_make(of->all, of->shared, of->certificate, forwards);
 }

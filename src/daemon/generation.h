@@ -22,7 +22,7 @@
 
 struct certificate;
 struct config;
-struct forwards;
+struct runtime_zones;
 struct generation;
 struct local_names;
 struct loop;
@@ -57,10 +57,11 @@ bool generations_have_room(const struct generations *all, bool for_config);
  * certificate, which may be NULL. Returns one reference. NULL: out of memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct forwards *forwards);
+                                  const struct runtime_zones *forwards);
 
 /* Makes one more generation of the same configuration and certificate. */
-struct generation *generation_new_forwards(struct generation *of, const struct forwards *forwards);
+struct generation *generation_new_forwards(struct generation *of,
+                                           const struct runtime_zones *forwards);
 
 /* Any thread. */
 struct generation *generation_ref(struct generation *generation);

@@ -26,8 +26,7 @@
 #include "cache/cache.h"
 #include "config/changes.h"
 #include "config/config.h"
-#include "config/forward_check.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "control/call.h"
 #include "control/view.h"
 #include "daemon/asker.h"
@@ -71,7 +70,7 @@ struct reload {
     struct generation *current, *next; /* next: only while switching */
     struct listening *listening;       /* the one that is shown */
     struct listening *next_listening;
-    struct forwards forwards;
+    struct runtime_zones forwards;
     struct forget forget;
     size_t failed; /* workers that kept their old routes */
     enum err failure;
@@ -226,10 +225,10 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
 
 /* The cache forgets what the zone's former servers said. The root is left out: the names of the
  * internet have the same answers whichever resolver is asked. */
-static void reload_forget(struct reload *reload, const struct forward *forward)
+static void reload_forget(struct reload *reload, const struct runtime_zone *forward)
 {
-    if (!name_is_root(forward_name(forward)))
-        forget_zone(&reload->forget, forward_name(forward));
+    if (!name_is_root(runtime_zone_name(forward)))
+        forget_zone(&reload->forget, runtime_zone_name(forward));
 }
 
 /* Every change takes along the commands that wait for forwards. */
@@ -291,28 +290,28 @@ static size_t reload_count_lines(struct span text)
 
 /* Keeps the forwards that fit the new file. The structs are shared. */
 static void reload_keep_forwards(const struct reload *reload, const struct config *config,
-                                 struct forwards *kept)
+                                 struct runtime_zones *kept)
 {
-    char why[FORWARD_WHY_MAX];
+    char why[RUNTIME_ZONE_WHY_MAX];
 
     kept->count = 0;
     for (size_t i = 0; i < reload->forwards.count; i++)
-        if (!forward_check(config, reload->forwards.list[i], why))
+        if (!runtime_zone_check(config, reload->forwards.list[i], why))
             kept->list[kept->count++] = reload->forwards.list[i];
 }
 
 /* Drops the forwards that do not fit the new file, once nothing can fail any more. */
 static void reload_drop_forwards(struct reload *reload, const struct config *config)
 {
-    char why[FORWARD_WHY_MAX], zone[NAME_TEXT_MAX];
+    char why[RUNTIME_ZONE_WHY_MAX], zone[NAME_TEXT_MAX];
 
     for (size_t i = reload->forwards.count; i-- > 0;) {
-        struct forward forward = *reload->forwards.list[i];
-        if (!forward_check(config, &forward, why))
+        struct runtime_zone forward = *reload->forwards.list[i];
+        if (!runtime_zone_check(config, &forward, why))
             continue;
         LOG(LOG_WARNING, "daemon", "reload: the servers that were set for %s are removed: %s",
-            name_format(forward_name(&forward), zone), why);
-        forwards_remove(&reload->forwards, forward_name(&forward));
+            name_format(runtime_zone_name(&forward), zone), why);
+        runtime_zones_remove(&reload->forwards, runtime_zone_name(&forward));
         reload_forget(reload, &forward);
         askers_refuse_forward(&reload->for_forwards, &forward, why);
     }
@@ -336,7 +335,7 @@ static bool reload_prepare(struct reload *reload, const struct generation *next,
 static struct generation *reload_make_next(struct reload *reload, struct loaded *loaded,
                                            char why[RELOAD_WHY_MAX])
 {
-    struct forwards kept;
+    struct runtime_zones kept;
 
     reload_keep_forwards(reload, loaded->config, &kept);
     struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
@@ -466,9 +465,9 @@ void reload_by_call(struct reload *reload, struct call *call)
 }
 
 static void reload_set_forward(struct reload *reload, struct call *call,
-                               const struct forward *forward)
+                               const struct runtime_zone *forward)
 {
-    char why[FORWARD_WHY_MAX];
+    char why[RUNTIME_ZONE_WHY_MAX];
     struct asker *asker = askers_add(&reload->for_forwards, call);
 
     if (!asker)
@@ -488,8 +487,8 @@ static void reload_set_forward(struct reload *reload, struct call *call,
 void reload_forward(struct reload *reload, struct call *call)
 {
     const struct config *config = generation_config(reload->current);
-    struct forward forward;
-    char why[FORWARD_WHY_MAX];
+    struct runtime_zone forward;
+    char why[RUNTIME_ZONE_WHY_MAX];
 
     if (!reload_is_open(reload, call))
         return;
@@ -574,6 +573,6 @@ void reload_free(struct reload *reload)
     listening_free(&reload->listening);
     listening_free(&reload->next_listening);
     generations_deinit(&reload->generations);
-    forwards_deinit(&reload->forwards);
+    runtime_zones_deinit(&reload->forwards);
     free(reload);
 }

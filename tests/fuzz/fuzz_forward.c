@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "config/forward_check.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 
 static const char file[] =
     "tcp-upstream-keepalive: [192.0.2.0/25, {prefix: 10.9.0.0/16, transport: tls},\n"
@@ -38,26 +37,26 @@ static bool is_strict(const struct route_upstream *upstream)
 }
 
 /* The first two zones of the file are strict. */
-static void lay_over(const struct config *config, const struct forward *forward)
+static void lay_over(const struct config *config, const struct runtime_zone *forward)
 {
-    struct forwards forwards = {0};
+    struct runtime_zones forwards = {0};
     struct route_options route;
     struct arena arena;
     arena_init(&arena, 1 << 20);
-    MUST(forwards_put(&forwards, forward) == ERR_OK);
-    MUST(forwards_lay_over(&forwards, config, &arena, &route) == ERR_OK);
+    MUST(runtime_zones_put(&forwards, forward) == ERR_OK);
+    MUST(runtime_zones_routes(&forwards, config, &arena, &route) == ERR_OK);
     MUST(route.zone_count - config->route.zone_count <= 1);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < route.zones[i].upstream_count; j++)
             MUST(is_strict(&route.zones[i].upstreams[j]));
-    MUST(forwards_remove(&forwards, forward_name(forward)));
+    MUST(runtime_zones_remove(&forwards, runtime_zone_name(forward)));
     arena_deinit(&arena);
 }
 
-static size_t split(char *text, const char *words[FORWARD_UPSTREAMS_MAX + 2])
+static size_t split(char *text, const char *words[RUNTIME_UPSTREAMS_MAX + 2])
 {
     size_t count = 0;
-    for (char *word = text; word && count < FORWARD_UPSTREAMS_MAX + 2;) {
+    for (char *word = text; word && count < RUNTIME_UPSTREAMS_MAX + 2;) {
         char *end = strchr(word, '\n');
         if (end)
             *end++ = '\0';
@@ -70,19 +69,19 @@ static size_t split(char *text, const char *words[FORWARD_UPSTREAMS_MAX + 2])
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct config *config;
-    char text[2048], why[FORWARD_WHY_MAX];
-    const char *words[FORWARD_UPSTREAMS_MAX + 2];
-    struct forward forward;
+    char text[2048], why[RUNTIME_ZONE_WHY_MAX];
+    const char *words[RUNTIME_UPSTREAMS_MAX + 2];
+    struct runtime_zone forward;
     if (!config)
         config = load();
     size = MIN(size, sizeof(text) - 1);
     memcpy(text, data, size);
     text[size] = '\0';
     size_t count = split(text, words);
-    if (forward_parse(&forward, words[0], count - 1, words + 1, why) != ERR_OK)
+    if (runtime_zone_parse(&forward, words[0], count - 1, words + 1, why) != ERR_OK)
         return 0;
-    MUST(forward_is_same(&forward, &forward));
-    if (forward.upstream_count > 0 && forward_check(config, &forward, why) == ERR_OK)
+    MUST(runtime_zone_is_same(&forward, &forward));
+    if (forward.upstream_count > 0 && runtime_zone_check(config, &forward, why) == ERR_OK)
         lay_over(config, &forward);
     return 0;
 }

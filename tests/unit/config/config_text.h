@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/config_upstream.h"
 
 #define ZONE "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "config/options.h"
 #include "unit/config/config_text.h"
 
@@ -386,23 +386,23 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
         load_fine("forward-zones: [{name: b, upstreams: [192.0.2.53]}]\n"
                   "stub-zones: [{name: c, upstreams: [10.1.1.1]}, {name: a, upstreams: [10.1.1.1], "
                   "max-in-flight: 7}]\n");
-    struct forward forward;
-    struct forwards forwards = {0};
+    struct runtime_zone forward;
+    struct runtime_zones forwards = {0};
     struct arena arena;
     struct route_options out;
-    char why[FORWARD_WHY_MAX];
+    char why[RUNTIME_ZONE_WHY_MAX];
     const char *const upstreams[] = {"192.0.2.1"};
     arena_init(&arena, 1 << 20);
-    assert_int_equal(forward_parse(&forward, "a", 1, upstreams, why), ERR_OK);
-    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
-    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &out), ERR_OK);
+    assert_int_equal(runtime_zone_parse(&forward, "a", 1, upstreams, why), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &out), ERR_OK);
     assert_int_equal(out.zone_count, 3);
     assert_int_equal(out.zones[2].kind, ROUTE_FORWARD);
     assert_int_equal(out.zones[2].upstreams[0].options.max_in_flight, 7);
     assert_int_equal(addr_port(&out.zones[2].upstreams[0].addr), 53);
     assert_int_equal(out.zones[1].kind, ROUTE_STUB);
     assert_ptr_equal(out.recursion.meet_context, &config->policy);
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&forwards);
     arena_deinit(&arena);
     config_free(config);
 }

@@ -41,12 +41,12 @@ static struct call *new_call(void)
 
 static struct asker *add(struct askers *askers, const char *zone)
 {
-    char why[FORWARD_WHY_MAX];
+    char why[RUNTIME_ZONE_WHY_MAX];
     struct asker *asker = askers_add(askers, new_call());
     assert_non_null(asker);
     asker->for_file = !zone;
     if (zone)
-        assert_int_equal(forward_parse(&asker->forward, zone, 0, NULL, why), ERR_OK);
+        assert_int_equal(runtime_zone_parse(&asker->forward, zone, 0, NULL, why), ERR_OK);
     return asker;
 }
 
@@ -108,7 +108,7 @@ static void test_errors_are_told_line_by_line(void **state)
 static void test_only_those_of_a_forward_are_refused(void **state)
 {
     (void)state;
-    struct forward forward = add(&first, "a.example")->forward;
+    struct runtime_zone forward = add(&first, "a.example")->forward;
     add(&first, "b.example");
     add(&first, NULL);
     askers_refuse_forward(&first, &forward, "no");

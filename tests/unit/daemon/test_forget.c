@@ -109,7 +109,7 @@ static void test_more_zones_than_there_is_room_for_take_all(void **state)
 {
     (void)state;
     forget_clear(&forget);
-    for (int i = 0; i <= FORWARDS_MAX; i++) {
+    for (int i = 0; i <= RUNTIME_ZONES_MAX; i++) {
         char zone[32];
         snprintf(zone, sizeof(zone), "z%d.test", i);
         list_zone(zone);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "daemon/generation.h"
 #include "loop/loop.h"
 #include "support/fake_loop.h"
 
 static struct loop *loop;
 static struct generations all;
-static const struct forwards no_forwards;
+static const struct runtime_zones no_forwards;
 static int freed;
 
 static void on_freed(void *context)
@@ -84,15 +84,15 @@ static void test_it_is_freed_on_main_when_the_last_lets_go(void **state)
 static void test_those_of_one_file_share_its_configuration(void **state)
 {
     (void)state;
-    struct forwards forwards = {0};
-    struct forward forward;
-    char why[FORWARD_WHY_MAX];
+    struct runtime_zones forwards = {0};
+    struct runtime_zone forward;
+    char why[RUNTIME_ZONE_WHY_MAX];
     const char *server = "192.0.2.1";
     struct generation *first = new_of_file(NULL);
-    assert_int_equal(forward_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
-    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
+    assert_int_equal(runtime_zone_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
     struct generation *second = generation_new_forwards(first, &forwards);
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&forwards);
     assert_ptr_equal(generation_config(first), generation_config(second));
     assert_ptr_equal(generation_quota(first), generation_quota(second));
     assert_int_equal(generation_route(first)->zone_count, 1);

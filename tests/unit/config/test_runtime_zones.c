@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "config/forward_check.h"
-#include "config/forwards.h"
+#include "config/runtime_zones.h"
 #include "dns/rrtype.h"
 #include "unit/config/config_text.h"
 
-static char why[FORWARD_WHY_MAX];
+static char why[RUNTIME_ZONE_WHY_MAX];
 
 #define WORDS(...)                                                                                 \
     ARRAY_LEN(((const char *[]){__VA_ARGS__})), (const char *[])                                   \
@@ -23,18 +22,18 @@ static char why[FORWARD_WHY_MAX];
         __VA_ARGS__                                                                                \
     }
 
-static struct forward forward_of(const char *zone, size_t count, const char *const words[])
+static struct runtime_zone forward_of(const char *zone, size_t count, const char *const words[])
 {
-    struct forward forward;
-    assert_int_equal(forward_parse(&forward, zone, count, words, why), ERR_OK);
+    struct runtime_zone forward;
+    assert_int_equal(runtime_zone_parse(&forward, zone, count, words, why), ERR_OK);
     return forward;
 }
 
 static void expect_no_forward(const char *zone, size_t count, const char *const words[],
                               const char *sentence)
 {
-    struct forward forward;
-    assert_int_equal(forward_parse(&forward, zone, count, words, why), ERR_INVALID);
+    struct runtime_zone forward;
+    assert_int_equal(runtime_zone_parse(&forward, zone, count, words, why), ERR_INVALID);
     assert_string_equal(why, sentence);
 }
 
@@ -43,8 +42,8 @@ static enum err check_in(const char *file, const char *zone, size_t count,
                          const char *const words[])
 {
     struct config *config = load_fine(file);
-    struct forward forward = forward_of(zone, count, words);
-    enum err err = forward_check(config, &forward, why);
+    struct runtime_zone forward = forward_of(zone, count, words);
+    enum err err = runtime_zone_check(config, &forward, why);
     config_free(config);
     return err;
 }
@@ -67,7 +66,7 @@ static void expect_fine(const char *file, const char *zone, const char *server)
 static void test_a_zone_and_its_servers_are_read(void **state)
 {
     (void)state;
-    struct forward forward =
+    struct runtime_zone forward =
         forward_of("Corp.Example", WORDS("192.0.2.1", "192.0.2.2@5353", "::1#DNS.Example."));
     assert_memory_equal(forward.wire, "\4corp\7example", 14);
     assert_int_equal(forward.name_len, 14);
@@ -97,17 +96,17 @@ static void test_what_is_no_zone_or_server_is_told(void **state)
                                       "192.0.2.1#1.2.3.4",
                                       "192.0.2.1@70000",
                                       ""};
-    struct forward forward;
+    struct runtime_zone forward;
     expect_no_forward("a..b", WORDS("192.0.2.1"),
                       "'a..b' is no zone; write it as corp.example, or a dot for all names");
     expect_no_forward("corp.example", WORDS("192.0.2.1", "off"),
                       "'off' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1, "
                       "fe80::1%eth0 or 192.0.2.53#dns.example.net");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (forward_parse(&forward, ".", 1, &bad[i], why) != ERR_INVALID)
+        if (runtime_zone_parse(&forward, ".", 1, &bad[i], why) != ERR_INVALID)
             fail_msg("%s is taken", bad[i]);
-    const char *many[FORWARD_UPSTREAMS_MAX + 1];
-    for (size_t i = 0; i < FORWARD_UPSTREAMS_MAX + 1; i++)
+    const char *many[RUNTIME_UPSTREAMS_MAX + 1];
+    for (size_t i = 0; i < RUNTIME_UPSTREAMS_MAX + 1; i++)
         many[i] = "192.0.2.1";
     expect_no_forward(".", ARRAY_LEN(many), many, "name at most 14 servers");
 }
@@ -121,8 +120,8 @@ static void test_a_new_zone_is_asked_as_the_section_says(void **state)
     (void)state;
     struct route_upstream upstream;
     struct config *config = load_fine("upstream: {transport: tcp}\n" ZONE);
-    struct forward forward = forward_of("corp.example", WORDS("192.0.2.1"));
-    forward_upstream(config, &forward, 0, &upstream);
+    struct runtime_zone forward = forward_of("corp.example", WORDS("192.0.2.1"));
+    runtime_zone_upstream(config, &forward, 0, &upstream);
     assert_int_equal(upstream.options.transport, TRANSPORT_TCP);
     assert_int_equal(addr_port(&upstream.addr), 53);
     config_free(config);
@@ -135,10 +134,10 @@ static void test_a_zone_of_the_file_keeps_its_options(void **state)
     struct config *config = load_fine(
         "forward-zones: [{name: ., transport: tls, auth-name: a.example, query-timeout: 3s, "
         "upstreams: [192.0.2.53]}]\n");
-    struct forward forward = forward_of(".", WORDS("192.0.2.1", "192.0.2.2#b.example"));
-    assert_int_equal(forward_check(config, &forward, why), ERR_OK);
+    struct runtime_zone forward = forward_of(".", WORDS("192.0.2.1", "192.0.2.2#b.example"));
+    assert_int_equal(runtime_zone_check(config, &forward, why), ERR_OK);
     for (size_t i = 0; i < 2; i++) {
-        forward_upstream(config, &forward, i, &upstream);
+        runtime_zone_upstream(config, &forward, i, &upstream);
         assert_int_equal(upstream.options.transport, TRANSPORT_TLS);
         assert_int_equal(upstream.options.tls.profile, TLS_STRICT);
         assert_int_equal(upstream.options.fallback, UPSTREAM_FALLBACK_NONE);
@@ -228,20 +227,20 @@ static void test_names_of_special_use_make_way_for_the_list(void **state)
 {
     (void)state;
     struct config *config = load_fine(ZONE);
-    struct forwards forwards = {0};
+    struct runtime_zones forwards = {0};
     struct local_names *names;
-    assert_int_equal(forwards_spare(&forwards, config, &names), ERR_OK);
+    assert_int_equal(runtime_zones_local_names(&forwards, config, &names), ERR_OK);
     assert_null(names);
-    struct forward home = forward_of("home.arpa", WORDS("192.0.2.1"));
-    struct forward all = forward_of(".", WORDS("192.0.2.1"));
-    assert_int_equal(forwards_put(&forwards, &home), ERR_OK);
-    assert_int_equal(forwards_put(&forwards, &all), ERR_OK);
-    assert_int_equal(forwards_spare(&forwards, config, &names), ERR_OK);
+    struct runtime_zone home = forward_of("home.arpa", WORDS("192.0.2.1"));
+    struct runtime_zone all = forward_of(".", WORDS("192.0.2.1"));
+    assert_int_equal(runtime_zones_put(&forwards, &home), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &all), ERR_OK);
+    assert_int_equal(runtime_zones_local_names(&forwards, config, &names), ERR_OK);
     assert_int_equal(verdict_of(names, "nas.home.arpa"), LOCAL_NOT);
     assert_int_equal(verdict_of(names, "nas.local"), LOCAL_ANSWERED);
     assert_int_equal(verdict_of(config->local, "nas.home.arpa"), LOCAL_ANSWERED);
     local_names_free(names);
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&forwards);
     config_free(config);
 }
 
@@ -250,56 +249,57 @@ static void test_names_of_special_use_make_way_for_the_list(void **state)
 static void test_one_is_set_replaced_and_removed(void **state)
 {
     (void)state;
-    struct forwards forwards = {0};
-    struct forward one = forward_of("corp.example", WORDS("192.0.2.1"));
-    struct forward other = forward_of("corp.example", WORDS("192.0.2.2"));
+    struct runtime_zones forwards = {0};
+    struct runtime_zone one = forward_of("corp.example", WORDS("192.0.2.1"));
+    struct runtime_zone other = forward_of("corp.example", WORDS("192.0.2.2"));
     struct name name = {one.wire, one.name_len};
-    assert_int_equal(forwards_put(&forwards, &one), ERR_OK);
-    assert_true(forward_is_same(forwards_find(&forwards, name), &one));
-    assert_false(forward_is_same(&other, &one));
-    assert_int_equal(forwards_put(&forwards, &other), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &one), ERR_OK);
+    assert_true(runtime_zone_is_same(runtime_zones_find(&forwards, name), &one));
+    assert_false(runtime_zone_is_same(&other, &one));
+    assert_int_equal(runtime_zones_put(&forwards, &other), ERR_OK);
     assert_int_equal(forwards.count, 1);
-    assert_true(forward_is_same(forwards_find(&forwards, name), &other));
-    assert_true(forwards_remove(&forwards, name));
-    assert_false(forwards_remove(&forwards, name));
-    assert_null(forwards_find(&forwards, name));
-    forwards_deinit(&forwards);
+    assert_true(runtime_zone_is_same(runtime_zones_find(&forwards, name), &other));
+    assert_true(runtime_zones_remove(&forwards, name));
+    assert_false(runtime_zones_remove(&forwards, name));
+    assert_null(runtime_zones_find(&forwards, name));
+    runtime_zones_deinit(&forwards);
 }
 
 static void test_there_is_a_bound(void **state)
 {
     (void)state;
-    struct forwards forwards = {0};
-    for (int i = 0; i <= FORWARDS_MAX; i++) {
+    struct runtime_zones forwards = {0};
+    for (int i = 0; i <= RUNTIME_ZONES_MAX; i++) {
         char zone[32];
         snprintf(zone, sizeof(zone), "z%d.example", i);
-        struct forward forward = forward_of(zone, WORDS("192.0.2.1"));
-        assert_int_equal(forwards_put(&forwards, &forward), i < FORWARDS_MAX ? ERR_OK : ERR_LIMIT);
+        struct runtime_zone forward = forward_of(zone, WORDS("192.0.2.1"));
+        assert_int_equal(runtime_zones_put(&forwards, &forward),
+                         i < RUNTIME_ZONES_MAX ? ERR_OK : ERR_LIMIT);
     }
-    struct forward again = forward_of("z7.example", WORDS("192.0.2.2"));
-    assert_int_equal(forwards_put(&forwards, &again), ERR_OK);
-    assert_int_equal(forwards.count, FORWARDS_MAX);
-    forwards_deinit(&forwards);
+    struct runtime_zone again = forward_of("z7.example", WORDS("192.0.2.2"));
+    assert_int_equal(runtime_zones_put(&forwards, &again), ERR_OK);
+    assert_int_equal(forwards.count, RUNTIME_ZONES_MAX);
+    runtime_zones_deinit(&forwards);
     assert_int_equal(forwards.count, 0);
 }
 
 static void test_forwards_lie_over_the_file(void **state)
 {
     (void)state;
-    struct forwards forwards = {0};
+    struct runtime_zones forwards = {0};
     struct route_options route;
     struct arena arena;
     struct config *config =
         load_fine("forward-zones:\n  - {name: ., upstreams: [192.0.2.53]}\n"
                   "  - {name: corp.example, cache: no, upstreams: [192.0.2.54, 192.0.2.55]}\n");
-    struct forward of_file = forward_of("corp.example", WORDS("192.0.2.1"));
-    struct forward of_none = forward_of("vpn.example", WORDS("192.0.2.2", "192.0.2.3"));
+    struct runtime_zone of_file = forward_of("corp.example", WORDS("192.0.2.1"));
+    struct runtime_zone of_none = forward_of("vpn.example", WORDS("192.0.2.2", "192.0.2.3"));
     arena_init(&arena, 1 << 20);
-    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_OK);
     assert_ptr_equal(route.zones, config->route.zones);
-    assert_int_equal(forwards_put(&forwards, &of_file), ERR_OK);
-    assert_int_equal(forwards_put(&forwards, &of_none), ERR_OK);
-    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &of_file), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &of_none), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_OK);
     assert_int_equal(route.zone_count, 3);
     assert_ptr_equal(route.zones[0].upstreams, config->route.zones[0].upstreams);
     assert_int_equal(route.zones[1].upstream_count, 1);
@@ -311,23 +311,23 @@ static void test_forwards_lie_over_the_file(void **state)
     assert_memory_equal(route.zones[2].wire, of_none.wire, of_none.name_len);
     assert_int_equal(config->route.zones[1].upstream_count, 2);
     arena_deinit(&arena);
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&forwards);
     config_free(config);
 }
 
 static void test_no_memory_for_routes_is_an_error(void **state)
 {
     (void)state;
-    struct forwards forwards = {0};
+    struct runtime_zones forwards = {0};
     struct route_options route;
     struct arena arena;
     struct config *config = load_fine(ZONE);
-    struct forward forward = forward_of("corp.example", WORDS("192.0.2.1"));
-    assert_int_equal(forwards_put(&forwards, &forward), ERR_OK);
+    struct runtime_zone forward = forward_of("corp.example", WORDS("192.0.2.1"));
+    assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
     arena_init(&arena, 16);
-    assert_int_equal(forwards_lay_over(&forwards, config, &arena, &route), ERR_NO_MEMORY);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_NO_MEMORY);
     arena_deinit(&arena);
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&forwards);
     config_free(config);
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONFIG_CONFIG_CHECK_H
+#define NAILUP_CONFIG_CONFIG_CHECK_H
+
+#include <stdbool.h>
+
+#include "config/loader.h"
+
+/* Reports values that contradict each other, when everything is loaded. */
+void config_check(struct loader *loader);
+
+/* Whether some name is resolved by recursion from the root. */
+bool config_has_recursion(const struct config *config);
+
+#endif

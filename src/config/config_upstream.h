@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_CONFIG_CONFIG_UPSTREAM_H
+#define NAILUP_CONFIG_CONFIG_UPSTREAM_H
+
+#include "config/loader.h"
+
+/*
+ * The upstream of a zone: its address with the default port of its transport, and how it is asked,
+ * with every rule of choice applied. Each setting comes from the zone, else from the entry of
+ * tcp-upstream-keepalive with the longest matching prefix, else from the section upstream. An entry
+ * never weakens a strict TLS zone. What out points to lives as long as the configuration.
+ */
+void config_zone_upstream(const struct config *config, const struct config_zone *zone,
+                          const struct config_upstream *upstream, struct route_upstream *out);
+
+/* Passes the addresses of the listeners to the policy; the checks of zones need them. */
+void config_note_listeners(struct config *config);
+
+/* Fills config->route and config->policy when everything is loaded. False: out of memory. */
+bool config_route(struct loader *loader);
+
+#endif

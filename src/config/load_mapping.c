@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Mappings: finds the row of each key and has its value read. Names that are not keys get an error
+ * with a suggestion.
+ */
+#include "config/load_mapping.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/suggest.h"
+
+enum { ROW_PATH_MAX = 128 };
+
+/* ---- keys ---- */
+
+/* The key's part of a row's path below the prefix, up to the next '.', for suggestions. */
+static void offer_key(struct suggestion *suggestion, const char *row_path, const char *prefix,
+                      char key[ROW_PATH_MAX])
+{
+    size_t prefix_len = strlen(prefix);
+    if (strncmp(row_path, prefix, prefix_len) != 0)
+        return;
+    const char *rest = row_path + prefix_len;
+    snprintf(key, ROW_PATH_MAX, "%.*s", (int)strcspn(rest, ".["), rest);
+    struct suggestion offered = *suggestion;
+    suggest_offer(&offered, key);
+    if (offered.word != suggestion->word || offered.distance != suggestion->distance) {
+        offered.word = rest;
+        *suggestion = offered;
+    }
+}
+
+static void suggest_key(struct suggestion *suggestion, const char *prefix, bool layered_only)
+{
+    char key[ROW_PATH_MAX];
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (!layered_only || option_is_layered(&rows[i]))
+            offer_key(suggestion, rows[i].path, prefix, key);
+}
+
+static void report_unknown(struct loader *loader, const struct yaml_tree_node *key,
+                           const struct loader_place *place)
+{
+    struct suggestion suggestion;
+    if (problems_is_full(loader->problems)) {
+        loader_error(loader, key, "is not known");
+        return;
+    }
+    suggest_init(&suggestion, key->text);
+    suggest_key(&suggestion, place->prefix, false);
+    if (place->layer)
+        suggest_key(&suggestion, "upstream.", true);
+    if (suggestion.word)
+        loader_error(loader, key, "is not known; did you mean %.*s?",
+                     (int)strcspn(suggestion.word, ".["), suggestion.word);
+    else
+        loader_error(loader, key, "is not known; nailup.yaml(5) lists what is");
+}
+
+/* Where the key leads: a row, a section, or nowhere. */
+static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
+                     const struct loader_place *place)
+{
+    char path[ROW_PATH_MAX];
+    int len = snprintf(path, sizeof(path) - 1, "%s%s", place->prefix, node->key->text);
+    if (len >= (int)sizeof(path) - 1)
+        return false;
+    const struct option *option = options_find(path);
+    if (option) {
+        if (!place->owner)
+            loader->config->written[option_index(option)] = node->key->position;
+        loader->load_value(loader, option, node,
+                           place->owner ? place->owner : option_owner_of(option, loader->config));
+    } else if (options_is_section(path)) {
+        struct loader_place inside = *place;
+        strcat(path, ".");
+        inside.prefix = path;
+        load_mapping(loader, node, &inside);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* As load_key() for a key of the section upstream that stands in an entry or a zone. */
+static bool load_layered_key(struct loader *loader, const struct yaml_tree_node *node,
+                             const char *prefix, struct config_layer *layer)
+{
+    char path[ROW_PATH_MAX];
+    int len = snprintf(path, sizeof(path) - 1, "%s%s", prefix, node->key->text);
+    if (len >= (int)sizeof(path) - 1)
+        return false;
+    const struct option *option = options_find(path);
+    if (option && option_is_layered(option)) {
+        option_mark_layer(option, layer);
+        loader->load_value(loader, option, node, &layer->values);
+    } else if (option) {
+        loader_error(loader, node->key,
+                     "concerns the whole process; move it to the section upstream");
+    } else if (options_is_section(path)) {
+        strcat(path, ".");
+        load_mapping(loader, node,
+                     &(struct loader_place){.prefix = path, .owner = layer, .layer = layer});
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool is_layered_section(const struct loader_place *place)
+{
+    return place->layer && place->owner == place->layer;
+}
+
+static void load_child(struct loader *loader, const struct yaml_tree_node *node,
+                       const struct loader_place *place)
+{
+    size_t mark = loader_enter(loader, node->key->text);
+    /* Rows are named by paths; one path typed as a key is not known. */
+    bool is_plain = !strpbrk(node->key->text, ".[");
+    bool known = is_plain && !is_layered_section(place) && load_key(loader, node, place);
+    if (is_plain && !known && place->layer)
+        known = load_layered_key(
+            loader, node, is_layered_section(place) ? place->prefix : "upstream.", place->layer);
+    if (!known)
+        report_unknown(loader, node->key, place);
+    loader_leave(loader, mark);
+}
+
+void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
+                  const struct loader_place *place)
+{
+    if (map->broken || yaml_tree_is_empty(map))
+        return;
+    if (map->kind != TREE_MAP) {
+        loader_error_takes(loader, map, "a mapping of keys to values",
+                           map->kind == TREE_SCALAR && strchr(map->text, ':')
+                               ? "; is a blank missing after a colon?"
+                               : "");
+        return;
+    }
+    for (const struct yaml_tree_node *child = map->first; child; child = child->next)
+        load_child(loader, child, place);
+}
+
+/* ---- items of lists ---- */
+
+static void load_row_default(struct loader *loader, const struct option *option, void *owner)
+{
+    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
+                    option_field(option, owner)));
+}
+
+/* Rows below the prefix: defaults before the mapping is read. */
+static void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
+{
+    size_t count;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text &&
+            !kind_is_list(rows[i].kind)) /* lists of items are empty before they are read */
+            load_row_default(loader, &rows[i], owner);
+}
+
+static bool has_required(struct loader *loader, const char *prefix,
+                         const struct yaml_tree_node *map)
+{
+    size_t count, missing = 0;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *key = rows[i].path + strlen(prefix);
+        if (strncmp(rows[i].path, prefix, strlen(prefix)) != 0 || rows[i].default_text ||
+            yaml_tree_find(map, key))
+            continue;
+        missing++;
+        if (map->cut)
+            continue;
+        loader_error(loader, map, "has no %s; takes %s", key, kind_takes(rows[i].kind));
+    }
+    return missing == 0;
+}
+
+bool load_item(struct loader *loader, const struct yaml_tree_node *node,
+               const struct loader_place *place, const char *takes)
+{
+    size_t before = loader->problems->count;
+    if (node->broken)
+        return false;
+    if (node->kind != TREE_MAP) {
+        loader_error_takes(loader, node, takes, "");
+        return false;
+    }
+    load_row_defaults(loader, place->prefix, place->owner);
+    load_mapping(loader, node, place);
+    return has_required(loader, place->prefix, node) && loader->problems->count == before;
+}
