@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Words for users and groups. A word of digits is a number, as chown(1) has it when no such name
- * exists; names of digits alone are not looked up.
+ * Names of users and groups. A word of digits is a number, as in chown(1) when no such name exists;
+ * names that consist of digits are not looked up.
  */
 #include "config/account.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- how they look ---- */
 
-/* *text is then behind the word. */
+/* Moves *text past the word. False if the word cannot be a name or number. */
 static bool skip_word(const char **text)
 {
     size_t len = strcspn(*text, ":");
@@ -40,7 +40,8 @@ bool account_is_sound(const char *text, bool may_have_group)
     return *text == '\0';
 }
 
-/* Decimal numbers that are taken for octal ones open files to others: the 0 or its place counts. */
+/* A decimal number read as octal would open files to other users, so four digits must start with 0.
+ * */
 bool account_parse_mode(const char *text, uint16_t *out)
 {
     size_t len = strlen(text);
@@ -56,7 +57,7 @@ bool account_parse_mode(const char *text, uint16_t *out)
 
 /* ---- who they are ---- */
 
-/* (uid_t)-1 means nobody to the kernel. */
+/* (uid_t)-1 means no user to the kernel. */
 static bool parse_id(const char *word, uint32_t *id)
 {
     uint64_t value = 0;

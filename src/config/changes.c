@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Rows are compared by what --print-config says of them: two values are the same when they read
- * the same.
+ * Compares rows as --print-config prints them: equal text means equal values.
  */
 #include "config/changes.h"
 
@@ -15,7 +14,7 @@
 
 /* ---- how a value is told ---- */
 
-/* Items of a list that has a line for each; 0 for a list in one line. */
+/* The number of items in a list with one line for each; 0 for a list in one line. */
 static size_t changes_count_lines(struct span text)
 {
     size_t lines = 0;
@@ -24,7 +23,7 @@ static size_t changes_count_lines(struct span text)
     return text.data[0] == '\n' ? lines : 0;
 }
 
-/* Cut at what fits, with dots to show it. */
+/* Cuts the line to fit, and marks the cut with dots. */
 static void tell_line(const char *line, size_t len, char out[CHANGES_TEXT_MAX])
 {
     enum { WHOLE_MAX = CHANGES_TEXT_MAX - 1 };
@@ -103,7 +102,7 @@ struct changes *changes_find(const struct config *running, const struct config *
 
 /* ---- holding back ---- */
 
-/* Kinds whose field is a string of the configuration's arena. */
+/* Whether the field is a string in the configuration's arena. */
 static bool is_string(enum kind kind)
 {
     static const bool strings[] = {
@@ -115,7 +114,7 @@ static bool is_string(enum kind kind)
     return strings[kind];
 }
 
-/* Bytes of a field that is all there is of its value: 0 for a list that stands in the arena. */
+/* The size of a field that holds its whole value; 0 for a list in the arena. */
 static size_t whole_size(enum kind kind)
 {
     static const size_t sizes[] = {
@@ -130,7 +129,7 @@ static size_t whole_size(enum kind kind)
 static enum err hold_back(const struct option *option, const struct config *running,
                           struct config *fresh)
 {
-    /* The running one is only read from: the cast spares a second look-up for const. */
+    /* The running configuration is only read: the cast avoids a second look-up for const. */
     const void *from = option_field(option, option_owner_of(option, (struct config *)running));
     void *to = option_field(option, option_owner_of(option, fresh));
     size_t size = whole_size(option->kind);

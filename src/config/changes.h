@@ -4,9 +4,9 @@
 #define NAILUP_CONFIG_CHANGES_H
 
 /*
- * What a configuration that was read anew says differently from the one that runs: key by key, as
- * text for people; and which of that waits for a restart. Files that a configuration names are not
- * compared.
+ * The differences between a reloaded configuration and the running one: key by key, as text for
+ * people, and which of them need a restart. The contents of files that a configuration names are
+ * not compared.
  */
 
 #include <stdbool.h>
@@ -17,24 +17,25 @@
 enum { CHANGES_TEXT_MAX = 160 };
 
 struct change {
-    const char *path; /* of its row */
+    const char *path; /* of the row */
     bool needs_restart;
-    /* Values as they stand in a file; of long lists how many items there are, and of short ones
-     * that are too long for here the begin. */
+    /* Values as written in a file. A long list becomes its number of items, and text that is too
+     * long is cut. */
     char before[CHANGES_TEXT_MAX], after[CHANGES_TEXT_MAX];
 };
 
-/* At most one a row; in their order. */
+/* At most one for each row, in the order of the rows. */
 struct changes {
     size_t count;
     struct change list[CONFIG_OPTIONS_MAX];
 };
 
-/* To be freed with free(). NULL out of memory. Pure; with many thousand zones it takes a moment. */
+/* Returns NULL when out of memory. Free the result with free(). Pure; takes a moment with many
+ * thousand zones. */
 struct changes *changes_find(const struct config *running, const struct config *fresh);
 
-/* Gives fresh the running values of all rows that need a restart, so that it says what is in
- * effect. ERR_NO_MEMORY: it may have some of them. */
+/* Copies the running values of all rows that need a restart into fresh, so that it describes what
+ * is in effect. ERR_NO_MEMORY: only some were copied. */
 MUST_USE enum err changes_hold_back(const struct config *running, struct config *fresh);
 
 #endif

@@ -4,9 +4,9 @@
 #define NAILUP_CONFIG_CONFIG_H
 
 /*
- * The configuration: one YAML file made into the options structs of the modules. A struct config
- * never changes once it is loaded, so all threads share it; whoever loaded it frees it when no
- * thread uses it any more.
+ * The configuration: the options structs of the modules, filled from one YAML file. A struct config
+ * never changes after it is loaded, so all threads share it. Its loader frees it when no thread
+ * uses it any more.
  */
 
 #include <stdbool.h>
@@ -35,21 +35,21 @@ enum {
     CONFIG_SOCKET_MAX = 107,       /* bytes of a socket's path (sun_path and its NUL) */
 };
 
-/* So much of struct config's warnings is kept. */
+/* The bound on the warnings of struct config. */
 #define CONFIG_WARNINGS_BYTES (64u * 1024)
 
-/* The errors of one file with CONFIG_ERRORS_MAX of them fit a buf of this size. */
+/* A buf of this size holds CONFIG_ERRORS_MAX errors. */
 #define CONFIG_ERRORS_BYTES (256u * 1024)
 
-/* Where something stands, from 1; line 0: it does not. file counts the included ones, from 1; 0:
- * the file that was named. */
+/* A position in a file, counted from 1; line 0: not in a file. file counts the included files from
+ * 1; 0: the main file. */
 struct config_position {
     uint32_t line, column;
     uint16_t file;
 };
 
 /* The upstream keys that one place of the file gives: bit n of set is the n-th row of options.def.
- * The other values are not used. */
+ * Other values are undefined. */
 struct config_layer {
     uint64_t set[CONFIG_OPTIONS_MAX / 64];
     struct upstream_options values;
@@ -60,17 +60,17 @@ struct config_access {
     enum server_access action;
 };
 
-/* Source addresses by family; family 0 where none is given. */
+/* Source addresses by family; family 0 if none is given. */
 struct config_outgoing {
     struct addr v4, v6;
 };
 
-/* A user and a group of the system by number, as config_load() found them; CONFIG_NO_ID where none
- * is named. */
+/* A user and a group of the system by number, as config_load() found them; CONFIG_NO_ID if none is
+ * named. */
 #define CONFIG_NO_ID UINT32_MAX
 struct config_account {
     uint32_t uid, gid;
-    const char *name; /* of the user, for its other groups; "": it has no name */
+    const char *name; /* of the user, for its other groups; "": unknown */
 };
 
 /* An entry of tcp-upstream-keepalive. */
@@ -83,20 +83,20 @@ struct config_entry {
 /* An item of a zone's upstreams. */
 struct config_upstream {
     struct config_position position;
-    struct addr addr; /* port 0 where the file gives none */
+    struct addr addr; /* port 0 if the file gives none */
     bool has_port;
     char *auth_name; /* "": none */
 };
 
-/* A zone of forward-zones or stub-zones as the file has it; route.zones has the same with every
- * rule applied. */
+/* A zone of forward-zones or stub-zones as written in the file; route.zones has it with every rule
+ * applied. */
 struct config_zone {
     struct config_position position;
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
     bool is_stub;
     bool first;
-    bool trust_ad; /* of forward-zones only */
+    bool trust_ad; /* forward-zones only */
     bool cache;
     struct config_upstream *upstreams;
     size_t upstream_count;
@@ -105,18 +105,18 @@ struct config_zone {
 
 struct name_map;
 
-/* A list of prefixes as the file has it. */
+/* A list of prefixes as written in the file. */
 struct config_prefixes {
     struct prefix *list;
     size_t count;
     struct prefix_set *set; /* the same, frozen */
 };
 
-/* A list of names as the file has it. */
+/* A list of names as written in the file. */
 struct config_names {
     uint8_t (*list)[NAME_WIRE_MAX];
     size_t count;
-    struct name_map *map; /* the same; NULL: there are none */
+    struct name_map *map; /* the same; NULL: the list is empty */
 };
 
 /* A zone of local-zones. */
@@ -145,13 +145,13 @@ struct config_block_list {
 };
 
 struct config {
-    /* What the modules take. */
+    /* The options of the modules. */
     struct server_options server;
     struct cache_options cache;
     struct route_options route;
     struct policy policy; /* for the servers that recursion discovers */
-    uint32_t included;    /* files besides the one that was named */
-    uint32_t workers;     /* 0: one per CPU this process may use */
+    uint32_t included;    /* the number of included files */
+    uint32_t workers;     /* 0: one per CPU that this process may use */
     uint32_t max_nailed;
     bool follow_network;
     char *user; /* server.user; "": none */
@@ -159,10 +159,10 @@ struct config {
     char *control_socket; /* "": none */
     char *control_owner, *control_group;
     uint16_t control_mode;
-    struct config_account control_account; /* of the socket's file, run_as considered */
+    struct config_account control_account; /* owner and group of the socket, with run_as applied */
     struct addr metrics_listen;            /* family 0: none */
-    char *session_file;                    /* of TLS; "": none */
-    char *snapshot_file;                   /* of the cache; "": none */
+    char *session_file;                    /* TLS sessions; "": none */
+    char *snapshot_file;                   /* cache; "": none */
     uint32_t snapshot_interval_s;
     char *tls_key_log; /* "": none */
     enum log_level log_level;
@@ -170,8 +170,8 @@ struct config {
     bool log_queries;
     struct dnstap_options dnstap;
 
-    /* What they are made of. */
-    struct upstream_options upstream; /* the section upstream with its defaults */
+    /* The contents of the file that the options above are made of. */
+    struct upstream_options upstream; /* the section upstream, defaults included */
     uint32_t keepalive_max_requests;
     struct config_outgoing outgoing;
     struct config_access *access;
@@ -179,15 +179,15 @@ struct config {
     struct config_entry *entries;
     size_t entry_count;
     struct prefix_set *entry_set; /* frozen; values are indices of entries */
-    struct config_zone *zones;    /* forward-zones; the first of route.zones */
+    struct config_zone *zones;    /* forward-zones; they come first in route.zones */
     size_t zone_count;
-    struct config_zone *stub_zones; /* they follow in route.zones */
+    struct config_zone *stub_zones; /* stub-zones; they come next in route.zones */
     size_t stub_count;
     struct config_prefixes do_not_query, private_addresses;
     struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;
 
-    /* Names answered here: as the file has them, and the table they make. */
+    /* Local data: as written in the file, and the table made of it. */
     bool default_local_zones;
     struct config_local_zone *local_zones;
     size_t local_zone_count;
@@ -199,43 +199,42 @@ struct config {
     size_t block_list_count;
     struct local_names *local;
 
-    /* What is not understood in files of others, and what is hardly meant as it is written: a line
-     * for each, FILE:LINE:COLUMN: warning: ... */
+    /* Lines that could not be read in hosts files and block lists, and settings that are probably
+     * mistakes: one line each, FILE:LINE:COLUMN: warning: ... */
     struct buf warnings;
 
-    /* By row of options.def: where the file gives it. */
+    /* Indexed by row of options.def: the position of the key in the file. */
     struct config_position written[CONFIG_OPTIONS_MAX];
     struct arena arena; /* holds every array above */
 };
 
 /*
- * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL and errors
- * has a line for each error, in the file's order: `FILE:LINE:COLUMN: error: PATH: sentence`. A file
- * that cannot be read is such an error too, and so are files that it names: certificates and keys
- * are read and tried, hosts file and block lists are read, here only. ERR_NO_MEMORY says so in
- * errors as well. errors is the caller's, CONFIG_ERRORS_BYTES suffice; lines that do not fit are
- * left out. Any thread.
+ * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL, and errors
+ * has a line for each error in the order of the file: `FILE:LINE:COLUMN: error: PATH: sentence`. A
+ * file that cannot be read is such an error too, and so are the files that it names: only this
+ * function reads hosts file and block lists, and tries certificates and keys. ERR_NO_MEMORY is
+ * reported in errors as well. errors belongs to the caller; CONFIG_ERRORS_BYTES are enough, and
+ * lines that do not fit are dropped. Any thread.
  */
 MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
 
-/* As config_load() for text at hand, without a look at other files; file_name is what errors call
- * it. */
+/* Like config_load() for text in memory, without reading any file; errors call the text file_name.
+ * */
 MUST_USE enum err config_parse(const char *file_name, const char *text, size_t len,
                                struct config **out, struct buf *errors);
 
-/* As config_parse(), and with a look at the files that the text names, as config_load() has it. */
+/* Like config_parse(), but reads the files that the text names, like config_load(). */
 MUST_USE enum err config_parse_with_files(const char *file_name, const char *text, size_t len,
                                           struct config **out, struct buf *errors);
 
-/* Whether the file gives the key with this path of options.def. Else it has its default, which
- * nobody asked for. */
+/* Whether the file gives the key with this path of options.def; if not, the key has its default. */
 bool config_is_given(const struct config *config, const char *path);
 
 /* NULL is fine. */
 void config_free(struct config *config);
 
 /* Appends the effective configuration as YAML that loads back to the same (--print-config).
- * ERR_LIMIT when it does not fit out; four times CONFIG_FILE_MAX always suffices. */
+ * ERR_LIMIT if it does not fit out; four times CONFIG_FILE_MAX is always enough. */
 MUST_USE enum err config_print(const struct config *config, struct buf *out);
 
 #endif

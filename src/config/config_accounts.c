@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Finds the users and groups that the configuration names, so that an unknown one is an error in
- * the file and not of a start. Invariant: who is found is not root.
+ * the file and not a failure at the start. Invariant: the user found is not root.
  */
 #include "config/config_accounts.h"
 
@@ -19,7 +19,7 @@ static void find_group(struct loader *loader, const struct place *place, const c
 {
     if (!account_find_group(word, gid))
         place_error(loader, place, key,
-                    "names the group \"%s\", which does not exist here; create it or take another",
+                    "names the group \"%s\", which does not exist; create it or choose another",
                     word);
 }
 
@@ -29,24 +29,24 @@ static bool find_user(struct loader *loader, const struct place *place, const ch
     if (account_find_user(word, user))
         return true;
     place_error(loader, place, key,
-                "names the user \"%s\", who does not exist here; create one (as root: useradd "
-                "--system %s) or take another",
+                "names the user \"%s\", who does not exist; create one (as root: useradd "
+                "--system %s) or choose another",
                 word, word);
     return false;
 }
 
-/* To become root is no change, and would look like one. */
+/* Switching from root to root would change nothing, and look like protection. */
 static void check_user(struct loader *loader, const struct config_account *run_as)
 {
     if (run_as->uid == 0)
         place_error(loader, &server, "user",
-                    "is root, which is no protection; take another user or leave it out");
+                    "is root, which protects nothing; choose another user or leave it out");
     else if (run_as->gid == CONFIG_NO_ID)
         place_error(loader, &server, "user",
                     "is a number without a user, so its group must be given too: %u:GROUP",
                     run_as->uid);
     else if (run_as->gid == 0)
-        place_error(loader, &server, "user", "is in root's group; take another group");
+        place_error(loader, &server, "user", "is in the group root; choose another group");
 }
 
 static void find_run_as(struct loader *loader)

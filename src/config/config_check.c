@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * What only shows when all is loaded: values that contradict each other. Each value alone was
- * checked when it was read. Zones and entries are config_check_zones.c's, TLS is
- * config_check_tls.c's.
+ * Finds values that contradict each other when everything is loaded: in sections, entries and
+ * zones, with every rule of choice applied. Each value alone was checked when it was read.
+ * config_check_tls.c checks TLS.
  */
 #include "config/config_check.h"
 
@@ -23,7 +23,7 @@
 
 /* ---- sections ---- */
 
-/* Of two keys that contradict each other, the one that is written. */
+/* Chooses between two conflicting keys: the one that the file gives. */
 static const char *written_one(const struct config *config, const char *path, const char *other)
 {
     return config_is_given(config, path) ? path : other;
@@ -54,15 +54,15 @@ bool config_has_recursion(const struct config *config)
     return config->route.recursion.enabled && !has_root;
 }
 
-/* Nothing contradicts itself: there may be a world whose servers all speak it. */
+/* This is a warning, not an error: all servers of a private hierarchy may support TLS. */
 static void warn_of_tls_everywhere(struct loader *loader)
 {
     const struct config *config = loader->config;
     if (transport_is_secure(config->upstream.transport) && config_has_recursion(config))
         loader_warn(loader, "upstream.transport",
-                    "upstream.transport: tls holds for the authoritative servers that recursion "
-                    "meets too, and few of them speak it; write it into the zones and entries "
-                    "whose servers do, or turn recursion.enabled off");
+                    "upstream.transport: tls also applies to the authoritative servers that "
+                    "recursion discovers, and few of them support it; write it into the zones "
+                    "and entries whose servers do, or write recursion.enabled: no");
 }
 
 static void check_ttls(struct loader *loader)
@@ -81,10 +81,11 @@ static void check_socket(struct loader *loader)
     size_t len = strlen(config->control_socket);
     if (len > CONFIG_SOCKET_MAX)
         problems_add(loader->problems, loader_position(loader, "control.socket"), "control.socket",
-                     "has %zu bytes; the system takes paths of at most %d", len, CONFIG_SOCKET_MAX);
+                     "has %zu bytes; the system accepts paths of at most %d", len,
+                     CONFIG_SOCKET_MAX);
 }
 
-/* Whether two TCP sockets could not both have the address, or would share its clients. */
+/* Whether two TCP sockets could not both bind the address, or would share its clients. */
 static bool is_same_place(const struct addr *a, const struct addr *b)
 {
     return addr_port(a) == addr_port(b) && addr_family(a) == addr_family(b) &&
@@ -99,7 +100,7 @@ static void check_metrics(struct loader *loader, const struct addr *list, size_t
     for (size_t i = 0; i < count; i++)
         if (is_same_place(&config->metrics_listen, &list[i]))
             problems_add(loader->problems, loader_position(loader, "metrics.listen"),
-                         "metrics.listen", "clashes with %s of %s; take another port",
+                         "metrics.listen", "conflicts with %s of %s; choose another port",
                          addr_format(&list[i], text), key);
 }
 
@@ -114,14 +115,15 @@ static void check_dnstap(struct loader *loader)
     const struct dnstap_options *dnstap = &loader->config->dnstap;
     if (strlen(dnstap->socket) > CONFIG_SOCKET_MAX)
         report_dnstap(loader, "dnstap.socket",
-                      "is too long; the system takes paths of at most 107 bytes");
+                      "is too long; the system accepts paths of at most 107 bytes");
     if (*dnstap->socket && *dnstap->file)
-        report_dnstap(loader, "dnstap.file", "goes not with dnstap.socket; keep one of them");
+        report_dnstap(loader, "dnstap.file",
+                      "cannot be combined with dnstap.socket; keep one of them");
     if ((*dnstap->socket || *dnstap->file) && !dnstap_is_built_in())
-        report_dnstap(
-            loader, *dnstap->socket ? "dnstap.socket" : "dnstap.file",
-            "cannot be had, as this nailupd was built without dnstap; leave it out, or build "
-            "with NAILUP_DNSTAP=ON");
+        report_dnstap(loader, *dnstap->socket ? "dnstap.socket" : "dnstap.file",
+                      "is not available, because this nailupd was built without dnstap; leave it "
+                      "out, or build "
+                      "with NAILUP_DNSTAP=ON");
 }
 
 /* ---- connections and max-connections ---- */
@@ -174,8 +176,7 @@ static void check_circle(struct loader *loader, const struct place *place,
     struct addr addr;
     const char *key = policy_find_loop(&loader->config->policy, upstream, &addr);
     if (key)
-        place_error(loader, place, NULL,
-                    "%s is an address of server.%s: queries would go round in a circle",
+        place_error(loader, place, NULL, "%s is an address of server.%s: queries would loop",
                     addr_format(&addr, text), key);
 }
 
@@ -185,8 +186,9 @@ static void check_trust(struct loader *loader, const struct place *place,
     char text[ADDR_TEXT_MAX];
     if (!policy_is_trustworthy(upstream))
         place_error(loader, place, NULL,
-                    "trust-ad: yes takes upstreams over TLS with profile: strict, or on the "
-                    "loopback interface, not %s: on the way an answer could be changed",
+                    "trust-ad: yes needs upstreams over TLS with profile: strict, or on the "
+                    "loopback interface, and %s is neither: its answers could be changed in "
+                    "transit",
                     addr_format(&upstream->addr, text));
 }
 
@@ -199,7 +201,7 @@ static void check_first(struct loader *loader, const struct config_zone *zone,
                     "them out");
 }
 
-/* Each upstream with its rules applied; the one error about connections is said once. */
+/* Checks each upstream with every rule applied. Reports the error about connections once. */
 static void check_zone(struct loader *loader, const struct config_zone *zone,
                        const struct place *place)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Whether TLS could be spoken with the files and words that the configuration names, so that
- * `nailupd -t` says what would else only show at the first connection. Contexts are made and thrown
- * away: one for each different set of authorities, certificate, ciphers and groups, however many
- * zones share it. Invariant: at most TLS_CONTEXTS_MAX sets are tried.
+ * Tries the files and words for TLS that the configuration names, so that `nailupd -t` finds errors
+ * that would only show at the first connection. Makes a context for each different set of
+ * authorities, certificate, ciphers and groups, however many zones share it, and frees it.
+ * Invariant: at most TLS_CONTEXTS_MAX sets are tried.
  */
 #include "config/config_check_files.h"
 
@@ -29,20 +29,16 @@
 
 /* ---- what a context is made of ---- */
 
-/* What is tried, and what to call it in an error. */
+/* A set to try, and the keys that name its parts in an error. */
 struct attempt {
     struct place place;
-    const struct config_layer *layer; /* gives the keys; NULL: a section, which gives all */
+    const struct config_layer
+        *layer; /* the layer with the keys; NULL: a section, which gives all of them */
     const char *ca_bundle_key, *certificate_key, *key_key, *ciphers_key, *groups_key;
     struct tls_peer_options options;
 };
 
-static bool config_check_files_is_given(const char *text)
-{
-    return text && *text;
-}
-
-static bool config_check_files_gives(const struct attempt *attempt, const struct option *row)
+static bool attempt_gives_row(const struct attempt *attempt, const struct option *row)
 {
     return !attempt->layer || option_in_layer(row, attempt->layer);
 }
@@ -57,31 +53,30 @@ static enum err try_client(const struct tls_peer_options *options, char why[TLS_
 
 /* ---- which key is at fault ---- */
 
-/* Does the sentence speak of a before it speaks of b? One may be the beginning of the other. */
+/* Whether the sentence names a before b. One may be the beginning of the other. */
 static bool is_named_first(const char *why, const char *a, const char *b)
 {
-    const char *a_at = config_check_files_is_given(a) ? strstr(why, a) : NULL;
-    const char *b_at = config_check_files_is_given(b) ? strstr(why, b) : NULL;
+    const char *a_at = loader_is_set(a) ? strstr(why, a) : NULL;
+    const char *b_at = loader_is_set(b) ? strstr(why, b) : NULL;
     if (!a_at || !b_at || a_at == b_at)
         return a_at && (!b_at || strlen(a) > strlen(b));
     return a_at < b_at;
 }
 
-/* A key is wrong where it is given: elsewhere it was tried already. The default that is wrong is
- * nobody's. */
+/* Reports a key at the place that gives it; other places were tried already. A default that fails
+ * belongs to no key. */
 static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
                        const struct option *row, const char *value, const char *why)
 {
-    if (config_check_files_gives(attempt, row) || !config_check_files_is_given(value))
-        place_error(loader, &attempt->place, config_check_files_is_given(value) ? key : NULL, "%s",
-                    why);
+    if (attempt_gives_row(attempt, row) || !loader_is_set(value))
+        place_error(loader, &attempt->place, loader_is_set(value) ? key : NULL, "%s", why);
 }
 
 static void report_pair(struct loader *loader, const struct attempt *attempt, const char *why)
 {
     const struct tls_peer_options *options = &attempt->options;
-    bool gives_certificate = config_check_files_gives(attempt, ROW(tls.certificate));
-    bool gives_key = config_check_files_gives(attempt, ROW(tls.key));
+    bool gives_certificate = attempt_gives_row(attempt, ROW(tls.certificate));
+    bool gives_key = attempt_gives_row(attempt, ROW(tls.key));
     bool is_key = gives_key &&
                   (!gives_certificate || is_named_first(why, options->key, options->certificate));
     if (gives_certificate || gives_key)
@@ -89,7 +84,7 @@ static void report_pair(struct loader *loader, const struct attempt *attempt, co
                     "%s", why);
 }
 
-/* One part after the other is added until it fails; false: it does not. */
+/* Adds one part after another until the context fails. False: it does not fail. */
 static bool report_parts(struct loader *loader, const struct attempt *attempt)
 {
     const struct tls_peer_options *all = &attempt->options;
@@ -119,8 +114,8 @@ static bool report_parts(struct loader *loader, const struct attempt *attempt)
     return false;
 }
 
-static void config_check_files_report(struct loader *loader, const struct attempt *attempt,
-                                      const char *why)
+static void report_tls_attempt(struct loader *loader, const struct attempt *attempt,
+                               const char *why)
 {
     if (problems_is_full(loader->problems) || !report_parts(loader, attempt))
         place_error(loader, &attempt->place, NULL, "%s", why);
@@ -131,7 +126,7 @@ static void config_check_files_report(struct loader *loader, const struct attemp
 struct tried {
     struct tls_peer_options list[TLS_CONTEXTS_MAX];
     size_t count;
-    bool is_full; /* said so */
+    bool is_full; /* reported */
 };
 
 static bool is_tried(const struct tried *tried, const struct tls_peer_options *options)
@@ -146,22 +141,21 @@ static void report_full(struct loader *loader, struct tried *tried, const struct
 {
     if (!tried->is_full)
         place_error(loader, &attempt->place, NULL,
-                    "is more than the %d different sets of ca-bundle, client-certificate, "
-                    "client-key, tls-ciphers and tls-groups that are taken; let upstreams share "
-                    "some of them",
+                    "exceeds the limit of %d different sets of ca-bundle, client-certificate, "
+                    "client-key, tls-ciphers and tls-groups; let upstreams share some of them",
                     TLS_CONTEXTS_MAX);
     tried->is_full = true;
 }
 
-/* Half of a pair is an error already. */
+/* Half of a pair has been reported already. */
 static void try_upstream(struct loader *loader, struct tried *tried, struct place place,
                          const struct config_layer *layer, const struct tls_peer_options *options)
 {
     const struct attempt attempt = {place,        layer,         "ca-bundle",  "client-certificate",
                                     "client-key", "tls-ciphers", "tls-groups", *options};
     char why[TLS_WHY_MAX];
-    if (is_tried(tried, options) || config_check_files_is_given(options->certificate) !=
-                                        config_check_files_is_given(options->key))
+    if (is_tried(tried, options) ||
+        loader_is_set(options->certificate) != loader_is_set(options->key))
         return;
     if (tried->count == TLS_CONTEXTS_MAX) {
         report_full(loader, tried, &attempt);
@@ -169,20 +163,18 @@ static void try_upstream(struct loader *loader, struct tried *tried, struct plac
     }
     tried->list[tried->count++] = *options;
     if (try_client(options, why))
-        config_check_files_report(loader, &attempt, why);
+        report_tls_attempt(loader, &attempt, why);
 }
 
-/* A file that is named is tried even while nobody uses it. */
+/* A file is tried even if no upstream uses it yet. */
 static bool names_any(const struct tls_peer_options *options)
 {
-    return config_check_files_is_given(options->ca_bundle) ||
-           config_check_files_is_given(options->certificate) ||
-           config_check_files_is_given(options->key) ||
-           config_check_files_is_given(options->ciphers) ||
-           config_check_files_is_given(options->groups);
+    return loader_is_set(options->ca_bundle) || loader_is_set(options->certificate) ||
+           loader_is_set(options->key) || loader_is_set(options->ciphers) ||
+           loader_is_set(options->groups);
 }
 
-static void config_check_files_check_entry(struct loader *loader, struct tried *tried, size_t index)
+static void try_entry(struct loader *loader, struct tried *tried, size_t index)
 {
     const struct config_entry *entry = &loader->config->entries[index];
     const struct place place = {"tcp-upstream-keepalive", true, entry->position, index};
@@ -192,8 +184,8 @@ static void config_check_files_check_entry(struct loader *loader, struct tried *
         try_upstream(loader, tried, place, &entry->layer, &options.tls);
 }
 
-static void config_check_files_check_zone(struct loader *loader, struct tried *tried,
-                                          const struct config_zone *zone, size_t index)
+static void try_zone(struct loader *loader, struct tried *tried, const struct config_zone *zone,
+                     size_t index)
 {
     const struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true,
                                 zone->position, index};
@@ -205,7 +197,7 @@ static void config_check_files_check_zone(struct loader *loader, struct tried *t
     }
 }
 
-static void config_check_files_check_upstreams(struct loader *loader)
+static void try_upstreams(struct loader *loader)
 {
     static const struct place section = {.key = "upstream"};
     const struct config *config = loader->config;
@@ -215,11 +207,11 @@ static void config_check_files_check_upstreams(struct loader *loader)
     if (transport_is_secure(config->upstream.transport) || names_any(&config->upstream.tls))
         try_upstream(loader, tried, section, NULL, &config->upstream.tls);
     for (size_t i = 0; i < config->entry_count; i++)
-        config_check_files_check_entry(loader, tried, i);
+        try_entry(loader, tried, i);
     for (size_t i = 0; i < config->zone_count; i++)
-        config_check_files_check_zone(loader, tried, &config->zones[i], i);
+        try_zone(loader, tried, &config->zones[i], i);
     for (size_t i = 0; i < config->stub_count; i++)
-        config_check_files_check_zone(loader, tried, &config->stub_zones[i], i);
+        try_zone(loader, tried, &config->stub_zones[i], i);
 }
 
 /* ---- the listener ---- */
@@ -254,7 +246,7 @@ static enum err try_server(const struct server_options *server, char why[TLS_WHY
     return err;
 }
 
-/* What fails is looked for with contexts of a client, whose sentences name the files. */
+/* Looks for the failing part with client contexts, whose errors name the files. */
 static void check_server(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
@@ -270,9 +262,9 @@ static void check_server(struct loader *loader)
                                      .ciphers = server->tls_ciphers,
                                      .groups = server->tls_groups}};
     char why[TLS_WHY_MAX];
-    if (server->listen_tls_count && config_check_files_is_given(server->tls_certificate) &&
-        config_check_files_is_given(server->tls_key) && try_server(server, why))
-        config_check_files_report(loader, &attempt, why);
+    if (server->listen_tls_count && loader_is_set(server->tls_certificate) &&
+        loader_is_set(server->tls_key) && try_server(server, why))
+        report_tls_attempt(loader, &attempt, why);
 }
 
 /* ---- files that are written ---- */
@@ -282,7 +274,7 @@ static void check_directory(struct loader *loader, const struct place *place, co
 {
     char directory[KIND_STRING_MAX + 1];
     struct stat status;
-    if (!config_check_files_is_given(path))
+    if (!loader_is_set(path))
         return;
     const char *slash = strrchr(path, '/');
     if (slash)
@@ -294,9 +286,9 @@ static void check_directory(struct loader *loader, const struct place *place, co
         place_error(loader, place, key, "the directory %.200s cannot be used: %s", directory,
                     strerror(errno));
     else if (!S_ISDIR(status.st_mode))
-        place_error(loader, place, key, "%.200s is no directory", directory);
+        place_error(loader, place, key, "%.200s is not a directory", directory);
     else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        place_error(loader, place, key, "%.200s is no regular file", path);
+        place_error(loader, place, key, "%.200s is not a regular file", path);
 }
 
 void config_check_files(struct loader *loader)
@@ -304,7 +296,7 @@ void config_check_files(struct loader *loader)
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
     static const struct place cache = {.key = "cache"};
     check_server(loader);
-    config_check_files_check_upstreams(loader);
+    try_upstreams(loader);
     config_read_cookie_secrets(loader);
     config_find_accounts(loader);
     config_read_hints(loader);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Contradictions about TLS: listeners without a certificate, names and keys where TLS is not
- * spoken, plain text beside a strict profile, half of a pair. No file is looked at here.
+ * Finds contradictions about TLS: listeners without a certificate, names and pins without TLS,
+ * plain text with a strict profile, one half of a pair. Reads no file.
  */
 #include "config/config_check_tls.h"
 
@@ -18,23 +18,18 @@
 
 static const struct place server_place = {.key = "server"};
 
-static bool config_check_tls_is_given(const char *text)
-{
-    return text && *text;
-}
-
 static void check_certificate(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
-    bool has_certificate = config_check_tls_is_given(server->tls_certificate),
-         has_key = config_check_tls_is_given(server->tls_key);
+    bool has_certificate = loader_is_set(server->tls_certificate),
+         has_key = loader_is_set(server->tls_key);
     if (server->listen_tls_count && !(has_certificate && has_key))
         place_error(loader, &server_place, "listen-tls", "needs %s%s%s",
                     has_certificate ? "" : "tls-certificate",
                     has_certificate || has_key ? "" : " and ", has_key ? "" : "tls-key");
 }
 
-/* An item that is no address was an error already. */
+/* An item that is not an address has been reported already. */
 static bool is_left_empty(const struct loader *loader, const char *key)
 {
     const struct yaml_tree_node *server =
@@ -50,7 +45,7 @@ static void check_any(struct loader *loader)
         is_left_empty(loader, "listen-tls"))
         place_error(
             loader, &server_place, "listen",
-            "has no address, and there is no listen-tls either: nobody could ask; name one");
+            "has no address, and neither has listen-tls: no client could send queries; add one");
 }
 
 static void check_clash(struct loader *loader)
@@ -61,21 +56,22 @@ static void check_clash(struct loader *loader)
         for (size_t j = 0; j < server->listen_count; j++)
             if (addr_equal(&server->listen_tls[i], &server->listen[j]))
                 place_error(loader, &server_place, "listen-tls",
-                            "%s stands in server.listen too; one of them needs another port",
+                            "%s is in server.listen too; one of them needs another port",
                             addr_format(&server->listen[j], text));
 }
 
 /* ---- what contradicts itself in one place: the section, an entry, a zone ---- */
 
-/* Which rows a place gives itself, and what holds there without the other places. */
+/* The rows that a place gives, and the options that follow from this place and the section alone.
+ * */
 struct view {
     struct place place;
-    const struct config_layer *layer; /* NULL: the section, which gives what is written */
+    const struct config_layer *layer; /* NULL: the section, which gives the keys written in it */
     struct upstream_options options;
 };
 
-static bool config_check_tls_gives(const struct loader *loader, const struct view *view,
-                                   const struct option *row)
+static bool view_gives(const struct loader *loader, const struct view *view,
+                       const struct option *row)
 {
     if (view->layer)
         return option_in_layer(row, view->layer);
@@ -86,36 +82,35 @@ static void check_fallback(struct loader *loader, const struct view *view)
 {
     const struct upstream_options *options = &view->options;
     if (upstream_options_are_strict(options) && options->fallback == UPSTREAM_FALLBACK_UDP &&
-        config_check_tls_gives(loader, view, ROW(fallback)) &&
-        config_check_tls_gives(loader, view, ROW(transport)))
+        view_gives(loader, view, ROW(fallback)) && view_gives(loader, view, ROW(transport)))
         place_error(loader, &view->place, "fallback",
                     "udp is plain text, which transport: tls with profile: strict never sends; "
                     "leave it out, or write profile: opportunistic");
 }
 
-static bool config_check_tls_is_half(const struct tls_peer_options *options)
+static bool has_half_pair(const struct tls_peer_options *options)
 {
-    return config_check_tls_is_given(options->certificate) !=
-           config_check_tls_is_given(options->key);
+    return loader_is_set(options->certificate) != loader_is_set(options->key);
 }
 
-/* Who we are takes both, wherever each comes from; said where one of them is given. */
+/* A client certificate needs its key, wherever each comes from. The error is reported where one of
+ * them is given. */
 static void check_pair(struct loader *loader, const struct view *view)
 {
     static const char *const keys[] = {"client-certificate", "client-key"};
     const struct option *const rows[] = {ROW(tls.certificate), ROW(tls.key)};
-    int there = config_check_tls_is_given(view->options.tls.certificate) ? 0 : 1, missing = !there;
-    if (!config_check_tls_is_half(&view->options.tls))
+    int there = loader_is_set(view->options.tls.certificate) ? 0 : 1, missing = !there;
+    if (!has_half_pair(&view->options.tls))
         return;
-    if (config_check_tls_gives(loader, view, rows[there]))
+    if (view_gives(loader, view, rows[there]))
         place_error(loader, &view->place, keys[there], "needs %s; give both or none",
                     keys[missing]);
-    else if (config_check_tls_gives(loader, view, rows[missing]))
+    else if (view_gives(loader, view, rows[missing]))
         place_error(loader, &view->place, keys[missing],
                     "is empty, but %s is not; give both or none", keys[there]);
 }
 
-/* The places may be sound, each with the section, and yet leave half a pair together. */
+/* Two places may each be complete with the section, and still combine to half a pair. */
 static void check_pair_left(struct loader *loader, const struct place *place,
                             const struct config_zone *zone, const struct route_upstream *upstream)
 {
@@ -123,8 +118,8 @@ static void check_pair_left(struct loader *loader, const struct place *place,
     struct upstream_options alone = loader->config->upstream;
     bool is_key = option_in_layer(ROW(tls.key), &zone->layer);
     options_overlay(&zone->layer, &alone);
-    if (transport_is_secure(upstream->options.transport) &&
-        config_check_tls_is_half(&upstream->options.tls) && !config_check_tls_is_half(&alone.tls) &&
+    if (transport_is_secure(upstream->options.transport) && has_half_pair(&upstream->options.tls) &&
+        !has_half_pair(&alone.tls) &&
         (is_key || option_in_layer(ROW(tls.certificate), &zone->layer)))
         place_error(loader, place, is_key ? "client-key" : "client-certificate",
                     "with the entry of tcp-upstream-keepalive for %s only one of "
@@ -132,7 +127,7 @@ static void check_pair_left(struct loader *loader, const struct place *place,
                     addr_format(&upstream->addr, text));
 }
 
-static void config_check_tls_check_section(struct loader *loader)
+static void check_tls_section(struct loader *loader)
 {
     struct view view = {.place = {.key = "upstream"}, .options = loader->config->upstream};
     check_fallback(loader, &view);
@@ -150,9 +145,9 @@ static void check_layer(struct loader *loader, const struct place *place,
 
 /* ---- zones ---- */
 
-static void config_check_tls_check_name(struct loader *loader, const struct place *place,
-                                        const struct config_zone *zone, size_t index,
-                                        const struct route_upstream *upstream)
+static void check_auth_name(struct loader *loader, const struct place *place,
+                            const struct config_zone *zone, size_t index,
+                            const struct route_upstream *upstream)
 {
     const struct config_upstream *item = &zone->upstreams[index];
     if (*item->auth_name && !transport_is_secure(upstream->options.transport))
@@ -162,7 +157,8 @@ static void config_check_tls_check_name(struct loader *loader, const struct plac
                              item->auth_name, transport_word(upstream->options.transport));
 }
 
-/* One may have a port and the other may not: whether they are the same shows with the transport. */
+/* One address may have a port and the other none: whether they are equal depends on the transport.
+ * */
 static void check_twins(struct loader *loader, const struct place *place,
                         const struct config_zone *zone, size_t index,
                         const struct route_upstream *upstream)
@@ -175,7 +171,7 @@ static void check_twins(struct loader *loader, const struct place *place,
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &other);
         if (addr_equal(&other.addr, &upstream->addr))
             place_upstream_error(loader, place, zone->upstreams[index].position, index,
-                                 "%s stands twice; keep one of them",
+                                 "%s is given twice; keep one of them",
                                  addr_format(&upstream->addr, text));
     }
 }
@@ -188,7 +184,7 @@ static bool concerns_tls(const struct option *row)
             row == ROW(max_handshakes) || row == ROW(fallback_port));
 }
 
-/* Whoever writes this into a zone believes that it is safe. */
+/* An operator who writes such a key into a zone expects TLS. */
 static void check_use(struct loader *loader, const struct place *place,
                       const struct config_layer *layer)
 {
@@ -198,14 +194,13 @@ static void check_use(struct loader *loader, const struct place *place,
         if (!option_in_layer(&rows[i], layer) || !concerns_tls(&rows[i]))
             continue;
         place_error(loader, place, strchr(rows[i].path, '.') + 1,
-                    "concerns TLS, but no upstream of this zone is asked over it; write "
+                    "is about TLS, but no upstream of this zone uses it; write "
                     "transport: tls, or leave it out");
         return;
     }
 }
 
-static void config_check_tls_check_zone(struct loader *loader, const struct config_zone *zone,
-                                        size_t index)
+static void check_tls_zone(struct loader *loader, const struct config_zone *zone, size_t index)
 {
     struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true, zone->position,
                           index};
@@ -214,7 +209,7 @@ static void config_check_tls_check_zone(struct loader *loader, const struct conf
         struct route_upstream upstream;
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
         has_tls |= transport_is_secure(upstream.options.transport);
-        config_check_tls_check_name(loader, &place, zone, i, &upstream);
+        check_auth_name(loader, &place, zone, i, &upstream);
         check_twins(loader, &place, zone, i, &upstream);
         check_pair_left(loader, &place, zone, &upstream);
     }
@@ -244,15 +239,15 @@ void config_check_tls(struct loader *loader)
     check_any(loader);
     check_certificate(loader);
     check_clash(loader);
-    config_check_tls_check_section(loader);
+    check_tls_section(loader);
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct config_entry *entry = &config->entries[i];
         struct place place = {"tcp-upstream-keepalive", true, entry->position, i};
         check_layer(loader, &place, &entry->layer);
     }
     for (size_t i = 0; i < config->zone_count; i++)
-        config_check_tls_check_zone(loader, &config->zones[i], i);
+        check_tls_zone(loader, &config->zones[i], i);
     for (size_t i = 0; i < config->stub_count; i++)
-        config_check_tls_check_zone(loader, &config->stub_zones[i], i);
+        check_tls_zone(loader, &config->stub_zones[i], i);
     check_files_differ(loader);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Whether a file that nailupd writes is also one that it reads, or another that it writes: who
- * mistakes one path for another must not lose a key or a list for it. A file that exists is known
- * by device and inode, one that does not by those of its folder and by its name.
+ * Checks that no file that nailupd writes is also one that it reads, or one that it writes for
+ * another key: a mistaken path must not destroy a key or a list. An existing file is identified by
+ * device and inode, a missing one by those of its directory and its name.
  */
 #include "config/config_check_written.h"
 
@@ -23,15 +23,15 @@ struct identity {
     bool is_known;
     dev_t device;
     ino_t inode;
-    const char *name; /* in the folder that the numbers are of; "": they are the file's own */
+    const char
+        *name; /* in the directory with that device and inode; "": they identify the file itself */
 };
 
 struct written {
     struct place place;
     const char *key, *path;
-    char
-        beside[KIND_STRING_MAX + sizeof(".new")]; /* where it is made before it is renamed, or "" */
-    struct identity self, other;                  /* of path and beside */
+    char beside[KIND_STRING_MAX + sizeof(".new")]; /* the path before the rename, or "" */
+    struct identity self, other;                   /* identities of path and beside */
     bool is_told;
 };
 
@@ -39,13 +39,8 @@ struct check {
     struct loader *loader;
     struct written list[WRITTEN_MAX];
     size_t count;
-    const char *last; /* path that was looked at: thousands of zones may share it */
+    const char *last; /* the last path: thousands of zones may share it */
 };
-
-static bool config_check_written_is_given(const char *path)
-{
-    return path && *path;
-}
 
 static const char *folder_of(const char *path, char out[KIND_STRING_MAX + 1])
 {
@@ -56,7 +51,7 @@ static const char *folder_of(const char *path, char out[KIND_STRING_MAX + 1])
     return out;
 }
 
-static struct identity config_check_written_identify(const char *path)
+static struct identity identify_file(const char *path)
 {
     char folder[KIND_STRING_MAX + 1];
     const char *slash = strrchr(path, '/');
@@ -73,8 +68,8 @@ static struct identity config_check_written_identify(const char *path)
     return identity;
 }
 
-static bool config_check_written_is_same(const struct identity *a, const char *a_path,
-                                         const struct identity *b, const char *b_path)
+static bool is_same_file(const struct identity *a, const char *a_path, const struct identity *b,
+                         const char *b_path)
 {
     if (strcmp(a_path, b_path) == 0)
         return true;
@@ -82,30 +77,29 @@ static bool config_check_written_is_same(const struct identity *a, const char *a
            strcmp(a->name, b->name) == 0;
 }
 
-/* One error a path is enough. */
-static void config_check_written_compare(struct loader *loader, struct written *written,
-                                         const char *path, const struct identity *identity,
-                                         const char *what)
+/* One error for each path is enough. */
+static void compare_with_written(struct loader *loader, struct written *written, const char *path,
+                                 const struct identity *identity, const char *what)
 {
-    bool is_self = config_check_written_is_same(&written->self, written->path, identity, path);
-    bool is_beside = *written->beside &&
-                     config_check_written_is_same(&written->other, written->beside, identity, path);
+    bool is_self = is_same_file(&written->self, written->path, identity, path);
+    bool is_beside =
+        *written->beside && is_same_file(&written->other, written->beside, identity, path);
     if (written->is_told || (!is_self && !is_beside))
         return;
     written->is_told = true;
     place_error(loader, &written->place, written->key,
-                "%.200s is the file of %s too, and would be written over; name another file",
+                "%.200s is also the file of %s, and would be overwritten; name another file",
                 is_self ? written->path : written->beside, what);
 }
 
-static void config_check_written_meet(struct check *check, const char *path, const char *what)
+static void compare_path(struct check *check, const char *path, const char *what)
 {
-    if (!config_check_written_is_given(path) || (check->last && strcmp(path, check->last) == 0))
+    if (!loader_is_set(path) || (check->last && strcmp(path, check->last) == 0))
         return;
-    const struct identity identity = config_check_written_identify(path);
+    const struct identity identity = identify_file(path);
     check->last = path;
     for (size_t i = 0; i < check->count; i++)
-        config_check_written_compare(check->loader, &check->list[i], path, &identity, what);
+        compare_with_written(check->loader, &check->list[i], path, &identity, what);
 }
 
 /* ---- what is written ---- */
@@ -114,20 +108,20 @@ static void add_written(struct check *check, const char *section, const char *ke
                         bool is_replaced)
 {
     char what[64];
-    if (!config_check_written_is_given(path))
+    if (!loader_is_set(path))
         return;
     MUST(check->count < WRITTEN_MAX);
     struct written *written = &check->list[check->count];
     *written = (struct written){.place = {.key = section}, .key = key, .path = path};
-    written->self = config_check_written_identify(path);
+    written->self = identify_file(path);
     if (is_replaced) {
         snprintf(written->beside, sizeof(written->beside), "%s.new", path);
-        written->other = config_check_written_identify(written->beside);
+        written->other = identify_file(written->beside);
     }
     snprintf(what, sizeof(what), "%s.%s", section, key);
-    config_check_written_meet(check, path, what); /* those before it */
+    compare_path(check, path, what); /* compares with the files before it */
     if (is_replaced)
-        config_check_written_meet(check, written->beside, what);
+        compare_path(check, written->beside, what);
     check->last = NULL;
     check->count++;
 }
@@ -143,41 +137,40 @@ static void add_all_written(struct check *check)
 
 /* ---- what is read ---- */
 
-static void meet_configuration(struct check *check)
+static void compare_configuration(struct check *check)
 {
     const struct problems *problems = check->loader->problems;
-    config_check_written_meet(check, check->loader->file_name, "the configuration");
+    compare_path(check, check->loader->file_name, "the configuration");
     for (size_t i = 0; i < problems->file_count; i++)
-        config_check_written_meet(check, problems->files[i], "the configuration (include)");
+        compare_path(check, problems->files[i], "the configuration (include)");
 }
 
-static void meet_lists(struct check *check)
+static void compare_local_files(struct check *check)
 {
     const struct config *config = check->loader->config;
-    config_check_written_meet(check, config->hosts_file, "hosts-file");
+    compare_path(check, config->hosts_file, "hosts-file");
     for (size_t i = 0; i < config->block_list_count; i++)
-        config_check_written_meet(check, config->block_lists[i].file, "block-lists");
+        compare_path(check, config->block_lists[i].file, "block-lists");
 }
 
-static void meet_server(struct check *check)
+static void compare_server_files(struct check *check)
 {
     const struct config *config = check->loader->config;
-    config_check_written_meet(check, config->server.tls_certificate, "server.tls-certificate");
-    config_check_written_meet(check, config->server.tls_key, "server.tls-key");
-    config_check_written_meet(check, config->server.cookie_secret_file,
-                              "server.cookie-secret-file");
-    config_check_written_meet(check, config->control_socket, "control.socket");
-    config_check_written_meet(check, config->dnstap.socket, "dnstap.socket");
+    compare_path(check, config->server.tls_certificate, "server.tls-certificate");
+    compare_path(check, config->server.tls_key, "server.tls-key");
+    compare_path(check, config->server.cookie_secret_file, "server.cookie-secret-file");
+    compare_path(check, config->control_socket, "control.socket");
+    compare_path(check, config->dnstap.socket, "dnstap.socket");
 }
 
-static void meet_peer(struct check *check, const struct tls_peer_options *options)
+static void compare_peer_files(struct check *check, const struct tls_peer_options *options)
 {
-    config_check_written_meet(check, options->ca_bundle, "ca-bundle");
-    config_check_written_meet(check, options->certificate, "client-certificate");
-    config_check_written_meet(check, options->key, "client-key");
+    compare_path(check, options->ca_bundle, "ca-bundle");
+    compare_path(check, options->certificate, "client-certificate");
+    compare_path(check, options->key, "client-key");
 }
 
-static void meet_layer(struct check *check, const struct config_layer *layer)
+static void compare_layer_files(struct check *check, const struct config_layer *layer)
 {
     struct tls_peer_options given = {0};
     if (option_in_layer(ROW(tls.ca_bundle), layer))
@@ -186,7 +179,7 @@ static void meet_layer(struct check *check, const struct config_layer *layer)
         given.certificate = layer->values.tls.certificate;
     if (option_in_layer(ROW(tls.key), layer))
         given.key = layer->values.tls.key;
-    meet_peer(check, &given);
+    compare_peer_files(check, &given);
 }
 
 void config_check_written(struct loader *loader)
@@ -196,12 +189,12 @@ void config_check_written(struct loader *loader)
     add_all_written(&check);
     if (check.count == 0)
         return;
-    meet_configuration(&check);
-    meet_lists(&check);
-    meet_server(&check);
-    meet_peer(&check, &config->upstream.tls);
+    compare_configuration(&check);
+    compare_local_files(&check);
+    compare_server_files(&check);
+    compare_peer_files(&check, &config->upstream.tls);
     for (size_t i = 0; i < config->entry_count; i++)
-        meet_layer(&check, &config->entries[i].layer);
+        compare_layer_files(&check, &config->entries[i].layer);
     for (size_t i = 0; i < config->zone_count; i++)
-        meet_layer(&check, &config->zones[i].layer);
+        compare_layer_files(&check, &config->zones[i].layer);
 }

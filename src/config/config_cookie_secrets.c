@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads the file of server.cookie-secret-file. What its text means is serve/cookie_secrets.c's.
- * Invariant: no secret that everybody may read is used, nor one from a file with an error.
+ * Reads the file of server.cookie-secret-file. serve/cookie_secrets.c parses its text. Invariant:
+ * no secret is used that other users may read, or that comes from a file with an error.
  */
 #include "config/config_cookie_secrets.h"
 
@@ -16,27 +16,27 @@
 
 static const struct place server = {.key = "server"};
 
-static void config_cookie_secrets_complain(struct loader *loader, const char *sentence)
+static void report_cookie_secrets(struct loader *loader, const char *sentence)
 {
     place_error(loader, &server, "cookie-secret-file", "%.200s: %s",
                 loader->config->server.cookie_secret_file, sentence);
 }
 
-/* NULL: the file is fit to be read. */
+/* Returns NULL if the file may be used. */
 static const char *find_fault(int file)
 {
     struct stat status;
     if (fstat(file, &status))
         return strerror(errno);
     if (!S_ISREG(status.st_mode))
-        return "no regular file";
+        return "not a regular file";
     if (status.st_mode & S_IRWXO)
-        return "everybody may read or write it; give it the mode 0640 or 0600";
+        return "other users may read or write it; set its mode to 0640 or 0600";
     return status.st_size > COOKIE_SECRETS_FILE_MAX ? "too large" : NULL;
 }
 
-/* The length, or -1. A file is read in one piece, but a signal may come. */
-static ssize_t config_cookie_secrets_read_all(int file, char *text)
+/* Returns the length, or -1. A signal may interrupt the read. */
+static ssize_t read_secret_text(int file, char *text)
 {
     ssize_t len = 0, part;
     while ((part = read(file, text + len, (size_t)(COOKIE_SECRETS_FILE_MAX - len))) > 0)
@@ -50,12 +50,12 @@ static void read_secrets(struct loader *loader, int file)
     char text[COOKIE_SECRETS_FILE_MAX], why[COOKIE_SECRETS_WHY_MAX];
     const char *fault = find_fault(file);
     if (fault) {
-        config_cookie_secrets_complain(loader, fault);
+        report_cookie_secrets(loader, fault);
         return;
     }
-    ssize_t len = config_cookie_secrets_read_all(file, text);
+    ssize_t len = read_secret_text(file, text);
     if (len < 0)
-        config_cookie_secrets_complain(loader, strerror(errno));
+        report_cookie_secrets(loader, strerror(errno));
     else if (cookie_secrets_parse(&options->cookie_secrets, span_of(text, (size_t)len), why))
         place_error(loader, &server, "cookie-secret-file", "%.200s:%s", options->cookie_secret_file,
                     why);
@@ -68,7 +68,7 @@ void config_read_cookie_secrets(struct loader *loader)
         return;
     int file = open(options->cookie_secret_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
-        config_cookie_secrets_complain(loader, strerror(errno));
+        report_cookie_secrets(loader, strerror(errno));
         return;
     }
     read_secrets(loader, file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Where recursion begins: the file of recursion.root-hints, and whether anybody of it, or of those
- * that are built in, may be asked. */
+/* Reads the file of recursion.root-hints, and checks whether recursion may ask any server of the
+ * hints. */
 #include "config/config_hints.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static const struct place recursion = {.key = "recursion"};
 
-/* NULL, and told: it is none. */
+/* Returns NULL after reporting an error. */
 static const struct delegation *read_hints(struct loader *loader, const char *path)
 {
     struct root_hints_problem problem = {0};
@@ -49,7 +49,7 @@ void config_read_hints(struct loader *loader)
         place_error(loader, &recursion, "root-hints", "%.200s cannot be read: %s", path,
                     strerror(errno));
     else if (!S_ISREG(status.st_mode))
-        place_error(loader, &recursion, "root-hints", "%.200s is no regular file", path);
+        place_error(loader, &recursion, "root-hints", "%.200s is not a regular file", path);
     else
         loader->config->route.recursion.hints = read_hints(loader, path);
 }
@@ -71,7 +71,7 @@ void config_warn_of_hints(struct loader *loader)
     const struct config *config = loader->config;
     const struct delegation *hints = config->route.recursion.hints;
     struct delegation builtin;
-    const char *file = hints ? config->route.recursion.root_hints : "the hints that are built in";
+    const char *file = hints ? config->route.recursion.root_hints : "the built-in hints";
     if (!hints) {
         root_hints_builtin(&builtin);
         hints = &builtin;
@@ -79,8 +79,8 @@ void config_warn_of_hints(struct loader *loader)
     if (!config_has_recursion(config) || may_ask_any(config, hints))
         return;
     loader_warn(loader, config_is_given(config, key) ? key : file_key,
-                "%s has every root server of %.200s, so nobody may be asked for names that no "
-                "zone takes; leave their addresses out of that list ([] is none; where it is not "
-                "written, it is 127.0.0.0/8 and ::1)",
+                "%s has every root server of %.200s, so recursion may ask none of them; remove "
+                "their addresses from that list ([] is an empty list; the default is 127.0.0.0/8 "
+                "and ::1)",
                 key, file);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes the table of names answered here from what the file says, and from the hosts file and the
- * lists that it names. A file that cannot be read is an error; a line of one that is not understood
- * is a warning, as others wrote it. Invariant: no more than LOCAL_FILE_MAX bytes of a file are
- * read, and WARNINGS_MAX lines of it are told.
+ * Makes the table of local data from the configuration and from the hosts file and block lists that
+ * it names. A file that cannot be read is an error; a line that cannot be read is a warning,
+ * because other programs wrote it. Invariant: at most LOCAL_FILE_MAX bytes of a file are read, and
+ * at most WARNINGS_MAX of its lines are reported.
  */
 #include "config/config_local.h"
 
@@ -22,18 +22,18 @@ enum { WARNINGS_MAX = 10 };
 
 /* ---- what the file itself says ---- */
 
-static struct name config_local_zone_name(const struct config_local_zone *zone)
+static struct name local_zone_name(const struct config_local_zone *zone)
 {
     return (struct name){zone->wire, zone->name_len};
 }
 
-/* Errors of the world; about the place at hand when they are not about memory. */
-static void config_local_report(struct loader *loader, struct config_position position,
-                                const char *path, enum err err)
+/* Reports an error other than invalid data; ERR_LIMIT is about the position. */
+static void report_local_build(struct loader *loader, struct config_position position,
+                               const char *path, enum err err)
 {
     if (err == ERR_LIMIT)
         problems_add(loader->problems, position, path,
-                     "is more than there is room for in the names answered here; shorten it");
+                     "is too large for the local data; shorten it");
     else if (err)
         problems_no_memory(loader->problems);
 }
@@ -45,17 +45,17 @@ static void add_zones(struct loader *loader, struct local_build *build)
         const struct config_local_zone *zone = &config->local_zones[i];
         char path[64], text[KIND_TEXT_MAX];
         snprintf(path, sizeof(path), "local-zones[%zu]", i);
-        enum err err = local_build_zone(build, config_local_zone_name(zone), zone->action);
+        enum err err = local_build_zone(build, local_zone_name(zone), zone->action);
         if (err == ERR_INVALID)
             problems_add(loader->problems, zone->position, path,
-                         "zone %.100s stands twice; keep one of them",
+                         "zone %.100s is given twice; keep one of them",
                          kind_format(KIND_ZONE_NAME, zone->wire, text));
         else
-            config_local_report(loader, zone->position, path, err);
+            report_local_build(loader, zone->position, path, err);
     }
 }
 
-static void config_local_add_records(struct loader *loader, struct local_build *build)
+static void add_local_records(struct loader *loader, struct local_build *build)
 {
     const struct config *config = loader->config;
     for (size_t i = 0; i < config->record_count; i++) {
@@ -66,9 +66,9 @@ static void config_local_add_records(struct loader *loader, struct local_build *
         enum err err = local_build_record(build, span_of(record->wire, record->len), &why);
         if (err == ERR_INVALID)
             problems_add(loader->problems, record->position, path,
-                         "is no record to answer with: %s; correct it or leave it out", why);
+                         "cannot be used as a record: %s; correct it or leave it out", why);
         else
-            config_local_report(loader, record->position, path, err);
+            report_local_build(loader, record->position, path, err);
     }
 }
 
@@ -78,12 +78,11 @@ static void check_redirects(struct loader *loader, struct local_build *build)
     for (size_t i = 0; i < config->local_zone_count; i++) {
         const struct config_local_zone *zone = &config->local_zones[i];
         char path[64], text[KIND_TEXT_MAX];
-        if (zone->action != LOCAL_REDIRECT ||
-            local_build_has_records(build, config_local_zone_name(zone)))
+        if (zone->action != LOCAL_REDIRECT || local_build_has_records(build, local_zone_name(zone)))
             continue;
         snprintf(path, sizeof(path), "local-zones[%zu]", i);
         problems_add(loader->problems, zone->position, path,
-                     "redirects to nowhere; add a record of %.100s to local-data",
+                     "has nothing to redirect to; add a record of %.100s to local-data",
                      kind_format(KIND_ZONE_NAME, zone->wire, text));
     }
 }
@@ -98,7 +97,7 @@ struct warner {
 
 static void warn(struct config *config, const char *line)
 {
-    /* What does not fit is left out: the first ones matter most. */
+    /* Warnings that do not fit are dropped: the first ones matter most. */
     if (buf_append(&config->warnings, line, strlen(line)))
         return;
 }
@@ -120,15 +119,14 @@ static void end_warnings(const struct warner *warner)
     char text[KIND_STRING_MAX + 128];
     if (warner->count <= WARNINGS_MAX)
         return;
-    snprintf(text, sizeof(text), "%s:1:1: warning: %zu more lines are not understood\n",
+    snprintf(text, sizeof(text), "%s:1:1: warning: %zu more lines were not understood\n",
              warner->file, warner->count - WARNINGS_MAX);
     warn(warner->config, text);
 }
 
-/* list is NULL for a hosts file. */
-static void config_local_add_file(struct loader *loader, struct local_build *build,
-                                  const char *file, const uint32_t *list,
-                                  struct config_position position, const char *path)
+/* list: NULL for a hosts file. */
+static void add_local_file(struct loader *loader, struct local_build *build, const char *file,
+                           const uint32_t *list, struct config_position position, const char *path)
 {
     struct warner warner = {.config = loader->config, .file = file};
     const struct local_text_report report_to = {on_problem, &warner};
@@ -143,7 +141,7 @@ static void config_local_add_file(struct loader *loader, struct local_build *bui
                : local_text_hosts(build, text, &report_to);
     local_file_free(text);
     end_warnings(&warner);
-    config_local_report(loader, position, path, err);
+    report_local_build(loader, position, path, err);
 }
 
 static void add_hosts(struct loader *loader, struct local_build *build)
@@ -151,8 +149,8 @@ static void add_hosts(struct loader *loader, struct local_build *build)
     static const char path[] = "hosts-file";
     const struct config *config = loader->config;
     if (*config->hosts_file)
-        config_local_add_file(loader, build, config->hosts_file, NULL,
-                              config->written[option_index(options_find(path))], path);
+        add_local_file(loader, build, config->hosts_file, NULL,
+                       config->written[option_index(options_find(path))], path);
 }
 
 static void add_lists(struct loader *loader, struct local_build *build)
@@ -165,9 +163,9 @@ static void add_lists(struct loader *loader, struct local_build *build)
         snprintf(path, sizeof(path), "block-lists[%zu].file", i);
         enum err err =
             local_build_list(build, from->action, from->redirect, from->redirect_count, &list);
-        config_local_report(loader, from->position, path, err);
+        report_local_build(loader, from->position, path, err);
         if (!err)
-            config_local_add_file(loader, build, from->file, &list, from->position, path);
+            add_local_file(loader, build, from->file, &list, from->position, path);
     }
     if (config->block_aliases)
         local_build_block_aliases(build);
@@ -175,7 +173,7 @@ static void add_lists(struct loader *loader, struct local_build *build)
 
 /* ---- the whole ---- */
 
-/* Upstreams' zones, and what nobody spoke of. */
+/* Adds the zones with upstreams, and the special-use names that no zone has claimed. */
 static void add_rest(struct loader *loader, struct local_build *build)
 {
     const struct config *config = loader->config;
@@ -190,8 +188,8 @@ static void add_rest(struct loader *loader, struct local_build *build)
     }
     if (!err && config->default_local_zones)
         err = local_special_add(build);
-    config_local_report(loader, (struct config_position){1, 1, 0}, "server.default-local-zones",
-                        err);
+    report_local_build(loader, (struct config_position){1, 1, 0}, "server.default-local-zones",
+                       err);
 }
 
 void config_local(struct loader *loader, bool with_files)
@@ -202,7 +200,7 @@ void config_local(struct loader *loader, bool with_files)
         return;
     }
     add_zones(loader, build);
-    config_local_add_records(loader, build);
+    add_local_records(loader, build);
     check_redirects(loader, build);
     if (with_files)
         add_hosts(loader, build);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The configuration as YAML, row by row in the order of options.def. Invariant: the text loads
- * back to an equal configuration. Two rows mean something else when they are not given than their
- * default says; they are then printed as comments.
+ * Prints the configuration as YAML, in the order of options.def. Invariant: the text loads back to
+ * an equal configuration. Two rows differ from their default when they are not given; they are then
+ * printed as comments.
  */
 #include "config/config_print.h"
 
@@ -17,13 +17,13 @@
 struct printer {
     const struct config *config;
     struct buf *out;
-    enum err err;      /* the first; nothing is printed afterwards */
-    char section[128]; /* the headings that are open: "upstream.tcp-keepalive." */
+    enum err err;      /* the first error; nothing is printed after it */
+    char section[128]; /* the open headings: "upstream.tcp-keepalive." */
 };
 
-static void config_print_put(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
+static void put_format(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static void config_print_put(struct printer *printer, const char *format, ...)
+static void put_format(struct printer *printer, const char *format, ...)
 {
     char text[KIND_TEXT_MAX + 256];
     va_list args;
@@ -37,58 +37,57 @@ static void config_print_put(struct printer *printer, const char *format, ...)
 
 static void put_quoted_if_v6(struct printer *printer, const char *text)
 {
-    config_print_put(printer, strchr(text, ':') ? "\"%s\"" : "%s", text);
+    put_format(printer, strchr(text, ':') ? "\"%s\"" : "%s", text);
 }
 
 /* ---- lists ---- */
 
-static void config_print_put_addresses(struct printer *printer, const struct addr *list,
-                                       size_t count)
+static void put_addresses(struct printer *printer, const struct addr *list, size_t count)
 {
     char text[ADDR_TEXT_MAX];
-    config_print_put(printer, "[");
+    put_format(printer, "[");
     for (size_t i = 0; i < count; i++) {
-        config_print_put(printer, "%s", i ? ", " : "");
+        put_format(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, addr_format(&list[i], text));
     }
-    config_print_put(printer, "]");
+    put_format(printer, "]");
 }
 
 static void put_ips(struct printer *printer, const struct addr *list, size_t count)
 {
     char text[ADDR_TEXT_MAX];
-    config_print_put(printer, "[");
+    put_format(printer, "[");
     for (size_t i = 0; i < count; i++) {
-        config_print_put(printer, "%s", i ? ", " : "");
+        put_format(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, addr_format_ip(&list[i], text));
     }
-    config_print_put(printer, "]");
+    put_format(printer, "]");
 }
 
-/* With the ports that are used, given or not. */
+/* Prints the ports in use, even if the file does not give them. */
 static void put_upstreams(struct printer *printer, const struct config_zone *zone,
                           const struct route_upstream *upstreams)
 {
     char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
-    config_print_put(printer, "[");
+    put_format(printer, "[");
     for (size_t i = 0; i < zone->upstream_count; i++) {
         const char *name = zone->upstreams[i].auth_name;
         addr_format(&upstreams[i].addr, text);
         if (*name)
             snprintf(text + strlen(text), ADDR_NAME_MAX, "#%s", name);
-        config_print_put(printer, "%s", i ? ", " : "");
+        put_format(printer, "%s", i ? ", " : "");
         put_quoted_if_v6(printer, text);
     }
-    config_print_put(printer, "]");
+    put_format(printer, "]");
 }
 
 static void put_pins(struct printer *printer, const struct tls_pins *pins)
 {
     char text[PIN_TEXT_MAX];
-    config_print_put(printer, "[");
+    put_format(printer, "[");
     for (size_t i = 0; pins && i < pins->count; i++)
-        config_print_put(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
-    config_print_put(printer, "]");
+        put_format(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
+    put_format(printer, "]");
 }
 
 static void put_outgoing(struct printer *printer)
@@ -96,13 +95,13 @@ static void put_outgoing(struct printer *printer)
     char text[ADDR_TEXT_MAX];
     const struct config_outgoing *outgoing = &printer->config->outgoing;
     bool has_v4 = addr_family(&outgoing->v4) != 0, has_v6 = addr_family(&outgoing->v6) != 0;
-    config_print_put(printer, "[");
+    put_format(printer, "[");
     if (has_v4)
         put_quoted_if_v6(printer, addr_format_ip(&outgoing->v4, text));
-    config_print_put(printer, "%s", has_v4 && has_v6 ? ", " : "");
+    put_format(printer, "%s", has_v4 && has_v6 ? ", " : "");
     if (has_v6)
         put_quoted_if_v6(printer, addr_format_ip(&outgoing->v6, text));
-    config_print_put(printer, "]\n");
+    put_format(printer, "]\n");
 }
 
 static void put_access(struct printer *printer)
@@ -110,14 +109,14 @@ static void put_access(struct printer *printer)
     static const char *const actions[] = {"allow", "refuse", "drop"};
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    config_print_put(printer, config->access_count ? "\n" : " []\n");
+    put_format(printer, config->access_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->access_count; i++)
-        config_print_put(printer, "    - {prefix: %s, action: %s}\n",
-                         kind_format(KIND_PREFIX, &config->access[i].prefix, text),
-                         actions[config->access[i].action]);
+        put_format(printer, "    - {prefix: %s, action: %s}\n",
+                   kind_format(KIND_PREFIX, &config->access[i].prefix, text),
+                   actions[config->access[i].action]);
 }
 
-/* The value of a row that may stand in a layer. */
+/* Prints the value of a row that is allowed in a layer. */
 static void put_layered(struct printer *printer, const struct option *option,
                         const struct upstream_options *values)
 {
@@ -125,11 +124,11 @@ static void put_layered(struct printer *printer, const struct option *option,
     if (option->kind == KIND_PINS)
         put_pins(printer, values->tls.pins);
     else
-        config_print_put(printer, "%s",
-                         kind_format(option->kind, (const char *)values + option->offset, text));
+        put_format(printer, "%s",
+                   kind_format(option->kind, (const char *)values + option->offset, text));
 }
 
-/* The keys a layer gives, each after a comma; those of a section inside braces of their own. */
+/* Prints the keys of a layer, each after a comma; keys of a section are inside braces. */
 static void put_layer(struct printer *printer, const struct config_layer *layer)
 {
     char open[64] = "";
@@ -142,18 +141,18 @@ static void put_layer(struct printer *printer, const struct config_layer *layer)
         int section = strchr(key, '.') ? (int)strcspn(key, ".") : 0;
         bool is_inside = section && strncmp(open, key, (size_t)section) == 0;
         if (*open && !is_inside) {
-            config_print_put(printer, "}");
+            put_format(printer, "}");
             *open = '\0';
         }
-        config_print_put(printer, ", ");
+        put_format(printer, ", ");
         if (section && !is_inside) {
             snprintf(open, sizeof(open), "%.*s", section, key);
-            config_print_put(printer, "%s: {", open);
+            put_format(printer, "%s: {", open);
         }
-        config_print_put(printer, "%s: ", section ? key + section + 1 : key);
+        put_format(printer, "%s: ", section ? key + section + 1 : key);
         put_layered(printer, &rows[i], &layer->values);
     }
-    config_print_put(printer, "%s", *open ? "}" : "");
+    put_format(printer, "%s", *open ? "}" : "");
 }
 
 static bool is_empty_layer(const struct config_layer *layer)
@@ -168,17 +167,17 @@ static void put_entries(struct printer *printer)
 {
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    config_print_put(printer, config->entry_count ? "\n" : " []\n");
+    put_format(printer, config->entry_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct config_entry *entry = &config->entries[i];
         kind_format(KIND_PREFIX, &entry->prefix, text);
         if (is_empty_layer(&entry->layer)) {
-            config_print_put(printer, "  - %s\n", text);
+            put_format(printer, "  - %s\n", text);
             continue;
         }
-        config_print_put(printer, "  - {prefix: %s", text);
+        put_format(printer, "  - {prefix: %s", text);
         put_layer(printer, &entry->layer);
-        config_print_put(printer, "}\n");
+        put_format(printer, "}\n");
     }
 }
 
@@ -186,21 +185,21 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
                      const struct route_zone *route)
 {
     char text[KIND_TEXT_MAX];
-    config_print_put(printer,
-                     "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
+    put_format(printer,
+               "  - {name: %s, upstreams: ", kind_format(KIND_ZONE_NAME, zone->wire, text));
     put_upstreams(printer, zone, route->upstreams);
-    config_print_put(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
+    put_format(printer, ", first: %s", kind_format(KIND_BOOL, &zone->first, text));
     if (!zone->is_stub)
-        config_print_put(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
-    config_print_put(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
+        put_format(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
+    put_format(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
     put_layer(printer, &zone->layer);
-    config_print_put(printer, "}\n");
+    put_format(printer, "}\n");
 }
 
-static void config_print_put_zones(struct printer *printer, const struct config_zone *zones,
-                                   size_t count, const struct route_zone *routes)
+static void put_zone_list(struct printer *printer, const struct config_zone *zones, size_t count,
+                          const struct route_zone *routes)
 {
-    config_print_put(printer, count ? "\n" : " []\n");
+    put_format(printer, count ? "\n" : " []\n");
     for (size_t i = 0; i < count; i++)
         put_zone(printer, &zones[i], &routes[i]);
 }
@@ -208,56 +207,55 @@ static void config_print_put_zones(struct printer *printer, const struct config_
 static void put_prefixes(struct printer *printer, const struct config_prefixes *prefixes)
 {
     char text[KIND_TEXT_MAX];
-    config_print_put(printer, " [");
+    put_format(printer, " [");
     for (size_t i = 0; i < prefixes->count; i++)
-        config_print_put(printer, "%s%s", i ? ", " : "",
-                         kind_format(KIND_PREFIX, &prefixes->list[i], text));
-    config_print_put(printer, "]\n");
+        put_format(printer, "%s%s", i ? ", " : "",
+                   kind_format(KIND_PREFIX, &prefixes->list[i], text));
+    put_format(printer, "]\n");
 }
 
 static void put_names(struct printer *printer, const struct config_names *names)
 {
     char text[KIND_TEXT_MAX];
-    config_print_put(printer, " [");
+    put_format(printer, " [");
     for (size_t i = 0; i < names->count; i++)
-        config_print_put(printer, "%s%s", i ? ", " : "",
-                         kind_format(KIND_ZONE_NAME, names->list[i], text));
-    config_print_put(printer, "]\n");
+        put_format(printer, "%s%s", i ? ", " : "",
+                   kind_format(KIND_ZONE_NAME, names->list[i], text));
+    put_format(printer, "]\n");
 }
 
-static void config_print_put_local_zones(struct printer *printer)
+static void put_local_zones(struct printer *printer)
 {
     char name[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    config_print_put(printer, config->local_zone_count ? "\n" : " []\n");
+    put_format(printer, config->local_zone_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->local_zone_count; i++)
-        config_print_put(printer, "  - {name: %s, action: %s}\n",
-                         kind_format(KIND_ZONE_NAME, config->local_zones[i].wire, name),
-                         kind_format(KIND_LOCAL_ACTION, &config->local_zones[i].action, action));
+        put_format(printer, "  - {name: %s, action: %s}\n",
+                   kind_format(KIND_ZONE_NAME, config->local_zones[i].wire, name),
+                   kind_format(KIND_LOCAL_ACTION, &config->local_zones[i].action, action));
 }
 
-static void config_print_put_records(struct printer *printer)
+static void put_records(struct printer *printer)
 {
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    config_print_put(printer, config->record_count ? "\n" : " []\n");
+    put_format(printer, config->record_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->record_count; i++)
-        config_print_put(printer, "  - %s\n",
-                         kind_format(KIND_TEXT, &config->records[i].text, text));
+        put_format(printer, "  - %s\n", kind_format(KIND_TEXT, &config->records[i].text, text));
 }
 
 static void put_block_lists(struct printer *printer)
 {
     char file[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    config_print_put(printer, config->block_list_count ? "\n" : " []\n");
+    put_format(printer, config->block_list_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->block_list_count; i++) {
         const struct config_block_list *list = &config->block_lists[i];
-        config_print_put(printer, "  - {file: %s, action: %s, redirect-to: ",
-                         kind_format(KIND_PATH, &list->file, file),
-                         kind_format(KIND_LOCAL_ACTION, &list->action, action));
+        put_format(printer, "  - {file: %s, action: %s, redirect-to: ",
+                   kind_format(KIND_PATH, &list->file, file),
+                   kind_format(KIND_LOCAL_ACTION, &list->action, action));
         put_ips(printer, list->redirect, list->redirect_count);
-        config_print_put(printer, "}\n");
+        put_format(printer, "}\n");
     }
 }
 
@@ -265,57 +263,57 @@ static void put_dnstap_messages(struct printer *printer)
 {
     uint32_t messages = printer->config->dnstap.messages;
     const char *before = "";
-    config_print_put(printer, " [");
+    put_format(printer, " [");
     for (const char *word = DNSTAP_MESSAGE_WORDS; *word; word += strlen(word) + 1, messages >>= 1) {
         if (!(messages & 1))
             continue;
-        config_print_put(printer, "%s%s", before, word);
+        put_format(printer, "%s%s", before, word);
         before = ", ";
     }
-    config_print_put(printer, "]\n");
+    put_format(printer, "]\n");
 }
 
-/* The short ones. */
+/* Prints a list that fits one line. */
 static void put_list_in_line(struct printer *printer, const struct option *option)
 {
     const struct config *config = printer->config;
     const struct server_options *server = &config->server;
-    config_print_put(printer, " ");
+    put_format(printer, " ");
     switch (option->kind) {
-    case KIND_FILES: /* what they have is printed */
-        config_print_put(printer, "[]");
+    case KIND_FILES: /* their contents are printed */
+        put_format(printer, "[]");
         break;
     case KIND_LISTEN:
-        config_print_put_addresses(printer, server->listen, server->listen_count);
+        put_addresses(printer, server->listen, server->listen_count);
         break;
     case KIND_LISTEN_TLS:
-        config_print_put_addresses(printer, server->listen_tls, server->listen_tls_count);
+        put_addresses(printer, server->listen_tls, server->listen_tls_count);
         break;
     default:
         MUST(option->kind == KIND_PINS);
         put_pins(printer, config->upstream.tls.pins);
     }
-    config_print_put(printer, "\n");
+    put_format(printer, "\n");
 }
 
 static void put_zones_of(struct printer *printer, const struct option *option)
 {
     const struct config *config = printer->config;
     if (option->offset == offsetof(struct config, stub_zones))
-        config_print_put_zones(printer, config->stub_zones, config->stub_count,
-                               config->route.zones + config->zone_count);
+        put_zone_list(printer, config->stub_zones, config->stub_count,
+                      config->route.zones + config->zone_count);
     else
-        config_print_put_zones(printer, config->zones, config->zone_count, config->route.zones);
+        put_zone_list(printer, config->zones, config->zone_count, config->route.zones);
 }
 
-static void config_print_put_list(struct printer *printer, const struct option *option)
+static void put_list_value(struct printer *printer, const struct option *option)
 {
-    /* Printing changes nothing: the cast spares a second function for const. */
+    /* Printing only reads: the cast avoids a second function for const. */
     const void *field =
         option_field(option, option_owner_of(option, (struct config *)printer->config));
     switch (option->kind) {
     case KIND_OUTGOING:
-        config_print_put(printer, " ");
+        put_format(printer, " ");
         put_outgoing(printer);
         break;
     case KIND_ACCESS:
@@ -325,10 +323,10 @@ static void config_print_put_list(struct printer *printer, const struct option *
         put_entries(printer);
         break;
     case KIND_LOCAL_ZONES:
-        config_print_put_local_zones(printer);
+        put_local_zones(printer);
         break;
     case KIND_RECORDS:
-        config_print_put_records(printer);
+        put_records(printer);
         break;
     case KIND_BLOCK_LISTS:
         put_block_lists(printer);
@@ -352,7 +350,7 @@ static void config_print_put_list(struct printer *printer, const struct option *
 
 /* ---- rows ---- */
 
-/* Not given, they leave the choice to another row. */
+/* Rows that leave the choice to another row if they are not given. */
 static bool leaves_choice(const struct config *config, const struct option *option)
 {
     return config->written[option_index(option)].line == 0 &&
@@ -360,7 +358,7 @@ static bool leaves_choice(const struct config *config, const struct option *opti
             strcmp(option->path, "tcp-upstream-keepalive-maxrequests") == 0);
 }
 
-/* Opens the headings of a path that are not open yet; returns its last key. */
+/* Prints the headings of a path that are not open yet. Returns the last key of the path. */
 static const char *put_headings(struct printer *printer, const char *path, int *indent)
 {
     const char *key = path, *dot;
@@ -368,7 +366,7 @@ static const char *put_headings(struct printer *printer, const char *path, int *
     while ((dot = strchr(key, '.'))) {
         size_t len = (size_t)(dot - path) + 1;
         if (strncmp(printer->section, path, len) != 0) {
-            config_print_put(printer, "%*s%.*s:\n", *indent, "", (int)(dot - key), key);
+            put_format(printer, "%*s%.*s:\n", *indent, "", (int)(dot - key), key);
             snprintf(printer->section, sizeof(printer->section), "%.*s", (int)len, path);
         }
         key = dot + 1;
@@ -379,27 +377,26 @@ static const char *put_headings(struct printer *printer, const char *path, int *
     return key;
 }
 
-/* What stands behind the colon. */
-static void config_print_put_value(struct printer *printer, const struct option *option)
+/* Prints the text after the colon. */
+static void put_row_value(struct printer *printer, const struct option *option)
 {
     char text[KIND_TEXT_MAX];
     if (kind_is_list(option->kind)) {
-        config_print_put_list(printer, option);
+        put_list_value(printer, option);
         return;
     }
-    /* The configuration is only read from: the cast spares a second look-up for const. */
+    /* Printing only reads: the cast avoids a second look-up for const. */
     void *owner = option_owner_of(option, (struct config *)printer->config);
-    config_print_put(printer, " %s\n",
-                     kind_format(option->kind, option_field(option, owner), text));
+    put_format(printer, " %s\n", kind_format(option->kind, option_field(option, owner), text));
 }
 
-static void config_print_put_row(struct printer *printer, const struct option *option)
+static void put_row(struct printer *printer, const struct option *option)
 {
     int indent;
     const char *key = put_headings(printer, option->path, &indent);
     const char *comment = leaves_choice(printer->config, option) ? "# " : "";
-    config_print_put(printer, "%*s%s%s:", indent, "", comment, key);
-    config_print_put_value(printer, option);
+    put_format(printer, "%*s%s%s:", indent, "", comment, key);
+    put_row_value(printer, option);
 }
 
 enum err config_print_value(const struct config *config, const struct option *option,
@@ -407,9 +404,9 @@ enum err config_print_value(const struct config *config, const struct option *op
 {
     struct printer printer = {.config = config, .out = out};
     if (leaves_choice(config, option))
-        config_print_put(&printer, " not given\n");
+        put_format(&printer, " not given\n");
     else
-        config_print_put_value(&printer, option);
+        put_row_value(&printer, option);
     return printer.err;
 }
 
@@ -420,6 +417,6 @@ enum err config_print(const struct config *config, struct buf *out)
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
         if (!option_is_of_item(&rows[i]))
-            config_print_put_row(&printer, &rows[i]);
+            put_row(&printer, &rows[i]);
     return printer.err;
 }

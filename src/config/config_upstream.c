@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The rules of choice: what the zone, the entry of tcp-upstream-keepalive and the section upstream
- * mean together for one address; and the routes, which are made of that. Loading is left to load.c.
+ * The rules of choice: combines the zone, the entry of tcp-upstream-keepalive and the section
+ * upstream for one address, and makes the routes and the policy of the results.
  */
 #include "config/config_upstream.h"
 
@@ -17,7 +17,7 @@ static bool is_written(const struct config *config, const struct option *option)
     return config->written[option_index(option)].line != 0;
 }
 
-/* An entry wants its addresses nailed: over TCP when nothing says TLS. */
+/* An entry nails its addresses: over TCP if nothing demands TLS. */
 static void apply_entry(const struct config *config, const struct config_entry *entry,
                         struct upstream_options *out)
 {
@@ -30,7 +30,7 @@ static void apply_entry(const struct config *config, const struct config_entry *
     options_overlay(&entry->layer, out);
 }
 
-/* The zone's own keys, and the name behind the address. */
+/* Applies the zone's own keys, and the name given with the address. */
 static void apply_zone(const struct config_zone *zone, char *name, struct upstream_options *out)
 {
     if (zone)
@@ -39,8 +39,8 @@ static void apply_zone(const struct config_zone *zone, char *name, struct upstre
         out->tls.auth_name = name;
 }
 
-/* Who says how the servers of a zone prove who they are takes TLS for granted, as does who writes
- * transport: tls, if there is TLS without the entry. */
+/* Whether the zone demands TLS: it gives a means to prove the identity of its servers, or
+ * transport: tls without the help of the entry. */
 static bool demands_tls(const struct config_zone *zone, const char *name)
 {
     return *name || option_in_layer(ROW(transport), &zone->layer) ||
@@ -50,24 +50,19 @@ static bool demands_tls(const struct config_zone *zone, const char *name)
            option_in_layer(ROW(tls.ca_bundle), &zone->layer);
 }
 
-static bool is_empty(const char *text)
-{
-    return !text || !*text;
-}
-
-/* An entry may ask for other proofs than the section, but not for none. */
+/* An entry may replace the proofs of the section, but not remove them. */
 static void keep_proofs(const struct tls_peer_options *alone, struct tls_peer_options *out)
 {
-    if (is_empty(out->auth_name))
+    if (!loader_is_set(out->auth_name))
         out->auth_name = alone->auth_name;
-    if (is_empty(out->ca_bundle))
+    if (!loader_is_set(out->ca_bundle))
         out->ca_bundle = alone->ca_bundle;
     if (!out->pins)
         out->pins = alone->pins;
 }
 
-/* A zone that demands TLS has no less than what it would have without the entry: its queries may
- * not leak because someone lists the address elsewhere. */
+/* A zone that demands TLS keeps at least the protection that it has without the entry: its queries
+ * must not leak because another place lists the address. */
 static void keep_strict(const struct config *config, const struct config_zone *zone, char *name,
                         struct upstream_options *out)
 {
@@ -81,7 +76,7 @@ static void keep_strict(const struct config *config, const struct config_zone *z
     keep_proofs(&alone.tls, &out->tls);
 }
 
-/* Who demands TCP for a zone wants no query of it over UDP, unless some place says otherwise. */
+/* A zone that demands TCP sends no query over UDP, unless some place gives a fallback. */
 static bool is_tcp_demanded(const struct config *config, const struct config_zone *zone,
                             const struct config_entry *entry, const struct upstream_options *out)
 {
@@ -98,9 +93,9 @@ static const struct addr *find_source(const struct config *config, int family)
 }
 
 /* zone: NULL for a server that belongs to no zone. entry: NULL for an address in no prefix. */
-static void config_upstream_choose(const struct config *config, const struct config_zone *zone,
-                                   const struct config_entry *entry, char *name, int family,
-                                   struct upstream_options *out)
+static void choose_options(const struct config *config, const struct config_zone *zone,
+                           const struct config_entry *entry, char *name, int family,
+                           struct upstream_options *out)
 {
     *out = config->upstream;
     if (entry)
@@ -127,8 +122,8 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
     out->addr = upstream->addr;
-    config_upstream_choose(config, zone, find_entry(config, &upstream->addr), upstream->auth_name,
-                           addr_family(&upstream->addr), &out->options);
+    choose_options(config, zone, find_entry(config, &upstream->addr), upstream->auth_name,
+                   addr_family(&upstream->addr), &out->options);
     if (upstream->has_port)
         return;
     enum transport transport = out->options.transport;
@@ -144,7 +139,7 @@ static void choose_discovered(const struct config *config, const struct config_e
                               int family, struct upstream_options *out)
 {
     char none[] = "";
-    config_upstream_choose(config, NULL, entry, none, family, out);
+    choose_options(config, NULL, entry, none, family, out);
     if (transport_is_secure(out->transport) && !is_written(config, ROW(fallback_port)))
         out->fallback_port = config->route.recursion.port;
 }
@@ -235,7 +230,7 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
     return true;
 }
 
-/* Behind those that are there. */
+/* Appends routes for the zones. */
 static bool route_zones(struct loader *loader, const struct config_zone *zones, size_t count)
 {
     struct route_options *route = &loader->config->route;
@@ -245,7 +240,7 @@ static bool route_zones(struct loader *loader, const struct config_zone *zones, 
     return route->zones != NULL;
 }
 
-/* The addresses of all zone upstreams, whatever their ports. NULL: memory is out. */
+/* The addresses of all zone upstreams, whatever their ports. NULL: out of memory. */
 static struct prefix_set *zone_addresses(const struct route_options *route)
 {
     struct prefix_set *set = prefix_set_new();
@@ -266,7 +261,7 @@ static struct prefix_set *zone_addresses(const struct route_options *route)
     return set;
 }
 
-/* Single addresses that no zone names: those a zone names are dialled as it wants them. */
+/* Adds the single addresses that no zone names. A zone dials its own addresses. */
 static void route_prewarmed(struct config *config, const struct prefix_set *named)
 {
     char none[] = "";
@@ -277,8 +272,8 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
             prefix_set_find(named, &prefix->addr) >= 0)
             continue;
         out->addr = prefix->addr;
-        config_upstream_choose(config, NULL, find_entry(config, &out->addr), none,
-                               addr_family(&out->addr), &out->options);
+        choose_options(config, NULL, find_entry(config, &out->addr), none, addr_family(&out->addr),
+                       &out->options);
         addr_set_port(&out->addr, transport_port(out->options.transport));
         if (out->options.nailed && out->options.prewarm)
             config->route.prewarmed_count++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * include: reads the files that a file names and hangs their nodes into its tree, as if they stood
- * there. What their keys mean is load.c's.
+ * include: reads the files that a file names and adds their nodes to its tree, as if they were
+ * written there. load.c interprets the keys.
  *
- * Invariants: no file is read twice, so none includes itself; all together have at most
- * CONFIG_FILE_MAX bytes; nothing but plain files is read.
+ * Invariants: no file is read twice, so no file includes itself; all files together have at most
+ * CONFIG_FILE_MAX bytes; only regular files are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,11 @@
 enum {
     FILES_MAX = PROBLEM_FILES_MAX,
     DEPTH_MAX = 8,
-    KEYS_MAX =
-        CONFIG_OPTIONS_MAX, /* of a mapping that is joined with another; no section has more */
+    KEYS_MAX = CONFIG_OPTIONS_MAX, /* in a merged mapping; no section has more */
     PATH_BYTES_MAX = 1024,
 };
 
-/* Which file it is, whatever its name. */
+/* Identifies a file, whatever its name. */
 struct identity {
     dev_t device;
     ino_t inode;
@@ -35,8 +34,8 @@ struct identity {
 
 struct includes {
     struct loader *loader;
-    struct yaml_tree_node *root; /* of the file that was named */
-    char *text;                  /* of the file at hand */
+    struct yaml_tree_node *root; /* of the main file */
+    char *text;                  /* of the current file */
     size_t bytes_left;
     size_t count;
     struct yaml_tree *trees[FILES_MAX];
@@ -52,7 +51,7 @@ static struct problems *problems_of(struct includes *includes)
     return includes->loader->problems;
 }
 
-/* About the word of include: that names the file. */
+/* Adds an error at the word that names the file. */
 #define COMPLAIN(includes, node, ...)                                                              \
     problems_add(problems_of(includes), (node)->position, "include", __VA_ARGS__)
 
@@ -67,21 +66,21 @@ static void include_append(struct yaml_tree_node *into, struct yaml_tree_node *f
     into->count += count;
 }
 
-/* The path is where the loader would be if it had come so far. */
+/* Uses the path that the loader would have at this key. */
 static void report_twice(struct includes *includes, const struct yaml_tree_node *first,
                          const struct yaml_tree_node *again)
 {
     struct problems *problems = problems_of(includes);
     struct config_position place = first->key->position;
     problems_add(problems, again->key->position, includes->loader->path,
-                 "stands twice, first in %.300s:%u; keep one of them",
+                 "is given twice, first in %.300s:%u; keep one of them",
                  problems_file(problems, place, includes->loader->file_name), place.line);
 }
 
 static void join_maps(struct includes *includes, struct yaml_tree_node *into,
                       struct yaml_tree_node *from);
 
-/* Both have the same key. An empty value leaves the place to the other. */
+/* Merges two values of the same key. An empty value gives way to the other. */
 static void include_join(struct includes *includes, struct yaml_tree_node *into,
                          struct yaml_tree_node *from)
 {
@@ -131,7 +130,7 @@ static void join_maps(struct includes *includes, struct yaml_tree_node *into,
     }
 }
 
-/* Out of the mapping, so that each file's include: stays its own. */
+/* Removes include from the mapping, so that each file keeps its own. */
 static struct yaml_tree_node *take_include(struct yaml_tree_node *map)
 {
     for (struct yaml_tree_node **at = &map->first; *at; at = &(*at)->next) {
@@ -147,7 +146,7 @@ static struct yaml_tree_node *take_include(struct yaml_tree_node *map)
 
 /* ---- one file ---- */
 
-/* Reads at most one byte more than is left. -1: errno says why. */
+/* Reads at most one byte more than the bound allows. -1: errno has the reason. */
 static ssize_t include_read_all(int fd, char *text, size_t room)
 {
     size_t len = 0;
@@ -183,19 +182,19 @@ static bool include_may_read(struct includes *includes, const struct yaml_tree_n
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        COMPLAIN(includes, node, "%.300s is no plain file", path);
+        COMPLAIN(includes, node, "%.300s is not a regular file", path);
         return false;
     }
     if (is_seen(includes, &status)) {
-        COMPLAIN(includes, node, "%.300s is included twice or by itself; name it once", path);
+        COMPLAIN(includes, node, "%.300s is included twice or includes itself; name it once", path);
         return false;
     }
     note_seen(includes, &status);
     return true;
 }
 
-/* The bytes of the file into includes->text; -1 after an error. O_NONBLOCK: a pipe must not hold us
- * up before it is refused. */
+/* Reads the file into includes->text; -1 after an error. O_NONBLOCK: opening a pipe must not block
+ * before it is refused. */
 static ssize_t include_read_file(struct includes *includes, const struct yaml_tree_node *node,
                                  const char *path)
 {
@@ -264,8 +263,8 @@ static bool is_pattern(const char *text)
     return strpbrk(text, "*?[");
 }
 
-/* The directory of file_name in front of a relative path; where that is a pattern, what the
- * directory has of its signs is no pattern. False: too long. */
+/* Resolves a path relative to the directory of file_name. Escapes wildcards in the directory if
+ * text is a pattern. False: too long. */
 static bool include_resolve(const char *text, const char *file_name, char path[PATH_BYTES_MAX])
 {
     const char *slash = *text == '/' ? NULL : strrchr(file_name, '/');
@@ -288,7 +287,7 @@ static void include_pattern(struct includes *includes, const struct yaml_tree_no
     if (result == GLOB_NOMATCH)
         return;
     if (result != 0) {
-        COMPLAIN(includes, node, "%.300s cannot be looked for", pattern);
+        COMPLAIN(includes, node, "%.300s cannot be searched", pattern);
         return;
     }
     for (size_t i = 0; i < MIN(found.gl_pathc, (size_t)FILES_MAX + 1); i++)
@@ -305,7 +304,7 @@ static void include_word(struct includes *includes, const struct yaml_tree_node 
     if (node->kind != TREE_SCALAR || node->len == 0)
         COMPLAIN(includes, node, "takes a path, or a list of paths");
     else if (depth > DEPTH_MAX)
-        COMPLAIN(includes, node, "files include each other deeper than %d", DEPTH_MAX);
+        COMPLAIN(includes, node, "files are included deeper than %d", DEPTH_MAX);
     else if (!include_resolve(node->text, file_name, path))
         COMPLAIN(includes, node, "is longer than %d bytes with its directory", PATH_BYTES_MAX - 1);
     else if (is_pattern(node->text))

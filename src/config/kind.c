@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Parses and prints values of one word. What is wrong with a word is said by load_scalar.c.
- * Invariant: kind_parse(kind_format(x)) is x.
+ * Parses and prints values of one word. load_scalar.c words the errors. Invariant:
+ * kind_parse(kind_format(x)) is x.
  */
 #include "config/kind.h"
 
@@ -30,8 +30,8 @@ static const struct {
 #include "config/kinds.def"
 };
 
-/* A unit and what one of it counts. Larger ones first: a value is printed in the largest that
- * leaves no rest. */
+/* A unit and its size. Larger units come first: a value is printed in the largest unit that divides
+ * it. */
 struct unit {
     const char *name;
     uint64_t factor;
@@ -48,7 +48,7 @@ static const struct unit size_units[] = {
 enum {
     US_PER_SECOND = 1000000,
     METRICS_PORT = 9953,
-    TXT_MAX = 255, /* bytes of one text of a TXT record */
+    TXT_MAX = 255, /* bytes of one string in a TXT record */
 };
 
 bool kind_is_list(enum kind kind)
@@ -101,7 +101,7 @@ bool kind_is_number(enum kind kind)
     return kind == KIND_COUNT || kind == KIND_COUNT16 || units_of(kind);
 }
 
-/* Digits from *text on, at least one; *text is then behind them. */
+/* Reads one or more digits and moves *text past them. */
 static bool parse_digits(const char **text, uint64_t *out)
 {
     const char *at = *text;
@@ -145,7 +145,7 @@ bool kind_parse_number(enum kind kind, const char *text, uint64_t *number)
     return true;
 }
 
-/* The field's value as kind_parse_number() gave it. */
+/* The field's value in the units of kind_parse_number(). */
 static uint64_t kind_load_number(enum kind kind, const void *field)
 {
     uint16_t u16;
@@ -184,7 +184,7 @@ void kind_store_number(enum kind kind, uint64_t number, void *field)
     }
 }
 
-/* An enum may have any size, a bool has one byte. */
+/* Words of an enum are stored as unsigned, those of a bool in one byte. */
 static bool parse_word(enum kind kind, const char *text, void *field)
 {
     unsigned value = 0;
@@ -225,7 +225,7 @@ static bool store_string(const char *text, struct arena *arena, char **field)
     return *field != NULL;
 }
 
-/* So that it can stand in a log line. */
+/* Printable text is safe in a log line. */
 static bool is_printable(const char *text)
 {
     size_t len = 0;
@@ -235,7 +235,7 @@ static bool is_printable(const char *text)
     return len <= KIND_STRING_MAX;
 }
 
-/* By the rule of names behind an address. */
+/* Follows the rule for names after an address. */
 bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX])
 {
     char named[ADDR_NAME_MAX + 8];
@@ -250,7 +250,8 @@ bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX])
     return true;
 }
 
-/* Of one machine and for one party, so neither multicast nor a port that the kernel draws. */
+/* The address of one machine: not multicast, and not port 0, for which the kernel would choose a
+ * port. */
 static bool parse_listen_metrics(const char *text, struct addr *field)
 {
     size_t len;
@@ -334,7 +335,7 @@ static void format_word(enum kind kind, const void *field, char *out)
     strcpy(out, word);
 }
 
-/* Between double quotes, with the two characters escaped that need it there. */
+/* Writes text between double quotes and escapes " and \. */
 static void format_quoted(const char *text, char *out)
 {
     size_t len = 0;

@@ -4,8 +4,8 @@
 #define NAILUP_CONFIG_KIND_H
 
 /*
- * Values of options as text: durations, sizes, numbers, words, names. One word in, one field out,
- * and back. No position and no option is known here.
+ * Values of options as text: durations, sizes, numbers, words, names. Converts one word to one
+ * field and back, without positions or options.
  */
 
 #include <stdbool.h>
@@ -24,42 +24,43 @@ enum kind {
 
 enum {
     KIND_STRING_MAX = 1024, /* bytes of a path or text */
-    KIND_TEXT_MAX = 2100,   /* of a formatted value: a string with each character escaped */
+    KIND_TEXT_MAX = 2100,   /* of a formatted value: a string with every character escaped */
 };
 
 bool kind_is_list(enum kind kind);
 
-/* Bytes of the field. */
+/* The size of the field in bytes. */
 size_t kind_size(enum kind kind);
 
 /* Completes "takes ...". */
 const char *kind_takes(enum kind kind);
 
-/* The words of a kind that has some: NUL after each, another at the end. NULL: it has none. */
+/* The words of the kind, each followed by a NUL, with another NUL at the end; NULL if it has none.
+ * */
 const char *kind_words(enum kind kind);
 
-/* Whether values of the kind are numbers, with an order and bounds. */
+/* Whether values of the kind are numbers with bounds. */
 bool kind_is_number(enum kind kind);
 
 /*
- * The number that text means to a kind with numbers: microseconds of a duration, bytes of a size,
- * else the number itself. false: it is not of the kind, or no 64 bits hold it. A duration that may
- * be "never" is 0 then.
+ * Reads the number that text means to a numeric kind: microseconds of a duration, bytes of a size,
+ * else the number itself. False if text is not of the kind or exceeds 64 bits. The duration "never"
+ * is 0.
  */
 bool kind_parse_number(enum kind kind, const char *text, uint64_t *number);
 
-/* Puts a number of kind_parse_number() into the field; it fits. */
+/* Stores a number of kind_parse_number() in the field, which must have room for it. */
 void kind_store_number(enum kind kind, uint64_t number, void *field);
 
-/* Reads a scalar kind into the field; false when the text is not of the kind. Bounds are not
- * looked at. Copies are made in the arena. */
+/* Reads a scalar into the field, without checking bounds. False if the text is not of the kind. The
+ * arena owns copies. */
 bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *field);
 
-/* A host name as certificates have it, into lower case and without a dot at the end. False: it is
- * none. An address is one too, by its characters: the caller tells them apart. */
+/* Reads a host name of a certificate, in lower case and without a final dot. False if it is not
+ * one. An IP address passes too; the caller tells them apart. */
 bool kind_parse_host_name(const char *text, char out[ADDR_NAME_MAX]);
 
-/* The field of a scalar kind as YAML text that kind_parse() reads back. Returns out. */
+/* Formats the field of a scalar kind as YAML that kind_parse() reads back. Returns out. */
 const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MAX]);
 
 #endif

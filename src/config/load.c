@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * From text to struct config: the walk over mappings and their keys. Words are read by
- * load_scalar.c, lists by load_lists.c and load_zones.c; what only shows when all is loaded is
- * config_check.c's. Invariant: a configuration is handed out only when there was no error, and
- * every field then has its row's default or what the file says.
+ * The driver of the loader: reads a file, has every value read into a struct config, and runs the
+ * checks. Invariant: a configuration is returned only if it has no error, and every field then has
+ * the value of the file or the default of its row.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,9 +45,9 @@ static void load_value(struct loader *loader, const struct option *option,
     case KIND_OUTGOING:
         load_outgoing(loader, option, node);
         break;
-    case KIND_FILES: /* include.c read them before */
+    case KIND_FILES: /* include.c has read them */
         if (!loader->with_files && (node->kind != TREE_LIST || node->count > 0))
-            loader_error(loader, node->key, "can only stand in a file; leave it out");
+            loader_error(loader, node->key, "is only allowed in a file; leave it out");
         break;
     case KIND_ACCESS:
         load_access(loader, option, node);
@@ -93,7 +92,7 @@ static void load_value(struct loader *loader, const struct option *option,
 
 /* ---- defaults ---- */
 
-/* Defaults are read like the file itself, so that a row says them as a user would. */
+/* Defaults are read like the file itself, so that a row can write them as a user would. */
 static void load_default(struct loader *loader, const struct option *option)
 {
     const char *text = option->default_text;
@@ -158,7 +157,7 @@ static void load_tree(struct loader *loader, struct span text)
     loader->root = yaml_tree_root(tree);
     if (loader->root)
         load_mapping(loader, loader->root, &(struct loader_place){.prefix = ""});
-    /* What a half-read file lacks may stand in its other half. */
+    /* Values that a broken file seems to lack may be in its unread half. */
     if (is_whole && !loader->problems->no_memory)
         config_check(loader);
     if (is_whole && !loader->problems->no_memory && loader->with_files)
@@ -226,7 +225,7 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
 
 /* ---- files ---- */
 
-/* Reads at most one byte more than a file may have. -1: errno says why. */
+/* Reads at most one byte more than a file may have. -1: errno has the reason. */
 static ssize_t read_up_to_bound(int fd, char *text)
 {
     size_t len = 0;

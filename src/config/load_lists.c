@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Lists of addresses, and the access list. Each item has its own errors; a list with an error in
- * one item is read to its end, so that all are found.
+ * Lists of addresses, prefixes, names and words. A list is read to its end even after an error, so
+ * that every error is reported.
  */
 #include "config/load_lists.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- addresses ---- */
 
-/* All before the '#' is an address: then what is behind it is wrong. */
+/* The text before the '#' is a valid address, so the text after it is wrong. */
 static bool has_wrong_name(const char *text)
 {
     char before[ADDR_TEXT_MAX];
@@ -35,18 +35,18 @@ static bool has_wrong_name(const char *text)
 static const char *address_hint(const char *text)
 {
     if (has_wrong_name(text))
-        return "; what stands behind the # is no host name";
+        return "; the text after the # is not a host name";
     if (*addr_zone_hint(text))
         return addr_zone_hint(text);
     if (strchr(text, ']'))
-        return "; write it without brackets, the port after an @";
+        return "; write it without brackets, and the port after an @";
     if (strchr(text, '/'))
-        return "; a prefix does not fit here";
+        return "; a prefix is not allowed here";
     if (strspn(text, "0123456789.") < strcspn(text, ":") &&
         strspn(text, "0123456789.:@") < strcspn(text, "#"))
         return "; names are not looked up";
     if (strchr(text, '.') && strchr(text, ':'))
-        return "; the port stands after an @";
+        return "; write the port after an @";
     return "";
 }
 
@@ -68,13 +68,12 @@ static bool is_fit(struct loader *loader, const struct yaml_tree_node *node,
 {
     if (use->is_reached && addr_lacks_zone(addr)) {
         loader_error(loader, node,
-                     "%s is on every link; write the interface behind it, as in fe80::1%%eth0",
-                     node->text);
+                     "%s exists on every link; add the interface, as in fe80::1%%eth0", node->text);
         return false;
     }
     if (!is_multicast(addr) && (use->takes_any || !addr_is_any(addr)))
         return true;
-    loader_error(loader, node, "%s is no address of %s", node->text, use->whose);
+    loader_error(loader, node, "%s is not an address of %s", node->text, use->whose);
     return false;
 }
 
@@ -90,8 +89,8 @@ bool load_address(struct loader *loader, const struct yaml_tree_node *node,
         return false;
     }
     if (*name && !use->takes_name) {
-        loader_error(loader, node, "has a name (#%.60s), which only upstreams have; leave it out",
-                     name);
+        loader_error(loader, node,
+                     "has a name (#%.60s), which only upstreams may have; leave it out", name);
         return false;
     }
     if (*has_port && addr_port(out) == 0) {
@@ -101,7 +100,7 @@ bool load_address(struct loader *loader, const struct yaml_tree_node *node,
     return is_fit(loader, node, use, out);
 }
 
-static bool load_lists_is_among(const struct addr *list, size_t count, const struct addr *addr)
+static bool is_listed(const struct addr *list, size_t count, const struct addr *addr)
 {
     for (size_t i = 0; i < count; i++)
         if (addr_equal(&list[i], addr))
@@ -109,7 +108,7 @@ static bool load_lists_is_among(const struct addr *list, size_t count, const str
     return false;
 }
 
-/* Addresses to listen on; returns how many were sound and are in *out. */
+/* Reads addresses to listen on into *out. Returns the number of valid ones. */
 static size_t load_listeners(struct loader *loader, const struct yaml_tree_node *node,
                              const struct load_address_use *use, struct addr **out)
 {
@@ -121,8 +120,8 @@ static size_t load_listeners(struct loader *loader, const struct yaml_tree_node 
         struct addr addr;
         size_t mark = loader_enter_item(loader, index++);
         if (load_address(loader, item, use, &addr, &has_port, name)) {
-            if (load_lists_is_among(list, count, &addr))
-                loader_error(loader, item, "%s stands twice; keep one of them", item->text);
+            if (is_listed(list, count, &addr))
+                loader_error(loader, item, "%s is given twice; keep one of them", item->text);
             else
                 list[count++] = addr;
         }
@@ -135,12 +134,14 @@ static size_t load_listeners(struct loader *loader, const struct yaml_tree_node 
 void load_listen(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node)
 {
-    static const struct load_address_use plain = {
-        .default_port = DNS_PORT, .takes_any = true, .is_reached = true, .whose = "one machine"};
+    static const struct load_address_use plain = {.default_port = DNS_PORT,
+                                                  .takes_any = true,
+                                                  .is_reached = true,
+                                                  .whose = "a single machine"};
     static const struct load_address_use tls = {.default_port = DNS_TLS_PORT,
                                                 .takes_any = true,
                                                 .is_reached = true,
-                                                .whose = "one machine"};
+                                                .whose = "a single machine"};
     struct server_options *server = &loader->config->server;
     if (!loader_list_fits(loader, option, node))
         return;
@@ -167,12 +168,11 @@ static void load_source(struct loader *loader, const struct yaml_tree_node *node
     struct addr *place = addr_family(&addr) == AF_INET6 ? &outgoing->v6 : &outgoing->v4;
     if (has_port)
         loader_error(loader, node,
-                     "%s has a port; leave it out, since each query goes from a fresh one",
-                     node->text);
+                     "%s has a port; leave it out, because each query uses a new port", node->text);
     else if (addr_is_any(&addr))
-        loader_error(loader, node, "%s is no address of %s", node->text, use.whose);
+        loader_error(loader, node, "%s is not an address of %s", node->text, use.whose);
     else if (addr_family(place) != 0)
-        loader_error(loader, node, "is a second address of one family; keep one of them");
+        loader_error(loader, node, "is a second address of the same family; keep one of them");
     else {
         *place = addr;
         addr_set_port(place, 0);
@@ -196,7 +196,7 @@ void load_outgoing(struct loader *loader, const struct option *option,
 
 /* ---- access ---- */
 
-static const char access_words[] = "allow\0refuse\0drop\0"; /* the n-th is enum server_access n */
+static const char access_words[] = "allow\0refuse\0drop\0"; /* in the order of enum server_access */
 
 _Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2,
                "words in the order of enum server_access");
@@ -231,7 +231,7 @@ static bool load_access_key(struct loader *loader, const struct yaml_tree_node *
     else if (strcmp(value->key->text, "action") == 0)
         fine = !value->broken && load_access_action(loader, value, access);
     else
-        loader_error(loader, value->key, "is not known; the keys are prefix and action");
+        loader_error(loader, value->key, "is unknown; the keys are prefix and action");
     loader_leave(loader, mark);
     return fine;
 }
@@ -266,7 +266,7 @@ static void add_access(struct loader *loader, const struct yaml_tree_node *item,
     char text[PREFIX_TEXT_MAX];
     enum err err = prefix_set_add(config->server.access, &access->prefix, (int)access->action);
     if (err == ERR_INVALID)
-        loader_error(loader, item, "%s stands twice; keep one of them",
+        loader_error(loader, item, "%s is given twice; keep one of them",
                      prefix_format(&access->prefix, text));
     else if (err)
         problems_no_memory(loader->problems);
@@ -316,7 +316,7 @@ static void load_prefix(struct loader *loader, const struct yaml_tree_node *item
     }
     enum err err = prefix_set_add(prefixes->set, prefix, 0);
     if (err == ERR_INVALID)
-        loader_error(loader, item, "%s stands twice; keep one of them",
+        loader_error(loader, item, "%s is given twice; keep one of them",
                      prefix_format(prefix, text));
     else if (err)
         problems_no_memory(loader->problems);
@@ -365,7 +365,7 @@ static void load_name(struct loader *loader, const struct yaml_tree_node *item,
     }
     MUST(name_view(span_of(wire, NAME_WIRE_MAX), 0, &name) != 0);
     if (name_map_find(names->map, name))
-        loader_error(loader, item, "%s stands twice; keep one of them",
+        loader_error(loader, item, "%s is given twice; keep one of them",
                      kind_format(KIND_ZONE_NAME, wire, text));
     else if (name_map_put(names->map, name, 0, &number))
         problems_no_memory(loader->problems);
@@ -398,7 +398,7 @@ void load_names(struct loader *loader, const struct option *option,
 
 /* ---- kinds of dnstap messages ---- */
 
-/* The bit of a word; 0 after an error. */
+/* The bit of a message kind; 0 after an error. */
 static uint32_t load_message(struct loader *loader, const struct yaml_tree_node *item)
 {
     int word = load_word(loader, item, DNSTAP_MESSAGE_WORDS,
@@ -418,7 +418,7 @@ void load_dnstap_messages(struct loader *loader, const struct option *option,
         size_t mark = loader_enter_item(loader, index++);
         uint32_t bit = item->broken ? 0 : load_message(loader, item);
         if (messages & bit)
-            loader_error(loader, item, "stands twice; keep one of them");
+            loader_error(loader, item, "is given twice; keep one of them");
         messages |= bit;
         loader_leave(loader, mark);
     }

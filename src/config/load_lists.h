@@ -23,17 +23,17 @@ void load_names(struct loader *loader, const struct option *option,
 void load_dnstap_messages(struct loader *loader, const struct option *option,
                           const struct yaml_tree_node *node, uint32_t *field);
 
-/* What an address is for: its port when none is given, whether a name may stand behind it, and
- * which addresses it may be. */
+/* The use of an address: its default port, whether a name may follow it, and which addresses are
+ * allowed. */
 struct load_address_use {
-    bool is_reached; /* bound or connected to: a link-local one needs its zone */
+    bool is_reached; /* bound or connected to: a link-local address needs its interface */
     uint16_t default_port;
     bool takes_name;
     bool takes_any;    /* 0.0.0.0 and :: */
-    const char *whose; /* completes "is no address of ..." */
+    const char *whose; /* completes "is not an address of ..." */
 };
-/* One address; has_port says whether one was written, name is "" where none is. False after an
- * error. */
+/* Reads one address. has_port: a port was written; name: "" if there is none. False after an error.
+ * */
 bool load_address(struct loader *loader, const struct yaml_tree_node *node,
                   const struct load_address_use *use, struct addr *out, bool *has_port,
                   char name[ADDR_NAME_MAX]);

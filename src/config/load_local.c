@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Names answered here: zones, records and lists as the file has them. What they make together is
- * config_local.c's.
+ * Local data as written in the file: zones, records and block lists. config_local.c makes the table
+ * of them.
  */
 #include "config/load_local.h"
 
@@ -50,7 +50,8 @@ void load_local_zones(struct loader *loader, const struct option *option,
 
 static const char record_takes[] = "a record such as \"nas.home.arpa. 3600 IN A 192.0.2.7\"";
 
-/* One line of ASCII, of a length that can be printed again; other bytes are \DDD in zone files. */
+/* Whether the record is one line of ASCII that can be printed again; other bytes are \DDD in zone
+ * files. */
 static bool is_line(const struct yaml_tree_node *node)
 {
     for (size_t i = 0; i < node->len; i++)
@@ -116,9 +117,9 @@ static bool is_complete(struct loader *loader, const struct yaml_tree_node *node
     if (!*list->file)
         loader_error(loader, node, "names no file; write {file: /var/lib/nailup/ads.txt}");
     else if (list->action == LOCAL_REDIRECT && !list->redirect_count)
-        loader_error(
-            loader, node,
-            "redirects to nowhere; write redirect-to: [0.0.0.0, \"::\"] or another action");
+        loader_error(loader, node,
+                     "has no address to redirect to; write redirect-to: [0.0.0.0, \"::\"] or "
+                     "another action");
     else if (list->action != LOCAL_REDIRECT && list->redirect_count)
         loader_error(loader, node, "has addresses but another action; write action: redirect");
     else
@@ -157,14 +158,14 @@ void load_block_lists(struct loader *loader, const struct option *option,
 static void load_target(struct loader *loader, const struct yaml_tree_node *node,
                         struct config_block_list *list)
 {
-    static const struct load_address_use use = {.takes_any = true, .whose = "one host"};
+    static const struct load_address_use use = {.takes_any = true, .whose = "a single host"};
     char name[ADDR_NAME_MAX];
     bool has_port;
     struct addr addr;
     if (!load_address(loader, node, &use, &addr, &has_port, name))
         return;
     if (has_port)
-        loader_error(loader, node, "has a port, which no record can say; leave it out");
+        loader_error(loader, node, "has a port, which a record cannot express; leave it out");
     else
         list->redirect[list->redirect_count++] = addr;
 }

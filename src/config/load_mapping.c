@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Mappings: finds the row of each key and has its value read. Names that are not keys get an error
- * with a suggestion.
+ * Reads mappings: finds the row of each key and has its value read. Reports unknown keys with a
+ * suggestion.
  */
 #include "config/load_mapping.h"
 
@@ -16,7 +16,7 @@ enum { ROW_PATH_MAX = 128 };
 
 /* ---- keys ---- */
 
-/* The key's part of a row's path below the prefix, up to the next '.', for suggestions. */
+/* Offers the key in a row's path below the prefix, up to the next '.', as a suggestion. */
 static void offer_key(struct suggestion *suggestion, const char *row_path, const char *prefix,
                       char key[ROW_PATH_MAX])
 {
@@ -48,7 +48,7 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
 {
     struct suggestion suggestion;
     if (problems_is_full(loader->problems)) {
-        loader_error(loader, key, "is not known");
+        loader_error(loader, key, "is unknown");
         return;
     }
     suggest_init(&suggestion, key->text);
@@ -56,13 +56,13 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
     if (place->layer)
         suggest_key(&suggestion, "upstream.", true);
     if (suggestion.word)
-        loader_error(loader, key, "is not known; did you mean %.*s?",
+        loader_error(loader, key, "is unknown; did you mean %.*s?",
                      (int)strcspn(suggestion.word, ".["), suggestion.word);
     else
-        loader_error(loader, key, "is not known; nailup.yaml(5) lists what is");
+        loader_error(loader, key, "is unknown; nailup.yaml(5) lists all keys");
 }
 
-/* Where the key leads: a row, a section, or nowhere. */
+/* Reads the value of a key that is a row or a section. False if it is neither. */
 static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
                      const struct loader_place *place)
 {
@@ -87,7 +87,7 @@ static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
     return true;
 }
 
-/* As load_key() for a key of the section upstream that stands in an entry or a zone. */
+/* Like load_key(), for a key of the section upstream in an entry or a zone. */
 static bool load_layered_key(struct loader *loader, const struct yaml_tree_node *node,
                              const char *prefix, struct config_layer *layer)
 {
@@ -101,7 +101,7 @@ static bool load_layered_key(struct loader *loader, const struct yaml_tree_node 
         loader->load_value(loader, option, node, &layer->values);
     } else if (option) {
         loader_error(loader, node->key,
-                     "concerns the whole process; move it to the section upstream");
+                     "applies to the whole process; move it to the section upstream");
     } else if (options_is_section(path)) {
         strcat(path, ".");
         load_mapping(loader, node,
@@ -121,7 +121,7 @@ static void load_child(struct loader *loader, const struct yaml_tree_node *node,
                        const struct loader_place *place)
 {
     size_t mark = loader_enter(loader, node->key->text);
-    /* Rows are named by paths; one path typed as a key is not known. */
+    /* Rows are found by their path; a key that contains a path is unknown. */
     bool is_plain = !strpbrk(node->key->text, ".[");
     bool known = is_plain && !is_layered_section(place) && load_key(loader, node, place);
     if (is_plain && !known && place->layer)
@@ -140,7 +140,7 @@ void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
     if (map->kind != TREE_MAP) {
         loader_error_takes(loader, map, "a mapping of keys to values",
                            map->kind == TREE_SCALAR && strchr(map->text, ':')
-                               ? "; is a blank missing after a colon?"
+                               ? "; is a space missing after a colon?"
                                : "");
         return;
     }
@@ -156,14 +156,14 @@ static void load_row_default(struct loader *loader, const struct option *option,
                     option_field(option, owner)));
 }
 
-/* Rows below the prefix: defaults before the mapping is read. */
+/* Sets the defaults of the rows below the prefix, before the mapping is read. */
 static void load_row_defaults(struct loader *loader, const char *prefix, void *owner)
 {
     size_t count;
     const struct option *rows = options_all(&count);
     for (size_t i = 0; i < count; i++)
         if (strncmp(rows[i].path, prefix, strlen(prefix)) == 0 && rows[i].default_text &&
-            !kind_is_list(rows[i].kind)) /* lists of items are empty before they are read */
+            !kind_is_list(rows[i].kind)) /* lists start empty */
             load_row_default(loader, &rows[i], owner);
 }
 

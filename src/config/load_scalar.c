@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * One word of the file into its field, and the sentence about a word that does not fit: what is
- * taken instead, the bounds, what was probably meant.
+ * Reads one word into its field, and words the error if it does not fit: the accepted values, the
+ * bounds, the probable intention.
  */
 #include "config/load_scalar.h"
 
@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/suggest.h"
 
-static bool load_scalar_may_be_never(enum kind kind)
+static bool takes_never(enum kind kind)
 {
     return kind == KIND_DURATION_OR_NEVER || kind == KIND_SECONDS_OR_NEVER;
 }
@@ -21,12 +21,12 @@ static const char *host_name_remedy(const char *text)
 {
     struct addr addr;
     if (addr_parse(&addr, text, 0) == ERR_OK)
-        return "; leave it out: without a name the certificate must be for the address";
+        return "; leave it out: without a name the certificate must match the address";
     if (strchr(text, '*'))
-        return "; write the name itself, a certificate for *.example.net is for it too";
+        return "; write the name itself: a certificate for *.example.net covers it too";
     for (; *text; text++)
         if ((unsigned char)*text > 0x7f)
-            return "; write it in ASCII, with xn-- before such labels";
+            return "; write it in ASCII, with xn-- labels";
     return "";
 }
 
@@ -34,17 +34,17 @@ static const char *listen_remedy(const char *text)
 {
     struct addr addr;
     if (addr_parse(&addr, text, 1) == ERR_OK && addr_lacks_zone(&addr))
-        return "; write the interface behind it, as in fe80::1%eth0";
+        return "; add the interface, as in fe80::1%eth0";
     if (*addr_zone_hint(text))
         return addr_zone_hint(text);
     if (strchr(text, ']'))
-        return "; write it without brackets, the port after an @";
+        return "; write it without brackets, and the port after an @";
     if (strchr(text, '.') && strchr(text, ':'))
-        return "; the port stands after an @";
+        return "; write the port after an @";
     return "";
 }
 
-/* A word that other programs take for what the kind means, or a hint at the missing unit. */
+/* A hint for a word that other programs accept, or for a missing unit. */
 static const char *remedy(enum kind kind, const char *text)
 {
     static const char *const yes[] = {"true", "on", "1", "Yes", "YES", "True", "y"};
@@ -61,7 +61,7 @@ static const char *remedy(enum kind kind, const char *text)
     if (kind == KIND_SIZE)
         return "; the units are B, KiB, MiB and GiB";
     if (kind == KIND_PREFIX && strchr(text, '@'))
-        return "; a prefix matches whatever the port";
+        return "; a prefix matches any port";
     if (kind == KIND_PREFIX)
         return addr_zone_hint(text);
     if (kind == KIND_LISTEN_METRICS)
@@ -86,8 +86,7 @@ static void report_word(struct loader *loader, const struct yaml_tree_node *node
     loader_error_takes(loader, node, takes, *meant ? meant : hint);
 }
 
-static bool load_scalar_is_word(struct loader *loader, const struct yaml_tree_node *node,
-                                const char *takes)
+static bool has_word(struct loader *loader, const struct yaml_tree_node *node, const char *takes)
 {
     if (node->kind == TREE_SCALAR && !yaml_tree_is_empty(node))
         return true;
@@ -102,7 +101,7 @@ static uint64_t bound(const struct option *option, const char *text)
     return number;
 }
 
-/* "never" is outside all bounds and fine. */
+/* "never" is accepted outside all bounds. */
 static bool is_within(struct loader *loader, const struct option *option,
                       const struct yaml_tree_node *node, uint64_t number)
 {
@@ -111,19 +110,18 @@ static bool is_within(struct loader *loader, const struct option *option,
     if (number >= bound(option, option->min) && number <= bound(option, option->max))
         return true;
     loader_error(loader, node, "%.40s is out of range; takes %s%s to %s%s%s", node->text,
-                 load_scalar_may_be_never(option->kind) ? "never or " : "", option->min,
-                 option->max, *option->unit ? " " : "", option->unit);
+                 takes_never(option->kind) ? "never or " : "", option->min, option->max,
+                 *option->unit ? " " : "", option->unit);
     return false;
 }
 
-static bool load_scalar_load_number(struct loader *loader, const struct option *option,
-                                    const struct yaml_tree_node *node, void *field)
+static bool load_number(struct loader *loader, const struct option *option,
+                        const struct yaml_tree_node *node, void *field)
 {
     uint64_t number;
     if (!kind_parse_number(option->kind, node->text, &number)) {
         report_word(loader, node, kind_takes(option->kind),
-                    load_scalar_may_be_never(option->kind) ? "never\0" : NULL,
-                    remedy(option->kind, node->text));
+                    takes_never(option->kind) ? "never\0" : NULL, remedy(option->kind, node->text));
         return false;
     }
     if (!is_within(loader, option, node, number))
@@ -136,10 +134,10 @@ bool load_scalar(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node, void *owner)
 {
     void *field = option_field(option, owner);
-    if (!load_scalar_is_word(loader, node, kind_takes(option->kind)))
+    if (!has_word(loader, node, kind_takes(option->kind)))
         return false;
     if (kind_is_number(option->kind))
-        return load_scalar_load_number(loader, option, node, field);
+        return load_number(loader, option, node, field);
     if (kind_parse(option->kind, node->text, &loader->config->arena, field))
         return true;
     report_word(loader, node, kind_takes(option->kind), kind_words(option->kind),
@@ -150,7 +148,7 @@ bool load_scalar(struct loader *loader, const struct option *option,
 int load_word(struct loader *loader, const struct yaml_tree_node *node, const char *words,
               const char *takes)
 {
-    if (!load_scalar_is_word(loader, node, takes))
+    if (!has_word(loader, node, takes))
         return -1;
     int index = 0;
     for (const char *word = words; *word; word += strlen(word) + 1, index++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Who is asked, and how it proves who it is: addresses with the names behind them, and pins of
- * keys. Whether a name fits the transport only shows later (config_check_tls.c).
+ * Reads the upstreams of a zone: addresses with the names for TLS, and pins of keys.
+ * config_check_tls.c checks whether a name fits the transport.
  */
 #include "config/load_upstreams.h"
 
@@ -13,35 +13,36 @@
 
 /* ---- addresses ---- */
 
-static bool load_upstreams_is_same(const struct config_upstream *a, const struct config_upstream *b)
+static bool is_same_upstream(const struct config_upstream *a, const struct config_upstream *b)
 {
     return a->has_port == b->has_port && addr_equal(&a->addr, &b->addr);
 }
 
-static bool load_upstreams_is_among(const struct config_zone *zone,
-                                    const struct config_upstream *upstream)
+static bool has_upstream_already(const struct config_zone *zone,
+                                 const struct config_upstream *upstream)
 {
     for (size_t i = 0; i < zone->upstream_count; i++)
-        if (load_upstreams_is_same(&zone->upstreams[i], upstream))
+        if (is_same_upstream(&zone->upstreams[i], upstream))
             return true;
     return false;
 }
 
-/* An address there would be sent as a name (RFC 6066 section 3 forbids it), and never match. */
-static bool load_upstreams_is_name_fine(struct loader *loader, const struct yaml_tree_node *node,
-                                        const char *name)
+/* An address as a name would be sent in SNI, which RFC 6066 section 3 forbids, and would never
+ * match. */
+static bool check_tls_name(struct loader *loader, const struct yaml_tree_node *node,
+                           const char *name)
 {
     struct addr addr;
     if (addr_parse(&addr, name, 0) != ERR_OK)
         return true;
     loader_error(loader, node,
-                 "has the address %s behind the #; leave it out: without a name the certificate "
-                 "must be for the address",
+                 "has the address %s after the #; leave it out: without a name the certificate "
+                 "must match the address",
                  name);
     return false;
 }
 
-static bool load_upstreams_load_name(struct loader *loader, const char *name, char **out)
+static bool load_tls_name(struct loader *loader, const char *name, char **out)
 {
     char folded[ADDR_NAME_MAX] = "";
     if (*name && !kind_parse_host_name(name, folded))
@@ -56,15 +57,14 @@ static void load_upstream(struct loader *loader, const struct yaml_tree_node *it
                           struct config_zone *zone)
 {
     static const struct load_address_use use = {
-        .takes_name = true, .is_reached = true, .whose = "one server"};
+        .takes_name = true, .is_reached = true, .whose = "a single server"};
     char name[ADDR_NAME_MAX];
     struct config_upstream upstream = {.position = item->position};
     if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||
-        !load_upstreams_is_name_fine(loader, item, name) ||
-        !load_upstreams_load_name(loader, name, &upstream.auth_name))
+        !check_tls_name(loader, item, name) || !load_tls_name(loader, name, &upstream.auth_name))
         return;
-    if (load_upstreams_is_among(zone, &upstream))
-        loader_error(loader, item, "%s stands twice; keep one of them", item->text);
+    if (has_upstream_already(zone, &upstream))
+        loader_error(loader, item, "%s is given twice; keep one of them", item->text);
     else
         zone->upstreams[zone->upstream_count++] = upstream;
 }
@@ -90,13 +90,14 @@ static const char *pin_remedy(const char *text)
 {
     static const char hex[] = "0123456789abcdefABCDEF:";
     if (strspn(text, hex) == strlen(text) && strlen(text) >= 2 * TLS_PIN_BYTES)
-        return "; this is hexadecimal, and must be of the public key, not of the certificate";
+        return "; this is hexadecimal: write base64, and the hash of the public key, not of the "
+               "certificate";
     if (strpbrk(text, "-_"))
         return "; its characters are A to Z, a to z, 0 to 9, + and /";
     return "";
 }
 
-static bool load_upstreams_is_pinned(const struct tls_pins *pins, const uint8_t pin[TLS_PIN_BYTES])
+static bool has_pin(const struct tls_pins *pins, const uint8_t pin[TLS_PIN_BYTES])
 {
     for (size_t i = 0; i < pins->count; i++)
         if (memcmp(pins->sha256[i], pin, TLS_PIN_BYTES) == 0)
@@ -112,10 +113,10 @@ static void load_pin(struct loader *loader, const struct yaml_tree_node *item,
         return;
     if (item->kind != TREE_SCALAR || !pin_parse(item->text, pin))
         loader_error_takes(loader, item,
-                           "SHA-256 of a public key as 44 characters of base64, the last a =",
+                           "the SHA-256 of a public key as 44 characters of base64 that end in =",
                            pin_remedy(item->text));
-    else if (load_upstreams_is_pinned(pins, pin))
-        loader_error(loader, item, "stands twice; keep one of them");
+    else if (has_pin(pins, pin))
+        loader_error(loader, item, "is given twice; keep one of them");
     else
         memcpy(pins->sha256[pins->count++], pin, TLS_PIN_BYTES);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Entries of tcp-upstream-keepalive, forward-zones and stub-zones: mappings with keys of their own
- * and those of the section upstream, which go to a layer. What layers mean together is
- * config_upstream.c's.
+ * Entries of tcp-upstream-keepalive, forward-zones and stub-zones: mappings with keys of their own,
+ * and with keys of the section upstream, which go to a layer. config_upstream.c combines the
+ * layers.
  */
 #include "config/load_zones.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- entries ---- */
 
-/* A word is an entry with nothing but its prefix. */
+/* A single word is an entry with a prefix only. */
 static bool load_entry(struct loader *loader, const struct yaml_tree_node *node,
                        struct config_entry *entry)
 {
@@ -36,7 +36,7 @@ static void add_entry(struct loader *loader, const struct yaml_tree_node *node,
     char text[PREFIX_TEXT_MAX];
     enum err err = prefix_set_add(config->entry_set, &entry->prefix, (int)config->entry_count);
     if (err == ERR_INVALID)
-        loader_error(loader, node, "%s stands twice; keep one of them",
+        loader_error(loader, node, "%s is given twice; keep one of them",
                      prefix_format(&entry->prefix, text));
     else if (err)
         problems_no_memory(loader->problems);
@@ -51,7 +51,7 @@ static void load_entry_item(struct loader *loader, const struct yaml_tree_node *
         add_entry(loader, item, &entry);
 }
 
-/* One address or prefix may stand without a list around it, as in the proposal. */
+/* A single address or prefix needs no list around it, as in the proposal. */
 static bool is_single_entry(const struct yaml_tree_node *node)
 {
     return node->kind == TREE_SCALAR && !yaml_tree_is_empty(node);
@@ -99,7 +99,7 @@ static bool load_zone(struct loader *loader, const struct yaml_tree_node *node,
     return true;
 }
 
-/* Zones by name: open addressing, NULL where none is. */
+/* Zones by name: open addressing, NULL in an empty slot. */
 struct zone_index {
     const struct config_zone **slots;
     size_t mask;
@@ -114,9 +114,9 @@ static bool open_index(struct zone_index *index, size_t count)
     return index->slots != NULL;
 }
 
-/* Where the zone with this name is, or would be. */
-static const struct config_zone **load_zones_slot_of(const struct zone_index *index,
-                                                     const struct config_zone *zone)
+/* The slot of the zone with this name, or the empty slot for it. */
+static const struct config_zone **find_zone_slot(const struct zone_index *index,
+                                                 const struct config_zone *zone)
 {
     size_t at = hash_bytes(zone->wire, zone->name_len, 0) & index->mask;
     for (; index->slots[at]; at = (at + 1) & index->mask) {
@@ -128,7 +128,7 @@ static const struct config_zone **load_zones_slot_of(const struct zone_index *in
     return &index->slots[at];
 }
 
-/* One of the two lists while it is read. */
+/* One of the two lists, while it is being read. */
 struct zone_list {
     struct config_zone *zones;
     size_t *count;
@@ -136,14 +136,14 @@ struct zone_list {
     struct zone_index index;
 };
 
-static void load_zones_add_zone(struct loader *loader, const struct yaml_tree_node *node,
-                                const struct config_zone *zone, struct zone_list *list)
+static void add_config_zone(struct loader *loader, const struct yaml_tree_node *node,
+                            const struct config_zone *zone, struct zone_list *list)
 {
     char text[KIND_TEXT_MAX];
-    const struct config_zone **slot = load_zones_slot_of(&list->index, zone);
+    const struct config_zone **slot = find_zone_slot(&list->index, zone);
     if (*slot) {
         loader_error(loader, node,
-                     "zone %.100s stands twice; write all of its upstreams into one of them",
+                     "zone %.100s is given twice; write all of its upstreams into one of them",
                      kind_format(KIND_ZONE_NAME, zone->wire, text));
         return;
     }
@@ -159,7 +159,7 @@ static void load_zone_items(struct loader *loader, const struct yaml_tree_node *
         struct config_zone zone = {.is_stub = list->is_stub};
         size_t mark = loader_enter_item(loader, number++);
         if (load_zone(loader, item, &zone))
-            load_zones_add_zone(loader, item, &zone, list);
+            add_config_zone(loader, item, &zone, list);
         loader_leave(loader, mark);
     }
 }
@@ -187,8 +187,8 @@ static void report_both(struct loader *loader, const struct config_zone *stub, s
     struct place place = {"stub-zones", true, stub->position, number};
     char text[KIND_TEXT_MAX];
     place_error(loader, &place, "name",
-                "%.100s stands in forward-zones too: its servers are recursive ones or "
-                "authoritative ones; keep one of them",
+                "%.100s is in forward-zones too, but its servers are either recursive or "
+                "authoritative; keep one of them",
                 kind_format(KIND_ZONE_NAME, stub->wire, text));
 }
 
@@ -203,9 +203,9 @@ void config_check_zone_names(struct loader *loader)
         return;
     }
     for (size_t i = 0; i < config->zone_count; i++)
-        *load_zones_slot_of(&index, &config->zones[i]) = &config->zones[i];
+        *find_zone_slot(&index, &config->zones[i]) = &config->zones[i];
     for (size_t i = 0; i < config->stub_count; i++)
-        if (*load_zones_slot_of(&index, &config->stub_zones[i]))
+        if (*find_zone_slot(&index, &config->stub_zones[i]))
             report_both(loader, &config->stub_zones[i], i);
     free(index.slots);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The state of a walk over the tree: the path of the node at hand, and errors and warnings about
+ * The state of a walk over the tree: the path of the current node, and errors and warnings about
  * it.
  */
 #include "config/loader.h"

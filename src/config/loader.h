@@ -44,6 +44,12 @@ void loader_error(struct loader *loader, const struct yaml_tree_node *node, cons
 void loader_error_takes(struct loader *loader, const struct yaml_tree_node *node, const char *takes,
                         const char *hint);
 
+/* Whether an option with text has one. */
+static inline bool loader_is_set(const char *text)
+{
+    return text && *text;
+}
+
 /* Zeroed memory of the configuration for count elements. NULL: out of memory, which problems
  * records. */
 void *loader_take(struct loader *loader, size_t count, size_t size);

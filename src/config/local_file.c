@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads files that the configuration names. Copied rather than mapped: who shortens a mapped file
- * ends the process that reads it. What grows meanwhile is read as far as it went.
+ * Reads a whole file. The file is copied, not mapped: shortening a mapped file kills the process
+ * that reads it. A file that grows meanwhile is read up to its first size.
  */
 #include "config/local_file.h"
 
@@ -45,7 +45,7 @@ static enum err local_file_read_open(int fd, const char *path, struct span *text
     if (fstat(fd, &status) != 0)
         return local_file_refuse(why, path, "cannot be read");
     if (!S_ISREG(status.st_mode))
-        return local_file_refuse(why, path, "is no regular file");
+        return local_file_refuse(why, path, "is not a regular file");
     if (status.st_size > LOCAL_FILE_MAX)
         return local_file_refuse(why, path, "is larger than 512 MiB; split or shorten it");
     size_t size = (size_t)status.st_size;

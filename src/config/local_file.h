@@ -3,7 +3,7 @@
 #ifndef NAILUP_CONFIG_LOCAL_FILE_H
 #define NAILUP_CONFIG_LOCAL_FILE_H
 
-/* A hosts file or block list, whole. Any thread. */
+/* Reads a whole hosts file or block list. Any thread. */
 
 #include "base/err.h"
 #include "base/span.h"
@@ -13,8 +13,8 @@ enum {
     LOCAL_FILE_WHY_MAX = 256,
 };
 
-/* ERR_OK: *text is for local_file_free(). Else why says what to tell: no regular file, no
- * permission, too large. */
+/* ERR_OK: the caller passes *text to local_file_free(). Otherwise why has the reason: not a regular
+ * file, no permission, too large. */
 MUST_USE enum err local_file_read(const char *path, struct span *text,
                                   char why[LOCAL_FILE_WHY_MAX]);
 void local_file_free(struct span text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * options.def as a table, and what can be asked of it. A row whose kind does not fit its field does
- * not compile.
+ * The table of options.def and look-ups in it. A row whose kind does not fit its field does not
+ * compile.
  */
 #include "config/options.h"
 
@@ -12,7 +12,7 @@
 
 #define FIELD_TYPE(struct_tag, field) __typeof__(((struct struct_tag *)0)->field)
 
-/* The C type of each kind, to compare fields with. */
+/* The C type of each kind, for comparison with the fields. */
 #define SCALAR(name, type, takes) typedef __typeof__(type) type_of_##name;
 #define LIST(name, type, takes) typedef __typeof__(type) type_of_##name;
 #include "config/kinds.def"

@@ -33,8 +33,8 @@ struct option {
     const char *path;
     enum option_owner owner;
     enum kind kind;
-    size_t offset;            /* of the field in the owner */
-    const char *default_text; /* NULL: must be given */
+    size_t offset;            /* of the field in its struct */
+    const char *default_text; /* NULL: the key must be given */
     const char *min, *max;    /* "": no bound */
     const char *unit;
     enum option_apply apply;
@@ -44,38 +44,38 @@ struct option {
 /* All rows, in the order of options.def. */
 const struct option *options_all(size_t *count);
 
-/* NULL: no row has this path. */
+/* The row with this path, or NULL. */
 const struct option *options_find(const char *path);
 
-/* The row that fills this field; it exists. */
+/* The row that fills this field, which must exist. */
 const struct option *options_find_field(enum option_owner owner, size_t offset);
 
-/* Whether the path is that of a section: the start of some row's path, before a '.'. */
+/* Whether the path names a section: some row's path starts with it and a dot. */
 bool options_is_section(const char *path);
 
-/* The row's place in the table. */
+/* The row's index in the table. */
 size_t option_index(const struct option *option);
 
-/* Whether the row stands in the items of a list, each of which has its own struct. */
+/* Whether the row belongs to the items of a list, each of which has its own struct. */
 bool option_is_of_item(const struct option *option);
 
-/* Whether the row may also stand in entries and zones. */
+/* Whether the row is also allowed in entries and zones. */
 bool option_is_layered(const struct option *option);
 
-/* Whether the layer gives the row; that it does. */
+/* Tests and sets whether the layer gives the row. */
 bool option_in_layer(const struct option *option, const struct config_layer *layer);
 void option_mark_layer(const struct option *option, struct config_layer *layer);
 
-/* Where the row's value lies, owner being of the row's struct. */
+/* The field of the row's value in owner, a struct of the row's kind. */
 static inline void *option_field(const struct option *option, void *owner)
 {
     return (char *)owner + option->offset;
 }
 
-/* The row's owner inside a configuration; not for rows of entries and zones. */
+/* The struct that holds the row in a configuration. Not for rows of items. */
 void *option_owner_of(const struct option *option, struct config *config);
 
-/* Copies the rows that the layer gives over those of out. */
+/* Overwrites the fields of out that the layer gives. */
 void options_overlay(const struct config_layer *layer, struct upstream_options *out);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Pins between text and bytes. Invariant: pin_parse(pin_format(x)) is x. */
+/* Converts pins between text and bytes. Invariant: pin_parse(pin_format(x)) is x. */
 #include "config/pin.h"
 
 #include <string.h>
 
 enum { PIN_CHARS = PIN_TEXT_MAX - 1 };
 
-/* How other programs write a pin: curl, and RFC 7469. Returns where the base64 begins and its
- * length. */
+/* Strips the decoration of other programs: curl, and RFC 7469. Returns the start and length of the
+ * base64. */
 static const char *strip_pin(const char *text, size_t *len)
 {
     static const char curl[] = "sha256//", header[] = "pin-sha256=\"";
@@ -32,7 +32,7 @@ static int base64_value(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* Exactly one text is read for each pin: the bits that are left over must be zero. */
+/* Each pin has exactly one text: the leftover bits must be zero. */
 bool pin_parse(const char *text, uint8_t out[TLS_PIN_BYTES])
 {
     size_t len, filled = 0;

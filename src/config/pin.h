@@ -12,11 +12,11 @@
 
 enum { PIN_TEXT_MAX = 45 }; /* 43 digits, '=' and the NUL */
 
-/* Takes the base64 alone, and as other programs write it: sha256//BASE64 (curl) and
- * pin-sha256="BASE64" (RFC 7469). False: it is none of these, or not of 32 bytes. */
+/* Reads plain base64, or the forms of other programs: sha256//BASE64 (curl) and pin-sha256="BASE64"
+ * (RFC 7469). False if it is none of these or does not have 32 bytes. */
 bool pin_parse(const char *text, uint8_t out[TLS_PIN_BYTES]);
 
-/* The base64 alone; returns out. */
+/* Formats the plain base64. Returns out. */
 const char *pin_format(const uint8_t pin[TLS_PIN_BYTES], char out[PIN_TEXT_MAX]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Places for errors. Looking for an item walks its list; that is done only as long as errors are
- * kept, so that a file with an error in each of 50,000 zones is no matter of squares.
+ * Finds the positions of errors. Looking for an item walks its list, and only happens while errors
+ * are kept, so that a file with an error in each of 50,000 zones takes no quadratic time.
  */
 #include "config/place.h"
 
@@ -15,8 +15,8 @@ static bool place_is_at(const struct yaml_tree_node *node, struct config_positio
            node->position.file == position.file;
 }
 
-/* The node of the place; *index is that of an item in the file. NULL: not found, or not looked for.
- */
+/* The node of the place, or NULL if it was not found or not looked for. *index is the item's index
+ * in the file. */
 static const struct yaml_tree_node *place_find(const struct loader *loader,
                                                const struct place *place, size_t *index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Collects errors and prints them sorted. Whoever finds an error words it. Invariant: the first
- * CONFIG_ERRORS_MAX are kept, further ones are counted, so a hostile file costs bounded memory.
+ * Collects errors and prints them sorted. The finder of an error words it. Invariant: the first
+ * CONFIG_ERRORS_MAX errors are kept and the rest counted, so a hostile file costs bounded memory.
  */
 #include "config/problems.h"
 
@@ -89,7 +89,7 @@ static int compare_problems(const void *left, const void *right)
 
 static void append_line(struct buf *out, const char *line)
 {
-    /* What does not fit is left out, as the header says: the first errors matter most. */
+    /* Lines that do not fit are dropped: the first errors matter most. */
     if (buf_append(out, line, strlen(line)))
         return;
 }

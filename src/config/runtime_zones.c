@@ -27,8 +27,8 @@ static bool is_server(const struct addr *addr)
            (len == 4 ? bytes[0] < 224 : bytes[0] != 0xff);
 }
 
-/* A name is in lower case afterwards. */
-static bool forward_is_name_fine(char name[ADDR_NAME_MAX])
+/* Folds the name to lower case. */
+static bool fold_auth_name(char name[ADDR_NAME_MAX])
 {
     char folded[ADDR_NAME_MAX];
     struct addr addr;
@@ -44,7 +44,7 @@ static bool parse_upstream(struct runtime_upstream *out, const char *text)
 {
     return addr_parse_named(&out->addr, &out->has_port, out->auth_name, text, 0) == ERR_OK &&
            !(out->has_port && addr_port(&out->addr) == 0) && is_server(&out->addr) &&
-           forward_is_name_fine(out->auth_name);
+           fold_auth_name(out->auth_name);
 }
 
 static bool parse_zone(struct runtime_zone *out, const char *text)
@@ -64,7 +64,8 @@ enum err runtime_zone_parse(struct runtime_zone *out, const char *zone, size_t c
     *out = (struct runtime_zone){0};
     if (!parse_zone(out, zone)) {
         snprintf(why, RUNTIME_ZONE_WHY_MAX,
-                 "'%.64s' is no zone; write it as corp.example, or a dot for all names", zone);
+                 "'%.64s' is not a zone name; write it like corp.example, or a dot for all names",
+                 zone);
         return ERR_INVALID;
     }
     if (count > RUNTIME_UPSTREAMS_MAX) {
@@ -75,7 +76,7 @@ enum err runtime_zone_parse(struct runtime_zone *out, const char *zone, size_t c
         if (parse_upstream(&out->upstreams[i], upstreams[i]))
             continue;
         snprintf(why, RUNTIME_ZONE_WHY_MAX,
-                 "'%.64s' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1, "
+                 "'%.64s' is not a server address; write it like 192.0.2.53, 192.0.2.53@5353, ::1, "
                  "fe80::1%%eth0 or 192.0.2.53#dns.example.net%s",
                  upstreams[i], addr_zone_hint(upstreams[i]));
         return ERR_INVALID;
@@ -100,7 +101,7 @@ bool runtime_zone_is_same(const struct runtime_zone *a, const struct runtime_zon
 
 /* ---- as a zone ---- */
 
-static size_t forward_place(const struct config *config, const struct runtime_zone *forward)
+static size_t find_route(const struct config *config, const struct runtime_zone *forward)
 {
     const struct route_options *route = &config->route;
     size_t i = 0;
@@ -111,7 +112,7 @@ static size_t forward_place(const struct config *config, const struct runtime_zo
     return i;
 }
 
-static void forward_zone(const struct config *config, size_t place,
+static void zone_of_file(const struct config *config, size_t place,
                          const struct runtime_zone *forward, struct config_zone *out)
 {
     *out = (struct config_zone){.cache = true};
@@ -119,16 +120,16 @@ static void forward_zone(const struct config *config, size_t place,
         *out = config->zones[place];
     else if (place < config->route.zone_count)
         *out = config->stub_zones[place - config->zone_count];
-    out->is_stub = false; /* who is named at run time is a recursive server */
+    out->is_stub = false; /* servers set at run time are recursive */
     memcpy(out->wire, forward->wire, sizeof(out->wire));
     out->name_len = forward->name_len;
     out->upstreams = NULL;
     out->upstream_count = 0;
 }
 
-static void forward_route(const struct config *config, const struct config_zone *zone,
-                          const struct runtime_upstream *upstream, char *name,
-                          struct route_upstream *out)
+static void resolve_upstream(const struct config *config, const struct config_zone *zone,
+                             const struct runtime_upstream *upstream, char *name,
+                             struct route_upstream *out)
 {
     struct config_upstream as_of_file = {
         .addr = upstream->addr, .has_port = upstream->has_port, .auth_name = name};
@@ -140,8 +141,8 @@ void runtime_zone_upstream(const struct config *config, struct runtime_zone *for
 {
     struct config_zone zone;
     struct runtime_upstream *upstream = &forward->upstreams[n];
-    forward_zone(config, forward_place(config, forward), forward, &zone);
-    forward_route(config, &zone, upstream, upstream->auth_name, out);
+    zone_of_file(config, find_route(config, forward), forward, &zone);
+    resolve_upstream(config, &zone, upstream, upstream->auth_name, out);
 }
 
 /* ---- checks ---- */
@@ -149,16 +150,15 @@ void runtime_zone_upstream(const struct config *config, struct runtime_zone *for
 struct check {
     const struct config *config;
     const struct runtime_zone *forward;
-    size_t place; /* of the file's zone */
+    size_t place; /* index of the file's zone in the routes */
     struct config_zone zone;
     char *why;
-    char text[NAME_TEXT_MAX]; /* of the zone */
+    char text[NAME_TEXT_MAX]; /* the zone's name */
 };
 
-static enum err forward_check_refuse(struct check *check, const char *format, ...)
-    PRINTF_LIKE(2, 3);
+static enum err refuse_zone(struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static enum err forward_check_refuse(struct check *check, const char *format, ...)
+static enum err refuse_zone(struct check *check, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -179,37 +179,36 @@ static bool is_strict_in_file(const struct check *check)
     return false;
 }
 
-static bool forward_check_is_half(const struct tls_peer_options *options)
+static bool is_half_pair(const struct tls_peer_options *options)
 {
     bool has_certificate = options->certificate && *options->certificate;
     bool has_key = options->key && *options->key;
     return has_certificate != has_key;
 }
 
-/* What is wrong with how it would be asked. */
+/* Checks the options that the upstream would have. */
 static enum err check_options(struct check *check, const struct route_upstream *upstream)
 {
     char text[ADDR_TEXT_MAX];
     const struct upstream_options *options = &upstream->options;
     addr_format(&upstream->addr, text);
     if (is_strict_in_file(check) && !upstream_options_are_strict(options))
-        return forward_check_refuse(
-            check,
-            "%.100s is asked over strict TLS, but %s would not be; give the zone "
-            "transport: tls in the file",
-            check->text, text);
+        return refuse_zone(check,
+                           "%.100s is asked over strict TLS, but %s would not be; give the zone "
+                           "transport: tls in the file",
+                           check->text, text);
     if (check->zone.trust_ad && !policy_is_trustworthy(upstream))
-        return forward_check_refuse(
+        return refuse_zone(
             check,
             "%.100s has trust-ad: yes, which %s is not safe enough for; change that in "
             "the file",
             check->text, text);
     if (options->connections > options->max_connections)
-        return forward_check_refuse(
+        return refuse_zone(
             check, "%s would have more connections than max-connections; change that in the file",
             text);
-    if (transport_is_secure(options->transport) && forward_check_is_half(&options->tls))
-        return forward_check_refuse(
+    if (transport_is_secure(options->transport) && is_half_pair(&options->tls))
+        return refuse_zone(
             check,
             "%s would have only one of client-certificate and client-key; change that in "
             "the file",
@@ -223,14 +222,13 @@ static enum err check_upstream(struct check *check, const struct runtime_upstrea
     char text[ADDR_TEXT_MAX], name[ADDR_NAME_MAX];
     struct addr addr;
     memcpy(name, upstream->auth_name, sizeof(name));
-    forward_route(check->config, &check->zone, upstream, name, out);
+    resolve_upstream(check->config, &check->zone, upstream, name, out);
     const char *key = policy_find_loop(&check->config->policy, out, &addr);
     if (key)
-        return forward_check_refuse(
-            check, "%s is an address of server.%s: queries would go round in a circle",
-            addr_format(&addr, text), key);
+        return refuse_zone(check, "%s is an address of server.%s: queries would loop",
+                           addr_format(&addr, text), key);
     if (*name && !transport_is_secure(out->options.transport))
-        return forward_check_refuse(
+        return refuse_zone(
             check,
             "%s has a name for TLS, but would be asked over %s; leave the name out, or "
             "write transport: tls into the file",
@@ -238,7 +236,7 @@ static enum err check_upstream(struct check *check, const struct runtime_upstrea
     return check_options(check, out);
 }
 
-static enum err forward_check_upstreams(struct check *check)
+static enum err check_upstreams(struct check *check)
 {
     struct addr seen[RUNTIME_UPSTREAMS_MAX];
     char text[ADDR_TEXT_MAX];
@@ -249,8 +247,8 @@ static enum err forward_check_upstreams(struct check *check)
             return err;
         for (size_t j = 0; j < i; j++)
             if (addr_equal(&seen[j], &upstream.addr))
-                return forward_check_refuse(check, "%s stands twice; keep one of them",
-                                            addr_format(&seen[j], text));
+                return refuse_zone(check, "%s is given twice; keep one of them",
+                                   addr_format(&seen[j], text));
         seen[i] = upstream.addr;
     }
     return ERR_OK;
@@ -261,11 +259,12 @@ static bool is_answered_here(const struct config *config, struct name name)
     return config->local && local_names_has_own(config->local, name);
 }
 
-/* Records of the zone's own name alone leave the names below it to upstreams. Names of special use
- * make way for the zone, as they do for one of the file. */
+/* Whether local data answers the names below the zone too: records of the zone's own name leave
+ * those to upstreams. Special-use names make way for the zone, as they do for a zone of the file.
+ * */
 static bool is_zone_answered_here(const struct config *config, const struct runtime_zone *forward)
 {
-    static const char label[] = "\1-"; /* which nobody has */
+    static const char label[] = "\1-"; /* a label that no name has */
     uint8_t below[NAME_WIRE_MAX];
     struct name name = {forward->wire, forward->name_len};
     if (!is_answered_here(config, name))
@@ -281,84 +280,83 @@ enum err runtime_zone_check(const struct config *config, const struct runtime_zo
                             char why[RUNTIME_ZONE_WHY_MAX])
 {
     struct check check = {
-        .config = config, .forward = forward, .place = forward_place(config, forward), .why = why};
-    forward_zone(config, check.place, forward, &check.zone);
+        .config = config, .forward = forward, .place = find_route(config, forward), .why = why};
+    zone_of_file(config, check.place, forward, &check.zone);
     name_format(runtime_zone_name(forward), check.text);
     if (is_zone_answered_here(config, forward))
-        return forward_check_refuse(
+        return refuse_zone(
             &check,
-            "%.100s is answered here, by local-zones, local-data or block-lists; write "
-            "it into local-zones with action: transparent",
+            "%.100s is answered by local-zones, local-data or block-lists; add it to "
+            "local-zones with action: transparent",
             check.text);
-    return forward_check_upstreams(&check);
+    return check_upstreams(&check);
 }
 
 /* ---- the list ---- */
 
-/* count: there is none. */
-static size_t forwards_place_of(const struct runtime_zones *forwards, struct name name)
+/* The index of the zone, or count if there is none. */
+static size_t find_index(const struct runtime_zones *zones, struct name name)
 {
     size_t i = 0;
-    while (i < forwards->count && !name_equal_exact(runtime_zone_name(forwards->list[i]), name))
+    while (i < zones->count && !name_equal_exact(runtime_zone_name(zones->list[i]), name))
         i++;
     return i;
 }
 
-void runtime_zones_deinit(struct runtime_zones *forwards)
+void runtime_zones_deinit(struct runtime_zones *zones)
 {
-    for (size_t i = 0; i < forwards->count; i++)
-        free(forwards->list[i]);
-    forwards->count = 0;
+    for (size_t i = 0; i < zones->count; i++)
+        free(zones->list[i]);
+    zones->count = 0;
 }
 
-const struct runtime_zone *runtime_zones_find(const struct runtime_zones *forwards,
-                                              struct name name)
+const struct runtime_zone *runtime_zones_find(const struct runtime_zones *zones, struct name name)
 {
-    size_t place = forwards_place_of(forwards, name);
-    return place < forwards->count ? forwards->list[place] : NULL;
+    size_t place = find_index(zones, name);
+    return place < zones->count ? zones->list[place] : NULL;
 }
 
-enum err runtime_zones_put(struct runtime_zones *forwards, const struct runtime_zone *forward)
+enum err runtime_zones_put(struct runtime_zones *zones, const struct runtime_zone *forward)
 {
-    size_t place = forwards_place_of(forwards, runtime_zone_name(forward));
+    size_t place = find_index(zones, runtime_zone_name(forward));
     if (place == RUNTIME_ZONES_MAX)
         return ERR_LIMIT;
-    if (place == forwards->count) {
-        forwards->list[place] = malloc(sizeof(*forward));
-        if (!forwards->list[place])
+    if (place == zones->count) {
+        zones->list[place] = malloc(sizeof(*forward));
+        if (!zones->list[place])
             return ERR_NO_MEMORY;
-        forwards->count++;
+        zones->count++;
     }
-    *forwards->list[place] = *forward;
+    *zones->list[place] = *forward;
     return ERR_OK;
 }
 
-bool runtime_zones_remove(struct runtime_zones *forwards, struct name name)
+bool runtime_zones_remove(struct runtime_zones *zones, struct name name)
 {
-    size_t place = forwards_place_of(forwards, name);
-    if (place == forwards->count)
+    size_t place = find_index(zones, name);
+    if (place == zones->count)
         return false;
-    free(forwards->list[place]);
-    forwards->count--;
-    memmove(&forwards->list[place], &forwards->list[place + 1],
-            (forwards->count - place) * sizeof(forwards->list[0]));
+    free(zones->list[place]);
+    zones->count--;
+    memmove(&zones->list[place], &zones->list[place + 1],
+            (zones->count - place) * sizeof(zones->list[0]));
     return true;
 }
 
 /* ---- routes and local data ---- */
 
-static char *forwards_copy_name(struct arena *arena, const char *name)
+static char *copy_name(struct arena *arena, const char *name)
 {
     return arena_copy(arena, name, strlen(name) + 1);
 }
 
-static enum err lay_zone(const struct config *config, size_t place,
-                         const struct runtime_zone *forward, struct arena *arena,
-                         struct route_zone *out)
+static enum err make_runtime_route(const struct config *config, size_t place,
+                                   const struct runtime_zone *forward, struct arena *arena,
+                                   struct route_zone *out)
 {
     struct config_zone zone;
     size_t count = forward->upstream_count;
-    forward_zone(config, place, forward, &zone);
+    zone_of_file(config, place, forward, &zone);
     memcpy(out->wire, zone.wire, sizeof(out->wire));
     out->name_len = zone.name_len;
     out->kind = ROUTE_FORWARD;
@@ -368,47 +366,48 @@ static enum err lay_zone(const struct config *config, size_t place,
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
     for (size_t i = 0; i < count; i++) {
-        char *name = forwards_copy_name(arena, forward->upstreams[i].auth_name);
+        char *name = copy_name(arena, forward->upstreams[i].auth_name);
         if (!out->upstreams || !name)
             return ERR_NO_MEMORY;
-        forward_route(config, &zone, &forward->upstreams[i], name, &out->upstreams[i]);
+        resolve_upstream(config, &zone, &forward->upstreams[i], name, &out->upstreams[i]);
     }
     return ERR_OK;
 }
 
-enum err runtime_zones_routes(const struct runtime_zones *forwards, const struct config *config,
+enum err runtime_zones_routes(const struct runtime_zones *zones, const struct config *config,
                               struct arena *arena, struct route_options *out)
 {
     *out = config->route;
-    if (forwards->count == 0)
+    if (zones->count == 0)
         return ERR_OK;
-    size_t room = config->route.zone_count + forwards->count;
+    size_t room = config->route.zone_count + zones->count;
     out->zones = arena_take(arena, room * sizeof(*out->zones));
     if (!out->zones)
         return ERR_NO_MEMORY;
     memcpy(out->zones, config->route.zones, config->route.zone_count * sizeof(*out->zones));
-    for (size_t i = 0; i < forwards->count; i++) {
-        size_t of_file = forward_place(config, forwards->list[i]);
+    for (size_t i = 0; i < zones->count; i++) {
+        size_t of_file = find_route(config, zones->list[i]);
         size_t place = of_file < config->route.zone_count ? of_file : out->zone_count++;
-        enum err err = lay_zone(config, of_file, forwards->list[i], arena, &out->zones[place]);
+        enum err err =
+            make_runtime_route(config, of_file, zones->list[i], arena, &out->zones[place]);
         if (err)
             return err;
     }
     return ERR_OK;
 }
 
-enum err runtime_zones_local_names(const struct runtime_zones *forwards,
-                                   const struct config *config, struct local_names **out)
+enum err runtime_zones_local_names(const struct runtime_zones *zones, const struct config *config,
+                                   struct local_names **out)
 {
     enum err err = ERR_OK;
     *out = NULL;
-    if (forwards->count == 0 || !config->local)
+    if (zones->count == 0 || !config->local)
         return ERR_OK;
     struct local_names *names = local_names_new_over(config->local);
     if (!names)
         return ERR_NO_MEMORY;
-    for (size_t i = 0; i < forwards->count && !err; i++)
-        err = local_names_spare(names, runtime_zone_name(forwards->list[i]));
+    for (size_t i = 0; i < zones->count && !err; i++)
+        err = local_names_exempt(names, runtime_zone_name(zones->list[i]));
     if (err)
         local_names_free(names);
     else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The only user of libyaml: its events become a tree. What keys mean is left to load.c.
- * Invariant: the tree is at most YAML_TREE_DEPTH_MAX deep and has at most YAML_TREE_NODES_MAX
- * nodes, and each node was written out in the file: aliases are refused.
+ * The only user of libyaml: turns its events into a tree. load.c interprets the keys. Invariant:
+ * the tree is at most YAML_TREE_DEPTH_MAX deep and has at most YAML_TREE_NODES_MAX nodes, and each
+ * node was written out in the file: aliases are refused.
  */
 #include "config/yaml_tree.h"
 
@@ -28,7 +28,7 @@ struct yaml_tree {
 struct level {
     struct yaml_tree_node *node;
     struct yaml_tree_node *last; /* its newest child */
-    struct yaml_tree_node *key;  /* mapping: waits for its value */
+    struct yaml_tree_node *key;  /* mapping: the key whose value comes next */
 };
 
 struct builder {
@@ -41,7 +41,7 @@ struct builder {
     struct level levels[YAML_TREE_DEPTH_MAX];
     size_t depth;
     bool has_document;
-    bool stopped; /* nothing sound can follow */
+    bool stopped; /* nothing valid can follow */
 };
 
 static struct config_position yaml_tree_position_of(const struct builder *builder, yaml_mark_t mark)
@@ -136,7 +136,7 @@ static void append_child(struct level *level, struct yaml_tree_node *node)
     level->node->count++;
 }
 
-/* Puts a node where it stands: as the document, an item, a key or a key's value. */
+/* Adds a node to its parent: as the document, an item, a key or a key's value. */
 static void yaml_tree_place(struct builder *builder, struct yaml_tree_node *node)
 {
     if (builder->depth == 0) {
@@ -201,7 +201,7 @@ static void yaml_tree_on_alias(struct builder *builder, const yaml_event_t *even
     if (!node)
         return;
     problems_add(builder->problems, node->position, "file",
-                 "aliases (*name) are not taken; write the value out");
+                 "aliases (*name) are not supported; write out the value");
     node->broken = true;
     yaml_tree_place(builder, node);
 }
@@ -229,7 +229,7 @@ static void append_step(char path[PATH_TEXT_MAX], const char *format, ...)
     va_end(args);
 }
 
-/* The path of a key in the mapping that was closed last; its level still stands above the depth. */
+/* The path of a key in the mapping that was closed last, whose level is still above the depth. */
 static void yaml_tree_path_of(const struct builder *builder, const struct yaml_tree_node *key,
                               char path[PATH_TEXT_MAX])
 {
@@ -256,10 +256,10 @@ static void report_repeated(struct builder *builder, const struct yaml_tree_node
     else
         yaml_tree_path_of(builder, again->key, path);
     problems_add(builder->problems, again->key->position, path,
-                 "stands twice, first in line %u; keep one of them", first->key->position.line);
+                 "is given twice, first in line %u; keep one of them", first->key->position.line);
 }
 
-/* Takes repeated and unsound keys out of a finished mapping. */
+/* Removes repeated and invalid keys from a finished mapping. */
 static void drop_marked(struct yaml_tree_node *map)
 {
     struct yaml_tree_node **at = &map->first;
@@ -273,7 +273,7 @@ static void drop_marked(struct yaml_tree_node *map)
     }
 }
 
-/* Sorted, so that a mapping of many keys costs no square. */
+/* Sorts the keys, so that a large mapping takes no quadratic time. */
 static void drop_repeated(struct builder *builder, struct yaml_tree_node *map)
 {
     if (map->count < 2)
@@ -316,17 +316,17 @@ static void refuse_extras(struct builder *builder, const yaml_event_t *event,
 {
     if (anchor)
         problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
-                     "anchors (&name) are not taken; leave it out");
+                     "anchors (&name) are not supported; leave it out");
     if (tag)
         problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
-                     "tags (!name) are not taken; leave it out");
+                     "tags (!name) are not supported; leave it out");
 }
 
 static void on_document(struct builder *builder, const yaml_event_t *event)
 {
     if (builder->has_document) {
         problems_add(builder->problems, yaml_tree_position_of(builder, event->start_mark), "file",
-                     "a second document begins; write everything into one");
+                     "a second document starts here; write everything into one");
         builder->stopped = true;
     }
     builder->has_document = true;
@@ -386,7 +386,7 @@ static void yaml_tree_run(struct builder *builder)
         yaml_event_delete(&event);
     }
     yaml_parser_delete(parser);
-    /* What an error left open. */
+    /* Close the levels that an error left open. */
     while (builder->depth) {
         builder->levels[builder->depth - 1].node->cut = true;
         on_close(builder);

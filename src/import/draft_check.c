@@ -74,8 +74,8 @@ static const char *reason_of(struct draft *draft, const char *line, size_t len)
 }
 
 /* False: the line is nobody's. */
-static bool draft_check_take_out(struct draft *draft, const struct draft_lines *lines,
-                                 const char *text, size_t len)
+static bool take_out_line(struct draft *draft, const struct draft_lines *lines, const char *text,
+                          size_t len)
 {
     char *end;
     size_t skip = strlen(draft_name) + 1;
@@ -107,7 +107,7 @@ static bool take_out_all(struct draft *draft, const struct draft_lines *lines, s
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t len = newline ? (size_t)(newline - at) : (size_t)(end - at);
-        is_acted |= draft_check_take_out(draft, lines, at, len);
+        is_acted |= take_out_line(draft, lines, at, len);
         at += len + 1;
     }
     return is_acted;

@@ -25,7 +25,7 @@ struct printer {
     char section[SECTION_MAX]; /* the headings that are open: "server.rate-limit." */
 };
 
-static void draft_print_put_bytes(struct printer *printer, const char *text)
+static void put_bytes(struct printer *printer, const char *text)
 {
     if (!printer->err)
         printer->err = buf_append(printer->out, text, strlen(text));
@@ -35,7 +35,7 @@ static void draft_print_put_bytes(struct printer *printer, const char *text)
 static void end_line(struct printer *printer, struct draft_item *item, const char *key)
 {
     struct draft_lines *lines = printer->lines;
-    draft_print_put_bytes(printer, "\n");
+    put_bytes(printer, "\n");
     if (lines && printer->line < lines->max) {
         lines->items[printer->line] = item;
         lines->keys[printer->line] = key;
@@ -47,7 +47,7 @@ static void end_line(struct printer *printer, struct draft_item *item, const cha
 static void put_indent(struct printer *printer, int depth)
 {
     while (depth-- > 0)
-        draft_print_put_bytes(printer, "  ");
+        put_bytes(printer, "  ");
 }
 
 /* ---- comments ---- */
@@ -65,7 +65,7 @@ static void put_comment(struct printer *printer, const char *before, const char 
         }
         char piece[8 * COLUMNS_MAX];
         snprintf(piece, sizeof(piece), "%s%.*s", before, (int)len, text);
-        draft_print_put_bytes(printer, piece);
+        put_bytes(printer, piece);
         end_line(printer, NULL, NULL);
         text += len;
         text += strspn(text, " ");
@@ -84,12 +84,12 @@ static int compare_notes(const void *a, const void *b)
 static void put_note(struct printer *printer, const struct draft_note *note,
                      const struct draft_note *next)
 {
-    draft_print_put_bytes(printer, "# ");
-    draft_print_put_bytes(printer, note->origin->file);
+    put_bytes(printer, "# ");
+    put_bytes(printer, note->origin->file);
     char number[32];
     snprintf(number, sizeof(number), ":%u: ", note->origin->line);
-    draft_print_put_bytes(printer, number);
-    draft_print_put_bytes(printer, note->origin->text);
+    put_bytes(printer, number);
+    put_bytes(printer, note->origin->text);
     end_line(printer, NULL, NULL);
     if (!next || strcmp(next->sentence, note->sentence) != 0)
         put_comment(printer, "#     ", note->sentence);
@@ -106,11 +106,11 @@ static void put_rest(struct printer *printer)
     }
     if (!draft->local_left_out)
         return;
-    draft_print_put_bytes(printer, "# ");
-    draft_print_put_bytes(printer, draft->first_left_out->file);
+    put_bytes(printer, "# ");
+    put_bytes(printer, draft->first_left_out->file);
     snprintf(text, sizeof(text), ":%u: and %zu further names answered here are LEFT OUT.",
              draft->first_left_out->line, draft->local_left_out - 1);
-    draft_print_put_bytes(printer, text);
+    put_bytes(printer, text);
     end_line(printer, NULL, NULL);
     put_comment(printer, "#     ",
                 "So many are for a file: one name in each line for block-lists, or lines as in "
@@ -156,7 +156,7 @@ static int open_sections(struct printer *printer, const char *path)
             if (depth == 0)
                 end_line(printer, NULL, NULL);
             put_indent(printer, depth);
-            draft_print_put_bytes(printer, heading);
+            put_bytes(printer, heading);
             end_line(printer, NULL, NULL);
         }
         start = end;
@@ -167,12 +167,12 @@ static int open_sections(struct printer *printer, const char *path)
     return depth;
 }
 
-static void draft_print_put_key(struct printer *printer, int depth, const char *path)
+static void put_key(struct printer *printer, int depth, const char *path)
 {
     const char *key = strrchr(path, '.');
     put_indent(printer, depth);
-    draft_print_put_bytes(printer, key ? key + 1 : path);
-    draft_print_put_bytes(printer, ":");
+    put_bytes(printer, key ? key + 1 : path);
+    put_bytes(printer, ":");
 }
 
 static void put_single(struct printer *printer, const struct option *row)
@@ -180,9 +180,9 @@ static void put_single(struct printer *printer, const struct option *row)
     for (struct draft_item *item = printer->draft->singles; item; item = item->next) {
         if (item->is_dropped || strcmp(item->path, row->path) != 0)
             continue;
-        draft_print_put_key(printer, open_sections(printer, row->path), row->path);
-        draft_print_put_bytes(printer, " ");
-        draft_print_put_bytes(printer, item->text);
+        put_key(printer, open_sections(printer, row->path), row->path);
+        put_bytes(printer, " ");
+        put_bytes(printer, item->text);
         end_line(printer, item, NULL);
         return;
     }
@@ -195,24 +195,24 @@ static void put_parts(struct printer *printer, struct draft_item *zone)
         if (item->is_dropped)
             continue;
         if (!has_upstream) {
-            draft_print_put_bytes(printer, "    upstreams:");
+            put_bytes(printer, "    upstreams:");
             end_line(printer, zone, NULL);
         }
         has_upstream = true;
-        draft_print_put_bytes(printer, "      - ");
-        draft_print_put_bytes(printer, item->text);
+        put_bytes(printer, "      - ");
+        put_bytes(printer, item->text);
         end_line(printer, item, NULL);
     }
     for (struct draft_item *item = zone->keys; item; item = item->next) {
         if (item->is_dropped)
             continue;
-        draft_print_put_bytes(printer, "    ");
-        draft_print_put_bytes(printer, item->text);
+        put_bytes(printer, "    ");
+        put_bytes(printer, item->text);
         end_line(printer, item, NULL);
     }
 }
 
-static bool draft_print_is_of(const struct draft_item *item, const struct option *row)
+static bool is_item_of(const struct draft_item *item, const struct option *row)
 {
     return !item->is_dropped && strcmp(item->path, row->path) == 0;
 }
@@ -220,29 +220,29 @@ static bool draft_print_is_of(const struct draft_item *item, const struct option
 static void put_none(struct printer *printer, const struct option *row)
 {
     for (struct draft_item *item = printer->draft->first; item; item = item->next) {
-        if (!item->is_none || !draft_print_is_of(item, row))
+        if (!item->is_none || !is_item_of(item, row))
             continue;
-        draft_print_put_key(printer, open_sections(printer, row->path), row->path);
-        draft_print_put_bytes(printer, " []");
+        put_key(printer, open_sections(printer, row->path), row->path);
+        put_bytes(printer, " []");
         end_line(printer, item, NULL);
         return;
     }
 }
 
-static void draft_print_put_list(struct printer *printer, const struct option *row)
+static void put_draft_list(struct printer *printer, const struct option *row)
 {
     int depth = -1;
     for (struct draft_item *item = printer->draft->first; item; item = item->next) {
-        if (item->is_none || !draft_print_is_of(item, row))
+        if (item->is_none || !is_item_of(item, row))
             continue;
         if (depth < 0) {
             depth = open_sections(printer, row->path);
-            draft_print_put_key(printer, depth, row->path);
+            put_key(printer, depth, row->path);
             end_line(printer, NULL, row->path);
         }
         put_indent(printer, depth + 1);
-        draft_print_put_bytes(printer, "- ");
-        draft_print_put_bytes(printer, item->text);
+        put_bytes(printer, "- ");
+        put_bytes(printer, item->text);
         end_line(printer, item, NULL);
         put_parts(printer, item);
     }
@@ -259,7 +259,7 @@ enum err draft_print(struct draft *draft, const char *head, struct draft_lines *
     put_comment(&printer, "# ", head);
     for (size_t i = 0; i < count; i++) {
         if (kind_is_list(rows[i].kind))
-            draft_print_put_list(&printer, &rows[i]);
+            put_draft_list(&printer, &rows[i]);
         else
             put_single(&printer, &rows[i]);
     }

@@ -61,8 +61,8 @@ static void import_free(struct import *import)
     free(import);
 }
 
-static void import_unbound_say(struct import *import, const char *path, const char *kind,
-                               const char *sentence)
+static void import_say(struct import *import, const char *path, const char *kind,
+                       const char *sentence)
 {
     const char *text = draft_format(&import->draft, "%s:1:1: %s: %s\n", path, kind, sentence);
     /* What does not fit is left out: something was said already. */
@@ -101,30 +101,30 @@ static const char *head(struct import *import, const char *path)
 static void say_what_to_do(struct import *import, const char *path)
 {
     if (import->draft.has_placeholder)
-        import_unbound_say(
+        import_say(
             import, path, "warning",
             "forwards to no server that can be asked; replace 192.0.2.53 in forward-zones before "
             "you use this");
     if (import->draft.local_left_out)
-        import_unbound_say(
+        import_say(
             import, path, "warning",
             "has more local-zone and local-data than fits; the end of the output says what to do");
 }
 
-static enum err import_unbound_finish(struct import *import, const char *path, struct buf *out)
+static enum err import_finish(struct import *import, const char *path, struct buf *out)
 {
     unbound_map_end(&import->map);
     enum err err = draft_check(&import->draft, import->source.reads_files);
     if (!err)
         err = draft_print(&import->draft, head(import, path), NULL, out);
     if (err)
-        import_unbound_say(import, path, "error", why(err));
+        import_say(import, path, "error", why(err));
     else
         say_what_to_do(import, path);
     return err;
 }
 
-static enum err import_unbound_no_memory(const char *path, struct buf *messages)
+static enum err import_no_memory(const char *path, struct buf *messages)
 {
     char text[160];
     int len = snprintf(text, sizeof(text), "%.100s:1:1: error: out of memory\n", path);
@@ -137,12 +137,12 @@ enum err import_unbound(const char *path, struct buf *out, struct buf *messages)
 {
     struct import *import = import_new(path, true, messages);
     if (!import)
-        return import_unbound_no_memory(path, messages);
+        return import_no_memory(path, messages);
     enum err err = unbound_source_file(&import->source, path);
     if (!err)
-        err = import_unbound_finish(import, path, out);
+        err = import_finish(import, path, out);
     else if (err != ERR_INVALID)
-        import_unbound_say(import, path, "error", why(err));
+        import_say(import, path, "error", why(err));
     import_free(import);
     return err;
 }
@@ -152,12 +152,12 @@ enum err import_unbound_text(const char *name, struct span text, struct buf *out
 {
     struct import *import = import_new(name, false, messages);
     if (!import)
-        return import_unbound_no_memory(name, messages);
+        return import_no_memory(name, messages);
     enum err err = unbound_source_text(&import->source, name, text);
     if (!err)
-        err = import_unbound_finish(import, name, out);
+        err = import_finish(import, name, out);
     else if (err != ERR_INVALID)
-        import_unbound_say(import, name, "error", why(err));
+        import_say(import, name, "error", why(err));
     import_free(import);
     return err;
 }

@@ -15,7 +15,7 @@ enum { SIZE_DEFAULT = 4 << 20, STALE_MAX_S = 3 * 86400, STALE_DEFAULT_S = 86400 
 /* ---- size ---- */
 
 /* Bytes; 0 when the text is no size. k, m and g count in powers of 1024. */
-static uint64_t unbound_map_cache_size_of(const char *text)
+static uint64_t parse_cache_size(const char *text)
 {
     static const char units[] = "kmg";
     uint64_t size = 0;
@@ -37,7 +37,7 @@ static uint64_t unbound_map_cache_size_of(const char *text)
 
 void map_cache_size(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    uint64_t size = unbound_map_cache_size_of(statement->args[0]);
+    uint64_t size = parse_cache_size(statement->args[0]);
     if (!size) {
         map_note(map, statement, "Not taken over: it takes a size such as 50m.");
         return;

@@ -33,8 +33,8 @@ static const struct {
      "Of a name in local-data, types that have no record here are denied, not asked for."},
 };
 
-static void unbound_map_local_add_zone(struct unbound_map_state *map, const char *word,
-                                       const char *action, const struct draft_origin *origin)
+static void add_local_zone(struct unbound_map_state *map, const char *word, const char *action,
+                           const struct draft_origin *origin)
 {
     draft_add_local(map->draft, "local-zones",
                     draft_format(map->draft, "{name: %s, action: %s}", word, action), origin);
@@ -66,7 +66,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
         return;
     }
     if (strcmp(type, "always_null") == 0) {
-        unbound_map_local_add_zone(map, word, "redirect", statement->origin);
+        add_local_zone(map, word, "redirect", statement->origin);
         add_null_record(map, statement, "A 0.0.0.0");
         add_null_record(map, statement, "AAAA ::");
         return;
@@ -74,7 +74,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(types[i].unbound, type) != 0)
             continue;
-        unbound_map_local_add_zone(map, word, types[i].nailup, statement->origin);
+        add_local_zone(map, word, types[i].nailup, statement->origin);
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;
@@ -96,7 +96,7 @@ enum { REVERSE_MAX = 80 };
 
 /* The name of an address in in-addr.arpa or ip6.arpa (RFC 1035 section 3.5, RFC 3596 section 2.5).
  */
-static const char *unbound_map_local_reverse_name(const struct addr *addr, char out[REVERSE_MAX])
+static const char *format_reverse_name(const struct addr *addr, char out[REVERSE_MAX])
 {
     size_t len, at = 0;
     const uint8_t *bytes = addr_bytes(addr, &len);
@@ -128,9 +128,9 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
         map_note(map, statement, "Not taken over: it takes an address and a name.");
         return;
     }
-    const char *record = draft_format(map->draft, "%s %.*s IN PTR %s",
-                                      unbound_map_local_reverse_name(&addr, reverse), (int)ttl_len,
-                                      text, text + ttl_len + strspn(text + ttl_len, " \t"));
+    const char *record =
+        draft_format(map->draft, "%s %.*s IN PTR %s", format_reverse_name(&addr, reverse),
+                     (int)ttl_len, text, text + ttl_len + strspn(text + ttl_len, " \t"));
     const char *word = map_word(map, statement, record);
     if (word)
         draft_add_local(map->draft, "local-data", word, statement->origin);
@@ -150,10 +150,10 @@ void map_unblock_lan(struct unbound_map_state *map, const struct unbound_stateme
     if (!map_take_flag(map, statement, &yes) || !yes)
         return;
     for (size_t i = 0; i < ARRAY_LEN(lan_zones); i++)
-        unbound_map_local_add_zone(map, lan_zones[i], "transparent", statement->origin);
+        add_local_zone(map, lan_zones[i], "transparent", statement->origin);
     for (unsigned second = 16; second < 32; second++)
-        unbound_map_local_add_zone(map, draft_format(map->draft, "%u.172.in-addr.arpa", second),
-                                   "transparent", statement->origin);
+        add_local_zone(map, draft_format(map->draft, "%u.172.in-addr.arpa", second), "transparent",
+                       statement->origin);
     map_note(map, statement,
              "Done by zones with the action transparent; take out those whose names your servers "
              "do not know.");

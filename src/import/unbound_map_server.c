@@ -215,7 +215,7 @@ void map_incoming_tcp(struct unbound_map_state *map, const struct unbound_statem
         map->incoming_tcp = (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
 
-static uint64_t unbound_map_server_number_of(const char *text)
+static uint64_t parse_digits_of(const char *text)
 {
     uint64_t number = 0;
     for (; text && *text >= '0' && *text <= '9'; text++)
@@ -227,17 +227,17 @@ static uint64_t unbound_map_server_number_of(const char *text)
 static void end_incoming_tcp(struct unbound_map_state *map)
 {
     const struct unbound_value *value = &map->incoming_tcp;
-    uint64_t threads = unbound_map_server_number_of(draft_get(map->draft, "server.workers"));
+    uint64_t threads = parse_digits_of(draft_get(map->draft, "server.workers"));
     if (!value->origin)
         return;
-    if (unbound_map_server_number_of(value->text) == 0)
+    if (parse_digits_of(value->text) == 0)
         draft_note(map->draft, value->origin, "TCP cannot be turned off.");
-    else if (threads > 1000 || unbound_map_server_number_of(value->text) > 1000000)
+    else if (threads > 1000 || parse_digits_of(value->text) > 1000000)
         draft_note(map->draft, value->origin, "Not taken over: server.max-clients takes 1000000.");
     else
         draft_set(map->draft, "server.max-clients",
                   draft_format(map->draft, "%" PRIu64,
-                               unbound_map_server_number_of(value->text) * (threads ? threads : 1)),
+                               parse_digits_of(value->text) * (threads ? threads : 1)),
                   value->origin);
 }
 

@@ -54,9 +54,8 @@ void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement
     map->zone->addresses = value;
 }
 
-static void unbound_map_zones_take(struct unbound_map_state *map,
-                                   const struct unbound_statement *statement, bool *field,
-                                   const struct draft_origin **origin)
+static void take_zone_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
+                           bool *field, const struct draft_origin **origin)
 {
     bool yes;
     if (!map_take_flag(map, statement, &yes))
@@ -68,32 +67,32 @@ static void unbound_map_zones_take(struct unbound_map_state *map,
 void map_zone_tls(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
-        unbound_map_zones_take(map, statement, &map->zone->tls, &map->zone->tls_origin);
+        take_zone_flag(map, statement, &map->zone->tls, &map->zone->tls_origin);
 }
 
 void map_zone_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
-        unbound_map_zones_take(map, statement, &map->zone->tcp, &map->zone->tcp_origin);
+        take_zone_flag(map, statement, &map->zone->tcp, &map->zone->tcp_origin);
 }
 
 void map_zone_no_cache(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
-        unbound_map_zones_take(map, statement, &map->zone->no_cache, &map->zone->cache_origin);
+        take_zone_flag(map, statement, &map->zone->no_cache, &map->zone->cache_origin);
 }
 
 void map_zone_first(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (map->zone)
-        unbound_map_zones_take(map, statement, &map->zone->first, &map->zone->first_origin);
+        take_zone_flag(map, statement, &map->zone->first, &map->zone->first_origin);
 }
 
 void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const struct draft_origin *origin;
     if (map->zone)
-        unbound_map_zones_take(map, statement, &map->zone->fallback, &origin);
+        take_zone_flag(map, statement, &map->zone->fallback, &origin);
     map_note(
         map, statement,
         "Zones are not served from files or transfers; the names of this one are resolved as any "
@@ -103,8 +102,7 @@ void map_zone_fallback(struct unbound_map_state *map, const struct unbound_state
 /* ---- what a zone is ---- */
 
 /* The zone's name as text of ours, the same for the same name. NULL: it is none. */
-static const char *unbound_map_zones_zone_name(struct unbound_map_state *map,
-                                               const struct unbound_zone *zone)
+static const char *fold_zone_name(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
     uint8_t wire[NAME_WIRE_MAX];
     char text[NAME_TEXT_MAX];
@@ -213,7 +211,7 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
 
 static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
-    const char *name = unbound_map_zones_zone_name(map, zone);
+    const char *name = fold_zone_name(map, zone);
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
         draft_note(map->draft, zone->origin,

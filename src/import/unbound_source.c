@@ -28,12 +28,11 @@ struct file {
 
 /* ---- messages ---- */
 
-static enum err unbound_source_complain(struct unbound_source *source, const char *file,
-                                        uint32_t line, uint32_t column, const char *format, ...)
-    PRINTF_LIKE(5, 6);
+static enum err source_complain(struct unbound_source *source, const char *file, uint32_t line,
+                                uint32_t column, const char *format, ...) PRINTF_LIKE(5, 6);
 
-static enum err unbound_source_complain(struct unbound_source *source, const char *file,
-                                        uint32_t line, uint32_t column, const char *format, ...)
+static enum err source_complain(struct unbound_source *source, const char *file, uint32_t line,
+                                uint32_t column, const char *format, ...)
 {
     char sentence[512], text[DRAFT_TEXT_MAX + 600];
     va_list args;
@@ -51,9 +50,8 @@ static enum err unbound_source_complain(struct unbound_source *source, const cha
 static enum err complain_token(struct unbound_source *source, const struct file *file,
                                const struct unbound_token *token)
 {
-    return unbound_source_complain(source, file->name, token->line, token->column,
-                                   "what stands here %.*s", (int)token->text.len,
-                                   (const char *)token->text.data);
+    return source_complain(source, file->name, token->line, token->column, "what stands here %.*s",
+                           (int)token->text.len, (const char *)token->text.data);
 }
 
 /* ---- statements ---- */
@@ -113,8 +111,7 @@ static const char *shown(struct unbound_source *source, const struct unbound_tok
     return draft_shown(source->draft, span_of(text, strlen(text)));
 }
 
-static void unbound_source_say(struct unbound_source *source,
-                               const struct unbound_statement *statement)
+static void hand_out(struct unbound_source *source, const struct unbound_statement *statement)
 {
     if (!source->draft->err)
         source->on_statement(source->context, statement);
@@ -165,9 +162,9 @@ static enum err read_option(struct unbound_source *source, struct file *file,
     if (err)
         return err;
     if (statement.word && count < wanted)
-        return unbound_source_complain(source, file->name, keyword->line, keyword->column,
-                                       "%s takes %zu values, and %zu stand here",
-                                       statement.word->name, wanted, count);
+        return source_complain(source, file->name, keyword->line, keyword->column,
+                               "%s takes %zu values, and %zu stand here", statement.word->name,
+                               wanted, count);
     if (is_counted_only) {
         source->statements--;
         source->draft->local_left_out++;
@@ -178,7 +175,7 @@ static enum err read_option(struct unbound_source *source, struct file *file,
     statement.origin =
         new_origin(source, file, keyword->line, shown(source, keyword, values, count));
     if (statement.origin)
-        unbound_source_say(source, &statement);
+        hand_out(source, &statement);
     return ERR_OK;
 }
 
@@ -188,7 +185,7 @@ static void begin_clause(struct unbound_source *source, const struct file *file,
     struct unbound_statement statement = {.clause = clause, .begins_clause = true};
     statement.origin = new_origin(source, file, keyword->line, shown(source, keyword, NULL, 0));
     if (statement.origin)
-        unbound_source_say(source, &statement);
+        hand_out(source, &statement);
 }
 
 /* ---- files ---- */
@@ -200,12 +197,12 @@ static enum err read_fd(struct unbound_source *source, int fd, const char *path,
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return unbound_source_complain(source, path, 1, 1, "is no regular file");
+        return source_complain(source, path, 1, 1, "is not a regular file");
     size_t size = (size_t)status.st_size, len = 0;
     if (status.st_size > UNBOUND_FILE_MAX || source->bytes + size > UNBOUND_BYTES_MAX)
-        return unbound_source_complain(source, path, 1, 1,
-                                       "is larger than %d MiB, or all files together than %d",
-                                       UNBOUND_FILE_MAX >> 20, UNBOUND_BYTES_MAX >> 20);
+        return source_complain(source, path, 1, 1,
+                               "is larger than %d MiB, or all files together than %d",
+                               UNBOUND_FILE_MAX >> 20, UNBOUND_BYTES_MAX >> 20);
     uint8_t *data = malloc(size + 1);
     while (data && len < size) {
         ssize_t got = read(fd, data + len, size - len);
@@ -216,25 +213,24 @@ static enum err read_fd(struct unbound_source *source, int fd, const char *path,
         len += (size_t)got;
     }
     if (!data)
-        return unbound_source_complain(source, path, 1, 1, "does not fit into memory");
+        return source_complain(source, path, 1, 1, "does not fit into memory");
     source->bytes += size;
     *text = span_of(data, len);
     return ERR_OK;
 }
 
 /* One file at its place; path lives as long as the draft. */
-static enum err unbound_source_read_file(struct unbound_source *source, const char *path, int depth,
-                                         enum unbound_clause *clause)
+static enum err read_unbound_file(struct unbound_source *source, const char *path, int depth,
+                                  enum unbound_clause *clause)
 {
     if (depth > UNBOUND_DEPTH_MAX || ++source->files > UNBOUND_FILES_MAX)
-        return unbound_source_complain(
-            source, path, 1, 1,
-            "is included too deeply (%d) or is one file too many (%d); does it "
-            "include itself?",
-            UNBOUND_DEPTH_MAX, UNBOUND_FILES_MAX);
+        return source_complain(source, path, 1, 1,
+                               "is included too deeply (%d) or is one file too many (%d); does it "
+                               "include itself?",
+                               UNBOUND_DEPTH_MAX, UNBOUND_FILES_MAX);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0)
-        return unbound_source_complain(source, path, 1, 1, "cannot be read: %s", strerror(errno));
+        return source_complain(source, path, 1, 1, "cannot be read: %s", strerror(errno));
     struct span text = {0};
     struct file file = {.name = draft_shown(source->draft, span_of(path, strlen(path))),
                         .depth = depth};
@@ -260,12 +256,12 @@ static enum err read_pattern(struct unbound_source *source, const struct file *f
     bool is_pattern = strpbrk(pattern, "*?[{~") != NULL;
     int result = is_pattern ? glob(pattern, GLOB_BRACE | GLOB_TILDE, NULL, &found) : GLOB_NOMATCH;
     if (!is_pattern)
-        err = unbound_source_read_file(source, pattern, file->depth + 1, clause);
+        err = read_unbound_file(source, pattern, file->depth + 1, clause);
     for (size_t i = 0; result == 0 && i < found.gl_pathc && !err; i++)
-        err = unbound_source_read_file(source, found.gl_pathv[i], file->depth + 1, clause);
+        err = read_unbound_file(source, found.gl_pathv[i], file->depth + 1, clause);
     if (is_pattern && result != 0 && result != GLOB_NOMATCH)
-        err = unbound_source_complain(source, file->name, token->line, token->column,
-                                      "the files to include cannot be listed");
+        err = source_complain(source, file->name, token->line, token->column,
+                              "the files to include cannot be listed");
     globfree(&found);
     return err;
 }
@@ -287,8 +283,8 @@ static enum err include(struct unbound_source *source, struct file *file,
     if (value.kind == UNBOUND_ERROR)
         return complain_token(source, file, &value);
     if (value.kind == UNBOUND_END || !names_files(value.text))
-        return unbound_source_complain(source, file->name, keyword->line, keyword->column,
-                                       "names no file to include");
+        return source_complain(source, file->name, keyword->line, keyword->column,
+                               "names no file to include");
     if (!source->reads_files) {
         const struct draft_origin *origin =
             new_origin(source, file, keyword->line, shown(source, keyword, &value, 1));
@@ -312,9 +308,9 @@ static enum err read_statement(struct unbound_source *source, struct file *file,
     if (is_toplevel || span_equal(keyword->text, span_of("include", 7)))
         return include(source, file, keyword, clause, is_toplevel);
     if (++source->statements > UNBOUND_STATEMENTS_MAX)
-        return unbound_source_complain(source, file->name, keyword->line, keyword->column,
-                                       "has more than %d options, all files together",
-                                       UNBOUND_STATEMENTS_MAX);
+        return source_complain(source, file->name, keyword->line, keyword->column,
+                               "has more than %d options, all files together",
+                               UNBOUND_STATEMENTS_MAX);
     if (begun == UNBOUND_NO_CLAUSE)
         return read_option(source, file, *clause, keyword);
     *clause = begun;
@@ -340,7 +336,7 @@ static enum err read_text(struct unbound_source *source, struct file *file,
 enum err unbound_source_file(struct unbound_source *source, const char *path)
 {
     enum unbound_clause clause = UNBOUND_NO_CLAUSE;
-    return unbound_source_read_file(source, path, 0, &clause);
+    return read_unbound_file(source, path, 0, &clause);
 }
 
 enum err unbound_source_text(struct unbound_source *source, const char *name, struct span text)

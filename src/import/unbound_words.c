@@ -19,7 +19,7 @@ static const struct unbound_word words[] = {
 #include "import/unbound_words.def"
 };
 
-static bool unbound_words_is_word(struct span span, const char *word)
+static bool is_unbound_word(struct span span, const char *word)
 {
     return span_equal(span, span_of(word, strlen(word)));
 }
@@ -27,7 +27,7 @@ static bool unbound_words_is_word(struct span span, const char *word)
 const struct unbound_word *unbound_word_find(enum unbound_clause clause, struct span name)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (words[i].clause == clause && unbound_words_is_word(name, words[i].name))
+        if (words[i].clause == clause && is_unbound_word(name, words[i].name))
             return &words[i];
     return NULL;
 }
@@ -35,7 +35,7 @@ const struct unbound_word *unbound_word_find(enum unbound_clause clause, struct 
 enum unbound_clause unbound_clause_find(struct span name)
 {
     for (int i = UNBOUND_NO_CLAUSE + 1; i < UNBOUND_CLAUSES; i++)
-        if (unbound_words_is_word(name, clauses[i]))
+        if (is_unbound_word(name, clauses[i]))
             return (enum unbound_clause)i;
     return UNBOUND_NO_CLAUSE;
 }
@@ -48,7 +48,7 @@ const char *unbound_clause_name(enum unbound_clause clause)
 enum unbound_clause unbound_word_home(struct span name)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (unbound_words_is_word(name, words[i].name))
+        if (is_unbound_word(name, words[i].name))
             return words[i].clause;
     return UNBOUND_NO_CLAUSE;
 }

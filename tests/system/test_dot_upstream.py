@@ -39,8 +39,8 @@ BREAKERS = {
     "no-common-protocol": (["--tls-alpn", "refuse"], {}, "refused with a TLS alert", "it may need"),
     "garbage": (["--tls-reply", "garbage"], {}, "does not speak TLS", "check its port"),
     "alert": (["--tls-reply", "alert"], {}, "refused with a TLS alert", "it may need"),
-    "fin": (["--tls-reply", "close"], {}, "closed during the TLS handshake", "it serves TLS"),
-    "reset": (["--tls-reply", "reset"], {}, "closed during the TLS handshake", "it serves TLS"),
+    "fin": (["--tls-reply", "close"], {}, "during the TLS handshake", "it serves TLS"),
+    "reset": (["--tls-reply", "reset"], {}, "during the TLS handshake", "it serves TLS"),
     "wants-our-certificate": (["--tls-late-alert"], {}, "refused with a TLS alert",
                               "a client-certificate"),
 }

@@ -33,7 +33,7 @@ def test_files_are_checked_as_one(main_file, tmp_path):
     assert done.returncode == 1
     wrong = f"{tmp_path}/conf.d/30.yaml"
     twice, few = done.stderr.splitlines()
-    assert twice == (f"{wrong}:2:3: error: server.workers: stands twice, first in {main_file}:2; "
+    assert twice == (f"{wrong}:2:3: error: server.workers: is given twice, first in {main_file}:2; "
                      "keep one of them")
     assert few.startswith(f"{wrong}:3:16: error: server.max-clients: takes a whole number")
 

@@ -95,8 +95,8 @@ static void test_who_does_not_exist_is_an_error_with_a_remedy(void **state)
     (void)state;
     expect_file_error(
         "server: {user: nobody-here}\n",
-        ":1:10: error: server.user: names the user \"nobody-here\", who does not exist "
-        "here; create one (as root: useradd --system nobody-here) or take another\n");
+        ":1:10: error: server.user: names the user \"nobody-here\", who does not exist; create one "
+        "(as root: useradd --system nobody-here) or choose another\n");
     expect_file_error("server: {user: \"nobody:no-group-here\"}\n",
                       ":1:10: error: server.user: names the group \"no-group-here\", which");
     expect_file_error("control: {owner: nobody-here}\n",
@@ -108,9 +108,9 @@ static void test_who_does_not_exist_is_an_error_with_a_remedy(void **state)
 static void test_root_is_no_user_to_become(void **state)
 {
     (void)state;
-    expect_file_error("server: {user: root}\n", "server.user: is root, which is no protection");
-    expect_file_error("server: {user: 0:1000}\n", "server.user: is root, which is no protection");
-    expect_file_error("server: {user: nobody:root}\n", "server.user: is in root's group");
+    expect_file_error("server: {user: root}\n", "server.user: is root, which protects nothing");
+    expect_file_error("server: {user: 0:1000}\n", "server.user: is root, which protects nothing");
+    expect_file_error("server: {user: nobody:root}\n", "server.user: is in the group root");
     expect_file_error("server: {user: 4242424}\n", "must be given too: 4242424:GROUP");
 }
 

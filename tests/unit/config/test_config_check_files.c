@@ -290,10 +290,10 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
                        "such file or directory\n");
     expect_file_errors(
         format(text, "upstream: {session-file: %s/s}\n" ZONE, files.garbage),
-        format(line, "1:12: error: upstream.session-file: %s is no directory\n", files.garbage));
+        format(line, "1:12: error: upstream.session-file: %s is not a directory\n", files.garbage));
     expect_file_errors(
         format(text, "log: {tls-keys: %s}\n" ZONE, files.directory),
-        format(line, "1:7: error: log.tls-keys: %s is no regular file\n", files.directory));
+        format(line, "1:7: error: log.tls-keys: %s is not a regular file\n", files.directory));
     expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
     expect_fine("upstream: {session-file: here}\ncache: {snapshot: ./there}\n" ZONE);
     expect_file_errors(
@@ -309,20 +309,20 @@ static void test_no_file_is_written_that_is_read(void **state)
     char *list = tls_certs_file("ads.example\n");
     expect_file_errors(format(text, "cache: {snapshot: %s}\nhosts-file: %s\n" ZONE, list, list),
                        format(line,
-                              "1:9: error: cache.snapshot: %s is the file of hosts-file too, and "
-                              "would be written over; name another file\n",
+                              "1:9: error: cache.snapshot: %s is also the file of hosts-file, and "
+                              "would be overwritten; name another file\n",
                               list));
     expect_file_errors(
         format(text, "log: {tls-keys: %s}\nblock-lists: [{file: %s}]\n" ZONE, list, list),
         format(line,
-               "1:7: error: log.tls-keys: %s is the file of block-lists too, and would be written "
-               "over; name another file\n",
+               "1:7: error: log.tls-keys: %s is also the file of block-lists, and would be "
+               "overwritten; name another file\n",
                list));
     expect_file_errors(
         format(text, "upstream: {session-file: %s, ca-bundle: %s}\n" ZONE, files.ca, files.ca),
         format(line,
-               "1:12: error: upstream.session-file: %s is the file of ca-bundle too, and would be "
-               "written over; name another file\n",
+               "1:12: error: upstream.session-file: %s is also the file of ca-bundle, and would be "
+               "overwritten; name another file\n",
                files.ca));
     remove_file(list);
 }
@@ -338,8 +338,8 @@ static void test_a_file_is_the_same_by_another_name(void **state)
         expect_file_errors(
             format(text, "cache: {snapshot: %s}\nhosts-file: %s\n" ZONE, alias, list),
             format(line,
-                   "1:9: error: cache.snapshot: %s is the file of hosts-file too, and would be "
-                   "written over; name another file\n",
+                   "1:9: error: cache.snapshot: %s is also the file of hosts-file, and would be "
+                   "overwritten; name another file\n",
                    alias));
         assert_int_equal(unlink(alias), 0);
     }
@@ -355,16 +355,15 @@ static void test_no_file_is_written_twice(void **state)
         format(text, "cache: {snapshot: %s/a}\nupstream: {session-file: %s/../%s/a}\n" ZONE,
                files.directory, files.directory, strrchr(files.directory, '/') + 1),
         format(line,
-               "1:9: error: cache.snapshot: %s/a is the file of upstream.session-file too, and "
-               "would be written over; name another file\n",
+               "1:9: error: cache.snapshot: %s/a is also the file of upstream.session-file, and "
+               "would be overwritten; name another file\n",
                files.directory));
-    expect_file_errors(
-        format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/a.new}\n" ZONE, files.directory,
-               files.directory),
-        format(line,
-               "1:9: error: cache.snapshot: %s/a.new is the file of log.tls-keys too, and would be "
-               "written over; name another file\n",
-               files.directory));
+    expect_file_errors(format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/a.new}\n" ZONE,
+                              files.directory, files.directory),
+                       format(line,
+                              "1:9: error: cache.snapshot: %s/a.new is also the file of "
+                              "log.tls-keys, and would be overwritten; name another file\n",
+                              files.directory));
     expect_fine(format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/b}\n" ZONE,
                        files.directory, files.directory));
 }
@@ -383,8 +382,8 @@ static void test_the_configuration_itself_is_not_written_over(void **state)
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     assert_int_equal(config_load(path, &config, &errors), ERR_INVALID);
     format(line,
-           "%s:1:9: error: cache.snapshot: %s is the file of the configuration too, and would be "
-           "written over; name another file\n",
+           "%s:1:9: error: cache.snapshot: %s is also the file of the configuration, and would be "
+           "overwritten; name another file\n",
            path, path);
     assert_int_equal(buf_len(&errors), strlen(line));
     assert_memory_equal(buf_span(&errors).data, line, strlen(line));
@@ -427,9 +426,9 @@ static void test_files_of_secrets_that_cannot_be_used_are_told(void **state)
     expect_secrets_error(bad, "2:3: a secret is 32 hexadecimal digits on a line of its own, as "
                               "`openssl rand -hex 16` prints");
     expect_secrets_error(empty, "1:1: there is no secret; `openssl rand -hex 16` prints one");
-    expect_secrets_error(open, " everybody may read or write it; give it the mode 0640 or 0600");
+    expect_secrets_error(open, " other users may read or write it; set its mode to 0640 or 0600");
     expect_secrets_error(large_path, " too large");
-    expect_secrets_error(files.directory, " no regular file");
+    expect_secrets_error(files.directory, " not a regular file");
     expect_secrets_error("/nonexistent/c", " No such file or directory");
     remove_file(bad);
     remove_file(empty);
@@ -494,9 +493,9 @@ static void test_more_different_sets_than_a_worker_holds(void **state)
     }
     assert_null(load_as_file(text));
     assert_string_equal(errors_text,
-                        "258:3: error: forward-zones[255]: is more than the 256 different sets of "
-                        "ca-bundle, client-certificate, client-key, tls-ciphers and tls-groups "
-                        "that are taken; let upstreams share some of them\n");
+                        "258:3: error: forward-zones[255]: exceeds the limit of 256 different sets "
+                        "of ca-bundle, client-certificate, client-key, tls-ciphers and tls-groups; "
+                        "let upstreams share some of them\n");
 }
 
 static void expect_hints_error(const char *hints, const char *error)
@@ -525,9 +524,9 @@ static void test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here(void
     struct config *config = load_as_file(format(text, "recursion: {root-hints: %s}\n", path));
     struct span said = buf_span(&config->warnings);
     format(line,
-           ":1:13: warning: recursion.do-not-query has every root server of %s, so nobody may be "
-           "asked for names that no zone takes; leave their addresses out of that list ([] is "
-           "none; where it is not written, it is 127.0.0.0/8 and ::1)\n",
+           ":1:13: warning: recursion.do-not-query has every root server of %s, so recursion may "
+           "ask none of them; remove their addresses from that list ([] is an empty list; the "
+           "default is 127.0.0.0/8 and ::1)\n",
            path);
     assert_true(said.len > strlen(line));
     assert_memory_equal(said.data + said.len - strlen(line), line, strlen(line));

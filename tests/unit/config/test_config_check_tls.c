@@ -28,25 +28,25 @@ static void expect_fine(const char *text)
 
 #define ADDRESS_TAKES "takes an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not "
 #define NAME_TAKES "takes a host name such as dns.example.net, or \"\" for none, not "
-#define PIN_TAKES "takes SHA-256 of a public key as 44 characters of base64, the last a =, not "
+#define PIN_TAKES "takes the SHA-256 of a public key as 44 characters of base64 that end in =, not "
 #define PIN "fBvsCJ+wnwFhEsiGyKQHmIHKJJkFk5A/fKsJpIxEKQ4="
 #define OTHER_PIN "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 static void test_host_names(void **state)
 {
     (void)state;
-    expect_error("upstream: {auth-name: 192.0.2.1}",
-                 "1:23: error: upstream.auth-name: " NAME_TAKES
-                 "\"192.0.2.1\"; leave it out: without a name the certificate must be for the "
-                 "address");
-    expect_error("upstream: {auth-name: \"2001:db8::1\"}",
-                 "1:23: error: upstream.auth-name: " NAME_TAKES
-                 "\"2001:db8::1\"; leave it out: without a name the certificate must be for the "
-                 "address");
-    expect_error("upstream: {auth-name: \"*.example.net\"}",
-                 "1:23: error: upstream.auth-name: " NAME_TAKES
-                 "\"*.example.net\"; write the name itself, a certificate for *.example.net is "
-                 "for it too");
+    expect_error(
+        "upstream: {auth-name: 192.0.2.1}",
+        "1:23: error: upstream.auth-name: " NAME_TAKES
+        "\"192.0.2.1\"; leave it out: without a name the certificate must match the address");
+    expect_error(
+        "upstream: {auth-name: \"2001:db8::1\"}",
+        "1:23: error: upstream.auth-name: " NAME_TAKES
+        "\"2001:db8::1\"; leave it out: without a name the certificate must match the address");
+    expect_error(
+        "upstream: {auth-name: \"*.example.net\"}",
+        "1:23: error: upstream.auth-name: " NAME_TAKES
+        "\"*.example.net\"; write the name itself: a certificate for *.example.net covers it too");
     expect_error("upstream: {auth-name: a..example}",
                  "1:23: error: upstream.auth-name: " NAME_TAKES "\"a..example\"");
     expect_error("upstream: {auth-name: .example}", /* OpenSSL would take any name below it */
@@ -55,14 +55,14 @@ static void test_host_names(void **state)
                                                "name such as dns.example.net, or \"\" for none, "
                                                "not a list");
     expect_error("upstream: {auth-nam: a}",
-                 "1:12: error: upstream.auth-nam: is not known; did you mean auth-name?");
+                 "1:12: error: upstream.auth-nam: is unknown; did you mean auth-name?");
 }
 
 static void test_names_beyond_ascii_are_sent_to_their_form_in_ascii(void **state)
 {
     (void)state;
     assert_null(load_text("upstream: {auth-name: d\303\274sseldorf.example}\n" ZONE));
-    assert_non_null(strstr(errors_text, "; write it in ASCII, with xn-- before such labels\n"));
+    assert_non_null(strstr(errors_text, "; write it in ASCII, with xn-- labels\n"));
 }
 
 static void test_a_name_may_have_253_bytes(void **state)
@@ -88,12 +88,12 @@ static void test_pins(void **state)
     expect_error("upstream: {pin-sha256: [Zm9v]}",
                  "1:25: error: upstream.pin-sha256[0]: " PIN_TAKES "\"Zm9v\"");
     expect_error("upstream: {pin-sha256: [" PIN ", " PIN "]}",
-                 "1:71: error: upstream.pin-sha256[1]: stands twice; keep one of them");
+                 "1:71: error: upstream.pin-sha256[1]: is given twice; keep one of them");
     expect_error("upstream: {pin-sha256: [" PIN ", \"sha256//" PIN "\"]}",
-                 "1:71: error: upstream.pin-sha256[1]: stands twice; keep one of them");
+                 "1:71: error: upstream.pin-sha256[1]: is given twice; keep one of them");
     expect_error("upstream: {pin-sha256: [{a: b}]}",
-                 "1:25: error: upstream.pin-sha256[0]: takes SHA-256 of a public key as 44 "
-                 "characters of base64, the last a =, not a mapping");
+                 "1:25: error: upstream.pin-sha256[0]: takes the SHA-256 of a public key as 44 "
+                 "characters of base64 that end in =, not a mapping");
     expect_error("upstream: {pin-sha256: " PIN "}",
                  "1:24: error: upstream.pin-sha256: takes a list of pins in base64 such as "
                  "[" PIN "], not \"" PIN "\"; write it between [ and ]");
@@ -107,8 +107,8 @@ static void test_pins_in_other_alphabets_get_a_hint(void **state)
     assert_null(
         load_text("upstream: {pin-sha256: "
                   "[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]}\n" ZONE));
-    assert_non_null(strstr(errors_text, "; this is hexadecimal, and must be of the public key, "
-                                        "not of the certificate\n"));
+    assert_non_null(strstr(errors_text, "; this is hexadecimal: write base64, and the hash of the "
+                                        "public key, not of the certificate\n"));
     assert_null(
         load_text("upstream: {pin-sha256: [fBvsCJ-wnwFhEsiGyKQHmIHKJJkFk5A_fKsJpIxEKQ4=]}\n" ZONE));
     assert_non_null(strstr(errors_text, "; its characters are A to Z, a to z, 0 to 9, + and /\n"));
@@ -136,26 +136,26 @@ static void test_names_behind_addresses(void **state)
 {
     (void)state;
     expect_errors(TLS_ZONE("192.0.2.1#192.0.2.2"),
-                  "f:1:39: error: forward-zones[0].upstreams[0]: has the address 192.0.2.2 behind "
-                  "the #; leave it out: without a name the certificate must be for the address\n");
+                  "f:1:39: error: forward-zones[0].upstreams[0]: has the address 192.0.2.2 after "
+                  "the #; leave it out: without a name the certificate must match the address\n");
     expect_errors(TLS_ZONE("192.0.2.1#a..b"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
-                  "\"192.0.2.1#a..b\"; what stands behind the # is no host name\n");
+                  "\"192.0.2.1#a..b\"; the text after the # is not a host name\n");
     expect_errors(TLS_ZONE("192.0.2.1@853#"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
-                  "\"192.0.2.1@853#\"; what stands behind the # is no host name\n");
+                  "\"192.0.2.1@853#\"; the text after the # is not a host name\n");
     expect_errors(TLS_ZONE("192.0.2.1:853#dns.example.net"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
-                  "\"192.0.2.1:853#dns.example.net\"; the port stands after an @\n");
+                  "\"192.0.2.1:853#dns.example.net\"; write the port after an @\n");
     expect_errors(TLS_ZONE("dns.example.net"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
                   "\"dns.example.net\"; names are not looked up\n");
     expect_error("server: {listen: [192.0.2.1#a.example]}",
-                 "1:19: error: server.listen[0]: has a name (#a.example), which only upstreams "
+                 "1:19: error: server.listen[0]: has a name (#a.example), which only upstreams may "
                  "have; leave it out");
     expect_error("server: {outgoing: [192.0.2.1#a.example]}",
                  "1:21: error: server.outgoing[0]: has a name (#a.example), which only upstreams "
-                 "have; leave it out");
+                 "may have; leave it out");
 }
 
 static void test_a_name_where_tls_is_not_spoken(void **state)
@@ -183,14 +183,14 @@ static void test_one_server_given_with_and_without_its_port(void **state)
 {
     (void)state;
     expect_errors(TLS_ZONE("192.0.2.1, 192.0.2.1@853#a.example"),
-                  "f:1:50: error: forward-zones[0].upstreams[1]: 192.0.2.1@853 stands twice; keep "
-                  "one of them\n");
+                  "f:1:50: error: forward-zones[0].upstreams[1]: 192.0.2.1@853 is given twice; "
+                  "keep one of them\n");
     expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.1, 192.0.2.1@53]}]",
-                  "f:1:50: error: forward-zones[0].upstreams[1]: 192.0.2.1@53 stands twice; keep "
+                  "f:1:50: error: forward-zones[0].upstreams[1]: 192.0.2.1@53 is given twice; keep "
                   "one of them\n");
     expect_errors(TLS_ZONE("192.0.2.1#a.example, 192.0.2.1#b.example"),
-                  "f:1:60: error: forward-zones[0].upstreams[1]: 192.0.2.1#b.example stands twice; "
-                  "keep one of them\n");
+                  "f:1:60: error: forward-zones[0].upstreams[1]: 192.0.2.1#b.example is given "
+                  "twice; keep one of them\n");
     expect_fine(TLS_ZONE("192.0.2.1, 192.0.2.1@53"));
 }
 
@@ -198,12 +198,12 @@ static void test_keys_of_tls_in_a_zone_without_tls(void **state)
 {
     (void)state;
     expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.1], auth-name: a.example}]",
-                  "f:1:51: error: forward-zones[0].auth-name: concerns TLS, but no upstream of "
-                  "this zone is asked over it; write transport: tls, or leave it out\n");
+                  "f:1:51: error: forward-zones[0].auth-name: is about TLS, but no upstream of "
+                  "this zone uses it; write transport: tls, or leave it out\n");
     expect_errors(
         "forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tcp, pin-sha256: [" PIN "]}]",
-        "f:1:67: error: forward-zones[0].pin-sha256: concerns TLS, but no upstream of "
-        "this zone is asked over it; write transport: tls, or leave it out\n");
+        "f:1:67: error: forward-zones[0].pin-sha256: is about TLS, but no upstream of this zone "
+        "uses it; write transport: tls, or leave it out\n");
     expect_fine("tcp-upstream-keepalive: [{prefix: 192.0.2.1, transport: tls}]\n"
                 "forward-zones: [{name: ., upstreams: [192.0.2.1, 198.51.100.1], auth-name: a}]\n");
     expect_fine("upstream: {auth-name: a.example, pin-sha256: [" PIN "]}\n"
@@ -280,8 +280,8 @@ static void test_tls_may_be_all_that_is_listened_for(void **state)
     assert_int_equal(config->server.listen_tls_count, 1);
     config_free(config);
     expect_error("server: {listen: [], listen-tls: []}",
-                 "1:10: error: server.listen: has no address, and there is no listen-tls either: "
-                 "nobody could ask; name one");
+                 "1:10: error: server.listen: has no address, and neither has listen-tls: no "
+                 "client could send queries; add one");
     expect_error("server: {listen: [], listen-tls: [x]}",
                  "1:35: error: server.listen-tls[0]: " ADDRESS_TAKES
                  "\"x\"; names are not looked up");
@@ -299,11 +299,12 @@ static void test_listeners_over_tls(void **state)
     expect_error(
         "server: {listen: [127.0.0.1@853], listen-tls: [127.0.0.1], tls-certificate: /c, tls-key: "
         "/k}",
-        "1:35: error: server.listen-tls: 127.0.0.1@853 stands in server.listen too; one of them "
+        "1:35: error: server.listen-tls: 127.0.0.1@853 is in server.listen too; one of them "
         "needs another port");
-    expect_error("server: {listen-tls: [127.0.0.1, 127.0.0.1@853], tls-certificate: /c, "
-                 "tls-key: /k}",
-                 "1:34: error: server.listen-tls[1]: 127.0.0.1@853 stands twice; keep one of them");
+    expect_error(
+        "server: {listen-tls: [127.0.0.1, 127.0.0.1@853], tls-certificate: /c, "
+        "tls-key: /k}",
+        "1:34: error: server.listen-tls[1]: 127.0.0.1@853 is given twice; keep one of them");
     expect_fine("server: {tls-certificate: /c, tls-key: /k}\n" ZONE);
     expect_fine("server: {tls-certificate: /c}\n" ZONE);
 }
@@ -316,12 +317,12 @@ static void test_circles_over_tls(void **state)
     char text[512];
     snprintf(text, sizeof(text), "%s%s", server, TLS_ZONE("127.0.0.1@8853"));
     expect_errors(text, "f:2:17: error: forward-zones[0]: 127.0.0.1@8853 is an address of "
-                        "server.listen-tls: queries would go round in a circle\n");
+                        "server.listen-tls: queries would loop\n");
     expect_errors("server: {listen: [127.0.0.1@5300]}\n"
                   "forward-zones: [{name: ., upstreams: [127.0.0.1], transport: tls, profile: "
                   "opportunistic, fallback-port: 5300}]",
                   "f:2:17: error: forward-zones[0]: 127.0.0.1@5300 is an address of server.listen: "
-                  "queries would go round in a circle\n");
+                  "queries would loop\n");
     expect_fine("server: {listen: [127.0.0.1@53]}\n" TLS_ZONE("127.0.0.1"));
 }
 
@@ -332,9 +333,9 @@ static void test_trust_takes_strict_tls(void **state)
                 "yes}]");
     expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.1], transport: tls, profile: "
                   "opportunistic, trust-ad: yes}]",
-                  "f:1:17: error: forward-zones[0]: trust-ad: yes takes upstreams over TLS with "
-                  "profile: strict, or on the loopback interface, not 192.0.2.1@853: on the way an "
-                  "answer could be changed\n");
+                  "f:1:17: error: forward-zones[0]: trust-ad: yes needs upstreams over TLS with "
+                  "profile: strict, or on the loopback interface, and 192.0.2.1@853 is neither: "
+                  "its answers could be changed in transit\n");
 }
 
 static void test_one_file_for_two_kinds_of_secrets(void **state)
@@ -347,8 +348,8 @@ static void test_one_file_for_two_kinds_of_secrets(void **state)
     expect_error("cache: {snapshot: /x/s}\nlog: {tls-keys: /x/s}",
                  "2:7: error: log.tls-keys: is the file of cache.snapshot; name another");
     expect_error("tcp-upstream-keepalive: [{prefix: 10.0.0.1, session-file: /x/s}]",
-                 "1:45: error: tcp-upstream-keepalive[0].session-file: concerns the whole process; "
-                 "move it to the section upstream");
+                 "1:45: error: tcp-upstream-keepalive[0].session-file: applies to the whole "
+                 "process; move it to the section upstream");
 }
 
 static void test_words_and_bounds(void **state)
@@ -363,7 +364,7 @@ static void test_words_and_bounds(void **state)
     expect_error("upstream: {fallback-port: 0}",
                  "1:27: error: upstream.fallback-port: 0 is out of range; takes 1 to 65535");
     expect_error("upstream: {tls-ciphers: [a]}",
-                 "1:25: error: upstream.tls-ciphers: takes words with a colon between them, or "
+                 "1:25: error: upstream.tls-ciphers: takes words separated by colons, or "
                  "\"\" for none, not a list");
 }
 
@@ -386,13 +387,13 @@ static void test_texts_have_a_bound(void **state)
 static void test_late_errors_count_items_as_the_file_does(void **state)
 {
     (void)state;
-    expect_errors("forward-zones:\n"
-                  "  - {name: a..b, upstreams: [192.0.2.1]}\n"
-                  "  - {name: c, upstreams: [192.0.2.1], auth-name: a}\n",
-                  "f:2:12: error: forward-zones[0].name: takes a domain name such as corp.example, "
-                  "or a single dot for everything, not \"a..b\"\n"
-                  "f:3:39: error: forward-zones[1].auth-name: concerns TLS, but no upstream of "
-                  "this zone is asked over it; write transport: tls, or leave it out\n");
+    expect_errors(
+        "forward-zones:\n"
+        "  - {name: a..b, upstreams: [192.0.2.1]}\n"
+        "  - {name: c, upstreams: [192.0.2.1], auth-name: a}\n",
+        "f:2:12: error: forward-zones[0].name: takes a domain name such as corp.example, or a "
+        "single dot for everything, not \"a..b\"\nf:3:39: error: forward-zones[1].auth-name: is "
+        "about TLS, but no upstream of this zone uses it; write transport: tls, or leave it out\n");
 }
 
 /* No matter of squares: each of them would look for its place. */

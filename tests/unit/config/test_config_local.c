@@ -106,10 +106,10 @@ static void test_errors_say_where_and_what(void **state)
                  "1:14: error: local-data[0]: takes a record such as \"nas.home.arpa. 3600 IN A "
                  "192.0.2.7\", not \"a.example A 192.0.2\"");
     expect_error("local-data: [a.example CH TXT hello]",
-                 "1:14: error: local-data[0]: is no record to answer with: its class is not IN; "
+                 "1:14: error: local-data[0]: cannot be used as a record: its class is not IN; "
                  "correct it or leave it out");
     expect_error("local-data:\n  - a.example A 192.0.2.1\n  - A.example CNAME b.example",
-                 "3:5: error: local-data[1]: is no record to answer with: its name has other "
+                 "3:5: error: local-data[1]: cannot be used as a record: its name has other "
                  "records, which a CNAME does not allow; correct it or leave it out");
     expect_error("local-data: [\" A 192.0.2.1\"]",
                  "1:14: error: local-data[0]: begins with a blank and so has no owner; write the "
@@ -135,9 +135,9 @@ static void test_errors_say_where_and_what(void **state)
                  "1:15: error: local-zones[0]: has no action; takes transparent, refuse, nxdomain, "
                  "nodata or redirect");
     expect_error("local-zones:\n  - {name: lan, action: nodata}\n  - {name: LAN., action: refuse}",
-                 "3:5: error: local-zones[1]: zone lan. stands twice; keep one of them");
+                 "3:5: error: local-zones[1]: zone lan. is given twice; keep one of them");
     expect_error("local-zones: [{name: lan, action: redirect}]",
-                 "1:15: error: local-zones[0]: redirects to nowhere; add a record of lan. to "
+                 "1:15: error: local-zones[0]: has nothing to redirect to; add a record of lan. to "
                  "local-data");
     expect_error("local-zones: [lan]",
                  "1:15: error: local-zones[0]: takes a mapping such as {name: ads.example, action: "
@@ -145,15 +145,16 @@ static void test_errors_say_where_and_what(void **state)
     expect_error("block-lists: [{file: \"\"}]",
                  "1:15: error: block-lists[0]: names no file; write {file: "
                  "/var/lib/nailup/ads.txt}");
-    expect_error("block-lists: [{file: /a, action: redirect}]",
-                 "1:15: error: block-lists[0]: redirects to nowhere; write redirect-to: [0.0.0.0, "
-                 "\"::\"] or another action");
+    expect_error(
+        "block-lists: [{file: /a, action: redirect}]",
+        "1:15: error: block-lists[0]: has no address to redirect to; write redirect-to: [0.0.0.0, "
+        "\"::\"] or another action");
     expect_error("block-lists: [{file: /a, redirect-to: [0.0.0.0]}]",
                  "1:15: error: block-lists[0]: has addresses but another action; write action: "
                  "redirect");
     expect_error("block-lists: [{file: /a, action: redirect, redirect-to: [192.0.2.1@80]}]",
-                 "1:58: error: block-lists[0].redirect-to[0]: has a port, which no record can say; "
-                 "leave it out");
+                 "1:58: error: block-lists[0].redirect-to[0]: has a port, which a record cannot "
+                 "express; leave it out");
 }
 
 /* ---- files ---- */
@@ -245,7 +246,7 @@ static void test_of_many_broken_lines_ten_are_told_and_the_rest_is_counted(void 
     for (size_t i = 0; i < span.len; i++)
         lines += span.data[i] == '\n';
     assert_int_equal(lines, 11);
-    assert_non_null(memmem(span.data, span.len, "490 more lines are not understood", 33));
+    assert_non_null(memmem(span.data, span.len, "490 more lines were not understood", 33));
     config_free(config);
 }
 
@@ -256,7 +257,7 @@ static void test_files_that_cannot_be_read_are_errors(void **state)
     assert_null(load_with(list_path, directory));
     snprintf(expected, sizeof(expected),
              "%s:1:15: error: block-lists[0].file: %s cannot be read: No such file or directory\n"
-             "%s:2:1: error: hosts-file: %s is no regular file\n",
+             "%s:2:1: error: hosts-file: %s is not a regular file\n",
              config_path, list_path, config_path, directory);
     assert_string_equal(errors_text, expected);
 }
@@ -268,7 +269,7 @@ static void test_a_fifo_is_no_list(void **state)
     assert_int_equal(mkfifo(list_path, 0600), 0);
     write_file(hosts_path, "");
     assert_null(load_with(list_path, hosts_path));
-    assert_non_null(strstr(errors_text, "is no regular file"));
+    assert_non_null(strstr(errors_text, "is not a regular file"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -124,12 +124,11 @@ static void test_private_addresses_and_who_may_have_them(void **state)
     expect_errors(
         "recursion: {private-addresses: [10.0.0.0/8, inside], private-domains: [a.b, A.B., "
         "a..b]}\n",
-        "f:1:45: error: recursion.private-addresses[1]: takes an address or a prefix such "
-        "as 10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without a port, not \"inside\"\n"
-        "f:1:77: error: recursion.private-domains[1]: a.b. stands twice; keep one of "
-        "them\n"
-        "f:1:83: error: recursion.private-domains[2]: takes a domain name such as "
-        "corp.example, or a single dot for everything, not \"a..b\"\n");
+        "f:1:45: error: recursion.private-addresses[1]: takes an address or a prefix such as "
+        "10.1.1.1, 10.50.1.64/27 or \"2001:db8::/32\", without a port, not \"inside\"\nf:1:77: "
+        "error: recursion.private-domains[1]: a.b. is given twice; keep one of them\nf:1:83: "
+        "error: recursion.private-domains[2]: takes a domain name such as corp.example, or a "
+        "single dot for everything, not \"a..b\"\n");
 }
 
 /* ---- errors ---- */
@@ -153,18 +152,17 @@ static void test_contradictions_say_what_to_do(void **state)
     expect_errors("forward-zones: [{name: A.example, upstreams: [192.0.2.53]}]\n"
                   "stub-zones: [{name: b, upstreams: [192.0.2.1]}, {name: a.Example, upstreams: "
                   "[192.0.2.1]}]\n",
-                  "f:2:50: error: stub-zones[1].name: a.example. stands in forward-zones too: its "
-                  "servers are recursive ones or authoritative ones; keep one of them\n");
+                  "f:2:50: error: stub-zones[1].name: a.example. is in forward-zones too, but its "
+                  "servers are either recursive or authoritative; keep one of them\n");
 }
 
 static void test_tls_for_all_servers_of_the_world_is_warned_of(void **state)
 {
     (void)state;
-    static const char expected[] = "f:1:12: warning: upstream.transport: tls holds for the "
-                                   "authoritative servers that recursion "
-                                   "meets too, and few of them speak it; write it into the zones "
-                                   "and entries whose servers do, "
-                                   "or turn recursion.enabled off\n";
+    static const char expected[] =
+        "f:1:12: warning: upstream.transport: tls also applies to the authoritative servers that "
+        "recursion discovers, and few of them support it; write it into the zones and entries "
+        "whose servers do, or write recursion.enabled: no\n";
     struct config *config = load_fine("upstream: {transport: tls, profile: opportunistic}\n");
     struct span said = buf_span(&config->warnings);
     assert_int_equal(said.len, strlen(expected));
@@ -190,10 +188,9 @@ static void test_hints_of_whom_nobody_may_be_asked_are_warned_of(void **state)
 {
     (void)state;
     expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n",
-                   "f:1:13: warning: recursion.do-not-query has every root server of the hints "
-                   "that are built in, so nobody may be asked for names that no zone takes; leave "
-                   "their addresses out of that list ([] is none; where it is not written, it is "
-                   "127.0.0.0/8 and ::1)\n");
+                   "f:1:13: warning: recursion.do-not-query has every root server of the built-in "
+                   "hints, so recursion may ask none of them; remove their addresses from that "
+                   "list ([] is an empty list; the default is 127.0.0.0/8 and ::1)\n");
     expect_warning("recursion: {do-not-query: [0.0.0.0/0]}\n", "");
     expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0'], enabled: no}\n" ZONE, "");
     expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n" ZONE, "");
@@ -211,26 +208,27 @@ static void test_values_that_cannot_be(void **state)
         "f:1:33: error: recursion.prefer-ip: takes any, 4 or 6, not \"5\"; did you mean "
         "4?\n"
         "f:1:45: error: recursion.priming: takes yes or no, not \"1\"; did you mean yes?\n");
-    snprintf(errors, sizeof(errors),
-             "f:1:40: error: recursion.do-not-query[1]: 10.1.0.0/8 stands twice; keep one of them\n"
-             "f:1:52: error: recursion.do-not-query[2]: %s \"x\"\n"
-             "f:1:55: error: recursion.do-not-query[3]: %s \"1.2.3.4@53\"\n"
-             "f:1:67: error: recursion.do-not-query[4]: %s a list\n",
-             takes_prefix, takes_prefix, takes_prefix);
+    snprintf(
+        errors, sizeof(errors),
+        "f:1:40: error: recursion.do-not-query[1]: 10.1.0.0/8 is given twice; keep one of them\n"
+        "f:1:52: error: recursion.do-not-query[2]: %s \"x\"\n"
+        "f:1:55: error: recursion.do-not-query[3]: %s \"1.2.3.4@53\"\n"
+        "f:1:67: error: recursion.do-not-query[4]: %s a list\n",
+        takes_prefix, takes_prefix, takes_prefix);
     expect_errors("recursion: {do-not-query: [10.0.0.0/8, 10.1.0.0/8, x, 1.2.3.4@53, [a]]}",
                   errors);
     expect_errors("recursion: {root-hints: \"a\\nb\", prming: no}",
                   "f:1:25: error: recursion.root-hints: takes a path, or \"\" for none, not "
                   "\"a?b\"\n"
-                  "f:1:33: error: recursion.prming: is not known; did you mean priming?\n");
+                  "f:1:33: error: recursion.prming: is unknown; did you mean priming?\n");
 }
 
 static void test_stub_zones_that_cannot_be(void **state)
 {
     (void)state;
-    expect_errors("stub-zones: [{name: a, upstreams: [192.0.2.1], trust-ad: yes}]",
-                  "f:1:48: error: stub-zones[0].trust-ad: is not known; nailup.yaml(5) lists what "
-                  "is\n");
+    expect_errors(
+        "stub-zones: [{name: a, upstreams: [192.0.2.1], trust-ad: yes}]",
+        "f:1:48: error: stub-zones[0].trust-ad: is unknown; nailup.yaml(5) lists all keys\n");
     expect_errors("stub-zones: [{name: a}, {upstreams: [192.0.2.1]}, b]",
                   "f:1:14: error: stub-zones[0]: has no upstreams; takes a list of addresses such "
                   "as [192.0.2.53, \"2001:db8::53@5353\"]\n"
@@ -240,14 +238,14 @@ static void test_stub_zones_that_cannot_be(void **state)
                   "[192.0.2.53]}, not \"b\"\n");
     expect_errors("stub-zones: [{name: a, upstreams: [192.0.2.1]}, {name: A, upstreams: "
                   "[192.0.2.2]}]",
-                  "f:1:49: error: stub-zones[1]: zone a. stands twice; write all of its upstreams "
-                  "into one of them\n");
+                  "f:1:49: error: stub-zones[1]: zone a. is given twice; write all of its "
+                  "upstreams into one of them\n");
     expect_errors("stub-zones: [{name: a, upstreams: [127.0.0.1, 192.0.2.1#ns.example], "
                   "connections: 5}]",
                   "f:1:14: error: stub-zones[0]: connections 5 is above max-connections 4; lower "
                   "the one or raise the other\n"
                   "f:1:14: error: stub-zones[0]: 127.0.0.1@53 is an address of server.listen: "
-                  "queries would go round in a circle\n"
+                  "queries would loop\n"
                   "f:1:47: error: stub-zones[0].upstreams[1]: names a server for TLS "
                   "(#ns.example), but is asked over udp; write transport: tls in the zone, or "
                   "leave the name out\n");

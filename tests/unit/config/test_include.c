@@ -167,13 +167,15 @@ static void test_include_value_given_twice_names_both_places(void **state)
     put("main", "include: [one, two]\nserver:\n  workers: 3\n" ZONE);
     put("one", "server:\n  rate-limit:\n    slip: 1\n  workers: 4\n");
     put("two", "# here\nserver: {rate-limit: {slip: 1}}\n");
-    main_fails("one:4:3: error: server.workers: stands twice, first in main:3; keep one of them\n"
-               "two:2:23: error: server.rate-limit.slip: stands twice, first in one:3; keep one of "
-               "them\n");
+    main_fails(
+        "one:4:3: error: server.workers: is given twice, first in main:3; keep one of them\n"
+        "two:2:23: error: server.rate-limit.slip: is given twice, first in one:3; keep one of "
+        "them\n");
     put("one", "server: [1]\n");
     put("two", "forward-zones: none\n");
-    main_fails("one:1:1: error: server: stands twice, first in main:2; keep one of them\n"
-               "two:1:1: error: forward-zones: stands twice, first in main:4; keep one of them\n");
+    main_fails(
+        "one:1:1: error: server: is given twice, first in main:2; keep one of them\n"
+        "two:1:1: error: forward-zones: is given twice, first in main:4; keep one of them\n");
 }
 
 static void test_include_errors_are_in_the_file_that_has_them(void **state)
@@ -184,7 +186,7 @@ static void test_include_errors_are_in_the_file_that_has_them(void **state)
     put("two",
         "forward-zones:\n- {name: a.test, upstreams: []}\n- {name: b.test, upstreams: [x]}\n");
     main_fails("main:2:19: error: server.workers: takes a whole number, not \"many\"\n"
-               "one:3:3: error: cache.sise: is not known; did you mean size?\n"
+               "one:3:3: error: cache.sise: is unknown; did you mean size?\n"
                "two:2:29: error: forward-zones[1].upstreams: has 0 addresses; takes 1 to 64\n"
                "two:3:30: error: forward-zones[2].upstreams[0]: takes an address such as "
                "192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not \"x\"; names are not looked "
@@ -207,7 +209,7 @@ static void test_include_of_what_is_not_yaml_says_where(void **state)
     (void)state;
     put("main", "include: one\n" ZONE);
     put("one", "a: 1\na: 2\n");
-    main_fails("one:2:1: error: a: stands twice, first in line 1; keep one of them\n");
+    main_fails("one:2:1: error: a: is given twice, first in line 1; keep one of them\n");
     put("one", "- a\n");
     main_fails("one:1:1: error: file: takes a mapping of keys to values, not a list\n");
 }
@@ -218,15 +220,17 @@ static void test_include_of_itself_is_refused(void **state)
     put("main", "include: one\n" ZONE);
     put("one", "include: [two]\n");
     put("two", "include: main\n");
-    main_fails("two:1:10: error: include: main is included twice or by itself; name it once\n");
+    main_fails(
+        "two:1:10: error: include: main is included twice or includes itself; name it once\n");
     put("two", "include: ../*/one\n");
     struct config *config = load_main();
     assert_null(config);
-    assert_non_null(strstr(errors_text, "is included twice or by itself"));
+    assert_non_null(strstr(errors_text, "is included twice or includes itself"));
     put("two", "");
     assert_int_equal(symlink("one", "link"), 0);
     put("main", "include: [one, link]\n" ZONE);
-    main_fails("main:1:16: error: include: link is included twice or by itself; name it once\n");
+    main_fails(
+        "main:1:16: error: include: link is included twice or includes itself; name it once\n");
 }
 
 static void test_include_of_what_cannot_be_read_is_refused(void **state)
@@ -236,11 +240,11 @@ static void test_include_of_what_cannot_be_read_is_refused(void **state)
     assert_int_equal(mkfifo("pipe", 0644), 0);
     put("main", "include: [none, folder, pipe, '', [one], /dev/zero]\n" ZONE);
     main_fails("main:1:11: error: include: none cannot be read: No such file or directory\n"
-               "main:1:17: error: include: folder is no plain file\n"
-               "main:1:25: error: include: pipe is no plain file\n"
+               "main:1:17: error: include: folder is not a regular file\n"
+               "main:1:25: error: include: pipe is not a regular file\n"
                "main:1:31: error: include: takes a path, or a list of paths\n"
                "main:1:35: error: include: takes a path, or a list of paths\n"
-               "main:1:42: error: include: /dev/zero is no plain file\n");
+               "main:1:42: error: include: /dev/zero is not a regular file\n");
 }
 
 static void test_include_depth_is_bounded(void **state)
@@ -257,7 +261,7 @@ static void test_include_depth_is_bounded(void **state)
     assert_int_equal(config->included, 8);
     config_free(config);
     put("f8", "include: f9\n");
-    main_fails("f8:1:10: error: include: files include each other deeper than 8\n");
+    main_fails("f8:1:10: error: include: files are included deeper than 8\n");
 }
 
 static void test_include_number_of_files_is_bounded(void **state)
@@ -310,14 +314,14 @@ static void test_include_stands_at_the_top_of_a_file_only(void **state)
 {
     (void)state;
     put("main", "server: {include: one}\n" ZONE);
-    main_fails("main:1:10: error: server.include: is not known; nailup.yaml(5) lists what is\n");
+    main_fails("main:1:10: error: server.include: is unknown; nailup.yaml(5) lists all keys\n");
 }
 
 static void test_include_in_text_alone_is_refused(void **state)
 {
     (void)state;
     expect_errors("include: /etc/passwd\n" ZONE,
-                  "f:1:1: error: include: can only stand in a file; leave it out\n");
+                  "f:1:1: error: include: is only allowed in a file; leave it out\n");
     config_free(load_fine("include: []\n" ZONE));
 }
 

@@ -97,11 +97,13 @@ static void test_what_is_no_zone_or_server_is_told(void **state)
                                       "192.0.2.1@70000",
                                       ""};
     struct runtime_zone forward;
-    expect_no_forward("a..b", WORDS("192.0.2.1"),
-                      "'a..b' is no zone; write it as corp.example, or a dot for all names");
-    expect_no_forward("corp.example", WORDS("192.0.2.1", "off"),
-                      "'off' is no server; write it as 192.0.2.53, 192.0.2.53@5353, ::1, "
-                      "fe80::1%eth0 or 192.0.2.53#dns.example.net");
+    expect_no_forward(
+        "a..b", WORDS("192.0.2.1"),
+        "'a..b' is not a zone name; write it like corp.example, or a dot for all names");
+    expect_no_forward(
+        "corp.example", WORDS("192.0.2.1", "off"),
+        "'off' is not a server address; write it like 192.0.2.53, 192.0.2.53@5353, ::1, "
+        "fe80::1%eth0 or 192.0.2.53#dns.example.net");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         if (runtime_zone_parse(&forward, ".", 1, &bad[i], why) != ERR_INVALID)
             fail_msg("%s is taken", bad[i]);
@@ -174,8 +176,7 @@ static void test_contradictions_are_refused(void **state)
 {
     (void)state;
     expect_refused(ZONE, "corp.example", "127.0.0.1",
-                   "127.0.0.1@53 is an address of server.listen: queries would go round in a "
-                   "circle");
+                   "127.0.0.1@53 is an address of server.listen: queries would loop");
     expect_refused(ZONE, "corp.example", "192.0.2.1#dns.example",
                    "192.0.2.1@53 has a name for TLS, but would be asked over udp; leave the name "
                    "out, or write transport: tls into the file");
@@ -184,7 +185,7 @@ static void test_contradictions_are_refused(void **state)
                    ". has trust-ad: yes, which 192.0.2.1@53 is not safe enough for; change that in "
                    "the file");
     assert_int_equal(check_in(ZONE, ".", WORDS("192.0.2.1", "192.0.2.1@53")), ERR_INVALID);
-    assert_string_equal(why, "192.0.2.1@53 stands twice; keep one of them");
+    assert_string_equal(why, "192.0.2.1@53 is given twice; keep one of them");
 }
 
 static void test_names_answered_here_have_no_use_for_servers(void **state)
@@ -192,12 +193,12 @@ static void test_names_answered_here_have_no_use_for_servers(void **state)
     (void)state;
     expect_refused("local-zones: [{name: 10.in-addr.arpa, action: nxdomain}]\n" ZONE,
                    "8.10.in-addr.arpa", "192.0.2.1",
-                   "8.10.in-addr.arpa. is answered here, by local-zones, local-data or "
-                   "block-lists; write it into local-zones with action: transparent");
+                   "8.10.in-addr.arpa. is answered by local-zones, local-data or block-lists; add "
+                   "it to local-zones with action: transparent");
     expect_refused("local-data: [home.arpa A 192.0.2.9, \"*.home.arpa A 192.0.2.9\"]\n" ZONE,
                    "home.arpa", "192.0.2.1",
-                   "home.arpa. is answered here, by local-zones, local-data or block-lists; write "
-                   "it into local-zones with action: transparent");
+                   "home.arpa. is answered by local-zones, local-data or block-lists; add it to "
+                   "local-zones with action: transparent");
     expect_fine("local-zones: [{name: corp.example, action: transparent}]\n" ZONE, "a.corp.example",
                 "192.0.2.1");
     expect_fine("local-data: [corp.example A 192.0.2.9]\n" ZONE, "corp.example", "192.0.2.1");

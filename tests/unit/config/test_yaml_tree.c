@@ -97,8 +97,8 @@ static void test_an_alias_is_refused(void **state)
     (void)state;
     struct yaml_tree *tree = parse("a: &x 1\nb: *x\n");
     assert_int_equal(problems.count, 2);
-    expect_problem(0, 1, 4, "file: anchors (&name) are not taken; leave it out");
-    expect_problem(1, 2, 4, "file: aliases (*name) are not taken; write the value out");
+    expect_problem(0, 1, 4, "file: anchors (&name) are not supported; leave it out");
+    expect_problem(1, 2, 4, "file: aliases (*name) are not supported; write out the value");
     assert_true(yaml_tree_find(yaml_tree_root(tree), "b")->broken);
     problems_deinit(&problems);
     yaml_tree_free(tree);
@@ -107,18 +107,18 @@ static void test_an_alias_is_refused(void **state)
 static void test_tags_are_refused_on_every_kind_of_node(void **state)
 {
     (void)state;
-    expect_refused("a: !x 1", 1, 4, "file: tags (!name) are not taken; leave it out");
-    expect_refused("a: !x [1]", 1, 4, "file: tags (!name) are not taken; leave it out");
-    expect_refused("a: !!map {}", 1, 4, "file: tags (!name) are not taken; leave it out");
+    expect_refused("a: !x 1", 1, 4, "file: tags (!name) are not supported; leave it out");
+    expect_refused("a: !x [1]", 1, 4, "file: tags (!name) are not supported; leave it out");
+    expect_refused("a: !!map {}", 1, 4, "file: tags (!name) are not supported; leave it out");
 }
 
 static void test_a_repeated_key_is_refused_with_its_path(void **state)
 {
     (void)state;
     expect_refused("a:\n  - {}\n  - b: {c: 1, d: 2, c: 3}\n", 3, 21,
-                   "a[1].b.c: stands twice, first in line 3; keep one of them");
+                   "a[1].b.c: is given twice, first in line 3; keep one of them");
     expect_refused("a: 1\nb: 2\na: 3\n", 3, 1,
-                   "a: stands twice, first in line 1; keep one of them");
+                   "a: is given twice, first in line 1; keep one of them");
 }
 
 static void test_the_first_of_repeated_keys_is_kept(void **state)
@@ -143,7 +143,7 @@ static void test_a_second_document_is_refused(void **state)
 {
     (void)state;
     expect_refused("a: 1\n---\nb: 2\n", 2, 1,
-                   "file: a second document begins; write everything into one");
+                   "file: a second document starts here; write everything into one");
 }
 
 static void nest(char *text, size_t depth)

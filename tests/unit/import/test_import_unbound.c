@@ -175,7 +175,7 @@ static void test_names_never_wander_to_a_larger_zone(void **state)
     EXPECT(ROOT "auth-zone: name: in.example zonefile: z\n", "{name: in.example, action: refuse}");
     EXPECT("server: interface: 192.0.2.1\n" ROOT "forward-zone: name: in.example\n"
            "forward-addr: 192.0.2.1\n",
-           "{name: in.example, action: refuse}", "in a circle");
+           "{name: in.example, action: refuse}", "would loop");
     EXPECT(ROOT "auth-zone: name: . fallback-enabled: yes\n", "u.conf:4: name: .\n");
     expect_missing("refuse");
 }
@@ -314,8 +314,8 @@ static void test_what_the_loader_refuses_becomes_a_comment_with_its_words(void *
            " local-data: \"no record\"\n interface: 192.0.2.7\n interface: 192.0.2.7@53\n" ROOT,
            "# u.conf:2: num-threads: 5000\n#     Not taken over: server.workers: 5000 is out of",
            "# u.conf:3: cache-max-ttl: 99999999999\n", "out of range",
-           "# u.conf:4: local-data: no record\n", "is no record",
-           "# u.conf:6: interface: 192.0.2.7@53\n", "stands twice");
+           "# u.conf:4: local-data: no record\n", "cannot be used as a record",
+           "# u.conf:6: interface: 192.0.2.7@53\n", "is given twice");
 }
 
 static void test_the_last_of_several_values_counts(void **state)

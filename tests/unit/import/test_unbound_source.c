@@ -81,7 +81,7 @@ static void test_a_file_that_includes_itself_is_an_error(void **state)
     assert_non_null(strstr(said, "does it include itself?"));
     write_file("a.conf", "include: \"/dev/null\"\n");
     assert_int_equal(import_file("a.conf"), ERR_INVALID);
-    assert_non_null(strstr(said, "is no regular file"));
+    assert_non_null(strstr(said, "is not a regular file"));
 }
 
 static void test_files_that_are_missing_are_taken_out_with_what_needs_them(void **state)
