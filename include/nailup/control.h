@@ -64,8 +64,8 @@ enum {
     CONTROL_TYPE(LEVEL, "level")                                                                   \
     CONTROL_TYPE(RATE, "rate")
 
-/* The minimum and maximum number of words in the arguments text of a row of commands.def. Dots
- * after a word stand for as many further words as fit a request. */
+/* The minimum and maximum number of words in the arguments text of a row of commands.def. A word
+ * with dots may be repeated as often as a request has room. */
 static inline void control_argument_counts(const char *arguments, int *least, int *most)
 {
     *least = *most = 0;

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "config/config_print.h"
 
-/* ---- how a value is told ---- */
+/* ---- values as text ---- */
 
 /* The number of items in a list with one line for each; 0 for a list in one line. */
 static size_t changes_count_lines(struct span text)
@@ -47,7 +47,7 @@ static void changes_tell(const struct option *option, struct span text, char out
     tell_line((const char *)text.data, text.len, out);
 }
 
-/* ---- finding them ---- */
+/* ---- differences ---- */
 
 static bool changes_is_same(struct span a, struct span b)
 {

@@ -9,7 +9,7 @@
  * The upstream of a zone: its address with the default port of its transport, and how it is asked,
  * with every rule of choice applied. Each setting comes from the zone, else from the entry of
  * tcp-upstream-keepalive with the longest matching prefix, else from the section upstream. An entry
- * never weakens a strict TLS zone. What out points to lives as long as the configuration.
+ * never weakens a strict TLS zone. Pointers in out live as long as the configuration.
  */
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
                           const struct config_upstream *upstream, struct route_upstream *out);

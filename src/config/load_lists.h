@@ -32,8 +32,8 @@ struct load_address_use {
     bool takes_any;    /* 0.0.0.0 and :: */
     const char *whose; /* completes "is not an address of ..." */
 };
-/* Reads one address. has_port: a port was written; name: "" if there is none. False after an error.
- * */
+/* Reads one address. has_port: a port was written; name: "" if it has no name. False after an
+ * error. */
 bool load_address(struct loader *loader, const struct yaml_tree_node *node,
                   const struct load_address_use *use, struct addr *out, bool *has_port,
                   char name[ADDR_NAME_MAX]);

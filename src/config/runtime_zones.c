@@ -294,7 +294,7 @@ enum err runtime_zone_check(const struct config *config, const struct runtime_zo
 
 /* ---- the list ---- */
 
-/* The index of the zone, or count if there is none. */
+/* The index of the zone with this name, or count. */
 static size_t find_index(const struct runtime_zones *zones, struct name name)
 {
     size_t i = 0;

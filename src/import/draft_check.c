@@ -47,7 +47,7 @@ static void drop_zone(struct draft *draft, struct draft_item *zone, const char *
         draft_refuse(draft, zone->zone, zone->origin);
 }
 
-static void check_zones(struct draft *draft)
+static void check_draft_zones(struct draft *draft)
 {
     for (struct draft_item *item = draft->first; item && !draft->err; item = item->next)
         if (!item->is_dropped && item->zone && !has_upstream(item))
@@ -140,7 +140,7 @@ static enum err run_rounds(struct draft *draft, bool with_files, struct draft_li
 {
     enum err err = ERR_INVALID;
     for (int round = 0; round < DRAFT_ROUNDS_MAX && err == ERR_INVALID; round++) {
-        check_zones(draft);
+        check_draft_zones(draft);
         err = draft->err ? draft->err : try_to_load(draft, with_files, lines, text, errors);
     }
     return err == ERR_INVALID ? ERR_LIMIT : err;

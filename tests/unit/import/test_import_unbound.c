@@ -32,7 +32,7 @@ static void test_what_cannot_be_served_is_told(void **state)
     (void)state;
     EXPECT("server:\n interface: eth0\n interface: 192.0.2.7@443\n do-tcp: no\n"
            " interface: 192.0.2.7@853\n" ROOT,
-           "# u.conf:2: interface: eth0\n#     Not taken over: it is no address",
+           "# u.conf:2: interface: eth0\n#     Not imported: it is not an address",
            "# u.conf:3: interface: 192.0.2.7@443\n#     DNS over HTTPS", "# u.conf:4: do-tcp: no\n",
            "# u.conf:5: interface: 192.0.2.7@853\n", "needs tls-certificate and tls-key");
     expect_missing("listen:");
@@ -109,7 +109,7 @@ static void test_expired_answers_become_stale_ones(void **state)
     EXPECT("server: serve-expired: no\n" ROOT, "serve-stale: 0s\n");
     EXPECT("server: serve-expired: yes serve-expired-client-timeout: 500\n" ROOT,
            "serve-stale: 86400s\n", "stale-answer-timeout: 500ms\n");
-    EXPECT("server: serve-expired-ttl: 5\n" ROOT, "means nothing to Unbound");
+    EXPECT("server: serve-expired-ttl: 5\n" ROOT, "Unbound ignores it");
 }
 
 /* ---- upstreams ---- */
@@ -144,14 +144,14 @@ static void test_a_transport_for_all_is_one_without_a_way_back(void **state)
     EXPECT("server: tls-upstream: yes tls-cert-bundle: /etc/x.pem\nforward-zone: name: .\n"
            "forward-addr: 192.0.2.1#a.example\nforward-tls-upstream: no\n",
            "transport: tls\n  ca-bundle: /etc/x.pem\n", "192.0.2.1#a.example\n",
-           "tls-upstream: yes is for all zones");
+           "tls-upstream: yes applies to all zones");
 }
 
 static void test_names_of_servers_that_are_not_asked_over_tls_are_left_out(void **state)
 {
     (void)state;
     EXPECT("forward-zone: name: .\nforward-addr: 192.0.2.1#a.example\n", "- 192.0.2.1\n",
-           "matters over TLS only");
+           "matters only over TLS");
 }
 
 static void test_a_zone_stands_once(void **state)
@@ -159,7 +159,7 @@ static void test_a_zone_stands_once(void **state)
     (void)state;
     EXPECT(ROOT "forward-zone: name: x.example forward-addr: 192.0.2.2\n"
                 "forward-zone: name: X.example. forward-addr: 192.0.2.3\n",
-           "- 192.0.2.2\n", "the first is used");
+           "- 192.0.2.2\n", "the first one is used");
     expect_missing("- 192.0.2.3");
     expect_missing("refuse");
 }
