@@ -45,14 +45,15 @@ struct policy {
 bool policy_choose(const void *policy, const struct addr *ip, struct route_upstream *out);
 
 /* The option whose listener would receive queries to this server, so that they would loop; *addr is
- * the listener's address. NULL if there is none. Opportunistic TLS has a second port to check. */
+ * the listener's address. NULL: queries do not loop. Opportunistic TLS has a second port to check.
+ * */
 const char *policy_find_loop(const struct policy *policy, const struct route_upstream *server,
                              struct addr *addr);
 
 /* Whether any listener takes queries to all addresses of this machine. */
 bool policy_has_wildcard(const struct policy *policy);
 
-/* Whether nobody on the path can change the AD bit of this server's answers. */
+/* Whether the AD bit of this server's answers is protected against changes on the path. */
 bool policy_is_trustworthy(const struct route_upstream *server);
 
 #endif

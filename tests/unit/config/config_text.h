@@ -114,7 +114,7 @@ static inline void expect_same_options(const struct upstream_options *a,
     assert_true(addr_family(&a->source) == 0 || addr_equal(&a->source, &b->source));
 }
 
-/* What --print-config says; to be freed. */
+/* The output of --print-config; the caller frees it. */
 static inline char *print_text(const struct config *config)
 {
     struct buf out;

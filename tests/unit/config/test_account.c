@@ -83,7 +83,7 @@ static void test_a_number_needs_no_entry_and_a_name_does(void **state)
     assert_false(account_find_group("no-such-group-here", &gid));
 }
 
-static void test_minus_one_is_nobody(void **state)
+static void test_minus_one_is_not_a_user(void **state)
 {
     struct account_user user;
     uint32_t gid;
@@ -102,7 +102,7 @@ int main(void)
         cmocka_unit_test(test_modes_are_octal),
         cmocka_unit_test(test_the_system_knows_root_by_name_and_number),
         cmocka_unit_test(test_a_number_needs_no_entry_and_a_name_does),
-        cmocka_unit_test(test_minus_one_is_nobody),
+        cmocka_unit_test(test_minus_one_is_not_a_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void test_the_same_file_changes_nothing(void **state)
     free(changes);
 }
 
-static void test_a_default_that_is_written_is_no_change(void **state)
+static void test_writing_out_a_default_changes_nothing(void **state)
 {
     (void)state;
     struct changes *changes = changes_between(ZONE, "cache: {size: 128MiB, max-ttl: 24h}\n" ZONE);
@@ -60,7 +60,7 @@ static void test_each_changed_key_is_named_with_both_values(void **state)
     free(changes);
 }
 
-static void test_of_long_lists_the_number_is_told(void **state)
+static void test_a_long_list_is_shown_as_its_number_of_items(void **state)
 {
     (void)state;
     struct changes *changes =
@@ -92,7 +92,7 @@ static void test_a_long_value_is_cut(void **state)
     free(changes);
 }
 
-static void test_a_key_that_leaves_the_choice_is_told_from_its_default(void **state)
+static void test_a_key_that_is_not_given_differs_from_its_default(void **state)
 {
     (void)state;
     struct changes *changes = changes_between(ZONE, "upstream: {fallback: udp}\n" ZONE);
@@ -120,7 +120,7 @@ static void test_what_needs_a_restart_keeps_its_running_value(void **state)
     config_free(fresh);
 }
 
-static void test_no_list_but_that_of_dnstap_needs_a_restart(void **state)
+static void test_only_the_list_of_dnstap_needs_a_restart(void **state)
 {
     (void)state;
     size_t count;
@@ -134,13 +134,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_file_changes_nothing),
-        cmocka_unit_test(test_a_default_that_is_written_is_no_change),
+        cmocka_unit_test(test_writing_out_a_default_changes_nothing),
         cmocka_unit_test(test_each_changed_key_is_named_with_both_values),
-        cmocka_unit_test(test_of_long_lists_the_number_is_told),
+        cmocka_unit_test(test_a_long_list_is_shown_as_its_number_of_items),
         cmocka_unit_test(test_a_long_value_is_cut),
-        cmocka_unit_test(test_a_key_that_leaves_the_choice_is_told_from_its_default),
+        cmocka_unit_test(test_a_key_that_is_not_given_differs_from_its_default),
         cmocka_unit_test(test_what_needs_a_restart_keeps_its_running_value),
-        cmocka_unit_test(test_no_list_but_that_of_dnstap_needs_a_restart),
+        cmocka_unit_test(test_only_the_list_of_dnstap_needs_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

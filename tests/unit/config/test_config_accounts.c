@@ -43,7 +43,7 @@ static struct config *load_sound_file(const char *text)
     return config;
 }
 
-/* The error's position and sentence stand behind the file's name. */
+/* The text after the file's name: position and sentence of the error. */
 static void expect_file_error(const char *text, const char *error)
 {
     assert_null(load_file(text));
@@ -105,7 +105,7 @@ static void test_who_does_not_exist_is_an_error_with_a_remedy(void **state)
                       ":1:11: error: control.group: names the group");
 }
 
-static void test_root_is_no_user_to_become(void **state)
+static void test_root_is_refused_as_a_user(void **state)
 {
     (void)state;
     expect_file_error("server: {user: root}\n", "server.user: is root, which protects nothing");
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(test_a_user_is_found_with_its_group_and_has_the_socket),
         cmocka_unit_test(test_numbers_and_an_own_group_for_the_socket),
         cmocka_unit_test(test_who_does_not_exist_is_an_error_with_a_remedy),
-        cmocka_unit_test(test_root_is_no_user_to_become),
+        cmocka_unit_test(test_root_is_refused_as_a_user),
         cmocka_unit_test(test_words_that_cannot_be_are_told_what_is_taken),
         cmocka_unit_test(test_what_is_printed_can_be_read),
     };

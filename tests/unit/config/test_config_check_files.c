@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What only shows when the files of TLS are read, which config_load() alone does. */
+/* Errors that show only when the files of TLS are read, which only config_load() does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,7 +113,7 @@ static const char *format(char out[4096], const char *text, ...)
 
 #define TLS_ZONE "forward-zones: [{name: ., upstreams: [192.0.2.53], transport: tls}]\n"
 
-static void test_sound_files_are_fine(void **state)
+static void test_valid_files_load(void **state)
 {
     (void)state;
     char text[4096];
@@ -143,7 +143,7 @@ static void test_authorities_that_cannot_be_read(void **state)
                        "1:12: error: upstream.ca-bundle: /dev/zero is not a regular file\n");
 }
 
-static void test_a_bad_file_is_said_where_it_is_given(void **state)
+static void test_a_bad_file_is_reported_at_the_place_that_names_it(void **state)
 {
     (void)state;
     expect_file_errors(
@@ -160,7 +160,7 @@ static void test_a_bad_file_is_said_where_it_is_given(void **state)
         "file or directory\n");
 }
 
-static void test_a_bad_file_of_the_section_is_said_once(void **state)
+static void test_a_bad_file_of_the_section_is_reported_once(void **state)
 {
     (void)state;
     expect_file_errors("upstream: {ca-bundle: /nonexistent/a, transport: tls}\n"
@@ -269,7 +269,7 @@ static void test_the_certificate_of_the_listener(void **state)
                               files.key));
 }
 
-static void test_a_certificate_that_nobody_serves_is_not_read(void **state)
+static void test_a_certificate_without_a_listener_is_not_read(void **state)
 {
     (void)state;
     expect_fine("server: {tls-certificate: /nonexistent/c, tls-key: /nonexistent/k}\n" ZONE);
@@ -327,7 +327,7 @@ static void test_no_file_is_written_that_is_read(void **state)
     remove_file(list);
 }
 
-static void test_a_file_is_the_same_by_another_name(void **state)
+static void test_a_file_is_recognised_under_another_name(void **state)
 {
     (void)state;
     char text[4096], line[4096], alias[256];
@@ -368,7 +368,7 @@ static void test_no_file_is_written_twice(void **state)
                        files.directory, files.directory));
 }
 
-static void test_the_configuration_itself_is_not_written_over(void **state)
+static void test_the_configuration_itself_is_not_overwritten(void **state)
 {
     (void)state;
     char path[256], line[4096];
@@ -414,7 +414,7 @@ static void expect_secrets_error(const char *path, const char *sentence)
         format(line, "1:10: error: server.cookie-secret-file: %s:%s\n", path, sentence));
 }
 
-static void test_files_of_secrets_that_cannot_be_used_are_told(void **state)
+static void test_unusable_files_of_secrets_are_reported(void **state)
 {
     (void)state;
     char *bad = tls_certs_file("000102030405060708090a0b0c0d0e0f\n  x\n");
@@ -437,7 +437,7 @@ static void test_files_of_secrets_that_cannot_be_used_are_told(void **state)
     free(large);
 }
 
-static void test_files_are_looked_at_beside_other_errors(void **state)
+static void test_files_are_checked_despite_other_errors(void **state)
 {
     (void)state;
     assert_null(
@@ -506,7 +506,7 @@ static void expect_hints_error(const char *hints, const char *error)
     remove_file(path);
 }
 
-static void test_hints_are_told_of_by_their_line_where_they_have_one(void **state)
+static void test_errors_in_hints_name_their_line(void **state)
 {
     (void)state;
     expect_hints_error(". NS a.example.\n. NS\n", ", line 2: is no record of a zone file, such as "
@@ -517,7 +517,7 @@ static void test_hints_are_told_of_by_their_line_where_they_have_one(void **stat
                                             "record of the root names");
 }
 
-static void test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here(void **state)
+static void test_local_hints_without_a_server_to_ask_get_a_warning(void **state)
 {
     (void)state;
     char text[4096], line[4096], *path = tls_certs_file(". NS a.test.\na.test. A 127.0.0.1\n");
@@ -540,27 +540,27 @@ static void test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound_files_are_fine),
+        cmocka_unit_test(test_valid_files_load),
         cmocka_unit_test(test_authorities_that_cannot_be_read),
-        cmocka_unit_test(test_a_bad_file_is_said_where_it_is_given),
-        cmocka_unit_test(test_a_bad_file_of_the_section_is_said_once),
+        cmocka_unit_test(test_a_bad_file_is_reported_at_the_place_that_names_it),
+        cmocka_unit_test(test_a_bad_file_of_the_section_is_reported_once),
         cmocka_unit_test(test_a_client_certificate_and_a_key_of_another),
         cmocka_unit_test(test_halves_of_a_client_certificate_from_two_places),
         cmocka_unit_test(test_words_that_openssl_does_not_know),
         cmocka_unit_test(test_the_certificate_of_the_listener),
-        cmocka_unit_test(test_a_certificate_that_nobody_serves_is_not_read),
+        cmocka_unit_test(test_a_certificate_without_a_listener_is_not_read),
         cmocka_unit_test(test_directories_of_files_that_are_written_must_exist),
         cmocka_unit_test(test_no_file_is_written_that_is_read),
-        cmocka_unit_test(test_a_file_is_the_same_by_another_name),
+        cmocka_unit_test(test_a_file_is_recognised_under_another_name),
         cmocka_unit_test(test_no_file_is_written_twice),
-        cmocka_unit_test(test_the_configuration_itself_is_not_written_over),
+        cmocka_unit_test(test_the_configuration_itself_is_not_overwritten),
         cmocka_unit_test(test_secrets_of_cookies_are_read),
-        cmocka_unit_test(test_files_of_secrets_that_cannot_be_used_are_told),
-        cmocka_unit_test(test_files_are_looked_at_beside_other_errors),
+        cmocka_unit_test(test_unusable_files_of_secrets_are_reported),
+        cmocka_unit_test(test_files_are_checked_despite_other_errors),
         cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
-        cmocka_unit_test(test_hints_of_here_are_warned_of_where_nobody_may_be_asked_here),
-        cmocka_unit_test(test_hints_are_told_of_by_their_line_where_they_have_one),
+        cmocka_unit_test(test_local_hints_without_a_server_to_ask_get_a_warning),
+        cmocka_unit_test(test_errors_in_hints_name_their_line),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

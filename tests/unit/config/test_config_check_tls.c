@@ -58,7 +58,7 @@ static void test_host_names(void **state)
                  "1:12: error: upstream.auth-nam: is unknown; did you mean auth-name?");
 }
 
-static void test_names_beyond_ascii_are_sent_to_their_form_in_ascii(void **state)
+static void test_non_ascii_names_get_a_hint_at_their_ascii_form(void **state)
 {
     (void)state;
     assert_null(load_text("upstream: {auth-name: d\303\274sseldorf.example}\n" ZONE));
@@ -114,7 +114,7 @@ static void test_pins_in_other_alphabets_get_a_hint(void **state)
     assert_non_null(strstr(errors_text, "; its characters are A to Z, a to z, 0 to 9, + and /\n"));
 }
 
-static void test_more_pins_than_are_taken(void **state)
+static void test_too_many_pins_are_refused(void **state)
 {
     (void)state;
     char text[2048] = "upstream: {pin-sha256: [";
@@ -158,7 +158,7 @@ static void test_names_behind_addresses(void **state)
                  "may have; leave it out");
 }
 
-static void test_a_name_where_tls_is_not_spoken(void **state)
+static void test_a_name_without_tls_is_refused(void **state)
 {
     (void)state;
     expect_errors("forward-zones: [{name: ., upstreams: [192.0.2.1, 192.0.2.2#dns.example.net]}]",
@@ -271,7 +271,7 @@ static void test_half_of_a_client_certificate_that_an_entry_leaves(void **state)
                            "client-key: \"\"}]");
 }
 
-static void test_tls_may_be_all_that_is_listened_for(void **state)
+static void test_listeners_may_be_tls_only(void **state)
 {
     (void)state;
     struct config *config = load_fine("server: {listen: [], listen-tls: [127.0.0.1], "
@@ -309,7 +309,7 @@ static void test_listeners_over_tls(void **state)
     expect_fine("server: {tls-certificate: /c}\n" ZONE);
 }
 
-static void test_circles_over_tls(void **state)
+static void test_loops_over_tls_are_refused(void **state)
 {
     (void)state;
     static const char server[] =
@@ -414,21 +414,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host_names),
-        cmocka_unit_test(test_names_beyond_ascii_are_sent_to_their_form_in_ascii),
+        cmocka_unit_test(test_non_ascii_names_get_a_hint_at_their_ascii_form),
         cmocka_unit_test(test_a_name_may_have_253_bytes),
         cmocka_unit_test(test_pins),
         cmocka_unit_test(test_pins_in_other_alphabets_get_a_hint),
-        cmocka_unit_test(test_more_pins_than_are_taken),
+        cmocka_unit_test(test_too_many_pins_are_refused),
         cmocka_unit_test(test_names_behind_addresses),
-        cmocka_unit_test(test_a_name_where_tls_is_not_spoken),
+        cmocka_unit_test(test_a_name_without_tls_is_refused),
         cmocka_unit_test(test_one_server_given_with_and_without_its_port),
         cmocka_unit_test(test_keys_of_tls_in_a_zone_without_tls),
         cmocka_unit_test(test_fallback_to_plain_text_beside_strict_tls),
         cmocka_unit_test(test_half_of_a_client_certificate),
         cmocka_unit_test(test_half_of_a_client_certificate_that_an_entry_leaves),
-        cmocka_unit_test(test_tls_may_be_all_that_is_listened_for),
+        cmocka_unit_test(test_listeners_may_be_tls_only),
         cmocka_unit_test(test_listeners_over_tls),
-        cmocka_unit_test(test_circles_over_tls),
+        cmocka_unit_test(test_loops_over_tls_are_refused),
         cmocka_unit_test(test_trust_takes_strict_tls),
         cmocka_unit_test(test_one_file_for_two_kinds_of_secrets),
         cmocka_unit_test(test_words_and_bounds),

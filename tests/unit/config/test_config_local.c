@@ -85,7 +85,7 @@ static void test_what_is_printed_loads_back_to_the_same(void **state)
     buf_deinit(&second);
 }
 
-static void test_names_of_special_use_can_be_left_to_upstreams(void **state)
+static void test_special_use_names_can_be_left_to_upstreams(void **state)
 {
     (void)state;
     struct local_result result;
@@ -208,7 +208,7 @@ static struct config *load_with(const char *list, const char *hosts)
     return config;
 }
 
-static void test_files_are_read_and_their_broken_lines_told(void **state)
+static void test_files_are_read_and_their_broken_lines_reported(void **state)
 {
     (void)state;
     char expected[512];
@@ -231,7 +231,7 @@ static void test_files_are_read_and_their_broken_lines_told(void **state)
     config_free(config);
 }
 
-static void test_of_many_broken_lines_ten_are_told_and_the_rest_is_counted(void **state)
+static void test_ten_broken_lines_are_reported_and_the_rest_counted(void **state)
 {
     (void)state;
     char text[4096] = "";
@@ -263,7 +263,7 @@ static void test_files_that_cannot_be_read_are_errors(void **state)
 }
 
 /* A FIFO without a writer would be waited for. */
-static void test_a_fifo_is_no_list(void **state)
+static void test_a_fifo_is_refused_as_a_list(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(list_path, 0600), 0);
@@ -279,12 +279,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zones_and_records_make_the_table),
         cmocka_unit_test(test_what_is_printed_loads_back_to_the_same),
-        cmocka_unit_test(test_names_of_special_use_can_be_left_to_upstreams),
+        cmocka_unit_test(test_special_use_names_can_be_left_to_upstreams),
         cmocka_unit_test(test_errors_say_where_and_what),
-        TEST(test_files_are_read_and_their_broken_lines_told),
-        TEST(test_of_many_broken_lines_ten_are_told_and_the_rest_is_counted),
+        TEST(test_files_are_read_and_their_broken_lines_reported),
+        TEST(test_ten_broken_lines_are_reported_and_the_rest_counted),
         TEST(test_files_that_cannot_be_read_are_errors),
-        TEST(test_a_fifo_is_no_list),
+        TEST(test_a_fifo_is_refused_as_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

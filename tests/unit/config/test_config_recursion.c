@@ -18,7 +18,7 @@
 
 /* ---- values ---- */
 
-static void test_an_empty_file_is_a_resolver_of_the_whole_world(void **state)
+static void test_an_empty_file_resolves_every_name_by_recursion(void **state)
 {
     (void)state;
     struct config *config = load_fine("");
@@ -104,7 +104,7 @@ static void test_everything_prints_and_loads_back(void **state)
     }
 }
 
-static void test_private_addresses_and_who_may_have_them(void **state)
+static void test_private_addresses_and_names_that_may_have_them(void **state)
 {
     (void)state;
     struct config *config = load_fine("recursion: {private-addresses: [10.0.0.0/8, \"fd00::/8\"], "
@@ -156,7 +156,7 @@ static void test_contradictions_say_what_to_do(void **state)
                   "servers are either recursive or authoritative; keep one of them\n");
 }
 
-static void test_tls_for_all_servers_of_the_world_is_warned_of(void **state)
+static void test_tls_for_all_authoritative_servers_gets_a_warning(void **state)
 {
     (void)state;
     static const char expected[] =
@@ -184,7 +184,7 @@ static void expect_warning(const char *text, const char *warning)
     config_free(config);
 }
 
-static void test_hints_of_whom_nobody_may_be_asked_are_warned_of(void **state)
+static void test_hints_without_a_server_to_ask_get_a_warning(void **state)
 {
     (void)state;
     expect_warning("recursion: {do-not-query: [0.0.0.0/0, '::/0']}\n",
@@ -223,7 +223,7 @@ static void test_values_that_cannot_be(void **state)
                   "f:1:33: error: recursion.prming: is unknown; did you mean priming?\n");
 }
 
-static void test_stub_zones_that_cannot_be(void **state)
+static void test_invalid_stub_zones_are_refused(void **state)
 {
     (void)state;
     expect_errors(
@@ -271,7 +271,7 @@ static bool is_met(const struct config *config, const char *address)
     return recursion->meet(recursion->meet_context, &addr, &met);
 }
 
-static void test_a_server_in_a_prefix_is_nailed_wherever_it_is_met(void **state)
+static void test_a_discovered_server_in_a_prefix_is_nailed(void **state)
 {
     (void)state;
     struct config *config =
@@ -333,7 +333,7 @@ static void test_who_must_not_be_asked_is_not(void **state)
     static const char *const never[] = {
         "10.1.1.1",        "fd00::1",     "0.0.0.0",   "0.1.2.3", "224.0.0.251",
         "255.255.255.255", "240.0.0.1",   "ff02::fb",  "::",      "fe80::1",
-        "::ffff:10.1.1.1", "::192.0.2.8", "192.0.2.7", /* our own: in a circle */
+        "::ffff:10.1.1.1", "::192.0.2.8", "192.0.2.7", /* our own address: a loop */
     };
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
         assert_false(is_met(config, never[i]));
@@ -348,7 +348,7 @@ static void test_who_must_not_be_asked_is_not(void **state)
     config_free(config);
 }
 
-static void test_a_wildcard_takes_what_is_sent_to_any_address_of_this_machine(void **state)
+static void test_a_wildcard_listener_makes_every_own_address_a_loop(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -408,21 +408,21 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_file_is_a_resolver_of_the_whole_world),
+        cmocka_unit_test(test_an_empty_file_resolves_every_name_by_recursion),
         cmocka_unit_test(test_values_are_read),
         cmocka_unit_test(test_zones_may_fall_back_to_recursion),
         cmocka_unit_test(test_everything_prints_and_loads_back),
-        cmocka_unit_test(test_private_addresses_and_who_may_have_them),
-        cmocka_unit_test(test_tls_for_all_servers_of_the_world_is_warned_of),
-        cmocka_unit_test(test_hints_of_whom_nobody_may_be_asked_are_warned_of),
+        cmocka_unit_test(test_private_addresses_and_names_that_may_have_them),
+        cmocka_unit_test(test_tls_for_all_authoritative_servers_gets_a_warning),
+        cmocka_unit_test(test_hints_without_a_server_to_ask_get_a_warning),
         cmocka_unit_test(test_contradictions_say_what_to_do),
         cmocka_unit_test(test_values_that_cannot_be),
-        cmocka_unit_test(test_stub_zones_that_cannot_be),
-        cmocka_unit_test(test_a_server_in_a_prefix_is_nailed_wherever_it_is_met),
+        cmocka_unit_test(test_invalid_stub_zones_are_refused),
+        cmocka_unit_test(test_a_discovered_server_in_a_prefix_is_nailed),
         cmocka_unit_test(test_others_are_asked_over_udp_from_the_source_of_their_family),
         cmocka_unit_test(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
         cmocka_unit_test(test_who_must_not_be_asked_is_not),
-        cmocka_unit_test(test_a_wildcard_takes_what_is_sent_to_any_address_of_this_machine),
+        cmocka_unit_test(test_a_wildcard_listener_makes_every_own_address_a_loop),
         cmocka_unit_test(test_a_forward_takes_the_place_of_a_stub_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

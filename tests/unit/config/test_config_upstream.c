@@ -42,7 +42,7 @@ static void test_defaults_are_those_of_upstream(void **state)
 
 #define PREFIXES "tcp-upstream-keepalive: [10.50.1.64/27, {prefix: 10.50.1.70, connections: 2}]\n"
 
-static void test_a_prefix_makes_an_address_nailed_wherever_it_turns_up(void **state)
+static void test_a_prefix_nails_an_address_in_zones_and_in_recursion(void **state)
 {
     (void)state;
     for (int zone = -1; zone <= 0; zone++) {
@@ -94,7 +94,7 @@ static void test_a_nested_mapping_overrides_key_by_key(void **state)
     assert_int_equal(options.keepalive_count, 2);
 }
 
-static void test_an_entrys_max_requests_goes_before_that_of_all_entries(void **state)
+static void test_max_requests_of_an_entry_overrides_that_of_all_entries(void **state)
 {
     (void)state;
     static const char text[] =
@@ -114,7 +114,7 @@ static void test_without_maxrequests_for_entries_the_section_holds(void **state)
     assert_int_equal(resolve_in(text, 0, "10.0.0.1").max_requests, 5);
 }
 
-static void test_a_zones_max_requests_goes_before_all(void **state)
+static void test_max_requests_of_a_zone_overrides_all_others(void **state)
 {
     (void)state;
     static const char text[] =
@@ -126,7 +126,7 @@ static void test_a_zones_max_requests_goes_before_all(void **state)
 
 #define TCP_ZONE "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tcp}]\n"
 
-static void test_a_zone_that_says_tcp_has_no_fallback_unless_told(void **state)
+static void test_a_zone_with_tcp_has_no_fallback_unless_given(void **state)
 {
     (void)state;
     assert_int_equal(resolve_in(TCP_ZONE, 0, "10.0.0.1").fallback, UPSTREAM_FALLBACK_NONE);
@@ -188,7 +188,7 @@ static void test_hold_is_set_globally_per_entry_and_per_zone(void **state)
     assert_false(resolve_in("upstream: {hold: no}\n" PREFIXES ZONE, 0, "10.50.1.65").hold);
 }
 
-static void test_source_addresses_go_by_family(void **state)
+static void test_source_addresses_depend_on_the_family(void **state)
 {
     (void)state;
     static const char text[] = "server: {outgoing: [\"2001:db8::7\", 192.0.2.7]}\n" ZONE;
@@ -199,7 +199,7 @@ static void test_source_addresses_go_by_family(void **state)
     assert_string_equal(addr_format(&options.source, out), "2001:db8::7@0");
 }
 
-static void test_care_against_forgery_holds_for_all(void **state)
+static void test_protection_against_forgery_applies_to_all_upstreams(void **state)
 {
     (void)state;
     struct upstream_options options = resolve_in(
@@ -275,7 +275,7 @@ static void test_opportunistic_tls_keeps_its_fallback(void **state)
     assert_int_equal(resolve_in(text, 2, "10.0.0.1").fallback, UPSTREAM_FALLBACK_NONE);
 }
 
-static void test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it(void **state)
+static void test_an_entry_keeps_the_tls_of_the_section_or_the_zone(void **state)
 {
     (void)state;
     static const char section[] = "upstream: {transport: tls}\n"
@@ -293,7 +293,7 @@ static void test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it(v
     assert_int_equal(resolve_in(zone, -1, "10.0.0.1").transport, TRANSPORT_TCP);
 }
 
-static void test_an_entry_that_says_tls_is_nailed_over_it(void **state)
+static void test_an_entry_with_tls_is_nailed_over_tls(void **state)
 {
     (void)state;
     struct upstream_options options =
@@ -304,7 +304,7 @@ static void test_an_entry_that_says_tls_is_nailed_over_it(void **state)
     assert_true(options.nailed);
 }
 
-static void test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section(void **state)
+static void test_an_entry_with_tcp_or_udp_overrides_the_tls_of_the_section(void **state)
 {
     (void)state;
     static const char text[] = "upstream: {transport: tls}\n"
@@ -339,7 +339,7 @@ static void test_an_entry_never_weakens_a_strict_tls_zone(void **state)
     assert_int_equal(options.fallback, UPSTREAM_FALLBACK_UDP);
 }
 
-static void test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are(void **state)
+static void test_an_entry_never_weakens_a_zone_that_identifies_its_servers(void **state)
 {
     (void)state;
     static const char *const keys[] = {"profile: strict", "auth-name: a.example",
@@ -426,7 +426,7 @@ static void expect_name(const struct route_upstream *upstream, const char *addre
     assert_string_equal(upstream->options.tls.auth_name, name);
 }
 
-static void test_a_name_behind_an_address_goes_before_that_of_the_zone(void **state)
+static void test_a_name_after_an_address_overrides_the_name_of_the_zone(void **state)
 {
     (void)state;
     struct config *config = load_fine(
@@ -454,7 +454,7 @@ static void expect_port(const char *text, uint16_t port)
     config_free(config);
 }
 
-static void test_the_port_goes_by_the_transport(void **state)
+static void test_the_port_depends_on_the_transport(void **state)
 {
     (void)state;
     expect_port("forward-zones: [{name: ., upstreams: [10.0.0.1]}]", 53);
@@ -470,7 +470,7 @@ static void test_the_port_goes_by_the_transport(void **state)
                 853);
 }
 
-static void test_pins_go_by_place_and_may_be_taken_away(void **state)
+static void test_pins_follow_the_place_and_can_be_removed(void **state)
 {
     (void)state;
     struct config *config =
@@ -512,7 +512,7 @@ static void test_single_addresses_over_tls_are_dialled_at_start(void **state)
 
 /* ---- every mixture of places ---- */
 
-/* What a place says of transport, profile and fallback; 0: nothing. */
+/* The transport, profile and fallback that a place gives; 0: not given. */
 struct said {
     int transport, profile, fallback;
 };
@@ -617,36 +617,36 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_are_those_of_upstream),
-        cmocka_unit_test(test_a_prefix_makes_an_address_nailed_wherever_it_turns_up),
+        cmocka_unit_test(test_a_prefix_nails_an_address_in_zones_and_in_recursion),
         cmocka_unit_test(test_the_longest_prefix_decides),
         cmocka_unit_test(test_zone_goes_before_entry_and_entry_before_section),
         cmocka_unit_test(test_a_nested_mapping_overrides_key_by_key),
-        cmocka_unit_test(test_an_entrys_max_requests_goes_before_that_of_all_entries),
+        cmocka_unit_test(test_max_requests_of_an_entry_overrides_that_of_all_entries),
         cmocka_unit_test(test_without_maxrequests_for_entries_the_section_holds),
-        cmocka_unit_test(test_a_zones_max_requests_goes_before_all),
-        cmocka_unit_test(test_a_zone_that_says_tcp_has_no_fallback_unless_told),
+        cmocka_unit_test(test_max_requests_of_a_zone_overrides_all_others),
+        cmocka_unit_test(test_a_zone_with_tcp_has_no_fallback_unless_given),
         cmocka_unit_test(test_tcp_from_elsewhere_keeps_the_fallback),
         cmocka_unit_test(test_tcp_without_an_entry_is_not_nailed),
         cmocka_unit_test(test_udp_said_of_an_entry_or_a_zone_exempts_it),
         cmocka_unit_test(test_hold_is_set_globally_per_entry_and_per_zone),
-        cmocka_unit_test(test_source_addresses_go_by_family),
-        cmocka_unit_test(test_care_against_forgery_holds_for_all),
+        cmocka_unit_test(test_source_addresses_depend_on_the_family),
+        cmocka_unit_test(test_protection_against_forgery_applies_to_all_upstreams),
         cmocka_unit_test(test_routes_have_every_rule_applied),
         cmocka_unit_test(test_single_addresses_are_dialled_at_start_unless_a_zone_names_them),
         cmocka_unit_test(test_tls_of_a_zone_is_strict_and_never_falls_back),
         cmocka_unit_test(test_strict_tls_of_any_place_never_falls_back),
         cmocka_unit_test(test_opportunistic_tls_keeps_its_fallback),
-        cmocka_unit_test(test_an_entry_stays_with_tls_where_the_section_or_the_zone_says_it),
-        cmocka_unit_test(test_an_entry_that_says_tls_is_nailed_over_it),
-        cmocka_unit_test(test_an_entry_that_says_tcp_or_udp_leaves_the_tls_of_the_section),
+        cmocka_unit_test(test_an_entry_keeps_the_tls_of_the_section_or_the_zone),
+        cmocka_unit_test(test_an_entry_with_tls_is_nailed_over_tls),
+        cmocka_unit_test(test_an_entry_with_tcp_or_udp_overrides_the_tls_of_the_section),
         cmocka_unit_test(test_an_entry_never_weakens_a_strict_tls_zone),
-        cmocka_unit_test(test_an_entry_never_weakens_a_zone_that_says_who_its_servers_are),
+        cmocka_unit_test(test_an_entry_never_weakens_a_zone_that_identifies_its_servers),
         cmocka_unit_test(test_an_entry_takes_no_proof_away_from_a_strict_tls_zone),
         cmocka_unit_test(test_an_entry_may_weaken_tls_that_only_the_section_asks_for),
         cmocka_unit_test(test_an_entry_never_weakens_a_server_with_a_name),
-        cmocka_unit_test(test_a_name_behind_an_address_goes_before_that_of_the_zone),
-        cmocka_unit_test(test_the_port_goes_by_the_transport),
-        cmocka_unit_test(test_pins_go_by_place_and_may_be_taken_away),
+        cmocka_unit_test(test_a_name_after_an_address_overrides_the_name_of_the_zone),
+        cmocka_unit_test(test_the_port_depends_on_the_transport),
+        cmocka_unit_test(test_pins_follow_the_place_and_can_be_removed),
         cmocka_unit_test(test_keys_of_tls_make_no_difference_to_plain_upstreams),
         cmocka_unit_test(test_single_addresses_over_tls_are_dialled_at_start),
         cmocka_unit_test(test_no_mixture_of_places_weakens_strict_tls),

@@ -260,7 +260,7 @@ static void test_zones(void **state)
         "the one or raise the other\n");
 }
 
-static void test_somebody_must_be_asked(void **state)
+static void test_a_configuration_needs_a_server_or_recursion(void **state)
 {
     (void)state;
     static const char text[] =
@@ -313,7 +313,7 @@ static void test_a_socket_path_must_fit_the_system(void **state)
         "f:1:11: error: control.socket: has 108 bytes; the system accepts paths of at most 107\n");
 }
 
-static void test_dnstap_goes_one_way_only(void **state)
+static void test_dnstap_has_a_socket_or_a_file(void **state)
 {
     (void)state;
     if (!dnstap_is_built_in())
@@ -345,7 +345,7 @@ static void test_messages_of_dnstap(void **state)
                  "1:16: error: log.queries: takes yes or no, not \"maybe\"");
 }
 
-static void test_an_address_of_metrics_that_cannot_be(void **state)
+static void test_invalid_addresses_for_metrics_are_refused(void **state)
 {
     (void)state;
     static const char takes[] =
@@ -405,7 +405,7 @@ static void test_all_errors_come_at_once_in_the_files_order(void **state)
         "\"loud\"\n");
 }
 
-static void test_broken_syntax_comes_with_what_was_found_before(void **state)
+static void test_broken_syntax_is_reported_with_earlier_errors(void **state)
 {
     (void)state;
     expect_errors(
@@ -479,7 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_keys),
-        cmocka_unit_test(test_dnstap_goes_one_way_only),
+        cmocka_unit_test(test_dnstap_has_a_socket_or_a_file),
         cmocka_unit_test(test_messages_of_dnstap),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_words_that_are_not_of_the_kind),
@@ -489,13 +489,13 @@ int main(void)
         cmocka_unit_test(test_access_entries),
         cmocka_unit_test(test_entries_of_the_keepalive_list),
         cmocka_unit_test(test_zones),
-        cmocka_unit_test(test_somebody_must_be_asked),
+        cmocka_unit_test(test_a_configuration_needs_a_server_or_recursion),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_a_socket_path_must_fit_the_system),
-        cmocka_unit_test(test_an_address_of_metrics_that_cannot_be),
+        cmocka_unit_test(test_invalid_addresses_for_metrics_are_refused),
         cmocka_unit_test(test_metrics_cannot_share_an_address_with_clients),
         cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),
-        cmocka_unit_test(test_broken_syntax_comes_with_what_was_found_before),
+        cmocka_unit_test(test_broken_syntax_is_reported_with_earlier_errors),
         cmocka_unit_test(test_what_broken_syntax_cut_off_is_not_missed),
         cmocka_unit_test(test_a_document_must_be_a_mapping),
         cmocka_unit_test(test_more_than_a_hundred_errors_are_counted),

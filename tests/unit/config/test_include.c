@@ -193,7 +193,7 @@ static void test_include_errors_are_in_the_file_that_has_them(void **state)
                "up\n");
 }
 
-/* What only shows when all is loaded. */
+/* Errors that show only when everything is loaded. */
 static void test_include_contradictions_are_found_in_their_file(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void test_include_contradictions_are_found_in_their_file(void **state)
     assert_ptr_equal(strstr(errors_text, "one:3:3: error: forward-zones[1]: "), errors_text);
 }
 
-static void test_include_of_what_is_not_yaml_says_where(void **state)
+static void test_include_of_invalid_yaml_reports_its_place(void **state)
 {
     (void)state;
     put("main", "include: one\n" ZONE);
@@ -233,7 +233,7 @@ static void test_include_of_itself_is_refused(void **state)
         "main:1:16: error: include: link is included twice or includes itself; name it once\n");
 }
 
-static void test_include_of_what_cannot_be_read_is_refused(void **state)
+static void test_include_of_an_unreadable_file_is_refused(void **state)
 {
     (void)state;
     mkdir("folder", 0755);
@@ -279,7 +279,7 @@ static void test_include_number_of_files_is_bounded(void **state)
     main_fails("main:1:10: error: include: more than 256 files are included\n");
 }
 
-static void test_include_bytes_are_bounded_in_all(void **state)
+static void test_include_bytes_are_bounded_in_total(void **state)
 {
     (void)state;
     char *text = malloc(CONFIG_FILE_MAX / 2 + 2);
@@ -310,14 +310,14 @@ static void test_include_of_a_mapping_of_many_keys_is_refused(void **state)
                "many\n");
 }
 
-static void test_include_stands_at_the_top_of_a_file_only(void **state)
+static void test_include_is_allowed_only_at_the_top_level(void **state)
 {
     (void)state;
     put("main", "server: {include: one}\n" ZONE);
     main_fails("main:1:10: error: server.include: is unknown; nailup.yaml(5) lists all keys\n");
 }
 
-static void test_include_in_text_alone_is_refused(void **state)
+static void test_include_without_a_file_is_refused(void **state)
 {
     (void)state;
     expect_errors("include: /etc/passwd\n" ZONE,
@@ -325,7 +325,7 @@ static void test_include_in_text_alone_is_refused(void **state)
     config_free(load_fine("include: []\n" ZONE));
 }
 
-static void test_include_is_printed_as_what_it_brought(void **state)
+static void test_included_contents_are_printed_in_place(void **state)
 {
     (void)state;
     struct buf first, second;
@@ -360,16 +360,16 @@ int main(void)
         INCLUDE_TEST(test_include_value_given_twice_names_both_places),
         INCLUDE_TEST(test_include_errors_are_in_the_file_that_has_them),
         INCLUDE_TEST(test_include_contradictions_are_found_in_their_file),
-        INCLUDE_TEST(test_include_of_what_is_not_yaml_says_where),
+        INCLUDE_TEST(test_include_of_invalid_yaml_reports_its_place),
         INCLUDE_TEST(test_include_of_itself_is_refused),
-        INCLUDE_TEST(test_include_of_what_cannot_be_read_is_refused),
+        INCLUDE_TEST(test_include_of_an_unreadable_file_is_refused),
         INCLUDE_TEST(test_include_depth_is_bounded),
         INCLUDE_TEST(test_include_number_of_files_is_bounded),
-        INCLUDE_TEST(test_include_bytes_are_bounded_in_all),
+        INCLUDE_TEST(test_include_bytes_are_bounded_in_total),
         INCLUDE_TEST(test_include_of_a_mapping_of_many_keys_is_refused),
-        INCLUDE_TEST(test_include_stands_at_the_top_of_a_file_only),
-        INCLUDE_TEST(test_include_in_text_alone_is_refused),
-        INCLUDE_TEST(test_include_is_printed_as_what_it_brought),
+        INCLUDE_TEST(test_include_is_allowed_only_at_the_top_level),
+        INCLUDE_TEST(test_include_without_a_file_is_refused),
+        INCLUDE_TEST(test_included_contents_are_printed_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

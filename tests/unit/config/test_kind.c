@@ -190,7 +190,7 @@ static void test_host_names_fold_and_lose_their_last_dot(void **state)
             fail_msg("%s was taken", wrong[i]);
 }
 
-static void test_the_address_of_metrics_has_a_port_of_its_own(void **state)
+static void test_the_address_of_metrics_has_its_own_port(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"127.0.0.1@0", "127.0.0.1#a", "239.1.1.1", "ff02::1", "x"};
@@ -204,7 +204,7 @@ static void test_the_address_of_metrics_has_a_port_of_its_own(void **state)
             fail_msg("%s was taken", wrong[i]);
 }
 
-/* What is printed reads back to what prints the same. */
+/* Printed text reads back to a value with the same text. */
 static void expect_round_trip(enum kind kind, const char *text, const char *printed)
 {
     char out[KIND_TEXT_MAX];
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test(test_paths_are_printable_and_may_be_relative),
         cmocka_unit_test(test_paths_and_texts_have_a_bound),
         cmocka_unit_test(test_host_names_fold_and_lose_their_last_dot),
-        cmocka_unit_test(test_the_address_of_metrics_has_a_port_of_its_own),
+        cmocka_unit_test(test_the_address_of_metrics_has_its_own_port),
         cmocka_unit_test(test_values_print_in_their_largest_unit),
         cmocka_unit_test(test_words_and_names_print_as_yaml),
     };

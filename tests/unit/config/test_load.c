@@ -166,7 +166,7 @@ static void test_the_proposal_of_2016_loads_word_for_word(void **state)
     config_free(config);
 }
 
-static void test_empty_sections_mean_their_defaults(void **state)
+static void test_empty_sections_have_their_defaults(void **state)
 {
     (void)state;
     config_free(load_fine("server:\ncache:\nupstream:\n  tcp-keepalive:\ntcp-upstream-keepalive:\n"
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(test_values_of_every_section_arrive),
         cmocka_unit_test(test_zones_arrive_in_lower_case_with_their_upstreams),
         cmocka_unit_test(test_the_proposal_of_2016_loads_word_for_word),
-        cmocka_unit_test(test_empty_sections_mean_their_defaults),
+        cmocka_unit_test(test_empty_sections_have_their_defaults),
         cmocka_unit_test(test_keys_of_tls_may_be_empty),
         cmocka_unit_test(test_listeners_over_tls_arrive),
         cmocka_unit_test(test_ten_thousand_entries_load),

@@ -29,7 +29,7 @@ static void test_a_pin_is_base64(void **state)
     expect_counting(COUNTING);
 }
 
-static void test_pins_are_taken_as_other_programs_write_them(void **state)
+static void test_pins_are_read_in_the_forms_of_other_programs(void **state)
 {
     (void)state;
     expect_counting("sha256//" COUNTING);
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_pin_is_base64),
-        cmocka_unit_test(test_pins_are_taken_as_other_programs_write_them),
+        cmocka_unit_test(test_pins_are_read_in_the_forms_of_other_programs),
         cmocka_unit_test(test_what_is_not_quite_a_pin_is_none),
         cmocka_unit_test(test_every_bit_counts),
     };

@@ -117,7 +117,7 @@ static void test_what_is_no_zone_or_server_is_told(void **state)
 
 #define STRICT "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.53#dns.example]}]\n"
 
-static void test_a_new_zone_is_asked_as_the_section_says(void **state)
+static void test_a_new_zone_has_the_options_of_the_section(void **state)
 {
     (void)state;
     struct route_upstream upstream;
@@ -188,7 +188,7 @@ static void test_contradictions_are_refused(void **state)
     assert_string_equal(why, "192.0.2.1@53 is given twice; keep one of them");
 }
 
-static void test_names_answered_here_have_no_use_for_servers(void **state)
+static void test_local_data_needs_no_servers(void **state)
 {
     (void)state;
     expect_refused("local-zones: [{name: 10.in-addr.arpa, action: nxdomain}]\n" ZONE,
@@ -204,7 +204,7 @@ static void test_names_answered_here_have_no_use_for_servers(void **state)
     expect_fine("local-data: [corp.example A 192.0.2.9]\n" ZONE, "corp.example", "192.0.2.1");
 }
 
-static void test_a_zone_of_special_use_may_have_servers(void **state)
+static void test_a_special_use_zone_may_have_servers(void **state)
 {
     (void)state;
     static const char *const zones[] = {"home.arpa", "10.in-addr.arpa", "8.10.in-addr.arpa",
@@ -224,7 +224,7 @@ static enum local_verdict verdict_of(const struct local_names *names, const char
     return local_names_find(names, &question, &result);
 }
 
-static void test_names_of_special_use_make_way_for_the_list(void **state)
+static void test_special_use_names_make_way_for_runtime_zones(void **state)
 {
     (void)state;
     struct config *config = load_fine(ZONE);
@@ -247,7 +247,7 @@ static void test_names_of_special_use_make_way_for_the_list(void **state)
 
 /* ---- the list ---- */
 
-static void test_one_is_set_replaced_and_removed(void **state)
+static void test_a_runtime_zone_is_set_replaced_and_removed(void **state)
 {
     (void)state;
     struct runtime_zones forwards = {0};
@@ -284,7 +284,7 @@ static void test_there_is_a_bound(void **state)
     assert_int_equal(forwards.count, 0);
 }
 
-static void test_forwards_lie_over_the_file(void **state)
+static void test_runtime_zones_override_the_file(void **state)
 {
     (void)state;
     struct runtime_zones forwards = {0};
@@ -337,16 +337,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_zone_and_its_servers_are_read),
         cmocka_unit_test(test_what_is_no_zone_or_server_is_told),
-        cmocka_unit_test(test_a_new_zone_is_asked_as_the_section_says),
+        cmocka_unit_test(test_a_new_zone_has_the_options_of_the_section),
         cmocka_unit_test(test_a_zone_of_the_file_keeps_its_options),
         cmocka_unit_test(test_strict_tls_is_never_weakened),
         cmocka_unit_test(test_contradictions_are_refused),
-        cmocka_unit_test(test_a_zone_of_special_use_may_have_servers),
-        cmocka_unit_test(test_names_of_special_use_make_way_for_the_list),
-        cmocka_unit_test(test_names_answered_here_have_no_use_for_servers),
-        cmocka_unit_test(test_one_is_set_replaced_and_removed),
+        cmocka_unit_test(test_a_special_use_zone_may_have_servers),
+        cmocka_unit_test(test_special_use_names_make_way_for_runtime_zones),
+        cmocka_unit_test(test_local_data_needs_no_servers),
+        cmocka_unit_test(test_a_runtime_zone_is_set_replaced_and_removed),
         cmocka_unit_test(test_there_is_a_bound),
-        cmocka_unit_test(test_forwards_lie_over_the_file),
+        cmocka_unit_test(test_runtime_zones_override_the_file),
         cmocka_unit_test(test_no_memory_for_routes_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

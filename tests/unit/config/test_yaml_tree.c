@@ -193,7 +193,7 @@ static void test_the_number_of_nodes_is_bounded(void **state)
     free(text);
 }
 
-static void test_bytes_that_are_no_text_are_refused(void **state)
+static void test_bytes_that_are_not_text_are_refused(void **state)
 {
     (void)state;
     static const char nul[] = "a: 1\nb: \0 2";
@@ -243,7 +243,7 @@ int main(void)
         cmocka_unit_test(test_nesting_is_bounded),
         cmocka_unit_test(test_very_deep_nesting_ends_early),
         cmocka_unit_test(test_the_number_of_nodes_is_bounded),
-        cmocka_unit_test(test_bytes_that_are_no_text_are_refused),
+        cmocka_unit_test(test_bytes_that_are_not_text_are_refused),
         cmocka_unit_test(test_an_escaped_nul_is_refused),
         cmocka_unit_test(test_broken_syntax_is_one_error_and_the_rest_is_kept),
     };

@@ -13,7 +13,7 @@
 
 #define ROOT "forward-zone:\n name: .\n forward-addr: 192.0.2.1\n"
 
-/* What the last import printed and said. */
+/* The output and the messages of the last import. */
 static char printed[CONFIG_FILE_MAX + 1], said[IMPORT_MESSAGES_BYTES + 1];
 
 static inline void keep(const struct buf *buf, char *out)

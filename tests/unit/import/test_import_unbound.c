@@ -114,7 +114,7 @@ static void test_expired_answers_become_stale_ones(void **state)
 
 /* ---- upstreams ---- */
 
-static void test_the_proposal_of_2016_is_taken_by_its_words(void **state)
+static void test_the_keys_of_the_proposal_of_2016_are_imported(void **state)
 {
     (void)state;
     EXPECT("server:\n tcp-upstream-keepalive: 10.1.1.1\n"
@@ -137,7 +137,7 @@ static void test_zones_have_their_servers_and_transport(void **state)
     assert_string_equal(said, "");
 }
 
-static void test_a_transport_for_all_is_one_without_a_way_back(void **state)
+static void test_a_transport_for_all_servers_has_no_fallback(void **state)
 {
     (void)state;
     EXPECT("server: tcp-upstream: yes\n" ROOT, "upstream:\n  transport: tcp\n  fallback: none\n");
@@ -147,14 +147,14 @@ static void test_a_transport_for_all_is_one_without_a_way_back(void **state)
            "tls-upstream: yes applies to all zones");
 }
 
-static void test_names_of_servers_that_are_not_asked_over_tls_are_left_out(void **state)
+static void test_names_of_servers_without_tls_are_left_out(void **state)
 {
     (void)state;
     EXPECT("forward-zone: name: .\nforward-addr: 192.0.2.1#a.example\n", "- 192.0.2.1\n",
            "matters only over TLS");
 }
 
-static void test_a_zone_stands_once(void **state)
+static void test_a_zone_is_used_once(void **state)
 {
     (void)state;
     EXPECT(ROOT "forward-zone: name: x.example forward-addr: 192.0.2.2\n"
@@ -164,7 +164,7 @@ static void test_a_zone_stands_once(void **state)
     expect_missing("refuse");
 }
 
-static void test_names_never_wander_to_a_larger_zone(void **state)
+static void test_names_never_move_to_a_larger_zone(void **state)
 {
     (void)state;
     EXPECT(ROOT "stub-zone: name: in.example stub-host: ns.example\n", "forward-zones",
@@ -207,7 +207,7 @@ static void test_a_root_that_loses_its_servers_is_not_resolved_by_recursion(void
     expect_missing("stub-zones:");
 }
 
-static void test_stub_zones_keep_what_is_said_of_them(void **state)
+static void test_stub_zones_keep_their_options(void **state)
 {
     (void)state;
     EXPECT("stub-zone:\n name: in.example.\n stub-addr: 192.0.2.2\n stub-addr: 2001:db8::2@5300\n"
@@ -227,7 +227,7 @@ static void test_stub_zones_keep_what_is_said_of_them(void **state)
            "first: yes\n");
 }
 
-static void test_recursion_is_as_it_was_configured(void **state)
+static void test_options_of_recursion_are_imported(void **state)
 {
     (void)state;
     struct config *config = imported("server: qname-minimisation: no prefer-ip6: yes\n"
@@ -297,7 +297,7 @@ static void test_private_addresses_are_refused_from_outside(void **state)
 
 /* ---- what is not taken ---- */
 
-static void test_a_line_without_a_counterpart_is_told_with_its_place_and_reason(void **state)
+static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(void **state)
 {
     (void)state;
     EXPECT("server:\n harden-glue: yes\n harden-dnssec-stripped: yes\n"
@@ -336,7 +336,7 @@ static void test_unknown_words_are_told_to_the_end_of_their_line(void **state)
            "nailup has no views");
 }
 
-static void test_text_that_is_no_conf_is_refused_with_its_place(void **state)
+static void test_text_that_is_not_a_conf_is_refused_with_its_place(void **state)
 {
     (void)state;
     expect_refused("server:\n  verbosity\n", "u.conf:2:3: error: what stands here is no option: "
@@ -416,7 +416,7 @@ static void test_comments_have_a_bound(void **state)
     free(text);
 }
 
-static void test_a_value_said_often_stands_once(void **state)
+static void test_a_repeated_value_is_kept_once(void **state)
 {
     (void)state;
     char *text = repeated("num-threads: %u\n", 100);
@@ -448,31 +448,31 @@ int main(void)
         cmocka_unit_test(test_versions_are_told_when_they_are_texts_and_not_hidden),
         cmocka_unit_test(test_two_caches_become_one),
         cmocka_unit_test(test_expired_answers_become_stale_ones),
-        cmocka_unit_test(test_the_proposal_of_2016_is_taken_by_its_words),
+        cmocka_unit_test(test_the_keys_of_the_proposal_of_2016_are_imported),
         cmocka_unit_test(test_zones_have_their_servers_and_transport),
-        cmocka_unit_test(test_a_transport_for_all_is_one_without_a_way_back),
-        cmocka_unit_test(test_names_of_servers_that_are_not_asked_over_tls_are_left_out),
-        cmocka_unit_test(test_a_zone_stands_once),
-        cmocka_unit_test(test_names_never_wander_to_a_larger_zone),
+        cmocka_unit_test(test_a_transport_for_all_servers_has_no_fallback),
+        cmocka_unit_test(test_names_of_servers_without_tls_are_left_out),
+        cmocka_unit_test(test_a_zone_is_used_once),
+        cmocka_unit_test(test_names_never_move_to_a_larger_zone),
         cmocka_unit_test(test_where_unbound_recurses_so_does_what_becomes_of_it),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
-        cmocka_unit_test(test_stub_zones_keep_what_is_said_of_them),
-        cmocka_unit_test(test_recursion_is_as_it_was_configured),
+        cmocka_unit_test(test_stub_zones_keep_their_options),
+        cmocka_unit_test(test_options_of_recursion_are_imported),
         cmocka_unit_test(test_local_zones_have_their_actions),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
-        cmocka_unit_test(test_a_line_without_a_counterpart_is_told_with_its_place_and_reason),
+        cmocka_unit_test(test_a_line_without_a_counterpart_is_noted_with_place_and_reason),
         cmocka_unit_test(test_what_the_loader_refuses_becomes_a_comment_with_its_words),
         cmocka_unit_test(test_the_last_of_several_values_counts),
         cmocka_unit_test(test_unknown_words_are_told_to_the_end_of_their_line),
-        cmocka_unit_test(test_text_that_is_no_conf_is_refused_with_its_place),
+        cmocka_unit_test(test_text_that_is_not_a_conf_is_refused_with_its_place),
         cmocka_unit_test(test_foreign_text_stays_within_its_quotes_and_comments),
         cmocka_unit_test(test_secrets_are_not_shown),
         cmocka_unit_test(test_a_list_of_names_too_long_is_cut_and_told),
         cmocka_unit_test(test_a_list_of_clients_too_long_is_refused_as_a_whole),
         cmocka_unit_test(test_comments_have_a_bound),
-        cmocka_unit_test(test_a_value_said_often_stands_once),
+        cmocka_unit_test(test_a_repeated_value_is_kept_once),
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void test_an_open_quote_is_an_error(void **state)
     expect_error(unbound_lex_value(&lex, false), 1, 1);
 }
 
-static void test_a_value_may_stand_in_the_next_line_unless_its_line_counts(void **state)
+static void test_a_value_may_be_on_the_next_line_unless_the_line_ends_it(void **state)
 {
     (void)state;
     begin("\n\t# no\r\n 53");
@@ -114,7 +114,7 @@ int main(void)
         cmocka_unit_test(test_comments_begin_where_a_word_could),
         cmocka_unit_test(test_quotes_keep_blanks_and_the_other_quote),
         cmocka_unit_test(test_an_open_quote_is_an_error),
-        cmocka_unit_test(test_a_value_may_stand_in_the_next_line_unless_its_line_counts),
+        cmocka_unit_test(test_a_value_may_be_on_the_next_line_unless_the_line_ends_it),
         cmocka_unit_test(test_bytes_of_all_kinds_are_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

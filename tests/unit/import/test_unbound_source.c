@@ -39,7 +39,7 @@ static enum err import_file(const char *name)
     return err;
 }
 
-static void test_included_files_go_on_in_their_clause(void **state)
+static void test_included_files_continue_the_clause(void **state)
 {
     (void)state;
     write_file("a.conf", "server: include: \"b.conf\"\n num-threads: 2\ninclude: sub-*.inc\n");
@@ -63,7 +63,7 @@ static void test_a_toplevel_include_leaves_the_clause(void **state)
     assert_non_null(strstr(printed, "a.conf:3: num-threads: 2\n"));
 }
 
-static void test_a_pattern_may_fit_nothing_but_a_name_must_be_there(void **state)
+static void test_a_pattern_may_match_nothing_but_a_name_must_exist(void **state)
 {
     (void)state;
     write_file("a.conf", "include: \"none-*.conf\"\n" ROOT);
@@ -84,7 +84,7 @@ static void test_a_file_that_includes_itself_is_an_error(void **state)
     assert_non_null(strstr(said, "is not a regular file"));
 }
 
-static void test_files_that_are_missing_are_taken_out_with_what_needs_them(void **state)
+static void test_missing_files_are_removed_with_everything_that_needs_them(void **state)
 {
     (void)state;
     write_file("a.conf", "server: interface: 192.0.2.7 interface: 192.0.2.7@853\n"
@@ -95,7 +95,7 @@ static void test_files_that_are_missing_are_taken_out_with_what_needs_them(void 
     assert_non_null(strstr(printed, "192.0.2.7@53"));
 }
 
-static void test_patterns_that_stand_for_too_much_are_refused(void **state)
+static void test_patterns_with_too_many_matches_are_refused(void **state)
 {
     (void)state;
     write_file("a.conf", "include: \"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\"\n");
@@ -105,7 +105,7 @@ static void test_patterns_that_stand_for_too_much_are_refused(void **state)
     assert_int_equal(import_file("a.conf"), ERR_INVALID);
 }
 
-static void test_relative_names_begin_at_the_directory_that_was_named(void **state)
+static void test_relative_names_start_at_the_given_directory(void **state)
 {
     (void)state;
     char text[256];
@@ -137,13 +137,13 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_included_files_go_on_in_their_clause),
+        cmocka_unit_test(test_included_files_continue_the_clause),
         cmocka_unit_test(test_a_toplevel_include_leaves_the_clause),
-        cmocka_unit_test(test_a_pattern_may_fit_nothing_but_a_name_must_be_there),
+        cmocka_unit_test(test_a_pattern_may_match_nothing_but_a_name_must_exist),
         cmocka_unit_test(test_a_file_that_includes_itself_is_an_error),
-        cmocka_unit_test(test_files_that_are_missing_are_taken_out_with_what_needs_them),
-        cmocka_unit_test(test_patterns_that_stand_for_too_much_are_refused),
-        cmocka_unit_test(test_relative_names_begin_at_the_directory_that_was_named),
+        cmocka_unit_test(test_missing_files_are_removed_with_everything_that_needs_them),
+        cmocka_unit_test(test_patterns_with_too_many_matches_are_refused),
+        cmocka_unit_test(test_relative_names_start_at_the_given_directory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
