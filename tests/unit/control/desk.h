@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_CONTROL_DESK_H
 
 /*
- * A daemon as the control socket sees it, in virtual time: a main loop, two workers with loops of
- * their own, a cache. Clients are real sockets.
+ * A daemon as the control socket sees it, in virtual time: a main loop, two workers with their own
+ * loops, a cache. Clients are real sockets.
  */
 
 #include <stdarg.h>
@@ -35,10 +35,10 @@ struct desk {
     struct nail_quota quota;
     struct addr listening;
     struct control_hooks hooks;
-    int hooked; /* commands that the daemon itself did */
+    int hooked; /* commands that the hooks ran */
 };
 
-/* What the daemon would do: it says yes. */
+/* Plays a hook of the daemon that succeeds. */
 static inline void desk_do(void *daemon, struct call *call)
 {
     struct desk *desk = daemon;
@@ -53,7 +53,7 @@ static inline void desk_do(void *daemon, struct call *call)
 static const struct control_hooks desk_hooks = {
     .reload = desk_do, .drain = desk_do, .forward = desk_do};
 
-/* routes are borrowed until desk_close(). */
+/* Borrows routes until desk_close(). */
 static inline void desk_open_with(struct desk *desk, const struct route_options *routes)
 {
     static const struct cache_options cache_options = {.size_bytes = CACHE_SIZE_MIN,
@@ -108,7 +108,7 @@ static inline void desk_close(struct desk *desk)
     cache_free(desk->view.cache);
 }
 
-/* Descriptors, then the mail of the workers, then that of main, until all is quiet. */
+/* Runs descriptors, then the mail of the workers, then that of main, until all are idle. */
 static inline void desk_settle(struct desk *desk)
 {
     for (int i = 0; i < 3; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Workers are asked about their upstreams, together and apart. */
+/* Counts upstreams over one worker and over several. */
 #include "control/census.h"
 
 #include "unit/control/desk.h"
@@ -64,7 +64,7 @@ static void take(struct desk *desk)
     assert_non_null(last);
 }
 
-static void test_an_upstream_that_all_workers_know_is_one(void **state)
+static void test_an_upstream_that_all_workers_know_counts_once(void **state)
 {
     struct desk *desk = *state;
     know(desk, 0, "192.0.2.1", TRANSPORT_UDP);
@@ -87,7 +87,7 @@ static void test_another_port_or_transport_is_another_upstream(void **state)
     assert_string_equal(last->upstreams[2].transport, "tcp");
 }
 
-static void test_a_worker_says_no_more_than_there_is_room_for(void **state)
+static void test_a_worker_reports_no_more_upstreams_than_fit(void **state)
 {
     struct desk *desk = *state;
     know_many(desk, 0, 1000, CENSUS_UPSTREAMS_MAX + 7);
@@ -96,7 +96,7 @@ static void test_a_worker_says_no_more_than_there_is_room_for(void **state)
     assert_int_equal(last->left_out, 7);
 }
 
-static void test_all_together_are_no_more_than_there_is_room_for(void **state)
+static void test_all_workers_together_report_no_more_upstreams_than_fit(void **state)
 {
     struct desk *desk = *state;
     know_many(desk, 0, 1000, CENSUS_UPSTREAMS_MAX - 1);
@@ -125,7 +125,7 @@ static void test_counts_are_summed_and_times_are_those_of_the_slowest(void **sta
     assert_int_equal(sum.upstreams[0].values[PER_UPSTREAM_udp_rtt_us], 900);
 }
 
-static void test_a_worker_that_has_ended_says_nothing_and_delays_nobody(void **state)
+static void test_a_worker_that_has_ended_is_left_out_without_delay(void **state)
 {
     struct desk *desk = *state;
     struct upstreams *ended = desk->workers[1].upstreams;
@@ -137,7 +137,7 @@ static void test_a_worker_that_has_ended_says_nothing_and_delays_nobody(void **s
     assert_int_equal(last->count, 1);
 }
 
-static void test_what_nobody_waits_for_any_more_is_thrown_away(void **state)
+static void test_an_abandoned_census_is_dropped(void **state)
 {
     struct desk *desk = *state;
     struct census_taking *taking;
@@ -155,13 +155,13 @@ static void test_what_nobody_waits_for_any_more_is_thrown_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DESK(test_an_upstream_that_all_workers_know_is_one),
+        WITH_DESK(test_an_upstream_that_all_workers_know_counts_once),
         WITH_DESK(test_another_port_or_transport_is_another_upstream),
-        WITH_DESK(test_a_worker_says_no_more_than_there_is_room_for),
-        WITH_DESK(test_all_together_are_no_more_than_there_is_room_for),
+        WITH_DESK(test_a_worker_reports_no_more_upstreams_than_fit),
+        WITH_DESK(test_all_workers_together_report_no_more_upstreams_than_fit),
         cmocka_unit_test(test_counts_are_summed_and_times_are_those_of_the_slowest),
-        WITH_DESK(test_a_worker_that_has_ended_says_nothing_and_delays_nobody),
-        WITH_DESK(test_what_nobody_waits_for_any_more_is_thrown_away),
+        WITH_DESK(test_a_worker_that_has_ended_is_left_out_without_delay),
+        WITH_DESK(test_an_abandoned_census_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

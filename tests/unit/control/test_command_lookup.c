@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the commands lookup and zones tell of zones, names answered here and the cache. */
+/* Tests what the commands lookup and zones report about zones, local data and the cache. */
 
 #include "unit/control/desk.h"
 
@@ -14,7 +14,7 @@
 #include "dns/build.h"
 #include "dns/rrtype.h"
 
-enum { ZONES = 150 }; /* more zones than a worker tells in one turn */
+enum { ZONES = 150 }; /* more zones than a worker reports in one turn */
 
 struct office {
     struct desk desk;
@@ -89,7 +89,7 @@ static const char *ask(struct office *office, const char *line)
 #define ASSERT_SAYS(reply, part) assert_non_null(strstr(reply, part))
 #define ASSERT_REFUSED(reply) assert_true(strncmp(reply, "refused\t", 8) == 0)
 
-static void test_a_zones_upstreams_are_told_for_each_worker(void **state)
+static void test_lookup_shows_the_upstreams_of_each_worker(void **state)
 {
     const char *reply = ask(*state, "lookup\tWWW.Z9.example\tAAAA");
     ASSERT_SAYS(reply, "\nrow\twww.z9.example.\tAAAA\tby upstreams\t\tno\t");
@@ -99,7 +99,7 @@ static void test_a_zones_upstreams_are_told_for_each_worker(void **state)
                        "row\t1\t1\t192.0.2.1@53\tudp\t");
 }
 
-static void test_names_answered_here_are_told_with_the_reason(void **state)
+static void test_lookup_shows_why_a_name_is_local_data(void **state)
 {
     ASSERT_SAYS(ask(*state, "lookup\tx.ads.test"),
                 "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\n");
@@ -108,7 +108,7 @@ static void test_names_answered_here_are_told_with_the_reason(void **state)
                 "\tby upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\n");
 }
 
-static void test_where_recursion_would_begin_is_told_without_asking_anybody(void **state)
+static void test_lookup_shows_where_recursion_begins_without_a_query(void **state)
 {
     struct office *office = *state;
     const char *reply = ask(office, "lookup\tno.zone.takes.it");
@@ -137,7 +137,7 @@ static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_
     assert_true(cache_store(office->desk.view.cache, &key, &answer));
 }
 
-static void test_what_the_cache_has_is_told_and_not_touched(void **state)
+static void test_lookup_shows_cached_answers_and_leaves_them_unmarked(void **state)
 {
     struct office *office = *state;
     keep(office, "www.z1.example", 60, 0);
@@ -156,7 +156,7 @@ static void test_what_the_cache_has_is_told_and_not_touched(void **state)
     assert_int_equal(office->desk.stats[0].cache_hits + office->desk.stats[0].cache_misses, 0);
 }
 
-static void test_what_is_no_question_is_refused(void **state)
+static void test_lookup_refuses_wrong_names_and_types(void **state)
 {
     ASSERT_REFUSED(ask(*state, "lookup"));
     ASSERT_REFUSED(ask(*state, "lookup\ta..b"));
@@ -168,7 +168,7 @@ static void test_what_is_no_question_is_refused(void **state)
                 "\nrow\ta\\009\\027\\255.example.\t");
 }
 
-static void test_zones_are_told_over_several_turns_of_the_workers(void **state)
+static void test_zones_are_listed_over_several_turns_of_the_workers(void **state)
 {
     const char *reply = ask(*state, "zones");
     size_t rows = 0;
@@ -180,8 +180,8 @@ static void test_zones_are_told_over_several_turns_of_the_workers(void **state)
     ASSERT_SAYS(reply, "\ntable\tblock_lists\n");
 }
 
-/* Workers that have ended say nothing, and no letter is lost on the way. */
-static void test_without_a_worker_there_is_no_answer_but_an_end(void **state)
+/* Workers that have ended report nothing, and no letter is lost. */
+static void test_lookup_without_a_worker_is_refused(void **state)
 {
     struct office *office = *state;
     struct upstreams *kept[DESK_WORKERS];
@@ -197,7 +197,7 @@ static void test_without_a_worker_there_is_no_answer_but_an_end(void **state)
         office->desk.workers[i].upstreams = kept[i];
 }
 
-static void test_a_client_that_goes_leaves_nothing_behind(void **state)
+static void test_a_client_that_leaves_leaks_nothing(void **state)
 {
     static const char *const lines[] = {"lookup\twww.z1.example", "zones", "upstreams"};
     struct office *office = *state;
@@ -206,7 +206,7 @@ static void test_a_client_that_goes_leaves_nothing_behind(void **state)
         office->done = NULL;
         request_run(call, span_of(lines[i], strlen(lines[i])));
         call_abandon(call);
-        desk_settle(&office->desk); /* the sanitizer sees that all is freed */
+        desk_settle(&office->desk); /* the sanitizer finds any leak */
         assert_null(office->done);
     }
 }
@@ -224,7 +224,7 @@ static void test_the_log_level_is_shown_and_set_until_the_next_reload(void **sta
     log_set_level(before);
 }
 
-static void test_a_mistyped_verb_is_told_what_was_meant(void **state)
+static void test_a_mistyped_verb_gets_a_suggestion(void **state)
 {
     ASSERT_SAYS(ask(*state, "lokup\texample"), "did you mean 'lookup'?");
     ASSERT_SAYS(ask(*state, "quantum"), "'help' lists them");
@@ -235,16 +235,16 @@ static void test_a_mistyped_verb_is_told_what_was_meant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_OFFICE(test_a_zones_upstreams_are_told_for_each_worker),
-        WITH_OFFICE(test_where_recursion_would_begin_is_told_without_asking_anybody),
-        WITH_OFFICE(test_names_answered_here_are_told_with_the_reason),
-        WITH_OFFICE(test_what_the_cache_has_is_told_and_not_touched),
-        WITH_OFFICE(test_what_is_no_question_is_refused),
-        WITH_OFFICE(test_zones_are_told_over_several_turns_of_the_workers),
-        WITH_OFFICE(test_without_a_worker_there_is_no_answer_but_an_end),
-        WITH_OFFICE(test_a_client_that_goes_leaves_nothing_behind),
+        WITH_OFFICE(test_lookup_shows_the_upstreams_of_each_worker),
+        WITH_OFFICE(test_lookup_shows_where_recursion_begins_without_a_query),
+        WITH_OFFICE(test_lookup_shows_why_a_name_is_local_data),
+        WITH_OFFICE(test_lookup_shows_cached_answers_and_leaves_them_unmarked),
+        WITH_OFFICE(test_lookup_refuses_wrong_names_and_types),
+        WITH_OFFICE(test_zones_are_listed_over_several_turns_of_the_workers),
+        WITH_OFFICE(test_lookup_without_a_worker_is_refused),
+        WITH_OFFICE(test_a_client_that_leaves_leaks_nothing),
         WITH_OFFICE(test_the_log_level_is_shown_and_set_until_the_next_reload),
-        WITH_OFFICE(test_a_mistyped_verb_is_told_what_was_meant),
+        WITH_OFFICE(test_a_mistyped_verb_gets_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* What the command trace shows, and what is left of it. */
+/* Tests what the command trace shows, and that it leaves nothing behind. */
 
 #include "unit/control/desk.h"
 
@@ -80,7 +80,7 @@ static void pass(struct office *office, uint64_t us)
     desk_settle(&office->desk);
 }
 
-/* The reply, after at most so long. */
+/* The reply, after at most this long. */
 static const char *ask(struct office *office, const char *line, uint64_t us)
 {
     static char text[64 * 1024];
@@ -104,7 +104,7 @@ static const char *ask(struct office *office, const char *line, uint64_t us)
         ASSERT_SAYS(said_, part);                                                                  \
     } while (0)
 
-static void test_a_name_answered_here_is_shown_with_its_records(void **state)
+static void test_trace_shows_local_data_with_its_records(void **state)
 {
     const char *reply = ask(*state, "trace\tNAS.lan", 0);
     ASSERT_SAYS(reply, "\nrow\tnas.lan.\tA\there\tNOERROR\tpositive\t\t\t0\t0\t0\n");
@@ -113,7 +113,7 @@ static void test_a_name_answered_here_is_shown_with_its_records(void **state)
     ASSERT_SAYS(reply, " IN A 192.0.2.7\n");
 }
 
-static void test_a_zone_that_is_dead_shows_each_attempt_and_the_failure(void **state)
+static void test_trace_of_a_dead_zone_shows_each_attempt_and_the_failure(void **state)
 {
     const char *reply = ask(*state, "trace\twww.z.example\tAAAA", 15 * US_PER_S);
     ASSERT_SAYS(reply, "\nrow\twww.z.example.\tAAAA\tby upstreams\tSERVFAIL\tfailure\t");
@@ -123,14 +123,14 @@ static void test_a_zone_that_is_dead_shows_each_attempt_and_the_failure(void **s
     ASSERT_SAYS(reply, "\tgiven up\twww.z.example. AAAA\tz.example.\t");
 }
 
-static void test_a_name_that_no_zone_takes_is_told(void **state)
+static void test_trace_reports_a_name_without_a_zone(void **state)
 {
     const char *reply = ask(*state, "trace\twww.example.org\tknown", 0);
     ASSERT_SAYS(reply, "\nrow\twww.example.org.\tA\trefused: no zone matches\t\t\t");
     assert_null(strstr(reply, "records"));
 }
 
-static void test_what_is_no_question_is_refused(void **state)
+static void test_trace_refuses_wrong_names_and_types(void **state)
 {
     char line[CONTROL_REQUEST_MAX];
     ASSERT_REFUSED(ask(*state, "trace\ta..b", 0), "is not a name");
@@ -147,7 +147,7 @@ static void test_what_is_no_question_is_refused(void **state)
     ASSERT_REFUSED(ask(*state, line, 0), "is not a name");
 }
 
-static void test_no_more_than_a_few_run_at_once_and_all_of_them_end(void **state)
+static void test_the_number_of_traces_is_bounded_and_all_end(void **state)
 {
     struct office *office = *state;
     char line[64];
@@ -166,7 +166,7 @@ static void test_no_more_than_a_few_run_at_once_and_all_of_them_end(void **state
     ASSERT_SAYS(ask(office, "trace\tnas.lan", 0), "\there\t");
 }
 
-static void test_a_client_that_leaves_leaves_nothing(void **state)
+static void test_a_client_that_leaves_a_trace_leaks_nothing(void **state)
 {
     struct office *office = *state;
     struct call *call = request(office, "trace\twww.z.example", keep);
@@ -177,7 +177,7 @@ static void test_a_client_that_leaves_leaves_nothing(void **state)
     ASSERT_SAYS(ask(office, "trace\tnas.lan", 0), "\there\t");
 }
 
-static void test_a_reload_meanwhile_lets_it_end_as_it_began(void **state)
+static void test_a_trace_outlives_a_reload_unchanged(void **state)
 {
     struct office *office = *state;
     static const struct route_options none;
@@ -193,7 +193,7 @@ static void test_a_reload_meanwhile_lets_it_end_as_it_began(void **state)
     ASSERT_SAYS(ask(office, "trace\twww.z.example", 0), "no zone matches");
 }
 
-static void test_the_end_of_the_worker_is_the_end_of_it(void **state)
+static void test_a_trace_ends_with_its_worker(void **state)
 {
     struct office *office = *state;
     static char text[8192];
@@ -214,21 +214,22 @@ static void test_the_end_of_the_worker_is_the_end_of_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_name_answered_here_is_shown_with_its_records,
-                                        open_office, close_office),
-        cmocka_unit_test_setup_teardown(test_a_zone_that_is_dead_shows_each_attempt_and_the_failure,
-                                        open_office, close_office),
-        cmocka_unit_test_setup_teardown(test_a_name_that_no_zone_takes_is_told, open_office,
+        cmocka_unit_test_setup_teardown(test_trace_shows_local_data_with_its_records, open_office,
                                         close_office),
-        cmocka_unit_test_setup_teardown(test_what_is_no_question_is_refused, open_office,
+        cmocka_unit_test_setup_teardown(
+            test_trace_of_a_dead_zone_shows_each_attempt_and_the_failure, open_office,
+            close_office),
+        cmocka_unit_test_setup_teardown(test_trace_reports_a_name_without_a_zone, open_office,
                                         close_office),
-        cmocka_unit_test_setup_teardown(test_no_more_than_a_few_run_at_once_and_all_of_them_end,
-                                        open_office, close_office),
-        cmocka_unit_test_setup_teardown(test_a_client_that_leaves_leaves_nothing, open_office,
+        cmocka_unit_test_setup_teardown(test_trace_refuses_wrong_names_and_types, open_office,
                                         close_office),
-        cmocka_unit_test_setup_teardown(test_a_reload_meanwhile_lets_it_end_as_it_began,
+        cmocka_unit_test_setup_teardown(test_the_number_of_traces_is_bounded_and_all_end,
                                         open_office, close_office),
-        cmocka_unit_test_setup_teardown(test_the_end_of_the_worker_is_the_end_of_it, open_office,
+        cmocka_unit_test_setup_teardown(test_a_client_that_leaves_a_trace_leaks_nothing,
+                                        open_office, close_office),
+        cmocka_unit_test_setup_teardown(test_a_trace_outlives_a_reload_unchanged, open_office,
+                                        close_office),
+        cmocka_unit_test_setup_teardown(test_a_trace_ends_with_its_worker, open_office,
                                         close_office),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

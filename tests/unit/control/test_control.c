@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Clients of the control socket, polite and otherwise, in virtual time on real sockets. */
+/* Clients of the control socket, polite and hostile, in virtual time on real sockets. */
 
 #include "control/control.h"
 
@@ -68,7 +68,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* A client that has sent this. */
+/* Opens a client that has sent this text. */
 static int client_with(struct place *place, const char *bytes, size_t len)
 {
     int fd = connect_to(place->path);
@@ -83,7 +83,8 @@ static int client(struct place *place, const char *text)
     return client_with(place, text, strlen(text));
 }
 
-/* What has come, at most once 64 KiB; "" at the end of the stream, NULL when nothing has come. */
+/* The bytes received, at most 64 KiB at once; "" at the end of the stream, NULL when no byte has
+ * come. */
 static const char *received(int fd)
 {
     static char text[65537];
@@ -144,7 +145,7 @@ static void test_a_command_that_asks_the_workers_answers_when_all_have(void **st
     close(fd);
 }
 
-static void test_what_stands_behind_the_line_is_not_run(void **state)
+static void test_bytes_after_the_line_are_not_run(void **state)
 {
     int fd = client(*state, "help\nhelp\n");
     const char *reply = received(fd);
@@ -164,13 +165,13 @@ static void test_a_line_that_never_ends_is_refused(void **state)
     close(fd);
 }
 
-static void test_a_client_that_says_nothing_is_closed_in_time(void **state)
+static void test_a_silent_client_is_closed_in_time(void **state)
 {
     struct place *place = *state;
     int silent = client(place, ""), dribbling = client(place, "stat");
 
     fake_loop_advance(place->desk.loop, CONTROL_CLIENT_ASK_US / 2);
-    assert_int_equal(send(dribbling, "u", 1, 0), 1); /* bytes do not win time */
+    assert_int_equal(send(dribbling, "u", 1, 0), 1); /* further bytes do not extend the limit */
     desk_settle(&place->desk);
     assert_false(is_closed(silent));
     fake_loop_advance(place->desk.loop, CONTROL_CLIENT_ASK_US / 2 + 2000);
@@ -180,7 +181,7 @@ static void test_a_client_that_says_nothing_is_closed_in_time(void **state)
     close(dribbling);
 }
 
-/* So many rows that no socket takes them at once. */
+/* More rows than a socket takes at once. */
 static void fill(struct place *place)
 {
     struct upstream_options options = upstream_options_default;
@@ -265,7 +266,7 @@ static void test_a_command_that_walks_over_the_cache_answers_at_the_end(void **s
     close(fd);
 }
 
-static void test_a_client_that_loads_is_answered_at_the_end_of_what_it_says(void **state)
+static void test_a_client_that_loads_is_answered_at_the_end_of_its_input(void **state)
 {
     struct place *place = *state;
     int fd = client(place, "load-cache\n;answer www.exa");
@@ -294,7 +295,7 @@ static void test_a_client_that_stops_loading_is_closed_in_time(void **state)
     close(fd);
 }
 
-static void test_one_that_closed_its_sending_side_still_gets_its_reply(void **state)
+static void test_a_client_that_closed_its_sending_side_still_gets_its_reply(void **state)
 {
     struct place *place = *state;
     int fd = connect_to(place->path);
@@ -306,7 +307,7 @@ static void test_one_that_closed_its_sending_side_still_gets_its_reply(void **st
     close(fd);
 }
 
-static void test_more_clients_than_places_wait_for_theirs(void **state)
+static void test_clients_beyond_the_bound_wait_for_a_place(void **state)
 {
     struct place *place = *state;
     enum { MANY = 20 };
@@ -325,7 +326,7 @@ static void test_more_clients_than_places_wait_for_theirs(void **state)
     close(fds[MANY - 1]);
 }
 
-/* Clients that say nothing, that do not read, and that load without an end keep nobody waiting. */
+/* Clients that send nothing, that do not read, and that load without end delay no other client. */
 static void test_a_client_takes_the_place_of_an_idle_one(void **state)
 {
     struct place *place = *state;
@@ -344,14 +345,14 @@ static void test_a_client_takes_the_place_of_an_idle_one(void **state)
         assert_non_null(strstr(received(last[i]), "\nend\n"));
         close(last[i]);
     }
-    assert_true(is_closed(fds[0])); /* only the one that was idle for longest */
+    assert_true(is_closed(fds[0])); /* only the client that was idle for longest */
     assert_int_equal(fake_fd_watch_count(), PLACES);
     for (int i = 0; i < PLACES; i++)
         close(fds[i]);
     desk_settle(&place->desk);
 }
 
-/* Their answers are on the way: they are not idle. */
+/* Clients with a running command are not idle. */
 static void test_clients_whose_commands_run_keep_their_places(void **state)
 {
     struct place *place = *state;
@@ -404,7 +405,7 @@ static void test_closing_frees_clients_in_every_state(void **state)
         ERR_OK);
 }
 
-static void test_a_path_that_cannot_be_is_told_with_advice(void **state)
+static void test_an_impossible_path_is_refused_with_advice(void **state)
 {
     struct place *place = *state;
     struct control *other = NULL;
@@ -429,21 +430,21 @@ int main(void)
         WITH_PLACE(test_a_line_gets_a_reply_and_then_the_end),
         WITH_PLACE(test_a_line_may_come_in_pieces),
         WITH_PLACE(test_a_command_that_asks_the_workers_answers_when_all_have),
-        WITH_PLACE(test_what_stands_behind_the_line_is_not_run),
+        WITH_PLACE(test_bytes_after_the_line_are_not_run),
         WITH_PLACE(test_a_line_that_never_ends_is_refused),
-        WITH_PLACE(test_a_client_that_says_nothing_is_closed_in_time),
+        WITH_PLACE(test_a_silent_client_is_closed_in_time),
         WITH_PLACE(test_a_client_that_does_not_read_is_closed_in_time),
         WITH_PLACE(test_a_client_that_reads_slowly_gets_it_all),
         WITH_PLACE(test_a_client_may_leave_at_every_moment),
         WITH_PLACE(test_a_command_that_walks_over_the_cache_answers_at_the_end),
-        WITH_PLACE(test_a_client_that_loads_is_answered_at_the_end_of_what_it_says),
+        WITH_PLACE(test_a_client_that_loads_is_answered_at_the_end_of_its_input),
         WITH_PLACE(test_a_client_that_stops_loading_is_closed_in_time),
-        WITH_PLACE(test_one_that_closed_its_sending_side_still_gets_its_reply),
-        WITH_PLACE(test_more_clients_than_places_wait_for_theirs),
+        WITH_PLACE(test_a_client_that_closed_its_sending_side_still_gets_its_reply),
+        WITH_PLACE(test_clients_beyond_the_bound_wait_for_a_place),
         WITH_PLACE(test_a_client_takes_the_place_of_an_idle_one),
         WITH_PLACE(test_clients_whose_commands_run_keep_their_places),
         WITH_PLACE(test_closing_frees_clients_in_every_state),
-        WITH_PLACE(test_a_path_that_cannot_be_is_told_with_advice),
+        WITH_PLACE(test_an_impossible_path_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Scrapers, polite and otherwise, in virtual time on a simulated network. */
+/* Scrapers, polite and hostile, in virtual time on a simulated network. */
 #include "control/exporter.h"
 
 #include "unit/control/desk.h"
@@ -52,7 +52,7 @@ static struct fake_conn *scraper(struct place *place, const char *text)
     return conn;
 }
 
-/* All that has come, as a string. */
+/* All bytes received, as a string. */
 static const char *received(struct fake_conn *conn)
 {
     static char text[1 << 20];
@@ -112,7 +112,7 @@ static void test_head_gets_the_length_and_no_page(void **state)
     assert_true(fake_conn_was_closed(conn));
 }
 
-static void test_what_is_no_scrape_is_refused_and_closed(void **state)
+static void test_other_requests_are_refused_and_closed(void **state)
 {
     struct place *place = *state;
     static const char *const cases[][2] = {
@@ -138,7 +138,7 @@ static void test_a_head_without_end_is_refused(void **state)
     assert_true(fake_conn_was_closed(conn));
 }
 
-static void test_what_stands_behind_the_request_is_not_looked_at(void **state)
+static void test_bytes_after_the_request_are_ignored(void **state)
 {
     struct place *place = *state;
     struct fake_conn *conn = scraper(place, GET GET GET);
@@ -151,7 +151,7 @@ static void test_a_scraper_that_does_not_finish_its_request_is_closed_in_time(vo
     struct place *place = *state;
     struct fake_conn *silent = scraper(place, ""), *dribbling = scraper(place, "GET ");
     fake_loop_advance(place->desk.loop, EXPORTER_ASK_US / 2);
-    fake_conn_send(dribbling, span_of("/m", 2)); /* bytes do not win time */
+    fake_conn_send(dribbling, span_of("/m", 2)); /* further bytes do not extend the limit */
     fake_loop_advance(place->desk.loop, EXPORTER_ASK_US / 2 - 2000);
     assert_false(fake_conn_was_closed(silent));
     fake_loop_advance(place->desk.loop, 4000);
@@ -206,7 +206,7 @@ static void test_scrapers_may_leave_at_every_moment(void **state)
     assert_true(begins(received(scraper(place, GET)), "HTTP/1.1 200"));
 }
 
-static void test_workers_are_asked_once_for_scrapes_of_one_moment(void **state)
+static void test_scrapes_at_the_same_time_ask_the_workers_once(void **state)
 {
     struct place *place = *state;
     struct fake_conn *first = scraper(place, GET), *second = scraper(place, GET);
@@ -233,7 +233,7 @@ static void test_a_page_is_made_anew_when_it_is_old(void **state)
     assert_non_null(strstr(received(conn), "\nnailup_joined_total 9\n"));
 }
 
-static void test_a_worker_that_does_not_answer_does_not_hide_the_numbers(void **state)
+static void test_a_worker_that_does_not_answer_does_not_hide_the_figures_of_others(void **state)
 {
     struct place *place = *state;
     struct fake_conn *conn = scraper(place, GET);
@@ -242,7 +242,7 @@ static void test_a_worker_that_does_not_answer_does_not_hide_the_numbers(void **
     fake_loop_advance(place->desk.loop, 4000);
     assert_true(is_whole_page(conn));
     assert_null(strstr(received(conn), "per_upstream"));
-    desk_settle(&place->desk); /* then it does answer */
+    desk_settle(&place->desk); /* later it answers */
     fake_loop_advance(place->desk.loop, EXPORTER_PAGE_LIFE_US + 1000);
     conn = scraper(place, GET);
     desk_settle(&place->desk);
@@ -298,17 +298,17 @@ int main(void)
         WITH_PLACE(test_a_scraper_gets_the_page_and_then_the_end),
         WITH_PLACE(test_a_request_may_come_in_pieces),
         WITH_PLACE(test_head_gets_the_length_and_no_page),
-        WITH_PLACE(test_what_is_no_scrape_is_refused_and_closed),
+        WITH_PLACE(test_other_requests_are_refused_and_closed),
         WITH_PLACE(test_a_head_without_end_is_refused),
-        WITH_PLACE(test_what_stands_behind_the_request_is_not_looked_at),
+        WITH_PLACE(test_bytes_after_the_request_are_ignored),
         WITH_PLACE(test_a_scraper_that_does_not_finish_its_request_is_closed_in_time),
         WITH_PLACE(test_a_scraper_that_does_not_read_is_closed_in_time),
         WITH_PLACE(test_a_scraper_that_reads_slowly_gets_it_all),
         WITH_PLACE(test_a_scraper_that_closed_its_sending_side_still_gets_its_page),
         WITH_PLACE(test_scrapers_may_leave_at_every_moment),
-        WITH_PLACE(test_workers_are_asked_once_for_scrapes_of_one_moment),
+        WITH_PLACE(test_scrapes_at_the_same_time_ask_the_workers_once),
         WITH_PLACE(test_a_page_is_made_anew_when_it_is_old),
-        WITH_PLACE(test_a_worker_that_does_not_answer_does_not_hide_the_numbers),
+        WITH_PLACE(test_a_worker_that_does_not_answer_does_not_hide_the_figures_of_others),
         WITH_PLACE(test_when_all_places_are_taken_the_oldest_makes_room),
         WITH_PLACE(test_closing_frees_scrapes_in_every_state),
         WITH_PLACE(test_an_address_that_is_taken_is_an_error),

@@ -75,7 +75,7 @@ static void test_every_row_is_there_with_its_labels_and_value(void **state)
     }
 }
 
-static void test_help_and_type_stand_once_before_the_samples_of_a_name(void **state)
+static void test_help_and_type_come_once_before_the_samples_of_a_name(void **state)
 {
     (void)state;
     write_all(&census);
@@ -99,7 +99,7 @@ static void test_help_and_type_stand_once_before_the_samples_of_a_name(void **st
     assert_true(count > 40);
 }
 
-static void test_a_gauge_below_zero_is_told_as_such(void **state)
+static void test_a_gauge_below_zero_keeps_its_sign(void **state)
 {
     (void)state;
     stats.stream_clients = (uint64_t)-2;
@@ -140,7 +140,7 @@ static void test_the_limits_of_buckets_rise_and_so_do_their_counts(void **state)
     unsigned long long count_before = 0;
     int buckets = 0;
     for (const char *at = text; (at = strstr(at, start)); at++, buckets++) {
-        double limit = strtod(at + sizeof(start) - 1, NULL); /* also +Inf */
+        double limit = strtod(at + sizeof(start) - 1, NULL); /* also for +Inf */
         unsigned long long count = strtoull(strchr(at, '}') + 1, NULL, 10);
         assert_true(limit > before && count >= count_before);
         before = limit;
@@ -179,14 +179,14 @@ static void test_a_time_that_was_never_measured_is_left_out(void **state)
     assert_null(strstr(text, "nailup_per_upstream_udp_answer_seconds{"));
 }
 
-static void test_without_a_census_nothing_is_said_of_single_upstreams(void **state)
+static void test_without_a_census_single_upstreams_are_left_out(void **state)
 {
     (void)state;
     write_all(NULL);
     assert_null(strstr(text, "per_upstream"));
 }
 
-/* The longest addresses and numbers there are, in every place. */
+/* The longest addresses and numbers, in every place. */
 static void test_the_largest_exposition_fits(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_the_largest_exposition_fits(void **state)
     assert_true(strlen(text) < EXPOSITION_MAX * 9 / 10);
 }
 
-static void test_what_does_not_fit_is_an_error_and_not_half_a_page(void **state)
+static void test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page(void **state)
 {
     struct buf out;
     (void)state;
@@ -212,15 +212,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_every_row_is_there_with_its_labels_and_value, set_up),
-        cmocka_unit_test_setup(test_help_and_type_stand_once_before_the_samples_of_a_name, set_up),
-        cmocka_unit_test_setup(test_a_gauge_below_zero_is_told_as_such, set_up),
+        cmocka_unit_test_setup(test_help_and_type_come_once_before_the_samples_of_a_name, set_up),
+        cmocka_unit_test_setup(test_a_gauge_below_zero_keeps_its_sign, set_up),
         cmocka_unit_test_setup(test_a_histogram_is_cumulative_and_in_seconds, set_up),
         cmocka_unit_test_setup(test_the_limits_of_buckets_rise_and_so_do_their_counts, set_up),
         cmocka_unit_test_setup(test_an_upstream_has_its_address_and_transport_as_labels, set_up),
         cmocka_unit_test_setup(test_a_time_that_was_never_measured_is_left_out, set_up),
-        cmocka_unit_test_setup(test_without_a_census_nothing_is_said_of_single_upstreams, set_up),
+        cmocka_unit_test_setup(test_without_a_census_single_upstreams_are_left_out, set_up),
         cmocka_unit_test_setup(test_the_largest_exposition_fits, set_up),
-        cmocka_unit_test_setup(test_what_does_not_fit_is_an_error_and_not_half_a_page, set_up),
+        cmocka_unit_test_setup(test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page,
+                               set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 static struct http_request request;
 
-/* 0: more is needed. */
+/* 0: more bytes are needed. */
 static int status_of_bytes(const char *bytes, size_t len)
 {
     return http_request_read(span_of(bytes, len), "/metrics", &request) ? (int)request.status : 0;
@@ -32,7 +32,7 @@ static void test_a_get_of_the_path_is_fine(void **state)
     assert_true(request.is_head);
 }
 
-static void test_what_prometheus_sends_is_fine(void **state)
+static void test_a_request_of_prometheus_is_fine(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -93,7 +93,7 @@ static void test_other_methods_are_not_allowed(void **state)
     }
 }
 
-static void test_other_versions_are_told(void **state)
+static void test_other_versions_have_their_own_status(void **state)
 {
     (void)state;
     assert_int_equal(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), HTTP_VERSION_UNKNOWN);
@@ -101,7 +101,7 @@ static void test_other_versions_are_told(void **state)
     assert_int_equal(status_of("GET /metrics HTTP/1.7\r\nHost: a\r\n\r\n"), HTTP_OK);
 }
 
-static void test_what_is_no_http_is_a_bad_request(void **state)
+static void test_other_protocols_are_bad_requests(void **state)
 {
     (void)state;
     static const char *const heads[] = {
@@ -161,7 +161,7 @@ static void test_a_head_without_end_is_too_large(void **state)
     assert_int_equal(status_of_bytes(bytes, HTTP_HEAD_MAX), HTTP_HEAD_TOO_LARGE);
 }
 
-static void test_a_head_of_the_most_bytes_is_fine(void **state)
+static void test_a_head_of_the_greatest_size_is_fine(void **state)
 {
     (void)state;
     static char bytes[HTTP_HEAD_MAX + 1];
@@ -176,18 +176,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_get_of_the_path_is_fine),
-        cmocka_unit_test(test_what_prometheus_sends_is_fine),
+        cmocka_unit_test(test_a_request_of_prometheus_is_fine),
         cmocka_unit_test(test_a_query_string_and_the_absolute_form_are_fine),
         cmocka_unit_test(test_lines_may_lack_their_carriage_return),
         cmocka_unit_test(test_only_the_whole_head_is_judged),
         cmocka_unit_test(test_other_paths_are_not_found),
         cmocka_unit_test(test_other_methods_are_not_allowed),
-        cmocka_unit_test(test_other_versions_are_told),
-        cmocka_unit_test(test_what_is_no_http_is_a_bad_request),
+        cmocka_unit_test(test_other_versions_have_their_own_status),
+        cmocka_unit_test(test_other_protocols_are_bad_requests),
         cmocka_unit_test(test_a_nul_is_a_bad_request),
         cmocka_unit_test(test_http_1_1_needs_one_host),
         cmocka_unit_test(test_a_head_without_end_is_too_large),
-        cmocka_unit_test(test_a_head_of_the_most_bytes_is_fine),
+        cmocka_unit_test(test_a_head_of_the_greatest_size_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

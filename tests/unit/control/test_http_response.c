@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What is said before a page and instead of one. */
+/* The head before a page, and answers without one. */
 #include "control/http_response.h"
 
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void test_a_page_has_its_length_and_the_type_of_prometheus(void **state)
                               "Connection: close\r\n\r\n");
 }
 
-static void test_a_refusal_says_what_to_do_in_as_many_bytes_as_it_says(void **state)
+static void test_a_refusal_gives_advice_and_its_exact_length(void **state)
 {
     static const enum http_status all[] = {HTTP_BAD_REQUEST, HTTP_NOT_FOUND,
                                            HTTP_NOT_ALLOWED, HTTP_HEAD_TOO_LARGE,
@@ -61,7 +61,7 @@ static void test_a_refusal_says_what_to_do_in_as_many_bytes_as_it_says(void **st
     }
 }
 
-static void test_a_method_that_is_not_allowed_hears_which_are(void **state)
+static void test_a_refused_method_gets_the_allowed_ones(void **state)
 {
     (void)state;
     refuse(HTTP_NOT_ALLOWED, false);
@@ -82,8 +82,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_has_its_length_and_the_type_of_prometheus),
-        cmocka_unit_test(test_a_refusal_says_what_to_do_in_as_many_bytes_as_it_says),
-        cmocka_unit_test(test_a_method_that_is_not_allowed_hears_which_are),
+        cmocka_unit_test(test_a_refusal_gives_advice_and_its_exact_length),
+        cmocka_unit_test(test_a_refused_method_gets_the_allowed_ones),
         cmocka_unit_test(test_an_answer_to_head_has_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void test_the_file_of_a_living_socket_is_left_alone(void **state)
     local_socket_close(&living);
 }
 
-static void test_a_file_that_is_no_socket_is_left_alone(void **state)
+static void test_a_file_of_another_kind_is_left_alone(void **state)
 {
     struct local_socket local;
     int fd = open(path, O_CREAT | O_WRONLY, 0600);
@@ -143,7 +143,7 @@ static void test_a_path_that_is_too_long_is_refused(void **state)
     assert_non_null(strstr(why, "too long"));
 }
 
-static void test_the_file_is_given_to_whom_it_shall_be(void **state)
+static void test_the_file_gets_its_owner_and_group(void **state)
 {
     struct local_socket local;
     struct stat found;
@@ -162,7 +162,7 @@ static void test_the_file_is_given_to_whom_it_shall_be(void **state)
     local_socket_close(&local);
 }
 
-static void test_a_stranger_s_file_cannot_be_made(void **state)
+static void test_a_file_for_another_owner_needs_privileges(void **state)
 {
     struct local_socket local;
     struct local_place given = place;
@@ -185,11 +185,11 @@ int main(void)
         WITH_FOLDER(test_closing_removes_the_file_once),
         WITH_FOLDER(test_the_file_of_a_dead_socket_is_replaced),
         WITH_FOLDER(test_the_file_of_a_living_socket_is_left_alone),
-        WITH_FOLDER(test_a_file_that_is_no_socket_is_left_alone),
+        WITH_FOLDER(test_a_file_of_another_kind_is_left_alone),
         WITH_FOLDER(test_a_symbolic_link_is_not_followed),
         WITH_FOLDER(test_a_file_that_took_its_place_is_not_removed),
-        WITH_FOLDER(test_the_file_is_given_to_whom_it_shall_be),
-        WITH_FOLDER(test_a_stranger_s_file_cannot_be_made),
+        WITH_FOLDER(test_the_file_gets_its_owner_and_group),
+        WITH_FOLDER(test_a_file_for_another_owner_needs_privileges),
         WITH_FOLDER(test_a_path_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void put_number(struct reply *reply, uint64_t number)
     reply_row_end(reply);
 }
 
-static void test_a_table_is_its_name_its_columns_and_a_line_a_row(void **state)
+static void test_a_table_is_its_name_its_columns_and_a_line_for_each_row(void **state)
 {
     struct reply reply;
 
@@ -54,7 +54,7 @@ static void test_a_table_is_its_name_its_columns_and_a_line_a_row(void **state)
     reply_deinit(&reply);
 }
 
-static void test_what_is_not_known_is_an_empty_cell(void **state)
+static void test_an_unknown_value_is_an_empty_cell(void **state)
 {
     struct reply reply;
 
@@ -83,7 +83,7 @@ static void test_text_cannot_forge_cells_or_lines(void **state)
     reply_table(&reply, "things", "name:text\tother:text");
     reply_row(&reply);
     reply_text(&reply, "a\tb\nend\n\x01\x7f");
-    reply_text(&reply, "\xc3\xa9"); /* above ASCII all is text */
+    reply_text(&reply, "\xc3\xa9"); /* bytes above ASCII are text */
     reply_row_end(&reply);
     reply_end(&reply);
     assert_non_null(strstr(text_of(&reply), "\nrow\ta?b?end???\t\xc3\xa9\nend\n"));
@@ -113,7 +113,7 @@ static void test_a_cell_too_long_loses_its_end_and_no_other_cell_its_place(void 
     reply_deinit(&reply);
 }
 
-static void test_a_refusal_forgets_what_was_there(void **state)
+static void test_a_refusal_replaces_the_whole_reply(void **state)
 {
     struct reply reply;
 
@@ -196,7 +196,7 @@ static void test_each_table_counts_its_own_cut_rows(void **state)
     reply_deinit(&reply);
 }
 
-static void test_errors_stand_behind_a_refusal(void **state)
+static void test_errors_follow_a_refusal(void **state)
 {
     struct reply reply;
 
@@ -233,15 +233,15 @@ static void test_arguments_of_a_command_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_table_is_its_name_its_columns_and_a_line_a_row),
-        cmocka_unit_test(test_what_is_not_known_is_an_empty_cell),
+        cmocka_unit_test(test_a_table_is_its_name_its_columns_and_a_line_for_each_row),
+        cmocka_unit_test(test_an_unknown_value_is_an_empty_cell),
         cmocka_unit_test(test_text_cannot_forge_cells_or_lines),
         cmocka_unit_test(test_a_cell_too_long_loses_its_end_and_no_other_cell_its_place),
-        cmocka_unit_test(test_a_refusal_forgets_what_was_there),
+        cmocka_unit_test(test_a_refusal_replaces_the_whole_reply),
         cmocka_unit_test(test_rows_that_do_not_fit_are_counted_and_the_reply_stays_whole),
         cmocka_unit_test(test_rows_collected_elsewhere_are_taken_within_the_bound),
         cmocka_unit_test(test_each_table_counts_its_own_cut_rows),
-        cmocka_unit_test(test_errors_stand_behind_a_refusal),
+        cmocka_unit_test(test_errors_follow_a_refusal),
         cmocka_unit_test(test_arguments_of_a_command_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 struct asked {
     struct desk desk;
     struct call *done;
-    const char *fed; /* said behind the line */
+    const char *fed; /* the input after the line */
 };
 
 static void on_done(struct call *call, void *context)
@@ -25,7 +25,7 @@ static void on_done(struct call *call, void *context)
     asked->done = call;
 }
 
-/* Runs a line to its end; the reply is valid until the next. */
+/* Runs a line to its end; the reply is valid until the next call. */
 static const char *ask(struct asked *asked, const char *line)
 {
     static char text[65536];
@@ -90,7 +90,7 @@ static void test_every_command_of_the_table_answers(void **state)
     }
 }
 
-static void test_what_the_daemon_does_is_left_to_it(void **state)
+static void test_commands_of_the_daemon_go_through_its_hooks(void **state)
 {
     struct asked *asked = *state;
     assert_false(is_refused(ask(asked, "reload")));
@@ -125,7 +125,7 @@ static void test_too_many_words_are_refused(void **state)
     assert_true(is_refused(ask(*state, "a\tb\tc\td\te\tf\tg\th\ti\tj\tk\tl\tm\tn\to\tp\tq")));
 }
 
-static void test_words_that_are_none_are_refused(void **state)
+static void test_empty_words_and_control_characters_are_refused(void **state)
 {
     assert_true(is_refused(ask(*state, "")));
     assert_true(is_refused(ask(*state, "\t")));
@@ -135,7 +135,7 @@ static void test_words_that_are_none_are_refused(void **state)
     assert_true(is_refused(ask(*state, "sta\x7ftus")));
 }
 
-static void test_a_line_of_the_most_bytes_is_refused_and_not_overrun(void **state)
+static void test_a_line_that_fills_the_buffer_is_refused_and_not_overrun(void **state)
 {
     static char line[CONTROL_REQUEST_MAX + 2];
     memset(line, 'x', CONTROL_REQUEST_MAX);
@@ -144,7 +144,7 @@ static void test_a_line_of_the_most_bytes_is_refused_and_not_overrun(void **stat
     assert_true(is_refused(ask(*state, line)));
 }
 
-static void test_a_byte_of_zero_is_no_word(void **state)
+static void test_a_nul_byte_is_refused(void **state)
 {
     struct asked *asked = *state;
     struct call *call = call_new(asked->desk.loop, &asked->desk.view, on_done, asked);
@@ -164,7 +164,7 @@ static void test_recycle_takes_a_prefix_or_nothing(void **state)
     assert_true(is_refused(ask(*state, "recycle\t192.0.2.0/33")));
 }
 
-static void test_workers_tell_their_rows_in_their_order(void **state)
+static void test_rows_come_in_the_order_of_the_workers(void **state)
 {
     struct asked *asked = *state;
     struct upstream_options options = upstream_options_default;
@@ -180,7 +180,7 @@ static void test_workers_tell_their_rows_in_their_order(void **state)
     assert_true(first && second && first < second);
 }
 
-static void test_many_upstreams_are_told_over_several_turns_and_each_once(void **state)
+static void test_many_upstreams_are_listed_over_several_turns_and_each_once(void **state)
 {
     enum { MANY = 2 * GATHER_TURN_MAX + 100 };
     struct asked *asked = *state;
@@ -269,13 +269,13 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
     request_run(call, span_of("connections", 11));
     assert_null(asked->done);
     call_abandon(call);
-    desk_settle(&asked->desk); /* the sanitizer sees that it is freed */
+    desk_settle(&asked->desk); /* the sanitizer finds any leak */
     assert_null(asked->done);
 }
 
 /* ---- the cache ---- */
 
-/* An answer for the name: an alias, or without a target no record. */
+/* Stores an answer for the name: an alias, or one without records if there is no target. */
 static void keep(struct asked *asked, const char *text, uint16_t type, const char *target)
 {
     uint8_t wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX], bytes[1024];
@@ -330,7 +330,7 @@ static void test_flush_forgets_aliases_that_lead_to_the_name(void **state)
     assert_int_equal(kept(*state), 1);
 }
 
-static void test_flush_zone_forgets_what_lies_below(void **state)
+static void test_flush_zone_forgets_names_below_it(void **state)
 {
     keep(*state, "example", RRTYPE_A, NULL);
     keep(*state, "a.b.example", RRTYPE_A, NULL);
@@ -342,7 +342,7 @@ static void test_flush_zone_forgets_what_lies_below(void **state)
     assert_int_equal(kept(*state), 0);
 }
 
-static void test_flush_refuses_what_is_no_name_and_no_type(void **state)
+static void test_flush_refuses_wrong_names_and_types(void **state)
 {
     assert_true(is_refused(ask(*state, "flush")));
     assert_true(is_refused(ask(*state, "flush\ta..b")));
@@ -355,7 +355,7 @@ static void test_flush_refuses_what_is_no_name_and_no_type(void **state)
     ";answer www.example. A ttl 60 rcode NOERROR kind positive\n"                                  \
     "www.example.\t60\tIN\tA\t192.0.2.1\n;end\n"
 
-static void test_what_was_dumped_can_be_loaded(void **state)
+static void test_a_dump_can_be_loaded(void **state)
 {
     struct asked *asked = *state;
     asked->fed = WWW_TEXT;
@@ -371,7 +371,7 @@ static void test_what_was_dumped_can_be_loaded(void **state)
     assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\nend\n");
 }
 
-static void test_lines_that_cannot_be_loaded_are_told_by_their_numbers(void **state)
+static void test_refused_lines_are_listed_with_their_numbers(void **state)
 {
     struct asked *asked = *state;
     asked->fed =
@@ -383,7 +383,7 @@ static void test_lines_that_cannot_be_loaded_are_told_by_their_numbers(void **st
     assert_int_equal(kept(asked), 1);
 }
 
-static void test_no_more_lines_are_told_than_can_be_read(void **state)
+static void test_the_list_of_refused_lines_is_bounded(void **state)
 {
     static char text[40000];
     struct asked *asked = *state;
@@ -399,7 +399,7 @@ static void test_no_more_lines_are_told_than_can_be_read(void **state)
     assert_non_null(strstr(reply, "of 2000 lines 2000 are invalid"));
 }
 
-static void test_what_is_passed_over_is_counted(void **state)
+static void test_skipped_answers_are_counted(void **state)
 {
     struct asked *asked = *state;
     asked->fed = ";answer a.example. A ttl 0\na.example. 0 IN A 192.0.2.1\n;end\n"
@@ -407,7 +407,7 @@ static void test_what_is_passed_over_is_counted(void **state)
     assert_non_null(strstr(ask(asked, "load-cache"), "\nrow\t1\t8\t2\t0\nend\n"));
 }
 
-static void test_what_is_no_dump_at_all_is_refused(void **state)
+static void test_other_input_than_a_dump_is_refused(void **state)
 {
     struct asked *asked = *state;
     asked->fed = "<html>\n;answer b.example. A ttl 5 rcode SERVFAIL kind failure\n;end\n";
@@ -426,29 +426,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DESK(test_every_command_of_the_table_answers),
-        WITH_DESK(test_what_the_daemon_does_is_left_to_it),
+        WITH_DESK(test_commands_of_the_daemon_go_through_its_hooks),
         WITH_DESK(test_an_unknown_verb_is_refused_with_its_name),
         WITH_DESK(test_verbs_are_compared_whole),
         WITH_DESK(test_too_many_words_are_refused),
-        WITH_DESK(test_words_that_are_none_are_refused),
-        WITH_DESK(test_a_line_of_the_most_bytes_is_refused_and_not_overrun),
-        WITH_DESK(test_a_byte_of_zero_is_no_word),
+        WITH_DESK(test_empty_words_and_control_characters_are_refused),
+        WITH_DESK(test_a_line_that_fills_the_buffer_is_refused_and_not_overrun),
+        WITH_DESK(test_a_nul_byte_is_refused),
         WITH_DESK(test_recycle_takes_a_prefix_or_nothing),
-        WITH_DESK(test_workers_tell_their_rows_in_their_order),
-        WITH_DESK(test_many_upstreams_are_told_over_several_turns_and_each_once),
+        WITH_DESK(test_rows_come_in_the_order_of_the_workers),
+        WITH_DESK(test_many_upstreams_are_listed_over_several_turns_and_each_once),
         WITH_DESK(test_ten_thousand_upstreams_are_listed_in_few_turns),
         WITH_DESK(test_a_worker_that_has_ended_is_left_out),
         WITH_DESK(test_numbers_of_workers_are_summed),
         WITH_DESK(test_an_abandoned_call_ends_without_its_client),
         WITH_DESK(test_flush_forgets_a_name_of_all_types_or_of_one),
         WITH_DESK(test_flush_forgets_aliases_that_lead_to_the_name),
-        WITH_DESK(test_flush_zone_forgets_what_lies_below),
-        WITH_DESK(test_flush_refuses_what_is_no_name_and_no_type),
-        WITH_DESK(test_what_was_dumped_can_be_loaded),
-        WITH_DESK(test_lines_that_cannot_be_loaded_are_told_by_their_numbers),
-        WITH_DESK(test_no_more_lines_are_told_than_can_be_read),
-        WITH_DESK(test_what_is_passed_over_is_counted),
-        WITH_DESK(test_what_is_no_dump_at_all_is_refused),
+        WITH_DESK(test_flush_zone_forgets_names_below_it),
+        WITH_DESK(test_flush_refuses_wrong_names_and_types),
+        WITH_DESK(test_a_dump_can_be_loaded),
+        WITH_DESK(test_refused_lines_are_listed_with_their_numbers),
+        WITH_DESK(test_the_list_of_refused_lines_is_bounded),
+        WITH_DESK(test_skipped_answers_are_counted),
+        WITH_DESK(test_other_input_than_a_dump_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include "unit/ctl/given.h"
 
-static void test_tables_and_records_are_taken_apart(void **state)
+static void test_tables_and_records_are_parsed(void **state)
 {
     struct parsed_reply answer;
 
@@ -47,7 +47,7 @@ static void test_a_refusal_is_its_sentence(void **state)
     answer_deinit(&answer);
 }
 
-static void test_a_type_of_a_later_daemon_is_text(void **state)
+static void test_a_type_of_a_newer_daemon_is_text(void **state)
 {
     struct parsed_reply answer;
 
@@ -73,7 +73,7 @@ static void test_many_rows_are_kept(void **state)
     answer_deinit(&answer);
 }
 
-static void test_a_reply_that_was_cut_anywhere_is_not_taken(void **state)
+static void test_a_reply_that_was_cut_anywhere_is_refused(void **state)
 {
     static const char whole[] = "ok\ntable\tt\ncolumns\ta:text\tb:count\nrow\tx\t1\ncut\t2\nend\n";
     struct parsed_reply answer;
@@ -85,7 +85,7 @@ static void test_a_reply_that_was_cut_anywhere_is_not_taken(void **state)
     answer_deinit(&answer);
 }
 
-static void test_what_is_no_reply_is_not_taken(void **state)
+static void test_malformed_replies_are_refused(void **state)
 {
     static const char *const bad[] = {
         "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -143,12 +143,12 @@ static void test_tables_and_columns_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_and_records_are_taken_apart),
+        cmocka_unit_test(test_tables_and_records_are_parsed),
         cmocka_unit_test(test_a_refusal_is_its_sentence),
-        cmocka_unit_test(test_a_type_of_a_later_daemon_is_text),
+        cmocka_unit_test(test_a_type_of_a_newer_daemon_is_text),
         cmocka_unit_test(test_many_rows_are_kept),
-        cmocka_unit_test(test_a_reply_that_was_cut_anywhere_is_not_taken),
-        cmocka_unit_test(test_what_is_no_reply_is_not_taken),
+        cmocka_unit_test(test_a_reply_that_was_cut_anywhere_is_refused),
+        cmocka_unit_test(test_malformed_replies_are_refused),
         cmocka_unit_test(test_tables_and_columns_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

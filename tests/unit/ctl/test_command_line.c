@@ -29,7 +29,7 @@ static enum command_line_wish parsed(const char *words)
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     argv[argc] = NULL;
-    optind = 0; /* glibc's getopt() begins anew */
+    optind = 0; /* resets glibc's getopt() */
     opterr = 0;
     return command_line_parse(&line, argc, argv);
 }
@@ -42,7 +42,7 @@ static void assert_words(const char *first, const char *second)
         assert_string_equal(line.words[1], second);
 }
 
-static void test_options_stand_before_or_behind_the_command(void **state)
+static void test_options_may_come_before_or_after_the_command(void **state)
 {
     (void)state;
     assert_int_equal(parsed("-s /x --json lookup example"), WISH_COMMAND);
@@ -56,7 +56,7 @@ static void test_options_stand_before_or_behind_the_command(void **state)
     assert_string_equal(line.socket, help_default_socket());
 }
 
-static void test_a_watch_takes_its_seconds_where_a_number_follows(void **state)
+static void test_a_watch_takes_its_seconds_if_a_number_follows(void **state)
 {
     (void)state;
     assert_int_equal(parsed("status --watch"), WISH_COMMAND);
@@ -96,7 +96,7 @@ static void test_a_lookup_may_become_a_trace(void **state)
     assert_int_equal(parsed("lookup --trace --fresh a b c"), WISH_WRONG);
 }
 
-static void test_a_period_that_is_none_is_wrong(void **state)
+static void test_a_wrong_period_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(parsed("--watch=x status"), WISH_WRONG);
@@ -109,7 +109,7 @@ static void test_a_period_that_is_none_is_wrong(void **state)
     assert_int_equal(parsed("-w1x status"), WISH_WRONG);
 }
 
-static void test_help_version_and_nonsense_are_told_apart(void **state)
+static void test_help_version_and_nonsense_are_distinguished(void **state)
 {
     (void)state;
     assert_int_equal(parsed("--help"), WISH_HELP);
@@ -118,7 +118,7 @@ static void test_help_version_and_nonsense_are_told_apart(void **state)
     assert_int_equal(parsed("-s"), WISH_WRONG);
 }
 
-static void test_what_may_be_watched_is_a_command(void **state)
+static void test_every_watched_verb_is_a_command(void **state)
 {
     static const char *const watched[] = {CONTROL_WATCHED};
     (void)state;
@@ -132,7 +132,7 @@ static void test_what_may_be_watched_is_a_command(void **state)
     }
 }
 
-static void test_text_of_others_commands_no_terminal(void **state)
+static void test_untrusted_text_cannot_control_a_terminal(void **state)
 {
     char text[] = "a\x1b[2Jb\x7f\xc2\x9b\xc3\xa9\x9b\xed\xa0\x80\t.";
     (void)state;
@@ -142,13 +142,13 @@ static void test_text_of_others_commands_no_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_stand_before_or_behind_the_command),
-        cmocka_unit_test(test_a_watch_takes_its_seconds_where_a_number_follows),
+        cmocka_unit_test(test_options_may_come_before_or_after_the_command),
+        cmocka_unit_test(test_a_watch_takes_its_seconds_if_a_number_follows),
         cmocka_unit_test(test_a_lookup_may_become_a_trace),
-        cmocka_unit_test(test_a_period_that_is_none_is_wrong),
-        cmocka_unit_test(test_help_version_and_nonsense_are_told_apart),
-        cmocka_unit_test(test_what_may_be_watched_is_a_command),
-        cmocka_unit_test(test_text_of_others_commands_no_terminal),
+        cmocka_unit_test(test_a_wrong_period_is_refused),
+        cmocka_unit_test(test_help_version_and_nonsense_are_distinguished),
+        cmocka_unit_test(test_every_watched_verb_is_a_command),
+        cmocka_unit_test(test_untrusted_text_cannot_control_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

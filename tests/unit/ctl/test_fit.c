@@ -21,7 +21,7 @@ static const char *fitted(const char *text, unsigned width, unsigned height, uns
     return out;
 }
 
-static void test_text_that_fits_is_left_as_it_is(void **state)
+static void test_text_that_fits_is_unchanged(void **state)
 {
     unsigned lines;
     (void)state;
@@ -32,7 +32,7 @@ static void test_text_that_fits_is_left_as_it_is(void **state)
     assert_int_equal(lines, 0);
 }
 
-static void test_lines_lose_their_ends(void **state)
+static void test_long_lines_are_cut(void **state)
 {
     unsigned lines;
     (void)state;
@@ -64,8 +64,8 @@ static void test_lines_that_do_not_fit_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_that_fits_is_left_as_it_is),
-        cmocka_unit_test(test_lines_lose_their_ends),
+        cmocka_unit_test(test_text_that_fits_is_unchanged),
+        cmocka_unit_test(test_long_lines_are_cut),
         cmocka_unit_test(test_a_character_of_several_bytes_is_not_cut_in_two),
         cmocka_unit_test(test_lines_that_do_not_fit_are_counted),
     };

@@ -11,7 +11,7 @@
 
 #include "unit/ctl/given.h"
 
-/* What a printer makes of a reply; valid until the next call. */
+/* The output of a printer for a reply; valid until the next call. */
 static const char *printed(void (*print)(const struct parsed_reply *, FILE *), const char *reply)
 {
     static char text[8192];
@@ -63,7 +63,7 @@ static void test_sizes_have_the_unit_that_fits(void **state)
     assert_string_equal(cell("bytes", "134217728"), "128MiB");
 }
 
-static void test_the_rest_is_as_people_say_it(void **state)
+static void test_other_types_are_formatted_for_people(void **state)
 {
     (void)state;
     assert_string_equal(cell("ratio", "0.750000"), "75.0%");
@@ -83,7 +83,7 @@ static void test_columns_are_aligned_numbers_to_the_right(void **state)
                         "longer  12345678  y\n");
 }
 
-static void test_columns_that_are_empty_everywhere_are_left_out(void **state)
+static void test_columns_without_values_are_left_out(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\tb:text\tc:count\n"
@@ -102,7 +102,7 @@ static void test_an_empty_list_says_so(void **state)
                         "{\"connections\": []}\n");
 }
 
-static void test_rows_that_are_missing_are_told(void **state)
+static void test_missing_rows_are_counted(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
@@ -113,7 +113,7 @@ static void test_rows_that_are_missing_are_told(void **state)
                         "{\"t\": [],\n \"t_cut\": null}\n");
 }
 
-static void test_rates_are_told_a_second(void **state)
+static void test_rates_are_per_second(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\tq:counter\tq:rate\n"
@@ -126,7 +126,7 @@ static void test_rates_are_told_a_second(void **state)
                         "{\"r\": {\"q_per_second\": null}}\n");
 }
 
-static void test_text_commands_no_terminal(void **state)
+static void test_text_cannot_control_a_terminal(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_text, "ok\nrecord\tr\ncolumns\ta\x1b:text\n"
@@ -155,7 +155,7 @@ static void test_json_has_numbers_flags_and_nulls(void **state)
         "\"e\": \"\", \"f\": 0.500000, \"g_seconds\": 1.500000, \"h_bytes\": 7}}\n");
 }
 
-static void test_json_is_json_whatever_the_daemon_says(void **state)
+static void test_json_is_valid_whatever_the_daemon_sends(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_json, "ok\ntable\tt\"\ncolumns\ta\\:text\tb:count\n"
@@ -167,7 +167,7 @@ static void test_json_is_json_whatever_the_daemon_says(void **state)
                         "  {\"a\\\\\": \"x\", \"b\": null}]}\n");
 }
 
-static void test_json_has_no_numbers_that_are_none(void **state)
+static void test_json_has_null_for_malformed_numbers(void **state)
 {
     (void)state;
     assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:ratio\n"
@@ -175,7 +175,7 @@ static void test_json_has_no_numbers_that_are_none(void **state)
                         "{\"t\": [\n  {\"a\": null},\n  {\"a\": null},\n  {\"a\": null}]}\n");
 }
 
-static void test_a_level_moves_the_next_cell_in(void **state)
+static void test_a_level_indents_the_next_cell(void **state)
 {
     (void)state;
     static const char reply[] = "ok\ntable\tt\ncolumns\tdepth:level\tstep:text\tn:count\n"
@@ -194,18 +194,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_durations_have_the_unit_that_fits),
         cmocka_unit_test(test_sizes_have_the_unit_that_fits),
-        cmocka_unit_test(test_the_rest_is_as_people_say_it),
+        cmocka_unit_test(test_other_types_are_formatted_for_people),
         cmocka_unit_test(test_columns_are_aligned_numbers_to_the_right),
-        cmocka_unit_test(test_columns_that_are_empty_everywhere_are_left_out),
+        cmocka_unit_test(test_columns_without_values_are_left_out),
         cmocka_unit_test(test_an_empty_list_says_so),
-        cmocka_unit_test(test_rows_that_are_missing_are_told),
-        cmocka_unit_test(test_rates_are_told_a_second),
-        cmocka_unit_test(test_text_commands_no_terminal),
+        cmocka_unit_test(test_missing_rows_are_counted),
+        cmocka_unit_test(test_rates_are_per_second),
+        cmocka_unit_test(test_text_cannot_control_a_terminal),
         cmocka_unit_test(test_several_tables_have_their_names),
-        cmocka_unit_test(test_a_level_moves_the_next_cell_in),
+        cmocka_unit_test(test_a_level_indents_the_next_cell),
         cmocka_unit_test(test_json_has_numbers_flags_and_nulls),
-        cmocka_unit_test(test_json_has_no_numbers_that_are_none),
-        cmocka_unit_test(test_json_is_json_whatever_the_daemon_says),
+        cmocka_unit_test(test_json_has_null_for_malformed_numbers),
+        cmocka_unit_test(test_json_is_valid_whatever_the_daemon_sends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static const char *cells(const struct parsed_reply *answer)
     return text;
 }
 
-/* What becomes of the second reply, so long after the first; NULL: there was none. */
+/* The second reply with its rates, this long after the first; NULL: there is no first reply. */
 static const char *rates(const char *before, const char *now, uint64_t elapsed_us)
 {
     static char text[4096];
@@ -50,7 +50,7 @@ static const char *rates(const char *before, const char *now, uint64_t elapsed_u
     "ok\ntable\tu\ncolumns\tworker:count\tupstream:text\tqueries:counter\tready:count\n"
 #define CONNS "ok\ntable\tc\ncolumns\tupstream:text\tage:duration\trequests:counter\n"
 
-static void test_a_counter_has_a_rate_behind_it(void **state)
+static void test_a_rate_follows_each_counter(void **state)
 {
     (void)state;
     assert_string_equal(rates(UPSTREAMS "row\t0\ta\t10\t1\nend\n",
@@ -65,7 +65,7 @@ static void test_the_first_answer_has_no_rates_yet(void **state)
     assert_string_equal(rates(NULL, UPSTREAMS "end\n", SECONDS), "");
 }
 
-static void test_rows_are_found_by_their_names_wherever_they_stand(void **state)
+static void test_rows_are_found_by_their_keys_in_any_order(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -76,7 +76,7 @@ static void test_rows_are_found_by_their_names_wherever_they_stand(void **state)
         "0 b 21 1.000 1\n1 a 32 2.000 1\n1 c 9  1\n0 a 13 3.000 1\n");
 }
 
-static void test_rows_with_one_name_are_told_apart_by_their_place(void **state)
+static void test_rows_with_equal_keys_are_matched_by_their_order(void **state)
 {
     (void)state;
     assert_string_equal(rates(UPSTREAMS "row\t0\ta\t10\t1\nrow\t0\ta\t50\t1\nend\n",
@@ -84,7 +84,7 @@ static void test_rows_with_one_name_are_told_apart_by_their_place(void **state)
                         "0 a 11 1.000 1\n0 a 52 2.000 1\n");
 }
 
-static void test_what_was_replaced_has_no_rate_and_its_neighbour_keeps_its_own(void **state)
+static void test_a_replaced_row_has_no_rate_and_its_neighbour_keeps_its_own(void **state)
 {
     (void)state;
     assert_string_equal(rates(CONNS "row\ta\t9000000\t10\nrow\ta\t5000000\t20\nend\n",
@@ -92,7 +92,7 @@ static void test_what_was_replaced_has_no_rate_and_its_neighbour_keeps_its_own(v
                         "a 7000000 26 3.000\na 100000 4 \n");
 }
 
-static void test_a_counter_that_began_anew_has_no_rate(void **state)
+static void test_a_counter_that_restarted_has_no_rate(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -106,7 +106,7 @@ static void test_a_counter_that_began_anew_has_no_rate(void **state)
         "0 a 13  1\n");
 }
 
-static void test_tables_that_differ_are_no_reason_to_stumble(void **state)
+static void test_tables_that_differ_are_harmless(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -117,8 +117,8 @@ static void test_tables_that_differ_are_no_reason_to_stumble(void **state)
                         "0 a 3  1\n");
 }
 
-/* So that a reply of strangers takes no time without end. */
-static void test_a_row_is_looked_for_among_a_thousand(void **state)
+/* Bounds the time that a hostile reply can take. */
+static void test_the_search_for_a_row_is_bounded(void **state)
 {
     static char before[65536];
     size_t len = (size_t)sprintf(before, "%s", UPSTREAMS);
@@ -135,7 +135,7 @@ static void test_a_row_is_looked_for_among_a_thousand(void **state)
         "999 a 3 2.000 1\n1500 a 2 1.000 1\n");
 }
 
-static void test_a_table_without_room_stays_as_it_is(void **state)
+static void test_a_table_without_room_is_unchanged(void **state)
 {
     char reply[1024] = "ok\ntable\tt\ncolumns";
     struct parsed_reply answer;
@@ -152,15 +152,15 @@ static void test_a_table_without_room_stays_as_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_counter_has_a_rate_behind_it),
+        cmocka_unit_test(test_a_rate_follows_each_counter),
         cmocka_unit_test(test_the_first_answer_has_no_rates_yet),
-        cmocka_unit_test(test_rows_are_found_by_their_names_wherever_they_stand),
-        cmocka_unit_test(test_rows_with_one_name_are_told_apart_by_their_place),
-        cmocka_unit_test(test_what_was_replaced_has_no_rate_and_its_neighbour_keeps_its_own),
-        cmocka_unit_test(test_a_counter_that_began_anew_has_no_rate),
-        cmocka_unit_test(test_tables_that_differ_are_no_reason_to_stumble),
-        cmocka_unit_test(test_a_row_is_looked_for_among_a_thousand),
-        cmocka_unit_test(test_a_table_without_room_stays_as_it_is),
+        cmocka_unit_test(test_rows_are_found_by_their_keys_in_any_order),
+        cmocka_unit_test(test_rows_with_equal_keys_are_matched_by_their_order),
+        cmocka_unit_test(test_a_replaced_row_has_no_rate_and_its_neighbour_keeps_its_own),
+        cmocka_unit_test(test_a_counter_that_restarted_has_no_rate),
+        cmocka_unit_test(test_tables_that_differ_are_harmless),
+        cmocka_unit_test(test_the_search_for_a_row_is_bounded),
+        cmocka_unit_test(test_a_table_without_room_is_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Streams the text in pieces of so many bytes; returns the output. */
+/* Streams the text in pieces of this many bytes; returns the output. */
 static const char *streamed(const char *text, size_t len, size_t piece, bool json)
 {
     FILE *out;
@@ -101,7 +101,7 @@ static void test_a_line_beyond_the_bound_ends_the_text(void **state)
     streamed(line, len, 4096, true);
     assert_false(is_taken);
     assert_string_equal(printed, "{\"text\": []}\n");
-    line[len - 1] = '\n'; /* the longest line that fits needs its newline in time */
+    line[len - 1] = '\n'; /* the longest line that fits ends with its newline */
     line[len - 2] = '\n';
     streamed(line, len - 1, 4096, false);
     assert_true(is_taken);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Characters, and bytes that are none or could control a terminal. */
+/* Valid characters, invalid bytes, and characters that could control a terminal. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void test_characters_of_each_length_are_counted(void **state)
     assert_int_equal(len_of("\xf4\x8f\xbf\xbf"), 4);
 }
 
-static void test_overlong_surrogate_and_too_high_forms_are_none(void **state)
+static void test_overlong_surrogate_and_too_high_forms_are_invalid(void **state)
 {
     static const char *const wrong[] = {
         "\x80",         "\xc0\xaf",         "\xc1\xbf",         "\xe0\x80\xaf", "\xed\xa0\x80",
@@ -47,7 +47,7 @@ static void test_overlong_surrogate_and_too_high_forms_are_none(void **state)
         assert_int_equal(len_of(wrong[i]), 0);
 }
 
-static void test_a_character_that_the_end_cuts_is_none(void **state)
+static void test_a_truncated_character_is_invalid(void **state)
 {
     (void)state;
     assert_int_equal(len_of("\xc3"), 0);
@@ -55,7 +55,7 @@ static void test_a_character_that_the_end_cuts_is_none(void **state)
     assert_int_equal(len_of("\xf0\x9f\x98"), 0);
 }
 
-static void test_text_without_faults_stays(void **state)
+static void test_valid_text_is_unchanged(void **state)
 {
     (void)state;
     clean_is("", "");
@@ -79,9 +79,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_characters_of_each_length_are_counted),
-        cmocka_unit_test(test_overlong_surrogate_and_too_high_forms_are_none),
-        cmocka_unit_test(test_a_character_that_the_end_cuts_is_none),
-        cmocka_unit_test(test_text_without_faults_stays),
+        cmocka_unit_test(test_overlong_surrogate_and_too_high_forms_are_invalid),
+        cmocka_unit_test(test_a_truncated_character_is_invalid),
+        cmocka_unit_test(test_valid_text_is_unchanged),
         cmocka_unit_test(test_escape_sequences_lose_their_power),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

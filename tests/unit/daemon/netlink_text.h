@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_NETLINK_TEXT_H
 #define NAILUP_TESTS_NETLINK_TEXT_H
 
-/* Makes rtnetlink's messages as the kernel does, several to a datagram. After cmocka. */
+/* Builds rtnetlink messages like the kernel, several per datagram. Include after cmocka. */
 
 #include <arpa/inet.h>
 #include <linux/if.h>

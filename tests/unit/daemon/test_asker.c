@@ -20,7 +20,7 @@ static struct askers first, second;
 static int done;
 static char last[4096];
 
-/* As the client does. */
+/* Frees the call, like the control socket. */
 static void on_done(struct call *call, void *context)
 {
     (void)context;
@@ -60,7 +60,7 @@ static int open_all(void **state)
     return 0;
 }
 
-static void test_each_is_answered_once_wherever_it_was_moved(void **state)
+static void test_each_asker_is_answered_once_in_whichever_list(void **state)
 {
     (void)state;
     struct config *config = load_fine(ZONE);
@@ -92,7 +92,7 @@ static void test_all_lists_share_one_bound(void **state)
     assert_string_equal(last, "refused\tno\nend\n");
 }
 
-static void test_errors_are_told_line_by_line(void **state)
+static void test_errors_are_listed_line_by_line(void **state)
 {
     (void)state;
     static const char errors[] = "f:1:2: error: a: b\nf:3:4: error: c: d\n";
@@ -105,7 +105,7 @@ static void test_errors_are_told_line_by_line(void **state)
                               "row\tf:3:4: error: c: d\nend\n");
 }
 
-static void test_only_those_of_a_forward_are_refused(void **state)
+static void test_only_askers_of_the_forward_are_refused(void **state)
 {
     (void)state;
     struct runtime_zone forward = add(&first, "a.example")->forward;
@@ -117,7 +117,7 @@ static void test_only_those_of_a_forward_are_refused(void **state)
     askers_refuse(&first, "no");
 }
 
-static void test_who_has_left_is_freed_all_the_same(void **state)
+static void test_an_asker_whose_client_left_is_freed_too(void **state)
 {
     (void)state;
     struct asker *asker = add(&first, NULL);
@@ -131,11 +131,11 @@ int main(void)
 {
 #define WITH_ALL(test) cmocka_unit_test_setup(test, open_all)
     const struct CMUnitTest tests[] = {
-        WITH_ALL(test_each_is_answered_once_wherever_it_was_moved),
+        WITH_ALL(test_each_asker_is_answered_once_in_whichever_list),
         WITH_ALL(test_all_lists_share_one_bound),
-        WITH_ALL(test_errors_are_told_line_by_line),
-        WITH_ALL(test_only_those_of_a_forward_are_refused),
-        WITH_ALL(test_who_has_left_is_freed_all_the_same),
+        WITH_ALL(test_errors_are_listed_line_by_line),
+        WITH_ALL(test_only_askers_of_the_forward_are_refused),
+        WITH_ALL(test_an_asker_whose_client_left_is_freed_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void test_no_limit_counts_as_a_large_one(void **state)
     assert_int_equal(file_plan_workers(UINT64_MAX, 1024, 4), 1024);
 }
 
-static void test_workers_are_as_many_as_have_files_to_work_with(void **state)
+static void test_only_as_many_workers_start_as_have_enough_files(void **state)
 {
     (void)state;
     assert_int_equal(file_plan_workers(64, 2, 2), 2);
@@ -82,7 +82,7 @@ int main(void)
         cmocka_unit_test(test_clients_get_half_of_the_rest),
         cmocka_unit_test(test_every_share_fits_and_none_is_empty),
         cmocka_unit_test(test_no_limit_counts_as_a_large_one),
-        cmocka_unit_test(test_workers_are_as_many_as_have_files_to_work_with),
+        cmocka_unit_test(test_only_as_many_workers_start_as_have_enough_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void test_an_empty_list_is_done_at_once(void **state)
     assert_int_equal(entries(), ANSWERS);
 }
 
-static void test_listed_zones_go_and_no_other(void **state)
+static void test_only_listed_zones_are_dropped(void **state)
 {
     (void)state;
     forget_clear(&forget);
@@ -94,7 +94,7 @@ static void test_listed_zones_go_and_no_other(void **state)
     assert_int_equal(entries(), ANSWERS - 2);
 }
 
-static void test_it_takes_many_turns(void **state)
+static void test_the_walk_takes_many_turns(void **state)
 {
     (void)state;
     forget_clear(&forget);
@@ -105,7 +105,7 @@ static void test_it_takes_many_turns(void **state)
     assert_int_equal(entries(), 0);
 }
 
-static void test_more_zones_than_there_is_room_for_take_all(void **state)
+static void test_too_many_zones_drop_the_whole_cache(void **state)
 {
     (void)state;
     forget_clear(&forget);
@@ -124,9 +124,9 @@ int main(void)
 #define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
     const struct CMUnitTest tests[] = {
         WITH_ALL(test_an_empty_list_is_done_at_once),
-        WITH_ALL(test_listed_zones_go_and_no_other),
-        WITH_ALL(test_it_takes_many_turns),
-        WITH_ALL(test_more_zones_than_there_is_room_for_take_all),
+        WITH_ALL(test_only_listed_zones_are_dropped),
+        WITH_ALL(test_the_walk_takes_many_turns),
+        WITH_ALL(test_too_many_zones_drop_the_whole_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static struct generation *new_of_file(const struct generation *before)
     return made;
 }
 
-static void test_it_is_freed_on_main_when_the_last_lets_go(void **state)
+static void test_main_frees_a_generation_after_its_last_release(void **state)
 {
     (void)state;
     struct generation *made = new_of_file(NULL);
@@ -81,7 +81,7 @@ static void test_it_is_freed_on_main_when_the_last_lets_go(void **state)
     assert_int_equal(all.configs, 0);
 }
 
-static void test_those_of_one_file_share_its_configuration(void **state)
+static void test_generations_of_one_file_share_its_configuration(void **state)
 {
     (void)state;
     struct runtime_zones forwards = {0};
@@ -108,7 +108,7 @@ static void test_those_of_one_file_share_its_configuration(void **state)
     assert_int_equal(all.configs, 0);
 }
 
-static void test_there_is_a_bound_on_files_and_on_all(void **state)
+static void test_configurations_and_generations_are_bounded(void **state)
 {
     (void)state;
     struct generation *last = NULL;
@@ -128,9 +128,9 @@ int main(void)
 {
 #define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
     const struct CMUnitTest tests[] = {
-        WITH_ALL(test_it_is_freed_on_main_when_the_last_lets_go),
-        WITH_ALL(test_those_of_one_file_share_its_configuration),
-        WITH_ALL(test_there_is_a_bound_on_files_and_on_all),
+        WITH_ALL(test_main_frees_a_generation_after_its_last_release),
+        WITH_ALL(test_generations_of_one_file_share_its_configuration),
+        WITH_ALL(test_configurations_and_generations_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

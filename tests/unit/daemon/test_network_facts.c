@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What of rtnetlink is news, and what no kernel would send. */
+/* Which rtnetlink messages are news; also messages that no kernel would send. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,9 +54,9 @@ static void test_facts_a_link_that_goes_up_or_down_is_news_once(void **state)
 {
     (void)state;
     assert_true(link_tells(RTM_NEWLINK, 2, UP));
-    assert_false(link_tells(RTM_NEWLINK, 2, UP)); /* its counters, its name ... */
+    assert_false(link_tells(RTM_NEWLINK, 2, UP)); /* its counters, its name and so on */
     assert_false(link_tells(RTM_NEWLINK, 2, UP | IFF_PROMISC));
-    assert_true(link_tells(RTM_NEWLINK, 2, IFF_UP)); /* the cable is out */
+    assert_true(link_tells(RTM_NEWLINK, 2, IFF_UP)); /* the cable is unplugged */
     assert_false(link_tells(RTM_NEWLINK, 2, 0));
     assert_true(link_tells(RTM_NEWLINK, 2, UP));
     assert_true(link_tells(RTM_DELLINK, 2, UP));
@@ -71,7 +71,7 @@ static void test_facts_a_link_that_is_not_up_is_no_news(void **state)
     assert_int_equal(facts.count, 0);
 }
 
-/* A container's cable into a bridge comes and goes all day. */
+/* The link of a container into a bridge comes and goes all day. */
 static void test_facts_a_part_of_a_bridge_is_no_news(void **state)
 {
     (void)state;
@@ -102,17 +102,17 @@ static void test_facts_an_address_of_ipv6_is_news_when_it_may_be_used(void **sta
     assert_false(tells(&text));
 }
 
-static void test_facts_a_default_route_is_news_when_it_is_another(void **state)
+static void test_facts_a_new_default_route_is_news(void **state)
 {
     (void)state;
     assert_true(route_tells(RTM_NEWROUTE, 0, 2, "192.0.2.1"));
     assert_false(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1"));
     assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.2"));
-    assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1")); /* back again */
+    assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1")); /* the same again */
     assert_int_equal(facts.count, 1);
     assert_true(route_tells(RTM_NEWROUTE, 0, 2, "2001:db8::1"));
     assert_true(route_tells(RTM_DELROUTE, 0, 2, "192.0.2.1"));
-    assert_true(route_tells(RTM_DELROUTE, 0, 7, "198.51.100.1")); /* older than we are */
+    assert_true(route_tells(RTM_DELROUTE, 0, 7, "198.51.100.1")); /* older than this process */
 }
 
 static void test_facts_other_routes_are_no_news(void **state)
@@ -124,8 +124,8 @@ static void test_facts_other_routes_are_no_news(void **state)
     assert_false(tells(&text));
 }
 
-/* The kernel says nothing of routes that go with their link. */
-static void test_facts_a_route_that_went_with_its_link_is_news_when_it_is_back(void **state)
+/* The kernel does not report routes that end with their link. */
+static void test_facts_a_route_that_ended_with_its_link_is_news_when_it_returns(void **state)
 {
     (void)state;
     link_tells(RTM_NEWLINK, 2, UP);
@@ -150,7 +150,7 @@ static void test_facts_several_messages_of_a_datagram_are_read(void **state)
     assert_int_equal(facts.count, 3);
 }
 
-static void test_facts_other_messages_are_passed_over(void **state)
+static void test_facts_other_messages_are_skipped(void **state)
 {
     (void)state;
     struct netlink_text text = {.len = 0};
@@ -159,7 +159,7 @@ static void test_facts_other_messages_are_passed_over(void **state)
     assert_false(tells(&text));
 }
 
-static void test_facts_refused_question_is_over(void **state)
+static void test_facts_a_refused_request_ends(void **state)
 {
     (void)state;
     struct netlink_text text = {.len = 0};
@@ -168,7 +168,7 @@ static void test_facts_refused_question_is_over(void **state)
     assert_true(network_facts_read(&facts, span_of(text.data, text.len)).ended);
 }
 
-/* On the heap, so that a read beyond the end is seen. */
+/* On the heap, so that sanitizers see a read beyond the end. */
 static void read_cut(const struct netlink_text *text, size_t len)
 {
     uint8_t *copy = malloc(len ? len : 1);
@@ -194,7 +194,7 @@ static void test_facts_cut_datagrams_are_read_within_their_bounds(void **state)
         read_cut(&text, len);
 }
 
-static void test_facts_lengths_that_lie_are_read_within_bounds(void **state)
+static void test_facts_false_lengths_are_read_within_bounds(void **state)
 {
     (void)state;
     static const uint16_t lies[] = {0, 1, 3, 4, 5, 15, 16, 17, 255, 4096, 0x7fff, 0xffff};
@@ -228,15 +228,15 @@ int main(void)
         cmocka_unit_test_setup(test_facts_an_address_is_news_when_it_comes_and_goes, open_facts),
         cmocka_unit_test_setup(test_facts_an_address_of_ipv6_is_news_when_it_may_be_used,
                                open_facts),
-        cmocka_unit_test_setup(test_facts_a_default_route_is_news_when_it_is_another, open_facts),
+        cmocka_unit_test_setup(test_facts_a_new_default_route_is_news, open_facts),
         cmocka_unit_test_setup(test_facts_other_routes_are_no_news, open_facts),
-        cmocka_unit_test_setup(test_facts_a_route_that_went_with_its_link_is_news_when_it_is_back,
+        cmocka_unit_test_setup(test_facts_a_route_that_ended_with_its_link_is_news_when_it_returns,
                                open_facts),
         cmocka_unit_test_setup(test_facts_several_messages_of_a_datagram_are_read, open_facts),
-        cmocka_unit_test_setup(test_facts_other_messages_are_passed_over, open_facts),
-        cmocka_unit_test_setup(test_facts_refused_question_is_over, open_facts),
+        cmocka_unit_test_setup(test_facts_other_messages_are_skipped, open_facts),
+        cmocka_unit_test_setup(test_facts_a_refused_request_ends, open_facts),
         cmocka_unit_test_setup(test_facts_cut_datagrams_are_read_within_their_bounds, open_facts),
-        cmocka_unit_test_setup(test_facts_lengths_that_lie_are_read_within_bounds, open_facts),
+        cmocka_unit_test_setup(test_facts_false_lengths_are_read_within_bounds, open_facts),
         cmocka_unit_test_setup(test_facts_are_bounded, open_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Pieces of a change become one, and a link that flaps for ever is told of within its bound. */
+/* Pieces of a change become one report, and reports of a flapping link are bounded. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static int close_gather(void **state)
     return 0;
 }
 
-static void test_gather_tells_once_when_it_is_quiet(void **state)
+static void test_gather_reports_once_when_the_network_is_quiet(void **state)
 {
     (void)state;
     uint64_t begin = loop_now(loop);
@@ -68,7 +68,7 @@ static void test_gather_waits_no_longer_than_its_bound(void **state)
     assert_in_range(told_at - begin, NETWORK_GATHER_US, NETWORK_GATHER_US + MS);
 }
 
-static void test_gather_of_a_sleep_and_a_change_tells_of_the_sleep(void **state)
+static void test_gather_of_a_sleep_and_a_change_reports_the_sleep(void **state)
 {
     (void)state;
     network_gather_note(&gather, NETWORK_RESUMED);
@@ -87,7 +87,7 @@ static void test_gather_of_a_link_that_flaps_every_second_is_bounded(void **stat
     }
     assert_in_range(told, 360, 360 + NETWORK_BURST);
     unsigned before = told;
-    fake_loop_advance(loop, NETWORK_EVERY_US); /* the last one is not forgotten */
+    fake_loop_advance(loop, NETWORK_EVERY_US); /* the last change is reported too */
     assert_int_equal(told, before + 1);
     fake_loop_advance(loop, 3600 * S);
     assert_int_equal(told, before + 1);
@@ -104,7 +104,7 @@ static void answer_all(void *owner, const struct fake_ask *asked, struct fake_an
     fake_answer_a(answer, asked->query, "192.0.2.1", 300);
 }
 
-/* The whole of it: an hour in which the link is up for half of each second. */
+/* A whole hour in which the link is up for half of each second. */
 static void test_gather_of_a_flapping_link_bounds_dials(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_gather_of_a_flapping_link_bounds_dials(void **state)
         network_gather_note(&gather, NETWORK_CHANGED);
         fake_loop_advance(world.loop, 500 * MS);
     }
-    /* Those told, and what failed once more after its rest. */
+    /* The reports, plus one retry after each rest. */
     assert_in_range(fake_net_counts(world.net).dials + fake_net_counts(world.net).dial_errors, 1,
                     4 * (3600 * S / NETWORK_EVERY_US + NETWORK_BURST));
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
@@ -151,11 +151,11 @@ static void test_gather_is_quick_again_after_a_calm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_gather_tells_once_when_it_is_quiet, open_gather,
-                                        close_gather),
+        cmocka_unit_test_setup_teardown(test_gather_reports_once_when_the_network_is_quiet,
+                                        open_gather, close_gather),
         cmocka_unit_test_setup_teardown(test_gather_waits_no_longer_than_its_bound, open_gather,
                                         close_gather),
-        cmocka_unit_test_setup_teardown(test_gather_of_a_sleep_and_a_change_tells_of_the_sleep,
+        cmocka_unit_test_setup_teardown(test_gather_of_a_sleep_and_a_change_reports_the_sleep,
                                         open_gather, close_gather),
         cmocka_unit_test_setup_teardown(test_gather_of_a_link_that_flaps_every_second_is_bounded,
                                         open_gather, close_gather),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The texts of /proc from which query ports are known to be reserved or in use. */
+/* Reads the files of /proc that reserve ports or show them in use. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static unsigned left_out_by(const char *reserved)
     return before - ports.count;
 }
 
-static void test_reserved_ports_are_left_out(void **state)
+static void test_reserved_ports_are_excluded(void **state)
 {
     (void)state;
     assert_int_equal(left_out_by("22,8080,9000-9099,65535\n"), 102);
@@ -49,7 +49,7 @@ static void test_reserved_ports_are_left_out(void **state)
     assert_false(outgoing_ports_have(&ports, 65535));
 }
 
-static void test_what_is_no_list_of_ports_leaves_out_nothing_more(void **state)
+static void test_a_malformed_list_of_ports_excludes_nothing_more(void **state)
 {
     (void)state;
     assert_int_equal(left_out_by("\n"), 0);
@@ -72,7 +72,8 @@ static void test_the_systems_range_is_read(void **state)
     fclose(bad);
 }
 
-/* Two services, a query of somebody's (connected, 01), and a port that all have left out. */
+/* Two services, a query of another program (connected, 01), and a port that is outside the range
+ * anyway. */
 static const char udp_table[] =
     "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n"
     "  312: 0100007F:14EB 00000000:0000 07 00000000:00000000 00:00000000 00000000\n"
@@ -83,7 +84,7 @@ static const char tcp6_table[] =
     "   0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0\n"
     "   1: 00000000000000000000000001000000:1F91 00000000000000000000000001000000:0050 01 0\n";
 
-static void test_ports_that_others_listen_on_are_left_out(void **state)
+static void test_ports_that_others_listen_on_are_excluded(void **state)
 {
     FILE *udp = file_of(udp_table), *tcp6 = file_of(tcp6_table);
     unsigned most = 10;
@@ -101,7 +102,7 @@ static void test_ports_that_others_listen_on_are_left_out(void **state)
     fclose(tcp6);
 }
 
-static void test_no_more_listening_ports_are_left_out_than_the_bound(void **state)
+static void test_the_number_of_excluded_listening_ports_is_bounded(void **state)
 {
     static char table[(QUERY_PORTS_LISTENING_MAX + 10) * 64];
     size_t at = 0;
@@ -123,11 +124,11 @@ static void test_no_more_listening_ports_are_left_out_than_the_bound(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reserved_ports_are_left_out),
-        TEST(test_what_is_no_list_of_ports_leaves_out_nothing_more),
+        TEST(test_reserved_ports_are_excluded),
+        TEST(test_a_malformed_list_of_ports_excludes_nothing_more),
         TEST(test_the_systems_range_is_read),
-        TEST(test_ports_that_others_listen_on_are_left_out),
-        TEST(test_no_more_listening_ports_are_left_out_than_the_bound),
+        TEST(test_ports_that_others_listen_on_are_excluded),
+        TEST(test_the_number_of_excluded_listening_ports_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The two clocks say how long a machine slept. */
+/* Computes from two clocks how long a machine slept. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define S US_PER_S
 
-static void test_sleep_is_the_lead_that_boottime_won(void **state)
+static void test_sleep_is_the_lead_that_boottime_gained(void **state)
 {
     (void)state;
     uint64_t slept = 0;
@@ -24,7 +24,7 @@ static void test_sleep_is_the_lead_that_boottime_won(void **state)
     assert_int_equal(sleep_since(&slept, 4010 * S, 400 * S), 10 * S);
 }
 
-static void test_sleep_too_short_to_matter_adds_up(void **state)
+static void test_short_sleeps_add_up(void **state)
 {
     (void)state;
     uint64_t slept = 0;
@@ -32,8 +32,8 @@ static void test_sleep_too_short_to_matter_adds_up(void **state)
     assert_int_equal(sleep_since(&slept, 103 * S, 101 * S), 2 * S);
 }
 
-/* No kernel does that. */
-static void test_sleep_clocks_that_run_backwards_are_no_sleep(void **state)
+/* No kernel does this. */
+static void test_clocks_that_run_backwards_are_not_sleep(void **state)
 {
     (void)state;
     uint64_t slept = 10 * S;
@@ -66,9 +66,9 @@ static void test_sleep_watch_costs_nothing_while_nothing_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sleep_is_the_lead_that_boottime_won),
-        cmocka_unit_test(test_sleep_too_short_to_matter_adds_up),
-        cmocka_unit_test(test_sleep_clocks_that_run_backwards_are_no_sleep),
+        cmocka_unit_test(test_sleep_is_the_lead_that_boottime_gained),
+        cmocka_unit_test(test_short_sleeps_add_up),
+        cmocka_unit_test(test_clocks_that_run_backwards_are_not_sleep),
         cmocka_unit_test(test_sleep_watch_costs_nothing_while_nothing_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
