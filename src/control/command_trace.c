@@ -64,7 +64,7 @@ static void command_trace_end(struct tracing *tracing, const struct answer *answ
         .now = loop_now(tracing->worker->loop),
     };
     timer_stop(&tracing->limit);
-    trace_reply(&tracing->call->reply, tracing->trace, &end);
+    trace_reply_write(&tracing->call->reply, tracing->trace, &end);
     send_back(tracing);
 }
 

@@ -79,7 +79,7 @@ void command_connections(struct call *call)
                 "requests:counter\tmax_requests:count\tin_flight:count\tidle:duration\t"
                 "rtt:duration\tnailed:flag\tsuspect:flag\tdue:duration\tending:text\t"
                 "last_close:text\ttls:text\tcipher:text\tsession:text\tauthenticated:flag");
-    gather(call, visit_conns, command_upstreams_done, NULL, 0);
+    gather_rows(call, visit_conns, command_upstreams_done, NULL, 0);
 }
 
 /* ---- upstreams ---- */
@@ -186,9 +186,9 @@ void command_upstreams(struct call *call)
                 "idle_limit:duration\tidle_limit_is:text\tholds:counter\treplacements:counter\t"
                 "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
     if (call->argc == 0)
-        gather(call, visit_upstreams, upstreams_shown, NULL, 0);
+        gather_rows(call, visit_upstreams, upstreams_shown, NULL, 0);
     else
-        gather(call, visit_upstreams, upstreams_shown, &prefix, sizeof(prefix));
+        gather_rows(call, visit_upstreams, upstreams_shown, &prefix, sizeof(prefix));
 }
 
 /* ---- recycle ---- */
@@ -212,7 +212,7 @@ void command_recycle(struct call *call)
     struct prefix prefix;
 
     if (call->argc == 0)
-        gather(call, visit_recycle, recycled, NULL, 0);
+        gather_rows(call, visit_recycle, recycled, NULL, 0);
     else if (read_prefix(call, &prefix))
-        gather(call, visit_recycle, recycled, &prefix, sizeof(prefix));
+        gather_rows(call, visit_recycle, recycled, &prefix, sizeof(prefix));
 }

@@ -27,7 +27,7 @@ static const struct command commands[] = {
 #include "nailup/commands.def"
 };
 
-const struct command *command_find(const char *verb)
+const struct command *commands_find(const char *verb)
 {
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         if (strcmp(commands[i].verb, verb) == 0)
@@ -36,7 +36,7 @@ const struct command *command_find(const char *verb)
     return NULL;
 }
 
-const char *command_like(const char *verb)
+const char *commands_suggest(const char *verb)
 {
     struct suggestion suggestion;
 

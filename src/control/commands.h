@@ -19,10 +19,10 @@ struct command {
 };
 
 /* NULL: there is no such command. */
-const struct command *command_find(const char *verb);
+const struct command *commands_find(const char *verb);
 
 /* The verb most similar to a mistyped one; NULL: none is similar. */
-const char *command_like(const char *verb);
+const char *commands_suggest(const char *verb);
 
 #define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);
 #include "nailup/commands.def"

@@ -118,8 +118,8 @@ static struct gathering *gathering_new(struct call *call, const void *wanted, si
     return gathering;
 }
 
-void gather(struct call *call, gather_visit visit, gather_done done, const void *wanted,
-            size_t wanted_len)
+void gather_rows(struct call *call, gather_visit visit, gather_done done, const void *wanted,
+                 size_t wanted_len)
 {
     gather_parts(call, visit, take_rows, done, wanted, wanted_len);
 }

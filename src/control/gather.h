@@ -47,11 +47,11 @@ typedef void (*gather_done)(struct call *call, uint64_t sum);
 
 /* Asks all workers of the call's view. Out of memory refuses the call. Copies wanted_len bytes of
  * wanted for the visitors; with 0 they get NULL. */
-void gather(struct call *call, gather_visit visit, gather_done done, const void *wanted,
-            size_t wanted_len);
+void gather_rows(struct call *call, gather_visit visit, gather_done done, const void *wanted,
+                 size_t wanted_len);
 
-/* Like gather(), but take() gets each complete part, in the order of the workers, on the main loop,
- * and the rows do not go to the reply. */
+/* Like gather_rows(), but take() gets each complete part, in the order of the workers, on the main
+ * loop, and the rows do not go to the reply. */
 typedef void (*gather_take)(struct call *call, struct gather_part *part);
 void gather_parts(struct call *call, gather_visit visit, gather_take take, gather_done done,
                   const void *wanted, size_t wanted_len);

@@ -43,7 +43,7 @@ static void request_refuse(struct call *call, const char *sentence)
 
 static void request_refuse_verb(struct call *call, const char *verb)
 {
-    const char *meant = command_like(verb);
+    const char *meant = commands_suggest(verb);
 
     if (meant)
         reply_refuse(&call->reply, "no such command: %.64s; did you mean '%s'?", verb, meant);
@@ -54,7 +54,7 @@ static void request_refuse_verb(struct call *call, const char *verb)
 
 static void request_dispatch(struct call *call, const char *verb)
 {
-    const struct command *command = command_find(verb);
+    const struct command *command = commands_find(verb);
     int at_least, at_most;
 
     if (!command) {

@@ -193,7 +193,7 @@ static void trace_reply_put_records(struct reply *reply, const struct answer *an
     free(copy);
 }
 
-void trace_reply(struct reply *reply, const struct trace *trace, const struct trace_end *end)
+void trace_reply_write(struct reply *reply, const struct trace *trace, const struct trace_end *end)
 {
     put_end(reply, trace, end);
     put_steps(reply, trace);

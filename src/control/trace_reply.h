@@ -21,6 +21,6 @@ struct trace_end {
     uint64_t now; /* us of the worker's clock */
 };
 
-void trace_reply(struct reply *reply, const struct trace *trace, const struct trace_end *end);
+void trace_reply_write(struct reply *reply, const struct trace *trace, const struct trace_end *end);
 
 #endif

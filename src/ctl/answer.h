@@ -49,7 +49,7 @@ MUST_USE enum err answer_parse(struct parsed_reply *out, char *text, size_t len)
 
 void answer_deinit(struct parsed_reply *answer);
 
-static inline const char *table_cell(const struct table *table, size_t row, size_t column)
+static inline const char *answer_cell(const struct table *table, size_t row, size_t column)
 {
     return table->cells[row * table->column_count + column];
 }

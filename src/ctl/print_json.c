@@ -95,7 +95,7 @@ static void print_json_put_row(const struct table *table, size_t row, FILE *out)
         fputs(i ? ", " : "", out);
         print_json_put_name(&table->columns[i], out);
         fputs(": ", out);
-        print_json_put_value(&table->columns[i], table_cell(table, row, i), out);
+        print_json_put_value(&table->columns[i], answer_cell(table, row, i), out);
     }
     fputc('}', out);
 }

@@ -98,7 +98,7 @@ static const char *title(char out[TITLE_MAX], const struct column *column)
 static bool is_empty_column(const struct table *table, size_t column)
 {
     for (size_t row = 0; row < table->row_count; row++) {
-        if (*table_cell(table, row, column))
+        if (*answer_cell(table, row, column))
             return false;
     }
     return true;
@@ -109,7 +109,7 @@ static int indent_of(const struct table *table, size_t row, size_t column)
 {
     if (column == 0 || table->columns[column - 1].type != COLUMN_LEVEL)
         return 0;
-    uint64_t level = strtoull(table_cell(table, row, column - 1), NULL, 10);
+    uint64_t level = strtoull(answer_cell(table, row, column - 1), NULL, 10);
     return (int)(INDENT * MIN(level, (uint64_t)LEVEL_MAX));
 }
 
@@ -124,7 +124,7 @@ static const char *format_at(char out[CELL_MAX], const struct table *table, size
 {
     char text[CELL_MAX];
     int indent = indent_of(table, row, column);
-    const char *cell = format(text, &table->columns[column], table_cell(table, row, column));
+    const char *cell = format(text, &table->columns[column], answer_cell(table, row, column));
     snprintf(out, CELL_MAX, "%*s%.*s", indent, "", CELL_MAX - INDENT * LEVEL_MAX - 1, cell);
     return out;
 }
@@ -202,7 +202,7 @@ static void print_record(const struct table *table, FILE *out)
         width = MAX(width, (int)strlen(title(name, &table->columns[i])));
     for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++)
         fprintf(out, "%-*s  %s\n", width, title(name, &table->columns[i]),
-                format(text, &table->columns[i], table_cell(table, 0, i)));
+                format(text, &table->columns[i], answer_cell(table, 0, i)));
 }
 
 void print_text(const struct parsed_reply *answer, FILE *out)

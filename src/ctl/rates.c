@@ -90,13 +90,13 @@ static bool rates_is_same(const struct table *table, size_t row, const struct ta
     for (size_t i = 0; i < table->column_count; i++) {
         int same = columns->same[i];
         if (same >= 0 && is_row_key(table->columns[i].name) &&
-            strcmp(table_cell(table, row, i), table_cell(old, old_row, (size_t)same)) != 0)
+            strcmp(answer_cell(table, row, i), answer_cell(old, old_row, (size_t)same)) != 0)
             return false;
     }
     if (columns->age < 0)
         return true;
-    return has_grown_by(table_cell(table, row, (size_t)columns->age),
-                        table_cell(old, old_row, (size_t)columns->same[columns->age]), elapsed_us);
+    return has_grown_by(answer_cell(table, row, (size_t)columns->age),
+                        answer_cell(old, old_row, (size_t)columns->same[columns->age]), elapsed_us);
 }
 
 /* Finds the row's predecessor, searching from *at on; -1: it has none. */
@@ -138,13 +138,13 @@ static void widen_row(struct wider *wider, const struct table *table, size_t row
     char(*text)[RATE_TEXT_MAX] = wider->texts + row * wider->rates;
 
     for (size_t i = 0; i < table->column_count; i++) {
-        const char *cell = table_cell(table, row, i);
+        const char *cell = answer_cell(table, row, i);
         *out++ = cell;
         if (table->columns[i].type != COLUMN_COUNTER)
             continue;
         (*text)[0] = '\0';
         if (old_row >= 0 && columns->same[i] >= 0)
-            format_rate(*text, cell, table_cell(old, (size_t)old_row, (size_t)columns->same[i]),
+            format_rate(*text, cell, answer_cell(old, (size_t)old_row, (size_t)columns->same[i]),
                         elapsed_us);
         *out++ = *text++;
     }

@@ -35,7 +35,7 @@ static struct {
     sigset_t waiting; /* the signal mask while we wait */
 } screen;
 
-bool screen_is_there(void)
+bool screen_is_available(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Whether the standard output is a terminal that supports drawing. */
-bool screen_is_there(void);
+bool screen_is_available(void);
 
 /* Takes over the terminal. Nothing else may be printed until screen_close(). */
 void screen_open(void);

@@ -204,7 +204,7 @@ int watch_run(const struct ask *ask, uint64_t period_us)
     struct watch watch = {.ask = *ask, .period_us = period_us};
     int code;
 
-    watch.on_screen = !ask->json && screen_is_there();
+    watch.on_screen = !ask->json && screen_is_available();
     watch.ask.stop = &screen_ending;
     if (watch.on_screen)
         screen_open();

@@ -3,18 +3,20 @@
 #ifndef NAILUP_DAEMON_IDENTITY_H
 #define NAILUP_DAEMON_IDENTITY_H
 
-/* Turns the daemon into server.user and checks that this user can read what the daemon reads later.
- */
+/* Turns the daemon into server.user for good, and checks that this user can read the files that the
+ * daemon reads later. Keeps only the capability CAP_NET_BIND_SERVICE, so that a reload can add
+ * listeners. */
 
 struct config;
 struct listen_sockets;
 
 /*
- * Becomes server.user, if the file names one, while there is no other thread; else warns when it
- * runs as root. Gives the sockets to the user too, so that a reload can add addresses beside them.
- * Logs a warning for each file that a reload will not be able to read. Refuses, with a line and the
- * exit code, if the process cannot become the user or a worker could not read a file of its TLS
- * settings. config_file is the name of the configuration.
+ * Becomes server.user, if the file names one; else warns when it runs as root. Capabilities belong
+ * to a thread, and threads that it starts inherit them: main calls this while it is the only one.
+ * Gives the sockets to the user too, so that a reload can add addresses beside them. Logs a warning
+ * for each file that a reload will not be able to read. Refuses, with a line and the exit code, if
+ * the process cannot become the user or a worker could not read a file of its TLS settings.
+ * config_file is the name of the configuration.
  */
 int identity_take(const struct config *config, const char *config_file,
                   const struct listen_sockets *sockets);

@@ -13,7 +13,7 @@
 
 enum { SENTENCE_MAX = 2048 }; /* longer sentences are cut; they contain a path */
 
-int refusal(const char *format, ...)
+int refusal_print(const char *format, ...)
 {
     char sentence[SENTENCE_MAX];
     va_list arguments;
@@ -30,9 +30,9 @@ int refusal(const char *format, ...)
 
 int refusal_certificate(const char *why)
 {
-    (void)!refusal("TLS clients cannot be served: %s; correct server.tls-certificate and "
-                   "server.tls-key, or leave server.listen-tls out",
-                   why);
+    (void)!refusal_print("TLS clients cannot be served: %s; correct server.tls-certificate and "
+                         "server.tls-key, or leave server.listen-tls out",
+                         why);
     return EXIT_CONFIG;
 }
 
@@ -70,5 +70,5 @@ int refusal_metrics(const struct addr *listen, enum err err)
 {
     char text[REFUSAL_TEXT_MAX];
     refusal_put_listen(listen, err, "metrics.listen", text);
-    return refusal("%s", text);
+    return refusal_print("%s", text);
 }

@@ -10,7 +10,7 @@
 #include "serve/server_address.h"
 
 /* Writes the sentence, after "nailupd: " in a text log. Returns EXIT_CANNOT_START. */
-int refusal(const char *format, ...) PRINTF_LIKE(1, 2);
+int refusal_print(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Fills out with a sentence: nailupd cannot listen on this address. */
 enum { REFUSAL_TEXT_MAX = 256 };

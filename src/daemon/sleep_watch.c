@@ -24,7 +24,7 @@ struct sleep_watch {
     void *context;
 };
 
-uint64_t sleep_since(uint64_t *slept_us, uint64_t boottime_us, uint64_t monotonic_us)
+uint64_t sleep_watch_since(uint64_t *slept_us, uint64_t boottime_us, uint64_t monotonic_us)
 {
     uint64_t before = *slept_us;
     uint64_t slept = boottime_us > monotonic_us ? boottime_us - monotonic_us : 0;
@@ -66,7 +66,7 @@ static void sleep_watch_on_readable(void *owner, struct fd_events events)
     uint64_t monotonic_us = sleep_watch_read_clock(
         CLOCK_MONOTONIC); /* read first, so that time between the two reads is not sleep */
     uint64_t slept =
-        sleep_since(&watch->slept_us, sleep_watch_read_clock(CLOCK_BOOTTIME), monotonic_us);
+        sleep_watch_since(&watch->slept_us, sleep_watch_read_clock(CLOCK_BOOTTIME), monotonic_us);
     if (slept)
         watch->on_woke(watch->context, slept);
 }

@@ -31,6 +31,6 @@ void sleep_watch_close(struct sleep_watch **watch);
 /* Pure. Returns how long the machine slept since the last call, according to the two clocks; 0:
  * less than SLEEP_MIN_US. *slept_us is the lead of CLOCK_BOOTTIME at the last call that reported
  * sleep. */
-uint64_t sleep_since(uint64_t *slept_us, uint64_t boottime_us, uint64_t monotonic_us);
+uint64_t sleep_watch_since(uint64_t *slept_us, uint64_t boottime_us, uint64_t monotonic_us);
 
 #endif

@@ -294,11 +294,11 @@ static int supervisor_adopt_sockets(struct supervisor *supervisor)
     size_t count = readiness_take_sockets(fds, SOCKETS_MAX);
 
     if (count > SOCKETS_MAX)
-        return refusal("the service manager passed %zu sockets; nailupd takes %d at most", count,
-                       SOCKETS_MAX);
+        return refusal_print("the service manager passed %zu sockets; nailupd takes %d at most",
+                             count, SOCKETS_MAX);
     if (count > 0 &&
         listen_sockets_adopt(supervisor->sockets, fds, count, &supervisor->config->server, why))
-        return refusal("sockets from the service manager: %s", why);
+        return refusal_print("sockets from the service manager: %s", why);
     return EXIT_STOPPED;
 }
 
@@ -310,12 +310,12 @@ static int supervisor_open_sockets(struct supervisor *supervisor)
     supervisor->worker_count = worker_count(supervisor->config);
     supervisor->sockets = listen_sockets_new(supervisor->worker_count);
     if (!supervisor->sockets)
-        return refusal("out of memory");
+        return refusal_print("out of memory");
     if (supervisor_adopt_sockets(supervisor))
         return EXIT_CANNOT_START;
     supervisor->listening =
         listening_prepare(supervisor->sockets, &supervisor->config->server, why);
-    return supervisor->listening ? EXIT_STOPPED : refusal("%s", why);
+    return supervisor->listening ? EXIT_STOPPED : refusal_print("%s", why);
 }
 
 /* Makes all TLS traffic from now on readable to everyone who can read the file. */
@@ -327,7 +327,7 @@ static int supervisor_log_tls_keys(const struct supervisor *supervisor)
     if (!config->tls_key_log || !*config->tls_key_log)
         return EXIT_STOPPED;
     if (tls_log_keys_to(config->tls_key_log, why))
-        return refusal("log.tls-keys: %s", why);
+        return refusal_print("log.tls-keys: %s", why);
     LOG(LOG_WARNING, "daemon",
         "writing the secrets of all TLS connections to %s: anyone who can read this file can "
         "decrypt them; remove log.tls-keys when you are done",
@@ -373,7 +373,7 @@ static int supervisor_open_control(struct supervisor *supervisor)
     enum err err =
         control_open(&supervisor->control, supervisor->loop, &place, &supervisor->view, why);
     if (err && !is_control_optional(config, err))
-        return refusal("control.socket: %s", why);
+        return refusal_print("control.socket: %s", why);
     if (err)
         LOG(LOG_WARNING, "daemon", "nailupctl cannot reach this daemon: control.socket: %s", why);
     return EXIT_STOPPED;
@@ -394,7 +394,7 @@ static int supervisor_open_exporter(struct supervisor *supervisor)
 static int supervisor_open_sessions(struct supervisor *supervisor)
 {
     supervisor->share.tickets = sessions_open(supervisor->config->session_file);
-    return supervisor->share.tickets ? EXIT_STOPPED : refusal("out of memory");
+    return supervisor->share.tickets ? EXIT_STOPPED : refusal_print("out of memory");
 }
 
 static int supervisor_open_watchers(struct supervisor *supervisor)
@@ -403,9 +403,10 @@ static int supervisor_open_watchers(struct supervisor *supervisor)
     enum err err = watchers_open(&supervisor->share.watchers, config, supervisor->worker_count);
 
     if (err && err != ERR_NO_MEMORY && err != ERR_NO_FILES)
-        return refusal("dnstap.file: %s: %s", config->dnstap.file,
-                       err == ERR_INVALID ? "is not a regular file" : err_str(err));
-    return err ? refusal("query log and dnstap cannot start: %s; raise the limits", err_str(err))
+        return refusal_print("dnstap.file: %s: %s", config->dnstap.file,
+                             err == ERR_INVALID ? "is not a regular file" : err_str(err));
+    return err ? refusal_print("query log and dnstap cannot start: %s; raise the limits",
+                               err_str(err))
                : EXIT_STOPPED;
 }
 
@@ -416,8 +417,9 @@ static int supervisor_start_workers(struct supervisor *supervisor)
         workers_start(&supervisor->workers, &supervisor->share, count, supervisor->sockets);
 
     if (err)
-        return refusal("cannot start %zu workers: %s; lower server.workers or raise the limits",
-                       count, err_str(err));
+        return refusal_print(
+            "cannot start %zu workers: %s; lower server.workers or raise the limits", count,
+            err_str(err));
     return EXIT_STOPPED;
 }
 
@@ -446,11 +448,11 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     supervisor->loop = loop_new();
     if (!supervisor->loop ||
         signals_open(&supervisor->signals, supervisor->loop, supervisor_on_signal, supervisor))
-        return refusal("cannot make an event loop; raise the limit of open files");
+        return refusal_print("cannot make an event loop; raise the limit of open files");
     supervisor->cache = cache_new(&config->cache);
     if (!supervisor->cache)
-        return refusal("no memory for a cache of %llu MiB; lower cache.size",
-                       (unsigned long long)(config->cache.size_bytes >> 20));
+        return refusal_print("no memory for a cache of %llu MiB; lower cache.size",
+                             (unsigned long long)(config->cache.size_bytes >> 20));
     cache_thread_begin();
     struct worker_share *share = &supervisor->share;
     share->cache = supervisor->cache;
@@ -461,7 +463,7 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     share->on_all_ended = supervisor_on_all_ended;
     share->context = supervisor;
     if (!share->ticket_keys || !supervisor_make_reload(supervisor))
-        return refusal("out of memory; lower server.max-clients");
+        return refusal_print("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
     server_quota_bound_files(generation_quota(share->generation), supervisor->files.clients);
     return EXIT_STOPPED;
@@ -495,7 +497,7 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
 static int supervisor_begin_reloads(struct supervisor *supervisor)
 {
     if (!supervisor_fill_view(supervisor))
-        return refusal("out of memory");
+        return refusal_print("out of memory");
     reload_begin(supervisor->reload, supervisor->workers, &supervisor->listening);
     return EXIT_STOPPED;
 }
@@ -521,7 +523,7 @@ static int supervisor_watch_network(struct supervisor *supervisor)
         return EXIT_STOPPED;
     if (network_watch_open(&supervisor->network, supervisor->loop, supervisor_on_network_changed,
                            supervisor))
-        return refusal("out of memory");
+        return refusal_print("out of memory");
     return EXIT_STOPPED;
 }
 

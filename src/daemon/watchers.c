@@ -72,7 +72,7 @@ void watchers_prepare(struct watchers *watchers, bool log_queries)
         LOG(LOG_ERROR, "daemon", "log.queries: queries are not logged: %s", err_str(err));
 }
 
-struct tap *watchers_of_clients(struct watchers *watchers, size_t worker, struct stats *stats,
+struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,
                                 bool log_queries)
 {
     bool is_logged = log_queries && watchers->can_log;
@@ -84,7 +84,7 @@ struct tap *watchers_of_clients(struct watchers *watchers, size_t worker, struct
     return dnstap;
 }
 
-struct tap *watchers_of_upstreams(struct watchers *watchers, size_t worker, struct stats *stats)
+struct tap *watchers_upstream_tap(struct watchers *watchers, size_t worker, struct stats *stats)
 {
     if (!watchers->dnstap || !dnstap_sees_upstreams(watchers->dnstap))
         return NULL;

@@ -31,9 +31,9 @@ void watchers_prepare(struct watchers *watchers, bool log_queries);
 
 /* Worker's thread, at the start and whenever log.queries changed: returns the tap for
  * server_set_taps(). */
-struct tap *watchers_of_clients(struct watchers *watchers, size_t worker, struct stats *stats,
+struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,
                                 bool log_queries);
 /* Returns the tap for upstreams_set_taps(), which never changes. */
-struct tap *watchers_of_upstreams(struct watchers *watchers, size_t worker, struct stats *stats);
+struct tap *watchers_upstream_tap(struct watchers *watchers, size_t worker, struct stats *stats);
 
 #endif

@@ -118,7 +118,7 @@ static void worker_set_taps(struct worker *worker, bool log_queries)
     struct watchers *watchers = worker->all->share->watchers;
 
     server_set_taps(worker->server,
-                    watchers_of_clients(watchers, worker->number, &worker->stats, log_queries));
+                    watchers_client_tap(watchers, worker->number, &worker->stats, log_queries));
 }
 
 /* ---- the worker's thread: life ---- */
@@ -165,7 +165,7 @@ static enum err worker_open_layers(struct worker *worker)
         return err;
     worker_set_taps(worker, config->log_queries);
     upstreams_set_taps(worker->upstreams,
-                       watchers_of_upstreams(share->watchers, worker->number, &worker->stats));
+                       watchers_upstream_tap(share->watchers, worker->number, &worker->stats));
     return worker_open_tls(worker);
 }
 

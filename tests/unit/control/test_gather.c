@@ -80,7 +80,7 @@ static void test_rows_come_in_the_order_of_the_workers(void **state)
     size_t wanted = 1;
 
     (void)state;
-    gather(new_call(), visit, visited, &wanted, sizeof(wanted));
+    gather_rows(new_call(), visit, visited, &wanted, sizeof(wanted));
     fake_loop_settle(desk.workers[1].loop); /* the second worker is faster */
     fake_loop_settle(desk.loop);
     assert_int_equal(done, 0);
@@ -96,7 +96,7 @@ static void test_a_visitor_with_more_is_called_again_in_the_next_turn(void **sta
     uint64_t before = fake_loop_turns(desk.workers[0].loop);
 
     (void)state;
-    gather(new_call(), visit, visited, &wanted, sizeof(wanted));
+    gather_rows(new_call(), visit, visited, &wanted, sizeof(wanted));
     for (int i = 0; i < 100; i++)
         desk_settle(&desk);
     assert_int_equal(done, 1);
@@ -112,7 +112,7 @@ static void test_a_worker_that_has_ended_has_no_rows(void **state)
 
     (void)state;
     desk.workers[0].upstreams = NULL;
-    gather(new_call(), visit, visited, &wanted, sizeof(wanted));
+    gather_rows(new_call(), visit, visited, &wanted, sizeof(wanted));
     desk_settle(&desk);
     desk.workers[0].upstreams = upstreams;
     assert_int_equal(done, 1);
@@ -126,7 +126,7 @@ static void test_a_client_that_left_changes_nothing(void **state)
     struct call *call = new_call();
 
     (void)state;
-    gather(call, visit, visited, &wanted, sizeof(wanted));
+    gather_rows(call, visit, visited, &wanted, sizeof(wanted));
     call_abandon(call);
     desk_settle(&desk);
     assert_int_equal(done, 0);

@@ -30,8 +30,8 @@ static void test_tables_and_records_are_parsed(void **state)
     assert_string_equal(many->columns[1].name, "c");
     assert_int_equal(many->columns[0].type, COLUMN_DURATION);
     assert_int_equal(many->row_count, 2);
-    assert_string_equal(table_cell(many, 0, 1), "yes");
-    assert_string_equal(table_cell(many, 1, 0), "");
+    assert_string_equal(answer_cell(many, 0, 1), "yes");
+    assert_string_equal(answer_cell(many, 1, 0), "");
     assert_string_equal(many->cut, "9");
     answer_deinit(&answer);
 }
@@ -69,7 +69,7 @@ static void test_many_rows_are_kept(void **state)
     strcpy(text + len, "end\n");
     assert_int_equal(parse(&answer, text), ERR_OK);
     assert_int_equal(answer.tables[0].row_count, 10000);
-    assert_string_equal(table_cell(&answer.tables[0], 9999, 1), "-9999");
+    assert_string_equal(answer_cell(&answer.tables[0], 9999, 1), "-9999");
     answer_deinit(&answer);
 }
 

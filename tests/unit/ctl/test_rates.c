@@ -24,7 +24,7 @@ static const char *cells(const struct parsed_reply *answer)
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++)
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i ? " " : "",
-                                    table_cell(table, row, i));
+                                    answer_cell(table, row, i));
         len += (size_t)snprintf(text + len, sizeof(text) - len, "\n");
     }
     return text;

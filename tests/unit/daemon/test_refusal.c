@@ -62,7 +62,7 @@ static void test_each_refusal_has_its_exit_code(void **state)
 
     (void)state;
     assert_int_equal(addr_parse(&addr, "127.0.0.1@9953", 53), ERR_OK);
-    assert_int_equal(refusal("out of memory"), EXIT_CANNOT_START);
+    assert_int_equal(refusal_print("out of memory"), EXIT_CANNOT_START);
     assert_int_equal(refusal_metrics(&addr, ERR_ADDRESS_IN_USE), EXIT_CANNOT_START);
     assert_int_equal(refusal_certificate("no key"), EXIT_CONFIG);
     assert_int_equal(log_lines_count(), 3);
@@ -77,7 +77,7 @@ static void test_a_sentence_that_is_too_long_is_cut_and_written_once(void **stat
 
     (void)state;
     memset(path, 'a', sizeof(path) - 1);
-    assert_int_equal(refusal("control.socket: %s", path), EXIT_CANNOT_START);
+    assert_int_equal(refusal_print("control.socket: %s", path), EXIT_CANNOT_START);
     assert_int_equal(log_lines_count(), 1);
     assert_true(strlen(log_lines) < sizeof(path));
 }
@@ -85,7 +85,7 @@ static void test_a_sentence_that_is_too_long_is_cut_and_written_once(void **stat
 static void test_a_percent_sign_in_a_path_is_text(void **state)
 {
     (void)state;
-    assert_int_equal(refusal("%s", "/etc/%s%n%d"), EXIT_CANNOT_START);
+    assert_int_equal(refusal_print("%s", "/etc/%s%n%d"), EXIT_CANNOT_START);
     assert_non_null(strstr(log_lines, "/etc/%s%n%d"));
 }
 

@@ -18,18 +18,18 @@ static void test_sleep_is_the_lead_that_boottime_gained(void **state)
 {
     (void)state;
     uint64_t slept = 0;
-    assert_int_equal(sleep_since(&slept, 100 * S, 100 * S), 0);
-    assert_int_equal(sleep_since(&slept, 3800 * S, 200 * S), 3600 * S);
-    assert_int_equal(sleep_since(&slept, 3900 * S, 300 * S), 0);
-    assert_int_equal(sleep_since(&slept, 4010 * S, 400 * S), 10 * S);
+    assert_int_equal(sleep_watch_since(&slept, 100 * S, 100 * S), 0);
+    assert_int_equal(sleep_watch_since(&slept, 3800 * S, 200 * S), 3600 * S);
+    assert_int_equal(sleep_watch_since(&slept, 3900 * S, 300 * S), 0);
+    assert_int_equal(sleep_watch_since(&slept, 4010 * S, 400 * S), 10 * S);
 }
 
 static void test_short_sleeps_add_up(void **state)
 {
     (void)state;
     uint64_t slept = 0;
-    assert_int_equal(sleep_since(&slept, 101 * S, 100 * S), 0);
-    assert_int_equal(sleep_since(&slept, 103 * S, 101 * S), 2 * S);
+    assert_int_equal(sleep_watch_since(&slept, 101 * S, 100 * S), 0);
+    assert_int_equal(sleep_watch_since(&slept, 103 * S, 101 * S), 2 * S);
 }
 
 /* No kernel does this. */
@@ -37,8 +37,8 @@ static void test_clocks_that_run_backwards_are_not_sleep(void **state)
 {
     (void)state;
     uint64_t slept = 10 * S;
-    assert_int_equal(sleep_since(&slept, 5 * S, 100 * S), 0);
-    assert_int_equal(sleep_since(&slept, 105 * S, 100 * S), 0);
+    assert_int_equal(sleep_watch_since(&slept, 5 * S, 100 * S), 0);
+    assert_int_equal(sleep_watch_since(&slept, 105 * S, 100 * S), 0);
     assert_int_equal(slept, 10 * S);
 }
 
