@@ -47,7 +47,8 @@ void reply_text_begin(struct reply *reply);
 void reply_table(struct reply *reply, const char *name, const char *columns);
 void reply_record(struct reply *reply, const char *name, const char *columns);
 
-/* A row: its begin, one cell for each column, its end. Control characters in text become '?'. */
+/* A row: begin it, write one cell for each column, end it. Control characters in text become '?'.
+ */
 void reply_row(struct reply *reply);
 void reply_text(struct reply *reply, const char *text);
 void reply_count(struct reply *reply, uint64_t count); /* bytes too */

@@ -151,10 +151,10 @@ static void put_steps(struct reply *reply, const struct trace *trace)
 
 /* ---- records ---- */
 
-/* A line of a zone file with blanks for tabs. */
+/* Writes a line of a zone file with blanks instead of tabs. */
 static void put_record(struct reply *reply, const struct message *message, const struct rr *rr)
 {
-    char line[CONTROL_CELL_MAX * 4]; /* what is longer than a cell is cut anyway */
+    char line[CONTROL_CELL_MAX * 4]; /* the reply would cut a longer cell too */
     size_t len = present_rr(message, rr, line, sizeof(line) - 1);
 
     line[len] = '\0';

@@ -140,9 +140,9 @@ static void screen_window_size(unsigned *width, unsigned *height)
     *height = known && size.ws_row ? size.ws_row : HEIGHT_DEFAULT;
 }
 
-/* Clears each line at its begin and the rest of the window after the last one, so nothing flickers.
- * Leaves the last column free, because after a full line the cursor stays on its last character.
- * The last line has no newline, which would scroll. */
+/* Clears each line before writing it, and the rest of the window after the last one, so nothing
+ * flickers. Leaves the last column free, because after a full line the cursor stays on its last
+ * character. The last line has no newline, which would scroll. */
 void screen_draw(const char *title, const char *text)
 {
     static const struct fit_frame frame = {"\033[K", "\r\n"};

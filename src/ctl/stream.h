@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-/* The begin of a reply that is a text. */
+/* The first lines of a reply that is a text. */
 #define STREAM_BEGIN "ok\ntext\n"
 
 struct stream {

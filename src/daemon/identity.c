@@ -99,7 +99,7 @@ static bool identity_become(const struct config_account *user)
            prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) == 0;
 }
 
-/* Each of these tests is a way back to root. */
+/* Each of these conditions would be a way back to root. */
 static bool is_root_in_reach(uint64_t allowed)
 {
     struct sets sets;

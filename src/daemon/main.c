@@ -162,7 +162,7 @@ static int print_import(const char *file)
     return code;
 }
 
-/* Each client and each connection is a file. */
+/* Each client and each connection needs an open file. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;

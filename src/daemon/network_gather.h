@@ -13,10 +13,10 @@
 #include "loop/timer.h"
 #include "upstream/upstreams.h"
 
-#define NETWORK_QUIET_US (200 * US_PER_MS) /* reports when no further piece comes for this long */
-#define NETWORK_GATHER_US                                                                          \
-    (1 * US_PER_S) /* reports at the latest this long after the first piece                        \
-                    */
+/* A report comes when no further piece has come for NETWORK_QUIET_US, and at the latest
+ * NETWORK_GATHER_US after the first piece. */
+#define NETWORK_QUIET_US (200 * US_PER_MS)
+#define NETWORK_GATHER_US (1 * US_PER_S)
 
 /* Reports at most NETWORK_BURST times without delay, and then once every NETWORK_EVERY_US. Changes
  * in between are part of the next report. */

@@ -94,7 +94,7 @@ struct workers {
     enum err switch_err;
     void (*on_switched)(void *context, size_t failed, enum err err);
     void *switch_context;
-    struct listen_sockets *sockets; /* removed addresses may be open; NULL: none are */
+    struct listen_sockets *sockets; /* while removed addresses may still be open; NULL: none are */
     unsigned long long list_number; /* of the newest address list */
     struct worker list[];
 };
