@@ -89,7 +89,7 @@ static void test_only_commands_that_show_what_changes_can_be_watched(void **stat
 
 static void test_the_reply_has_a_row_for_each_command(void **state)
 {
-    struct answer answer;
+    struct parsed_reply answer;
 
     (void)state;
     assert_int_equal(parse(&answer, help_reply), ERR_OK);
