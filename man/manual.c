@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes manual pages while the project is built: copies a page and puts what the tables of
- * include/nailup say in place of lines such as @OPTIONS@. What is printed is mdoc(7). So a row
- * cannot be added without being documented, and no page can tell what the program does not do.
+ * Makes manual pages during the build: copies a page and replaces lines such as @OPTIONS@ with
+ * mdoc(7) text from the tables of include/nailup. So every row has its documentation, and no page
+ * describes a feature that does not exist.
  *
  *   manual PAGE.in PAGE RULES
  *
- * RULES: the alerts for Prometheus, whose meaning a page tells.
+ * RULES: the alerts for Prometheus, which a page explains.
  */
 #include <ctype.h>
 #include <stdbool.h>
