@@ -111,7 +111,8 @@ static const char *shown(struct unbound_source *source, const struct unbound_tok
     return draft_shown(source->draft, span_of(text, strlen(text)));
 }
 
-static void hand_out(struct unbound_source *source, const struct unbound_statement *statement)
+static void unbound_source_hand_out(struct unbound_source *source,
+                                    const struct unbound_statement *statement)
 {
     if (!source->draft->err)
         source->on_statement(source->context, statement);
@@ -175,7 +176,7 @@ static enum err read_option(struct unbound_source *source, struct file *file,
     statement.origin =
         new_origin(source, file, keyword->line, shown(source, keyword, values, count));
     if (statement.origin)
-        hand_out(source, &statement);
+        unbound_source_hand_out(source, &statement);
     return ERR_OK;
 }
 
@@ -185,7 +186,7 @@ static void begin_clause(struct unbound_source *source, const struct file *file,
     struct unbound_statement statement = {.clause = clause, .begins_clause = true};
     statement.origin = new_origin(source, file, keyword->line, shown(source, keyword, NULL, 0));
     if (statement.origin)
-        hand_out(source, &statement);
+        unbound_source_hand_out(source, &statement);
 }
 
 /* ---- files ---- */

@@ -112,7 +112,7 @@ void attempt_free(struct attempt *attempt)
 
 /* ---- taps (base/tap.h) ---- */
 
-static struct tap_message tap_message_of(const struct attempt *attempt, struct span bytes)
+static struct tap_message attempt_tap_message(const struct attempt *attempt, struct span bytes)
 {
     return (struct tap_message){
         .transport = attempt_transport(attempt),
@@ -131,7 +131,7 @@ static __attribute__((cold)) void attempt_tell_sent(struct attempt *attempt, str
         attempt->local = *link_local(conn->link);
     else
         udp_query_local(attempt->udp, &attempt->local);
-    struct tap_message message = tap_message_of(attempt, query);
+    struct tap_message message = attempt_tap_message(attempt, query);
     for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
         if (tap->on_sent)
             tap->on_sent(tap, &message, attempt->asked->recursion_desired);
@@ -140,7 +140,7 @@ static __attribute__((cold)) void attempt_tell_sent(struct attempt *attempt, str
 static __attribute__((cold)) void attempt_tell_heard(const struct attempt *attempt,
                                                      struct span bytes)
 {
-    struct tap_message message = tap_message_of(attempt, bytes);
+    struct tap_message message = attempt_tap_message(attempt, bytes);
     message.answered_at = loop_now(attempt->env->loop);
     for (struct tap *tap = attempt->env->taps; tap; tap = tap->next)
         if (tap->on_heard)

@@ -14,15 +14,15 @@
 #include "unit/config/config_text.h"
 
 static struct config *config;
-static struct forwards forwards;
-static struct forward forward;
-static char why[FORWARD_WHY_MAX];
+static struct runtime_zones zones;
+static struct runtime_zone zone;
+static char why[RUNTIME_ZONE_WHY_MAX];
 
 static int begin(void **state)
 {
     (void)state;
     config = load_fine(ZONE);
-    memset(&forwards, 0, sizeof(forwards));
+    memset(&zones, 0, sizeof(zones));
     why[0] = '\0';
     return 0;
 }
@@ -30,7 +30,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    forwards_deinit(&forwards);
+    runtime_zones_deinit(&zones);
     config_free(config);
     return 0;
 }
@@ -42,7 +42,7 @@ static enum err read_words(int count, const char *const *words)
     call.argc = count;
     for (int i = 0; i < count; i++)
         call.argv[i] = words[i];
-    return forward_command_read(&call, config, &forward, why);
+    return forward_command_read(&call, config, &zone, why);
 }
 
 #define READ(...)                                                                                  \
@@ -53,22 +53,22 @@ static void test_servers_of_a_zone_are_read(void **state)
 {
     (void)state;
     assert_int_equal(READ("Corp.Example", "192.0.2.1", "192.0.2.2@5353"), ERR_OK);
-    assert_int_equal(forward.upstream_count, 2);
-    assert_true(forward_command_is_change(&forwards, &forward));
+    assert_int_equal(zone.upstream_count, 2);
+    assert_true(forward_command_is_change(&zones, &zone));
 }
 
 static void test_off_removes_a_zone_that_was_set(void **state)
 {
     (void)state;
     assert_int_equal(READ("corp.example", "192.0.2.1"), ERR_OK);
-    assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_OK);
-    assert_false(forward_command_is_change(&forwards, &forward));
+    assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
+    assert_false(forward_command_is_change(&zones, &zone));
     assert_int_equal(READ("corp.example", "off"), ERR_OK);
-    assert_int_equal(forward.upstream_count, 0);
-    assert_true(forward_command_is_change(&forwards, &forward));
-    assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_OK);
-    assert_int_equal(forwards.count, 0);
-    assert_false(forward_command_is_change(&forwards, &forward));
+    assert_int_equal(zone.upstream_count, 0);
+    assert_true(forward_command_is_change(&zones, &zone));
+    assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
+    assert_int_equal(zones.count, 0);
+    assert_false(forward_command_is_change(&zones, &zone));
 }
 
 static void test_a_zone_alone_is_refused_with_advice(void **state)
@@ -92,25 +92,25 @@ static void test_wrong_words_are_refused_and_change_nothing(void **state)
     assert_int_equal(READ("corp.example", "192.0.2.1", "192.0.2.1"), ERR_INVALID);
     assert_int_equal(READ("corp.example", "192.0.2.1@0"), ERR_INVALID);
     assert_true(strlen(why) > 0 && strlen(why) < sizeof(why));
-    assert_int_equal(forwards.count, 0);
+    assert_int_equal(zones.count, 0);
 }
 
 static void test_zones_are_bounded_and_the_refusal_says_so(void **state)
 {
-    char zone[32];
+    char name[32];
 
     (void)state;
-    for (int i = 0; i < FORWARDS_MAX; i++) {
-        snprintf(zone, sizeof(zone), "z%d.example", i);
-        assert_int_equal(READ(zone, "192.0.2.1"), ERR_OK);
-        assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_OK);
+    for (int i = 0; i < RUNTIME_ZONES_MAX; i++) {
+        snprintf(name, sizeof(name), "z%d.example", i);
+        assert_int_equal(READ(name, "192.0.2.1"), ERR_OK);
+        assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
     }
     assert_int_equal(READ("one-more.example", "192.0.2.1"), ERR_OK);
-    assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_LIMIT);
+    assert_int_equal(forward_command_set(&zones, &zone, why), ERR_LIMIT);
     assert_non_null(strstr(why, "remove one of them first"));
     assert_int_equal(READ("z0.example", "192.0.2.9"), ERR_OK);
-    assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_OK);
-    assert_int_equal(forwards.count, FORWARDS_MAX);
+    assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
+    assert_int_equal(zones.count, RUNTIME_ZONES_MAX);
 }
 
 static void on_done(struct call *call, void *context)
@@ -131,9 +131,9 @@ static void test_each_server_of_each_zone_is_shown(void **state)
 
     (void)state;
     assert_int_equal(READ("corp.example", "192.0.2.1", "192.0.2.2@5353"), ERR_OK);
-    assert_int_equal(forward_command_set(&forwards, &forward, why), ERR_OK);
+    assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
     reply_ok(&call->reply);
-    forward_command_show(call, config, &forwards);
+    forward_command_show(call, config, &zones);
     call_done(call);
     assert_non_null(strstr(shown, "\nrow\tcorp.example.\t192.0.2.1@53\t"));
     assert_non_null(strstr(shown, "\nrow\tcorp.example.\t192.0.2.2@5353\t"));
