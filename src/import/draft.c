@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Collects values, items and notes. Invariant: all text of items is printable ASCII, so whatever
- * was read, what is printed is sound YAML.
+ * Collects values, items and notes. Invariant: all text of items is printable ASCII, so the output
+ * is valid YAML, whatever was read.
  */
 #include "import/draft.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What an item and a note take beside their texts: indentation, keys, line ends. */
+/* The bytes of an item and of a note beyond their text: indentation, keys, line ends. */
 enum { LINE_BYTES = 28, NOTE_BYTES = 64 };
 
 void draft_init(struct draft *draft)
@@ -132,7 +132,7 @@ struct draft_item *draft_add(struct draft *draft, const char *path, const char *
     return item;
 }
 
-/* Of all else a part is worse than nothing. */
+/* Only local data may be incomplete: a part of anything else would be worse than nothing. */
 void draft_add_local(struct draft *draft, const char *path, const char *text,
                      const struct draft_origin *origin)
 {
@@ -153,7 +153,7 @@ void draft_refuse(struct draft *draft, const char *zone, const struct draft_orig
                   origin);
 }
 
-/* The link that leads to the value; its end when there is none. */
+/* The link to the value, or the end of the list. */
 static struct draft_item **find_single(struct draft *draft, const char *path)
 {
     struct draft_item **link = &draft->singles;
@@ -162,7 +162,7 @@ static struct draft_item **find_single(struct draft *draft, const char *path)
     return link;
 }
 
-/* Replaced values leave the list, so that a file which says one thing a million times costs no
+/* Replaced values leave the list, so that a file that repeats an option a million times costs no
  * more than its length. */
 void draft_set(struct draft *draft, const char *path, const char *text,
                const struct draft_origin *origin)
@@ -174,7 +174,7 @@ void draft_set(struct draft *draft, const char *path, const char *text,
         *link = before->next;
         draft->item_bytes -= strlen(before->text) + LINE_BYTES;
         draft_drop(draft, before,
-                   draft_format(draft, "Said again, otherwise, in line %u of %s.", origin->line,
+                   draft_format(draft, "Replaced by another value in line %u of %s.", origin->line,
                                 origin->file));
     }
     struct draft_item *item = new_item(draft, path, text, origin);

@@ -4,13 +4,13 @@
 #define NAILUP_IMPORT_DRAFT_H
 
 /*
- * A nailup.yaml in the making: values and items by their rows of options.def, each with the line of
- * the foreign file that it comes from, and notes about lines that became nothing. The loader has
- * the last word: draft_check() loads what would be printed and takes out what it refuses, with its
- * words as a note. So no rule of the configuration is written down twice.
+ * A nailup.yaml under construction: values and items by row of options.def, each with its line in
+ * the foreign file, and notes about lines without a counterpart. The loader decides: draft_check()
+ * loads the output and removes everything that the loader refuses, with the loader's error as a
+ * note. So no rule of the configuration exists twice.
  *
- * All text is the draft's, in an arena with a bound. Running out of memory or room is remembered in
- * err and told once, at the end. One thread.
+ * The draft owns all text, in a bounded arena. err records that memory or room ran out, and is
+ * reported once at the end. One thread.
  */
 
 #include <stdbool.h>
@@ -24,12 +24,13 @@
 
 enum {
     DRAFT_ARENA_BYTES = 64 * 1024 * 1024,
-    DRAFT_ITEM_BYTES = 720 * 1024, /* of values and items: with notes they fit CONFIG_FILE_MAX */
+    DRAFT_ITEM_BYTES =
+        720 * 1024, /* of values and items: together with the notes they fit CONFIG_FILE_MAX */
     DRAFT_LOCAL_BYTES =
-        400 * 1024, /* of these, of names answered here: large lists are for files */
+        400 * 1024, /* of local data, which is part of this: large lists belong in files */
     DRAFT_NOTE_BYTES = 256 * 1024,
-    DRAFT_TEXT_MAX = 200,   /* of a foreign line, as notes show it */
-    DRAFT_ROUNDS_MAX = 256, /* of loading and taking out */
+    DRAFT_TEXT_MAX = 200,   /* of a foreign line in a note */
+    DRAFT_ROUNDS_MAX = 256, /* of loading and removing */
 };
 
 /* A line of the foreign configuration. */
@@ -42,13 +43,13 @@ struct draft_origin {
 
 struct draft_item {
     struct draft_item *next;
-    const char *path; /* of its row: "server.workers", "server.listen" */
+    const char *path; /* of the row: "server.workers", "server.listen" */
     const char *text; /* the value, or one item of a list, as YAML */
     const struct draft_origin *origin;
-    struct draft_item *parent;           /* of an upstream or a key of a zone: the zone */
-    struct draft_item *upstreams, *keys; /* of a zone */
-    const char *zone;                    /* of a zone: its name as text */
-    bool is_none;                        /* of a list: it shall be empty */
+    struct draft_item *parent;           /* the zone of an upstream or of a key */
+    struct draft_item *upstreams, *keys; /* parts of a zone */
+    const char *zone;                    /* name of a zone */
+    bool is_none;                        /* makes a list empty */
     bool is_dropped;
 };
 
@@ -60,55 +61,56 @@ struct draft_note {
 
 struct draft {
     struct arena arena;
-    enum err err;                     /* the first */
-    struct draft_item *singles;       /* values of keys that stand once */
+    enum err err;                     /* the first error */
+    struct draft_item *singles;       /* values of keys that are given once */
     struct draft_item *first, **last; /* items of lists, in order */
     struct draft_note *notes;
     size_t item_bytes, local_bytes, note_bytes;
     size_t note_count;     /* kept */
-    size_t notes_left_out; /* too many to show */
-    size_t local_left_out; /* names answered here, too many for a file */
+    size_t notes_left_out; /* notes that do not fit */
+    size_t local_left_out; /* lines of local data that do not fit */
     const struct draft_origin *first_left_out;
-    bool has_placeholder; /* the root, which had servers, has one that does not answer */
+    bool has_placeholder; /* the root zone lost its servers and has one that does not answer */
 };
 
 void draft_init(struct draft *draft);
 void draft_deinit(struct draft *draft);
 
-/* Text in the draft's memory; never NULL: "" once memory is out, which err says. */
+/* Formats text in the draft's memory. Never NULL: "" when out of memory, which err records. */
 const char *draft_format(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Foreign text, fit for a comment: in one line, of printable characters, cut at DRAFT_TEXT_MAX. */
+/* Makes foreign text fit for a comment: one line of printable characters, cut at DRAFT_TEXT_MAX. */
 const char *draft_shown(struct draft *draft, struct span text);
 
-/* A value as one word of YAML, quoted where it must be. NULL: it has bytes that no value has. */
+/* Writes a value as one word of YAML, quoted if necessary. NULL: it has bytes that no value may
+ * have. */
 const char *draft_word(struct draft *draft, const char *text);
 
-/* A value of a key that stands once. A value that was there before is replaced and noted. */
+/* Sets the value of a key that is given once. Notes the value that it replaces. */
 void draft_set(struct draft *draft, const char *path, const char *text,
                const struct draft_origin *origin);
 
-/* The value in use of a key that stands once; NULL: none. */
+/* The current value of such a key, or NULL. */
 const char *draft_get(struct draft *draft, const char *path);
 
-/* An item of a list, behind those that are there. NULL: no room, and the draft knows. */
+/* Appends an item to a list. NULL: no room, which the draft records. */
 struct draft_item *draft_add(struct draft *draft, const char *path, const char *text,
                              const struct draft_origin *origin);
 
-/* As draft_add(), of names answered here. These are bulk goods: what does not fit is counted and
- * told. */
+/* Like draft_add() for local data, which may be large: items that do not fit are counted and
+ * reported. */
 void draft_add_local(struct draft *draft, const char *path, const char *text,
                      const struct draft_origin *origin);
 
-/* Has the names of a zone refused, so that they do not wander to the servers of a larger one. The
- * zone is a draft_word(); the root is none. */
+/* Refuses the names of a zone, so that their queries do not go to the servers of a larger zone. The
+ * zone is a draft_word(). The root cannot be refused. */
 void draft_refuse(struct draft *draft, const char *zone, const struct draft_origin *origin);
 
-/* A list that shall be empty, if nothing is in it. */
+/* Makes a list empty if it has no items. */
 void draft_add_none(struct draft *draft, const char *path, const struct draft_origin *origin);
 
-/* A zone of forward-zones or stub-zones, and what belongs to it: an address, a line such as
- * "cache: no". */
+/* Adds a zone of forward-zones or stub-zones, and its parts: an address, a line such as "cache:
+ * no". */
 struct draft_item *draft_add_zone(struct draft *draft, const char *path, const char *name,
                                   const struct draft_origin *origin);
 void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char *address,
@@ -116,15 +118,15 @@ void draft_add_upstream(struct draft *draft, struct draft_item *zone, const char
 void draft_add_key(struct draft *draft, struct draft_item *zone, const char *line,
                    const struct draft_origin *origin);
 
-/* What is to be known about a line; the sentence lives as long as the draft. */
+/* Adds a note about a line. The sentence lives as long as the draft. */
 void draft_note(struct draft *draft, const struct draft_origin *origin, const char *sentence);
 
-/* Takes the item out, for the reason. */
+/* Removes the item and notes the reason. */
 void draft_drop(struct draft *draft, struct draft_item *item, const char *reason);
 
-/* draft_print.c: the whole as YAML. Where lines is not NULL, lines[n] is the item of line n + 1 or
- * NULL, for line_count lines at most; keys[n] the path of a key whose items follow. ERR_LIMIT: more
- * than out may hold. */
+/* draft_print.c: prints the draft as YAML. If lines is not NULL, lines->items[n] is the item of
+ * line n + 1 or NULL, and lines->keys[n] the path of a key whose items follow, for at most
+ * lines->max lines. ERR_LIMIT: out is full. */
 struct draft_lines {
     struct draft_item **items;
     const char **keys;
@@ -133,9 +135,9 @@ struct draft_lines {
 MUST_USE enum err draft_print(struct draft *draft, const char *head, struct draft_lines *lines,
                               struct buf *out);
 
-/* draft_check.c: takes out what the loader refuses, and sees that who loses servers gets no others.
- * Without with_files no file that the draft names is looked at. Not ERR_OK: it cannot be made to
- * load. */
+/* draft_check.c: removes what the loader refuses, and makes sure that a zone without servers does
+ * not get others. Without with_files it reads no file that the draft names. Otherwise than ERR_OK:
+ * the draft cannot be made to load. */
 MUST_USE enum err draft_check(struct draft *draft, bool with_files);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Makes a draft load: prints it, has it loaded, and takes out what the loader complains about,
- * until nothing is left to complain about. A zone that goes is refused from then on, so that its
- * names do not wander to the servers of a larger zone; the root, which cannot be refused, gets a
- * server that does not answer, so that nothing is resolved by recursion that was to be forwarded.
+ * Makes a draft load: prints it, loads the output, and removes what the loader reports, until there
+ * are no errors. A removed zone is refused from then on, so that its queries do not go to the
+ * servers of a larger zone. The root cannot be refused and gets a server that does not answer, so
+ * that recursion does not resolve what was to be forwarded.
  */
 #include "import/draft.h"
 
@@ -14,7 +14,7 @@
 
 #include "config/config.h"
 
-/* What the loader calls the file; its errors are lines FILE:LINE:COLUMN: error: PATH: SENTENCE. */
+/* The file name for the loader; its errors are lines FILE:LINE:COLUMN: error: PATH: SENTENCE. */
 static const char draft_name[] = "draft";
 
 enum { LINES_MAX = 65536, REASON_MAX = 300 };
@@ -35,7 +35,7 @@ static void add_placeholder(struct draft *draft)
     struct draft_item *zone = draft_add_zone(draft, "forward-zones", ".", &none);
     draft->has_placeholder = true;
     if (zone)
-        draft_add_upstream(draft, zone, "192.0.2.53 # REPLACE THIS by the servers to ask", &none);
+        draft_add_upstream(draft, zone, "192.0.2.53 # REPLACE THIS with the servers to ask", &none);
 }
 
 static void drop_zone(struct draft *draft, struct draft_item *zone, const char *reason)
@@ -51,7 +51,7 @@ static void check_draft_zones(struct draft *draft)
 {
     for (struct draft_item *item = draft->first; item && !draft->err; item = item->next)
         if (!item->is_dropped && item->zone && !has_upstream(item))
-            drop_zone(draft, item, "Has no server that can be asked.");
+            drop_zone(draft, item, "The zone has no usable server.");
 }
 
 /* ---- errors of the loader ---- */
@@ -63,17 +63,17 @@ static void drop_list(struct draft *draft, const char *path, const char *reason)
             draft_drop(draft, item, reason);
 }
 
-/* What is behind ": error: ", as a sentence; the path in it has the name of the key. */
+/* The text after ": error: " as a sentence; its path names the key. */
 static const char *reason_of(struct draft *draft, const char *line, size_t len)
 {
     static const char mark[] = " error: ";
     char text[REASON_MAX];
     snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1), line);
     const char *start = strstr(text, mark);
-    return draft_format(draft, "Not taken over: %s.", start ? start + strlen(mark) : text);
+    return draft_format(draft, "Not imported: %s.", start ? start + strlen(mark) : text);
 }
 
-/* False: the line is nobody's. */
+/* Removes the item of an error line. False if no item belongs to the line. */
 static bool take_out_line(struct draft *draft, const struct draft_lines *lines, const char *text,
                           size_t len)
 {
@@ -85,9 +85,9 @@ static bool take_out_line(struct draft *draft, const struct draft_lines *lines, 
     const char *reason = reason_of(draft, text, len);
     struct draft_item *item = lines->items[line - 1];
     if (item && item->parent && strncmp(item->text, "transport:", strlen("transport:")) == 0)
-        item = item->parent; /* without it the zone would be asked in plain text */
+        item = item->parent; /* without it, the zone would use plain text */
     if (item && strcmp(item->path, "upstream.transport") == 0)
-        return false; /* the same, of all zones */
+        return false; /* the same, for all zones */
     if (item && item->zone)
         drop_zone(draft, item, reason);
     else if (item)
@@ -99,7 +99,7 @@ static bool take_out_line(struct draft *draft, const struct draft_lines *lines, 
     return true;
 }
 
-/* Each error that can be acted on; false when there was none. */
+/* Acts on each error. False if it could act on none. */
 static bool take_out_all(struct draft *draft, const struct draft_lines *lines, struct span errors)
 {
     bool is_acted = false;
@@ -115,7 +115,7 @@ static bool take_out_all(struct draft *draft, const struct draft_lines *lines, s
 
 /* ---- rounds ---- */
 
-/* ERR_INVALID: something was taken out, look again. */
+/* ERR_INVALID: something was removed, so load again. */
 static enum err try_to_load(struct draft *draft, bool with_files, struct draft_lines *lines,
                             struct buf *text, struct buf *errors)
 {

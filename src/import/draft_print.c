@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A draft as text: what is in use in the order of options.def, then the notes in the order of the
- * foreign file. One item takes one line, and a zone a line for each part, so that an error of the
- * loader leads back to what it is about.
+ * Prints a draft: values in the order of options.def, then notes in the order of the foreign file.
+ * Each item, and each part of a zone, is on its own line, so that an error line of the loader leads
+ * back to it.
  */
 #include "import/draft.h"
 
@@ -21,8 +21,8 @@ struct printer {
     struct buf *out;
     struct draft_lines *lines;
     enum err err;
-    size_t line;               /* complete ones */
-    char section[SECTION_MAX]; /* the headings that are open: "server.rate-limit." */
+    size_t line;               /* the number of complete lines */
+    char section[SECTION_MAX]; /* the open headings: "server.rate-limit." */
 };
 
 static void put_bytes(struct printer *printer, const char *text)
@@ -31,7 +31,7 @@ static void put_bytes(struct printer *printer, const char *text)
         printer->err = buf_append(printer->out, text, strlen(text));
 }
 
-/* Who a line belongs to. */
+/* Ends a line and records its item. */
 static void end_line(struct printer *printer, struct draft_item *item, const char *key)
 {
     struct draft_lines *lines = printer->lines;
@@ -52,7 +52,7 @@ static void put_indent(struct printer *printer, int depth)
 
 /* ---- comments ---- */
 
-/* Words in lines of a comment. */
+/* Wraps text to lines of a comment. */
 static void put_comment(struct printer *printer, const char *before, const char *text)
 {
     while (*text) {
@@ -80,7 +80,7 @@ static int compare_notes(const void *a, const void *b)
            (first->origin->order < second->origin->order);
 }
 
-/* Lines that follow each other and have one reason share it. */
+/* Adjacent lines with the same reason share it. */
 static void put_note(struct printer *printer, const struct draft_note *note,
                      const struct draft_note *next)
 {
@@ -100,7 +100,7 @@ static void put_rest(struct printer *printer)
     const struct draft *draft = printer->draft;
     char text[256];
     if (draft->notes_left_out) {
-        snprintf(text, sizeof(text), "%zu further lines have none and are not shown.",
+        snprintf(text, sizeof(text), "%zu further lines without a counterpart are not shown.",
                  draft->notes_left_out);
         put_comment(printer, "# ", text);
     }
@@ -108,16 +108,16 @@ static void put_rest(struct printer *printer)
         return;
     put_bytes(printer, "# ");
     put_bytes(printer, draft->first_left_out->file);
-    snprintf(text, sizeof(text), ":%u: and %zu further names answered here are LEFT OUT.",
+    snprintf(text, sizeof(text), ":%u: this and %zu further lines of local data are LEFT OUT.",
              draft->first_left_out->line, draft->local_left_out - 1);
     put_bytes(printer, text);
     end_line(printer, NULL, NULL);
     put_comment(printer, "#     ",
-                "So many are for a file: one name in each line for block-lists, or lines as in "
-                "hosts(5) for hosts-file.");
+                "Put so many names into a file: one name on each line for block-lists, or lines as "
+                "in hosts(5) for hosts-file.");
 }
 
-/* Also when there are none: then it says so. */
+/* Says so if there are no notes. */
 static void put_notes(struct printer *printer)
 {
     struct draft *draft = printer->draft;
@@ -132,7 +132,7 @@ static void put_notes(struct printer *printer)
     qsort(all, count, sizeof(struct draft_note *), compare_notes);
     end_line(printer, NULL, NULL);
     put_comment(printer, "# ",
-                count ? "Lines without a counterpart, or with one that is not quite the same:"
+                count ? "Lines without a counterpart, or with one that differs slightly:"
                       : "Every line has a counterpart above.");
     for (size_t i = 0; i < count; i++)
         put_note(printer, all[i], i + 1 < count ? all[i + 1] : NULL);
@@ -142,7 +142,7 @@ static void put_notes(struct printer *printer)
 
 /* ---- values ---- */
 
-/* Opens the headings of a path that are not open yet; returns the depth of its key. */
+/* Prints the headings of a path that are not open yet. Returns the depth of its key. */
 static int open_sections(struct printer *printer, const char *path)
 {
     int depth = 0;

@@ -26,7 +26,7 @@ static void on_statement(void *context, const struct unbound_statement *statemen
     unbound_map_take(&import->map, statement);
 }
 
-/* Absolute where the file is there. */
+/* The directory of a file, absolute if the file exists. */
 static const char *directory_of(struct draft *draft, const char *path)
 {
     char *real = realpath(path, NULL);
@@ -65,7 +65,7 @@ static void import_say(struct import *import, const char *path, const char *kind
                        const char *sentence)
 {
     const char *text = draft_format(&import->draft, "%s:1:1: %s: %s\n", path, kind, sentence);
-    /* What does not fit is left out: something was said already. */
+    /* A message that does not fit is dropped: an earlier one was kept. */
     if (buf_append(import->messages, text, strlen(text)))
         return;
 }
@@ -74,41 +74,40 @@ static const char *why(enum err err)
 {
     switch (err) {
     case ERR_NO_MEMORY:
-        return "is too large for the memory that an import may take; divide it";
+        return "needs more memory than an import may use; split it";
     case ERR_LIMIT:
         return "has more than a nailup.yaml of 1 MiB can hold, or too many values that nailup does "
-               "not take; shorten it";
+               "not accept; shorten it";
     default:
-        return "could not be made into a nailup.yaml that loads; please report this";
+        return "could not be converted to a nailup.yaml that loads; please report this";
     }
 }
 
-/* What stands at the top. */
+/* The comment at the top of the output. */
 static const char *head(struct import *import, const char *path)
 {
     return draft_format(
         &import->draft,
-        "Made by nailupd " NAILUP_VERSION " from %s. nailup.yaml(5) has every key. What the "
-        "file does not say is as nailup has it, which is not always as Unbound has it: prefetching "
-        "and stale answers are on, there is a thread for each CPU, and DNSSEC is not validated.%s",
+        "Made by nailupd " NAILUP_VERSION
+        " from %s. nailup.yaml(5) explains every key. Options that the file does not give have the "
+        "defaults of nailup, which sometimes differ from those of Unbound: prefetching and stale "
+        "answers are on, there is a thread for each CPU, and DNSSEC is not validated.%s",
         draft_shown(&import->draft, span_of(path, strlen(path))),
         import->draft.has_placeholder
-            ? " THE SERVERS OF THE ROOT ZONE CANNOT BE ASKED: others must be named in "
-              "forward-zones."
+            ? " NO SERVER OF THE ROOT ZONE IS USABLE: name others in forward-zones."
             : "");
 }
 
 static void say_what_to_do(struct import *import, const char *path)
 {
     if (import->draft.has_placeholder)
-        import_say(
-            import, path, "warning",
-            "forwards to no server that can be asked; replace 192.0.2.53 in forward-zones before "
-            "you use this");
+        import_say(import, path, "warning",
+                   "has no usable server to forward to; replace 192.0.2.53 in forward-zones before "
+                   "you use the output");
     if (import->draft.local_left_out)
         import_say(
             import, path, "warning",
-            "has more local-zone and local-data than fits; the end of the output says what to do");
+            "has more local-zone and local-data than fit; the end of the output says what to do");
 }
 
 static enum err import_finish(struct import *import, const char *path, struct buf *out)

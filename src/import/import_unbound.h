@@ -4,9 +4,9 @@
 #define NAILUP_IMPORT_IMPORT_UNBOUND_H
 
 /*
- * An unbound.conf made into a nailup.yaml: what nailupd --import-unbound does. What is printed
- * loads (config_load), whatever the file says; lines that became nothing stand in it as comments,
- * each with its place and the nearest thing there is.
+ * Converts an unbound.conf to a nailup.yaml, for nailupd --import-unbound. The output loads
+ * (config_load), whatever the file says. Lines without a counterpart become comments with their
+ * place and the nearest option.
  */
 
 #include "base/buf.h"
@@ -16,14 +16,14 @@
 enum { IMPORT_MESSAGES_BYTES = 32 * 1024 };
 
 /*
- * Reads the file at path and those that it includes, and the files that the outcome names
- * (certificates). ERR_OK: out has the text, CONFIG_FILE_MAX bytes at most, and messages what must
- * be done before it is of use, often nothing. Else out is of no use and messages has a line for
- * each error, `FILE:LINE:COLUMN: error: sentence`. Both are the caller's. Any thread.
+ * Reads the file at path, the files that it includes, and the files that the output names
+ * (certificates). ERR_OK: out has the text, at most CONFIG_FILE_MAX bytes, and messages has what
+ * the operator must do before using it, often nothing. Otherwise out is undefined and messages has
+ * a line for each error, `FILE:LINE:COLUMN: error: sentence`. The caller owns both. Any thread.
  */
 MUST_USE enum err import_unbound(const char *path, struct buf *out, struct buf *messages);
 
-/* As import_unbound() for text at hand, without a look at any file. */
+/* Like import_unbound() for text in memory, without reading any file. For tests and fuzzing. */
 MUST_USE enum err import_unbound_text(const char *name, struct span text, struct buf *out,
                                       struct buf *messages);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Cuts unbound.conf into words. A # begins a comment where a word could begin, not inside of one:
- * so a server's name can stand behind its address. A backslash protects the next character and
- * stays where it is. Invariant: each call takes a byte or ends.
+ * Splits unbound.conf into words. A # starts a comment only at the start of a word, so that a
+ * server's name can follow its address. A backslash escapes the next character and stays in the
+ * text. Invariant: each call consumes a byte or ends.
  */
 #include "import/unbound_lex.h"
 
@@ -28,7 +28,7 @@ static void unbound_lex_step(struct unbound_lex *lex)
     lex->text.len--;
 }
 
-/* To the first byte of a word, or to the end, or to that of the line. */
+/* Skips to the first byte of a word, or to the end of the text or line. */
 static void unbound_lex_skip(struct unbound_lex *lex, bool in_line)
 {
     while (unbound_lex_is_at(lex, in_line ? " \t#" : " \t\r\n#")) {
@@ -53,7 +53,7 @@ static struct unbound_token error_at(struct unbound_token token, const char *sen
     return token;
 }
 
-/* Bytes up to one of ends or the end of the text; escaped ones are none of them. */
+/* Takes the bytes up to one of ends, unless escaped, or to the end of the text. */
 static void unbound_lex_take(struct unbound_lex *lex, struct unbound_token *token, const char *ends)
 {
     while (lex->text.len && !unbound_lex_is_at(lex, ends)) {
@@ -71,10 +71,10 @@ struct unbound_token unbound_lex_keyword(struct unbound_lex *lex)
     if (!lex->text.len)
         return token_at(lex, UNBOUND_END);
     if (unbound_lex_is_at(lex, "\"'"))
-        return error_at(token, "stands between quotes where an option is expected");
+        return error_at(token, "an option is expected here, not quoted text");
     unbound_lex_take(lex, &token, ":\"' \t\r\n");
     if (!unbound_lex_is_at(lex, ":"))
-        return error_at(token, "is no option: there is no colon right behind it");
+        return error_at(token, "this is not an option: no colon follows it");
     unbound_lex_step(lex);
     return token;
 }
@@ -86,7 +86,7 @@ static struct unbound_token quoted(struct unbound_lex *lex, struct unbound_token
     token.text.data = lex->text.data;
     unbound_lex_take(lex, &token, ends);
     if (!lex->text.len || unbound_lex_is_at(lex, "\n"))
-        return error_at(token, "has a quote that is not closed in its line");
+        return error_at(token, "the quote is not closed on its line");
     unbound_lex_step(lex);
     return token;
 }

@@ -4,8 +4,8 @@
 #define NAILUP_IMPORT_UNBOUND_LEX_H
 
 /*
- * The text of unbound.conf as words: keywords with a colon behind them, and values, bare or between
- * quotes. What keywords mean and how many values each has is the caller's. No memory is taken.
+ * Splits the text of unbound.conf into words: keywords followed by a colon, and values, bare or
+ * quoted. The caller knows the keywords and their number of values. Allocates nothing.
  */
 
 #include <stdbool.h>
@@ -15,28 +15,28 @@
 #include "base/span.h"
 
 struct unbound_lex {
-    struct span text;      /* what is left */
+    struct span text;      /* the rest of the text */
     uint32_t line, column; /* of its first byte, from 1 */
 };
 
 enum unbound_token_kind {
-    UNBOUND_END, /* of the text; of the line, where that was asked for */
+    UNBOUND_END, /* end of the text, or of the line if in_line */
     UNBOUND_WORD,
-    UNBOUND_ERROR, /* text is what is wrong, a sentence; nothing can be read behind it */
+    UNBOUND_ERROR, /* text is the error sentence; the rest cannot be read */
 };
 
 struct unbound_token {
     enum unbound_token_kind kind;
     uint32_t line, column;
-    struct span text; /* a word without its quotes or its colon */
+    struct span text; /* a word without quotes or colon */
 };
 
 void unbound_lex_init(struct unbound_lex *lex, struct span text);
 
-/* The next keyword. */
+/* Reads the next keyword. */
 struct unbound_token unbound_lex_keyword(struct unbound_lex *lex);
 
-/* The next value, which may stand in a later line unless in_line. */
+/* Reads the next value, which may be on a later line unless in_line. */
 struct unbound_token unbound_lex_value(struct unbound_lex *lex, bool in_line);
 
 #endif

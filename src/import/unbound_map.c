@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which part takes which statement, and the maps that fill one key with one value. */
+/* Dispatches statements to the maps. Has the maps that set one key to one value. */
 #include "import/unbound_map.h"
 
 #include <inttypes.h>
@@ -16,19 +16,20 @@ static map_function *const maps[] = {
 #undef MAP
 };
 
-/* Of clauses that have no counterpart as a whole. */
+/* Notes for clauses without any counterpart. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
-    [UNBOUND_CLAUSE_AUTH] = "Zones are not served from files or transfers. Records can stand in "
-                            "local-data; an authoritative server can be asked by stub-zones.",
+    [UNBOUND_CLAUSE_AUTH] = "nailup does not serve zones from files or transfers. local-data can "
+                            "hold records; stub-zones can name an authoritative server.",
     [UNBOUND_CLAUSE_VIEW] = "nailup has no views: all clients get the same answers. Another "
-                            "nailupd with another address can have others.",
-    [UNBOUND_CLAUSE_RPZ] = "The nearest are block-lists: files of names with an action for each "
-                           "file. They are not transferred.",
-    [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not spoken; server.listen-tls serves DNS over TLS.",
-    [UNBOUND_CLAUSE_DNSTAP] = "dnstap is set up anew; see nailup.yaml(5) for whether this version "
-                              "has it.",
-    [UNBOUND_CLAUSE_CACHEDB] = "The cache is in memory; cache.snapshot keeps it over a restart.",
-    [UNBOUND_CLAUSE_IPSET] = "Addresses of answers are not put into sets of the kernel.",
+                            "nailupd on another address can give others.",
+    [UNBOUND_CLAUSE_RPZ] = "The nearest option is block-lists: files of names with an action for "
+                           "each file, without transfers.",
+    [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",
+    [UNBOUND_CLAUSE_DNSTAP] =
+        "Set up dnstap again; see nailup.yaml(5) for whether this version has it.",
+    [UNBOUND_CLAUSE_CACHEDB] =
+        "The cache is in memory; cache.snapshot preserves it across a restart.",
+    [UNBOUND_CLAUSE_IPSET] = "nailup does not add addresses of answers to kernel sets.",
     [UNBOUND_CLAUSE_PYTHON] = "nailup has no modules.",
     [UNBOUND_CLAUSE_DYNLIB] = "nailup has no modules.",
 };
@@ -42,15 +43,15 @@ void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
     map->tls_ports[853 / 8] |= 1 << 853 % 8;
 }
 
-/* A word that its clause does not have. */
+/* Notes a word that its clause does not have. */
 static void note_unknown(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *text = statement->origin->text, *sentence = clause_notes[statement->clause];
     enum unbound_clause home = unbound_word_home(span_of(text, strcspn(text, ":")));
     if (!sentence && home != UNBOUND_NO_CLAUSE)
-        sentence = draft_format(map->draft, "Stands in the wrong place: it is an option of %s:.",
+        sentence = draft_format(map->draft, "In the wrong clause: it is an option of %s:.",
                                 unbound_clause_name(home));
-    map_note(map, statement, sentence ? sentence : "Not known; is it a typing error?");
+    map_note(map, statement, sentence ? sentence : "Unknown option; is it a typing error?");
 }
 
 void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -85,7 +86,7 @@ bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement
     *yes = strcmp(statement->args[0], "yes") == 0;
     if (*yes || strcmp(statement->args[0], "no") == 0)
         return true;
-    map_note(map, statement, "Not taken over: it takes yes or no.");
+    map_note(map, statement, "Not imported: it takes yes or no.");
     return false;
 }
 
@@ -96,7 +97,7 @@ bool map_take_number(struct unbound_map_state *map, const struct unbound_stateme
     size_t len = strlen(text);
     *number = 0;
     if (len == 0 || len > 15 || strspn(text, "0123456789") != len) {
-        map_note(map, statement, "Not taken over: it takes a number.");
+        map_note(map, statement, "Not imported: it takes a number.");
         return false;
     }
     for (; *text; text++)
@@ -117,7 +118,7 @@ const char *map_word(struct unbound_map_state *map, const struct unbound_stateme
 {
     const char *word = draft_word(map->draft, text);
     if (!word)
-        map_note(map, statement, "Not taken over: it has characters that are no ASCII.");
+        map_note(map, statement, "Not imported: it has non-ASCII characters.");
     return word;
 }
 
@@ -185,7 +186,7 @@ void map_directory(struct unbound_map_state *map, const struct unbound_statement
     if (*statement->args[0] == '/')
         map->source->directory = statement->args[0];
     map_note(map, statement,
-             "Not needed: names of files are absolute, and here they have been made so.");
+             "Not needed: file names are absolute here, and relative ones were converted.");
 }
 
 void map_keepalive(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -206,7 +207,7 @@ void map_verbosity(struct unbound_map_state *map, const struct unbound_statement
                   statement->origin);
 }
 
-/* Yes is the rule here. */
+/* nailup always has a control socket, unless its path is empty. */
 void map_control_enable(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
@@ -215,6 +216,5 @@ void map_control_enable(struct unbound_map_state *map, const struct unbound_stat
     if (!yes)
         draft_set(map->draft, statement->word->path, "\"\"", statement->origin);
     else
-        map_note(map, statement,
-                 "Always so; the socket is control.socket, and nailupctl talks to it.");
+        map_note(map, statement, "Always on; nailupctl uses the socket control.socket.");
 }

@@ -4,8 +4,8 @@
 #define NAILUP_IMPORT_UNBOUND_MAP_H
 
 /*
- * What statements of unbound.conf mean in a nailup.yaml. Some wait for others (a port for its
- * interfaces), so all are taken first and unbound_map_end() draws the sum.
+ * Converts statements of unbound.conf to values of a nailup.yaml. Some depend on others (interfaces
+ * on a port), so all are collected first, and unbound_map_end() converts these.
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "import/draft.h"
 #include "import/unbound_source.h"
 
-/* A text that waits, and where it stood. */
+/* A value that waits for others, and its place. */
 struct unbound_value {
     struct unbound_value *next;
     const char *text;
@@ -25,7 +25,7 @@ struct unbound_value {
 struct unbound_zone {
     struct unbound_zone *next;
     enum unbound_clause clause;
-    const struct draft_origin *origin; /* of its name, or of the clause */
+    const struct draft_origin *origin; /* of the name, or of the clause */
     const char *name;                  /* NULL: not given */
     struct unbound_value *addresses;
     bool tls, tcp, no_cache, first, fallback;
@@ -39,7 +39,7 @@ struct unbound_map_state {
     struct unbound_source *source;
     /* listeners */
     struct unbound_value *interfaces, **last_interface;
-    struct unbound_value port;   /* of those that name none */
+    struct unbound_value port;   /* of interfaces without a port */
     struct unbound_value family; /* the last do-ip line */
     struct unbound_value automatic;
     bool no_ip4, no_ip6;
@@ -56,20 +56,21 @@ struct unbound_map_state {
     struct unbound_value expired, expired_ttl;
     bool has_source_v4, has_source_v6;
     /* upstreams */
-    const struct draft_origin *tcp_origin, *tls_origin; /* of all; NULL: no */
+    const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;
     /* recursion */
-    const struct draft_origin *not_query_origin; /* the first of them; NULL: as it is by itself */
+    const struct draft_origin
+        *not_query_origin; /* the first do-not-query line; NULL: the default */
     bool queries_localhost;
 };
 
 void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
                       struct unbound_source *source);
 
-/* Takes a statement; what it refers to lives as long as the draft. */
+/* Takes a statement. Its strings live as long as the draft. */
 void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement);
 
-/* All is read: what waited is drawn. */
+/* Converts the values that waited, when everything is read. */
 void unbound_map_end(struct unbound_map_state *map);
 
 /* ---- among the parts ---- */
@@ -79,20 +80,20 @@ void unbound_map_end(struct unbound_map_state *map);
 UNBOUND_MAPS(MAP)
 #undef MAP
 
-/* The value as yes or no; a note and false when it is neither. */
+/* Reads the value as yes or no. False after a note. */
 bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
                    bool *yes);
-/* As a number of at most 15 digits. */
+/* Reads the value as a number of at most 15 digits. False after a note. */
 bool map_take_number(struct unbound_map_state *map, const struct unbound_statement *statement,
                      uint64_t *number);
 void map_note(struct unbound_map_state *map, const struct unbound_statement *statement,
               const char *sentence);
-/* Whether this nailup has the row of the word; if not, the word's note is told. */
+/* Whether options.def has the row of the word. If not, adds the word's note. */
 bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *statement);
-/* Foreign text as a value; a note and NULL when it has bytes that no value has. */
+/* Makes foreign text a value. NULL after a note: it has bytes that no value may have. */
 const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
                      const char *text);
-/* A value that waits; NULL: memory is out. */
+/* Keeps a value that waits. NULL: out of memory. */
 struct unbound_value *map_keep(struct unbound_map_state *map,
                                const struct unbound_statement *statement);
 

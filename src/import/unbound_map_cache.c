@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The cache, and how upstreams are asked in general. */
+/* Options of the cache, and general options of upstreams. */
 #include "import/unbound_map.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ enum { SIZE_DEFAULT = 4 << 20, STALE_MAX_S = 3 * 86400, STALE_DEFAULT_S = 86400 
 
 /* ---- size ---- */
 
-/* Bytes; 0 when the text is no size. k, m and g count in powers of 1024. */
+/* Reads a size in bytes; 0 if the text is not a size. k, m and g are powers of 1024. */
 static uint64_t parse_cache_size(const char *text)
 {
     static const char units[] = "kmg";
@@ -39,14 +39,14 @@ void map_cache_size(struct unbound_map_state *map, const struct unbound_statemen
 {
     uint64_t size = parse_cache_size(statement->args[0]);
     if (!size) {
-        map_note(map, statement, "Not taken over: it takes a size such as 50m.");
+        map_note(map, statement, "Not imported: it takes a size such as 50m.");
         return;
     }
     *(*statement->word->name == 'm' ? &map->message_bytes : &map->rrset_bytes) = size;
     map->size_origin = statement->origin;
 }
 
-/* Of two caches of Unbound's, messages and records, one here. */
+/* Unbound has two caches, for messages and for records; nailup has one. */
 static void end_size(struct unbound_map_state *map)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
@@ -85,7 +85,7 @@ static uint64_t stale_seconds(struct unbound_map_state *map)
         seconds = seconds * 10 + (uint64_t)(*at - '0');
     if (seconds && seconds <= STALE_MAX_S)
         return seconds;
-    draft_note(map->draft, map->expired_ttl.origin, "Taken as three days, the longest there is.");
+    draft_note(map->draft, map->expired_ttl.origin, "Set to three days, the maximum.");
     return STALE_MAX_S;
 }
 
@@ -94,8 +94,8 @@ static void end_stale(struct unbound_map_state *map)
     const char *path = "cache.serve-stale";
     if (!map->expired.origin && map->expired_ttl.origin)
         draft_note(map->draft, map->expired_ttl.origin,
-                   "Without serve-expired: yes it means nothing to Unbound. cache.serve-stale is "
-                   "one day by default.");
+                   "Unbound ignores it without serve-expired: yes. cache.serve-stale is one day by "
+                   "default.");
     if (!map->expired.origin)
         return;
     if (strcmp(map->expired.text, "yes") == 0)
@@ -112,12 +112,12 @@ void map_outgoing(struct unbound_map_state *map, const struct unbound_statement 
     struct addr addr;
     char text[ADDR_TEXT_MAX];
     if (addr_parse(&addr, statement->args[0], 0) != ERR_OK || addr_port(&addr) != 0) {
-        map_note(map, statement, "Not taken over: server.outgoing takes addresses.");
+        map_note(map, statement, "Not imported: server.outgoing takes addresses.");
         return;
     }
     bool *has = addr_family(&addr) == AF_INET ? &map->has_source_v4 : &map->has_source_v6;
     if (*has) {
-        map_note(map, statement, "Not taken over: server.outgoing has one address of each family.");
+        map_note(map, statement, "Not imported: server.outgoing takes one address of each family.");
         return;
     }
     *has = true;
@@ -140,7 +140,7 @@ void map_tls_upstream(struct unbound_map_state *map, const struct unbound_statem
         map->tls_origin = yes ? statement->origin : NULL;
 }
 
-/* Unbound has no way back to UDP from either. */
+/* Unbound never falls back from either to UDP. */
 static void end_transport(struct unbound_map_state *map)
 {
     if (map->tls_origin)

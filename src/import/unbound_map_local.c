@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Names answered here: local-zone, local-data and the reverse zones of private addresses. */
+/* Local data: local-zone, local-data and the reverse zones of private networks. */
 #include "import/unbound_map.h"
 
 #include <stdio.h>
@@ -24,13 +24,13 @@ static const struct {
     {"always_nodata", "nodata", NULL},
     {"always_refuse", "refuse", NULL},
     {"always_transparent", "transparent", NULL},
-    {"deny", "refuse", "Answered with REFUSED: a name never gets silence."},
-    {"always_deny", "refuse", "Answered with REFUSED: a name never gets silence."},
+    {"deny", "refuse", "Answered with REFUSED: nailup never drops queries for a name."},
+    {"always_deny", "refuse", "Answered with REFUSED: nailup never drops queries for a name."},
     {"inform", "transparent", "Queries for it are not logged."},
     {"inform_deny", "refuse", "Answered with REFUSED, and not logged."},
     {"inform_redirect", "redirect", "Queries for it are not logged."},
     {"typetransparent", "transparent",
-     "Of a name in local-data, types that have no record here are denied, not asked for."},
+     "For a name in local-data, other types get NODATA, and no server is asked."},
 };
 
 static void add_local_zone(struct unbound_map_state *map, const char *word, const char *action,
@@ -62,7 +62,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
     if (!word)
         return;
     if (!is_name(statement->args[0])) {
-        map_note(map, statement, "Not taken over: it is no name of a zone.");
+        map_note(map, statement, "Not imported: it is not a zone name.");
         return;
     }
     if (strcmp(type, "always_null") == 0) {
@@ -80,7 +80,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
         return;
     }
     map_note(map, statement,
-             "Not taken over: the actions are refuse, nxdomain, nodata, redirect and transparent.");
+             "Not imported: the actions are refuse, nxdomain, nodata, redirect and transparent.");
 }
 
 /* ---- records ---- */
@@ -111,7 +111,7 @@ static const char *format_reverse_name(const struct addr *addr, char out[REVERSE
     return out;
 }
 
-/* "192.0.2.3 www.example", perhaps with a TTL between. */
+/* Reads "192.0.2.3 www.example", with an optional TTL in between. */
 void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     char ip[ADDR_TEXT_MAX], reverse[REVERSE_MAX];
@@ -125,7 +125,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
                    strspn(text, "0123456789") == strcspn(text, " \t");
     size_t ttl_len = has_ttl ? strcspn(text, " \t") : 0;
     if (addr_parse(&addr, ip, 0) != ERR_OK || strchr(ip, '@') || !*text) {
-        map_note(map, statement, "Not taken over: it takes an address and a name.");
+        map_note(map, statement, "Not imported: it takes an address and a name.");
         return;
     }
     const char *record =
@@ -138,7 +138,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
 
 /* ---- reverse names of private addresses ---- */
 
-/* RFC 1918, RFC 3927 and RFC 4193; 16 to 31 of 172 besides. */
+/* Zones of RFC 1918, RFC 3927 and RFC 4193, without 16 to 31 of 172. */
 static const char *const lan_zones[] = {
     "10.in-addr.arpa", "168.192.in-addr.arpa", "254.169.in-addr.arpa", "d.f.ip6.arpa",
     "8.e.f.ip6.arpa",  "9.e.f.ip6.arpa",       "a.e.f.ip6.arpa",       "b.e.f.ip6.arpa",
@@ -155,6 +155,6 @@ void map_unblock_lan(struct unbound_map_state *map, const struct unbound_stateme
         add_local_zone(map, draft_format(map->draft, "%u.172.in-addr.arpa", second), "transparent",
                        statement->origin);
     map_note(map, statement,
-             "Done by zones with the action transparent; take out those whose names your servers "
-             "do not know.");
+             "Converted to zones with the action transparent; remove those that your servers do "
+             "not serve.");
 }

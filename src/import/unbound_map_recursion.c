@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Whom recursion asks and whom it does not, and what it does not believe. */
+/* The servers that recursion asks and avoids, and the addresses that it rejects. */
 #include "import/unbound_map.h"
 
 static const char list_path[] = "recursion.do-not-query";
 
-/* One item of a list, as it stands. */
+/* Copies one item of a list. */
 void map_item(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word =
@@ -14,7 +14,7 @@ void map_item(struct unbound_map_state *map, const struct unbound_statement *sta
         draft_add(map->draft, statement->word->path, word, statement->origin);
 }
 
-/* prefer-ip4 and prefer-ip6 have the number at their end. */
+/* The names prefer-ip4 and prefer-ip6 end in the version. */
 void map_prefer(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *name = statement->word->name;
@@ -42,7 +42,7 @@ void map_not_localhost(struct unbound_map_state *map, const struct unbound_state
         map->not_query_origin = statement->origin;
 }
 
-/* A list that is given replaces the one that is there by itself, which is this machine. */
+/* A given list replaces the default, which is this machine. */
 void map_end_recursion(struct unbound_map_state *map)
 {
     const struct draft_origin *origin = map->not_query_origin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Clients: where they are served, who may ask, and how many. */
+/* Options of clients: listeners, access and limits. */
 #include "import/unbound_map.h"
 
 #include <inttypes.h>
@@ -31,14 +31,14 @@ void map_interface_automatic(struct unbound_map_state *map,
         map->automatic = (struct unbound_value){NULL, yes ? "yes" : NULL, statement->origin};
 }
 
-/* port is that of all listeners, the others say which ports have TLS. */
+/* port applies to all listeners; the other options name the ports with TLS. */
 void map_port(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t port;
     if (!map_take_number(map, statement, &port))
         return;
     if (port == 0 || port >= UNBOUND_PORTS) {
-        map_note(map, statement, "Not taken over: it takes a port from 1 to 65535.");
+        map_note(map, statement, "Not imported: it takes a port from 1 to 65535.");
         return;
     }
     if (strcmp(statement->word->name, "port") == 0) {
@@ -62,7 +62,7 @@ void map_family(struct unbound_map_state *map, const struct unbound_statement *s
     map->family = (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
 
-/* Yes is the rule, and says nothing. */
+/* yes is the default and needs no note. */
 void map_protocol(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
@@ -89,13 +89,13 @@ static void add_listener(struct unbound_map_state *map, const struct addr *addr,
         draft_add(map->draft, is_tls ? "server.listen-tls" : "server.listen", word, origin);
 }
 
-/* NULL: it can be served. */
+/* Returns NULL if the address can be served. */
 static const char *why_not(const struct unbound_map_state *map, const struct addr *addr)
 {
     if (addr_family(addr) == AF_INET ? map->no_ip4 : map->no_ip6)
-        return "Not taken over: do-ip4 or do-ip6 excludes it.";
+        return "Not imported: do-ip4 or do-ip6 excludes it.";
     if (addr_port(addr) == 0)
-        return "Port 0 serves nobody.";
+        return "Port 0 cannot be served.";
     if (addr_port(addr) == HTTPS_PORT)
         return "DNS over HTTPS is not served; server.listen-tls serves DNS over TLS.";
     return NULL;
@@ -106,7 +106,7 @@ static void end_interface(struct unbound_map_state *map, const struct unbound_va
     struct addr addr;
     if (addr_parse(&addr, value->text, plain_port(map)) != ERR_OK) {
         draft_note(map->draft, value->origin,
-                   "Not taken over: it is no address. Of an interface, write its addresses.");
+                   "Not imported: it is not an address. Write the addresses of an interface.");
         return;
     }
     const char *reason = why_not(map, &addr);
@@ -116,7 +116,7 @@ static void end_interface(struct unbound_map_state *map, const struct unbound_va
         add_listener(map, &addr, value->origin);
 }
 
-/* What Unbound serves without being told. */
+/* Adds the default listeners of Unbound. */
 static void add_default_listeners(struct unbound_map_state *map, const char *v4, const char *v6,
                                   const struct draft_origin *origin)
 {
@@ -137,7 +137,7 @@ static void end_listeners(struct unbound_map_state *map)
         if (map->automatic.text)
             draft_note(map->draft, at->origin, "interface-automatic serves all addresses.");
         else if (count++ >= LISTENERS_MAX)
-            draft_note(map->draft, at->origin, "Not taken over: server.listen takes 256.");
+            draft_note(map->draft, at->origin, "Not imported: server.listen takes 256.");
         else
             end_interface(map, at);
     }
@@ -154,15 +154,14 @@ static const struct {
     {"deny", "drop", NULL},
     {"refuse", "refuse", NULL},
     {"allow_snoop", "allow",
-     "Taken as allow: whether a client wants recursion makes no difference."},
+     "Imported as allow: nailup ignores whether a client asks for recursion."},
     {"allow_setrd", "allow",
-     "Taken as allow: whether a client wants recursion makes no difference."},
+     "Imported as allow: nailup ignores whether a client asks for recursion."},
     {"allow_cookie", "allow",
-     "Taken as allow: cookies are not demanded. With server.rate-limit only queries without a "
-     "valid "
-     "one are limited."},
-    {"deny_non_local", "drop", "Taken as drop, for names answered here too."},
-    {"refuse_non_local", "refuse", "Taken as refuse, for names answered here too."},
+     "Imported as allow: cookies are optional. server.rate-limit limits only queries without a "
+     "valid cookie."},
+    {"deny_non_local", "drop", "Imported as drop, which includes local data."},
+    {"refuse_non_local", "refuse", "Imported as refuse, which includes local data."},
 };
 
 static void mark_local(struct unbound_map_state *map, const char *text)
@@ -192,10 +191,10 @@ void map_access(struct unbound_map_state *map, const struct unbound_statement *s
         return;
     }
     if (word)
-        map_note(map, statement, "Not taken over: such an action is not known.");
+        map_note(map, statement, "Not imported: unknown action.");
 }
 
-/* Unbound always lets this machine ask; a list of nailup's stands for itself. */
+/* Unbound always allows this machine; a list of nailup is complete. */
 static void end_access(struct unbound_map_state *map)
 {
     if (map->access_origin && !map->has_local_v4)
@@ -223,7 +222,7 @@ static uint64_t parse_digits_of(const char *text)
     return number;
 }
 
-/* Unbound counts for each thread. */
+/* Unbound counts per thread. */
 static void end_incoming_tcp(struct unbound_map_state *map)
 {
     const struct unbound_value *value = &map->incoming_tcp;
@@ -233,7 +232,7 @@ static void end_incoming_tcp(struct unbound_map_state *map)
     if (parse_digits_of(value->text) == 0)
         draft_note(map->draft, value->origin, "TCP cannot be turned off.");
     else if (threads > 1000 || parse_digits_of(value->text) > 1000000)
-        draft_note(map->draft, value->origin, "Not taken over: server.max-clients takes 1000000.");
+        draft_note(map->draft, value->origin, "Not imported: server.max-clients takes 1000000.");
     else
         draft_set(map->draft, "server.max-clients",
                   draft_format(map->draft, "%" PRIu64,
@@ -291,7 +290,7 @@ static void end_identity(struct unbound_map_state *map, const struct unbound_val
     else if (value->origin)
         draft_note(map->draft, value->origin,
                    is_hidden ? "Hidden by hide-version or hide-identity."
-                             : "Not taken over: it is no text.");
+                             : "Not imported: it is not text.");
     else if (shown)
         draft_note(map->draft, shown,
                    "Queries in class CHAOS are answered with the texts of server.version and "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones.
- * The names of an auth-zone that nobody else has are refused: their queries shall not go to the
- * servers of a larger zone, who have no business with them.
+ * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones. If
+ * no other clause has the names of an auth-zone, they are refused, so that their queries do not go
+ * to the servers of a larger zone.
  */
 #include "import/unbound_map.h"
 
@@ -38,7 +38,7 @@ void map_zone_name(struct unbound_map_state *map, const struct unbound_statement
     if (!map->zone)
         return;
     if (map->zone->name)
-        map_note(map, statement, "Not taken over: the zone has a name already.");
+        map_note(map, statement, "Not imported: the zone already has a name.");
     else {
         map->zone->name = statement->args[0];
         map->zone->origin = statement->origin;
@@ -50,7 +50,7 @@ void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement
     struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
     if (!value)
         return;
-    value->next = map->zone->addresses; /* the newest first */
+    value->next = map->zone->addresses; /* the newest comes first */
     map->zone->addresses = value;
 }
 
@@ -101,7 +101,7 @@ void map_zone_fallback(struct unbound_map_state *map, const struct unbound_state
 
 /* ---- what a zone is ---- */
 
-/* The zone's name as text of ours, the same for the same name. NULL: it is none. */
+/* Formats the zone's name, equal for equal names. NULL: not a name. */
 static const char *fold_zone_name(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -129,20 +129,20 @@ static void end_address(struct unbound_map_state *map, struct draft_item *item, 
     bool has_port;
     char name[ADDR_NAME_MAX], ip[ADDR_TEXT_MAX], port[16] = "";
     if (addr_parse_named(&addr, &has_port, name, value->text, 0) != ERR_OK) {
-        draft_note(map->draft, value->origin, "Not taken over: it is no address.");
+        draft_note(map->draft, value->origin, "Not imported: it is not an address.");
         return;
     }
     if (addr_family(&addr) == AF_INET ? map->no_ip4 : map->no_ip6) {
-        draft_note(map->draft, value->origin, "Not taken over: do-ip4 or do-ip6 excludes it.");
+        draft_note(map->draft, value->origin, "Not imported: do-ip4 or do-ip6 excludes it.");
         return;
     }
     if (*name && !is_tls)
         draft_note(map->draft, value->origin,
-                   "The name behind the # matters over TLS only, and is left out.");
+                   "The name after the # matters only over TLS and is left out.");
     if (!*name && is_tls)
         draft_note(map->draft, value->origin,
-                   "Unbound believes whoever answers at an address without a #name. Here the "
-                   "certificate must be for the address; else add the name, or pin-sha256.");
+                   "Unbound accepts any server at an address without a #name. Here the certificate "
+                   "must match the address; otherwise add the name, or pin-sha256.");
     if (has_port)
         snprintf(port, sizeof(port), "@%u", addr_port(&addr));
     const char *word =
@@ -152,7 +152,7 @@ static void end_address(struct unbound_map_state *map, struct draft_item *item, 
         draft_add_upstream(map->draft, item, word, value->origin);
 }
 
-/* From the newest to the oldest, as they were given. */
+/* Restores the order of the file. */
 static struct unbound_value *reversed(struct unbound_value *list)
 {
     struct unbound_value *out = NULL, *next;
@@ -181,14 +181,14 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
         if (count++ < UPSTREAMS_MAX)
             end_address(map, item, is_tls, at);
         else
-            draft_note(map->draft, at->origin, "Not taken over: a zone has 64 servers at most.");
+            draft_note(map->draft, at->origin, "Not imported: a zone has 64 servers at most.");
     }
     if (zone->tls)
         draft_add_key(map->draft, item, "transport: tls", zone->tls_origin);
     else if (zone->tcp && !is_tls)
         draft_add_key(map->draft, item, "transport: tcp", zone->tcp_origin);
     else if (zone->tls_origin && is_tls)
-        draft_note(map->draft, zone->tls_origin, "tls-upstream: yes is for all zones.");
+        draft_note(map->draft, zone->tls_origin, "tls-upstream: yes applies to all zones.");
     if (zone->no_cache)
         draft_add_key(map->draft, item, "cache: no", zone->cache_origin);
     if (zone->first)
@@ -199,12 +199,13 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
                         const char *word)
 {
     bool is_refused = strcmp(word, ".") != 0 && !zone->fallback && !is_drawn(map, word);
-    draft_note(map->draft, zone->origin,
-               is_refused ? "Zones are not served from files or transfers. local-zones refuses its "
-                            "names, so that they do not reach servers of another zone. If an "
-                            "authoritative server has it, a zone of stub-zones can ask it; then "
-                            "take it out of local-zones."
-                          : "Zones are not served from files or transfers.");
+    draft_note(
+        map->draft, zone->origin,
+        is_refused
+            ? "nailup does not serve zones from files or transfers. local-zones refuses its names, "
+              "so that they do not reach servers of another zone. If an authoritative server has "
+              "the zone, add it to stub-zones and remove it from local-zones."
+            : "nailup does not serve zones from files or transfers.");
     if (is_refused)
         draft_refuse(map->draft, word, zone->origin);
 }
@@ -214,19 +215,19 @@ static void end_zone(struct unbound_map_state *map, const struct unbound_zone *z
     const char *name = fold_zone_name(map, zone);
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
-        draft_note(map->draft, zone->origin,
-                   "Not taken over: the zone has no name, or one that is none.");
+        draft_note(map->draft, zone->origin, "Not imported: the zone has no valid name.");
     else if (zone->clause == UNBOUND_CLAUSE_AUTH)
         end_refused(map, zone, word);
     else if (is_drawn(map, word))
         draft_note(map->draft, zone->origin,
-                   "Not taken over: the zone was there before; the first is used, and a "
+                   "Not imported: the zone exists already; the first one is used, and a "
                    "forward-zone before a stub-zone.");
     else
         end_with_servers(map, zone, name);
 }
 
-/* A clause after the other, as the former has its names before the latter. */
+/* Clauses of the same kind are converted together: a forward-zone takes precedence over a
+ * stub-zone. */
 void map_end_zones(struct unbound_map_state *map)
 {
     static const enum unbound_clause order[] = {UNBOUND_CLAUSE_FORWARD, UNBOUND_CLAUSE_STUB,

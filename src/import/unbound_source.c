@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads files, follows includes, and hands out statements. A text that is included goes on in the
- * clause it was included in, and leaves that of its end; include-toplevel begins and ends outside
- * of all clauses. Invariant: every bound of the header holds, whatever files say of each other.
+ * Reads files, follows includes, and passes statements on. An included text continues the clause of
+ * its include, and the text after it continues the clause at its end; include-toplevel starts and
+ * ends outside of all clauses. Invariant: every bound of the header holds, however files include
+ * each other.
  */
 #include "import/unbound_source.h"
 
@@ -41,7 +42,7 @@ static enum err source_complain(struct unbound_source *source, const char *file,
     va_end(args);
     int len =
         snprintf(text, sizeof(text), "%.1024s:%u:%u: error: %s\n", file, line, column, sentence);
-    /* What does not fit is left out: the first ones matter most. */
+    /* Messages that do not fit are dropped: the first ones matter most. */
     if (buf_append(source->messages, text, (size_t)len))
         return ERR_INVALID;
     return ERR_INVALID;
@@ -50,7 +51,7 @@ static enum err source_complain(struct unbound_source *source, const char *file,
 static enum err complain_token(struct unbound_source *source, const struct file *file,
                                const struct unbound_token *token)
 {
-    return source_complain(source, file->name, token->line, token->column, "what stands here %.*s",
+    return source_complain(source, file->name, token->line, token->column, "%.*s",
                            (int)token->text.len, (const char *)token->text.data);
 }
 
@@ -81,7 +82,7 @@ static struct draft_origin *new_origin(struct unbound_source *source, const stru
     return origin;
 }
 
-/* What nobody shall read in a file that is made to be shown. */
+/* Whether the value is a secret that the output must not show. */
 static bool is_secret(struct span keyword)
 {
     static const char *const ends[] = {"secret", "seed", "password"};
@@ -93,7 +94,7 @@ static bool is_secret(struct span keyword)
     return false;
 }
 
-/* The statement in one line, as it was written. */
+/* The statement as one line. */
 static const char *shown(struct unbound_source *source, const struct unbound_token *keyword,
                          const struct unbound_token *values, size_t count)
 {
@@ -118,7 +119,8 @@ static void unbound_source_hand_out(struct unbound_source *source,
         source->on_statement(source->context, statement);
 }
 
-/* Of an option that is not known nobody can say how many values it has: those of its line. */
+/* Reads up to wanted values. The number of values of an unknown option is unknown, so its values
+ * end with the line. */
 static enum err read_values(struct unbound_source *source, struct file *file, size_t wanted,
                             bool in_line, struct unbound_token *values, size_t *count)
 {
@@ -132,7 +134,7 @@ static enum err read_values(struct unbound_source *source, struct file *file, si
     return ERR_OK;
 }
 
-/* A row of values that goes on: the rest of a line that nobody understands. */
+/* Skips the rest of the line of an unknown option. */
 static enum err skip_line(struct unbound_source *source, struct file *file)
 {
     struct unbound_token token;
@@ -142,7 +144,7 @@ static enum err skip_line(struct unbound_source *source, struct file *file)
     return token.kind == UNBOUND_ERROR ? complain_token(source, file, &token) : ERR_OK;
 }
 
-/* Lists of a million names are common. Once no more of them are taken, none costs memory. */
+/* Lists of a million names are common. When no more of them fit, further ones cost no memory. */
 static bool is_surplus(const struct unbound_source *source, const struct unbound_word *word)
 {
     return word && source->draft->local_left_out &&
@@ -164,8 +166,8 @@ static enum err read_option(struct unbound_source *source, struct file *file,
         return err;
     if (statement.word && count < wanted)
         return source_complain(source, file->name, keyword->line, keyword->column,
-                               "%s takes %zu values, and %zu stand here", statement.word->name,
-                               wanted, count);
+                               "%s takes %zu values, but has %zu", statement.word->name, wanted,
+                               count);
     if (is_counted_only) {
         source->statements--;
         source->draft->local_left_out++;
@@ -202,7 +204,7 @@ static enum err read_fd(struct unbound_source *source, int fd, const char *path,
     size_t size = (size_t)status.st_size, len = 0;
     if (status.st_size > UNBOUND_FILE_MAX || source->bytes + size > UNBOUND_BYTES_MAX)
         return source_complain(source, path, 1, 1,
-                               "is larger than %d MiB, or all files together than %d",
+                               "exceeds %d MiB, or all files together exceed %d MiB",
                                UNBOUND_FILE_MAX >> 20, UNBOUND_BYTES_MAX >> 20);
     uint8_t *data = malloc(size + 1);
     while (data && len < size) {
@@ -220,15 +222,15 @@ static enum err read_fd(struct unbound_source *source, int fd, const char *path,
     return ERR_OK;
 }
 
-/* One file at its place; path lives as long as the draft. */
+/* Reads one file. path lives as long as the draft. */
 static enum err read_unbound_file(struct unbound_source *source, const char *path, int depth,
                                   enum unbound_clause *clause)
 {
     if (depth > UNBOUND_DEPTH_MAX || ++source->files > UNBOUND_FILES_MAX)
-        return source_complain(source, path, 1, 1,
-                               "is included too deeply (%d) or is one file too many (%d); does it "
-                               "include itself?",
-                               UNBOUND_DEPTH_MAX, UNBOUND_FILES_MAX);
+        return source_complain(
+            source, path, 1, 1,
+            "exceeds the depth (%d) or number (%d) of included files; does it include itself?",
+            UNBOUND_DEPTH_MAX, UNBOUND_FILES_MAX);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0)
         return source_complain(source, path, 1, 1, "cannot be read: %s", strerror(errno));
@@ -253,7 +255,7 @@ static enum err read_pattern(struct unbound_source *source, const struct file *f
     const char *pattern = copy(source->draft, token->text);
     if (*pattern != '/' && *pattern != '~')
         pattern = draft_format(source->draft, "%s/%s", source->directory, pattern);
-    /* A name without a wildcard must be there; a pattern may fit nothing. */
+    /* A name without wildcards must exist; a pattern may match no file. */
     bool is_pattern = strpbrk(pattern, "*?[{~") != NULL;
     int result = is_pattern ? glob(pattern, GLOB_BRACE | GLOB_TILDE, NULL, &found) : GLOB_NOMATCH;
     if (!is_pattern)

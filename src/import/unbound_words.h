@@ -16,7 +16,7 @@ enum unbound_clause {
     UNBOUND_CLAUSES
 };
 
-/* What becomes of an option. */
+/* The conversions of options. */
 #define UNBOUND_MAPS(MAP)                                                                          \
     MAP(none)                                                                                      \
     MAP(flag)                                                                                      \
@@ -74,13 +74,13 @@ struct unbound_word {
     const char *note;
 };
 
-/* NULL: the clause has no such option. */
+/* The option of the clause with this name, or NULL. */
 const struct unbound_word *unbound_word_find(enum unbound_clause clause, struct span name);
 
-/* UNBOUND_NO_CLAUSE: the word begins none. */
+/* The clause with this name, or UNBOUND_NO_CLAUSE. */
 enum unbound_clause unbound_clause_find(struct span name);
 
-/* "server". */
+/* The name of the clause, such as "server". */
 const char *unbound_clause_name(enum unbound_clause clause);
 
 /* The first clause that has such an option, or UNBOUND_NO_CLAUSE. */

@@ -243,7 +243,7 @@ static void test_options_of_recursion_are_imported(void **state)
            "do-not-query:\n    - 192.0.2.1\n");
     expect_missing("127.0.0.0/8");
     EXPECT("server: do-not-query-localhost: yes\n", "Every line has a counterpart");
-    EXPECT("server: do-not-query-address: 192.0.2.300\n", "127.0.0.0/8", "Not taken over");
+    EXPECT("server: do-not-query-address: 192.0.2.300\n", "127.0.0.0/8", "Not imported");
     EXPECT("server: root-hints: hints.zone\n", "root-hints: ", "/hints.zone\n");
 }
 
@@ -300,12 +300,13 @@ static void test_private_addresses_are_refused_from_outside(void **state)
 static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(void **state)
 {
     (void)state;
-    EXPECT("server:\n harden-glue: yes\n harden-dnssec-stripped: yes\n"
-           " harden-algo-downgrade: no\n outgoing-num-tcp: 10\n" ROOT,
-           "# u.conf:2: harden-glue: yes\n#     Not needed:",
-           "# u.conf:3: harden-dnssec-stripped: yes\n# u.conf:4: harden-algo-downgrade: no\n"
-           "#     nailup does not validate",
-           "# u.conf:5: outgoing-num-tcp: 10\n#     The nearest is upstream.max-connections");
+    EXPECT(
+        "server:\n harden-glue: yes\n harden-dnssec-stripped: yes\n"
+        " harden-algo-downgrade: no\n outgoing-num-tcp: 10\n" ROOT,
+        "# u.conf:2: harden-glue: yes\n#     Not needed:",
+        "# u.conf:3: harden-dnssec-stripped: yes\n# u.conf:4: harden-algo-downgrade: no\n"
+        "#     nailup does not validate",
+        "# u.conf:5: outgoing-num-tcp: 10\n#     The nearest option is upstream.max-connections");
 }
 
 static void test_what_the_loader_refuses_becomes_a_comment_with_its_words(void **state)
@@ -313,7 +314,7 @@ static void test_what_the_loader_refuses_becomes_a_comment_with_its_words(void *
     (void)state;
     EXPECT("server:\n num-threads: 5000\n cache-max-ttl: 99999999999\n"
            " local-data: \"no record\"\n interface: 192.0.2.7\n interface: 192.0.2.7@53\n" ROOT,
-           "# u.conf:2: num-threads: 5000\n#     Not taken over: server.workers: 5000 is out of",
+           "# u.conf:2: num-threads: 5000\n#     Not imported: server.workers: 5000 is out of",
            "# u.conf:3: cache-max-ttl: 99999999999\n", "out of range",
            "# u.conf:4: local-data: no record\n", "cannot be used as a record",
            "# u.conf:6: interface: 192.0.2.7@53\n", "is given twice");
@@ -339,11 +340,10 @@ static void test_unknown_words_are_told_to_the_end_of_their_line(void **state)
 static void test_text_that_is_not_a_conf_is_refused_with_its_place(void **state)
 {
     (void)state;
-    expect_refused("server:\n  verbosity\n", "u.conf:2:3: error: what stands here is no option: "
-                                             "there is no colon right behind it\n");
+    expect_refused("server:\n  verbosity\n",
+                   "u.conf:2:3: error: this is not an option: no colon follows it\n");
     expect_refused("server: port: \"53\n",
-                   "u.conf:1:15: error: what stands here has a quote that is not closed in its "
-                   "line\n");
+                   "u.conf:1:15: error: the quote is not closed on its line\n");
     expect_refused("server:\n access-control: 10.0.0.0/8",
                    "u.conf:2:2: error: access-control takes 2 values, but has 1\n");
 }
@@ -403,7 +403,7 @@ static void test_a_list_of_clients_too_long_is_refused_as_a_whole(void **state)
     (void)state;
     char *text = repeated("access-control: 2001:db8:%x::/48 refuse\n", 20000);
     expect_refused(text, "u.conf:1:1: error: has more than a nailup.yaml of 1 MiB can hold, or too "
-                         "many values that nailup does not take; shorten it\n");
+                         "many values that nailup does not accept; shorten it\n");
     free(text);
 }
 
