@@ -6,13 +6,11 @@
 /*
  * The life of an attempt. `nailupctl lookup --trace` shows the same words.
  *
- *   new <--> waiting
- *    |
- *   sent --> arrived --> overdue
- *    |  \       |
- *    |   \      v
- *    |    '--> slow   --> overdue and silent
- *    '-------> silent -->
+ *   new <--> waiting                          for a connection
+ *   new  --> sent --> arrived                  at the peer's kernel
+ *   sent --> silent                --> overdue and silent
+ *   sent or arrived --> slow       --> overdue and silent
+ *   sent or arrived --> overdue
  *
  * An answer or a failure ends the attempt in every state. The exchange tries another way when an
  * attempt becomes silent, slow or overdue, and an answer still counts.
