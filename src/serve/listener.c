@@ -287,7 +287,7 @@ static void serve_stream_turn_away(struct requests *requests, enum server_quota_
     }
 }
 
-/* Takes a place for a client. If there is none, a session of this worker makes room: one of the
+/* Takes a place for a client. If all are taken, a session of this worker makes room: one of the
  * same client if that has too many, else any. While the server drains, each session has its last
  * call instead. */
 static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,

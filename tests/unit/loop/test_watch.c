@@ -119,7 +119,7 @@ static void read_one(struct watch *watch)
     assert_int_equal(read(watch->fd, &byte, 1), 1);
 }
 
-/* As dear as a few handshakes. */
+/* Costs as much as a few handshakes. */
 static void on_ready_slowly(struct watch *watch, uint32_t events)
 {
     assert_true(events & EPOLLIN);
@@ -423,7 +423,7 @@ static void on_ready_pausing(struct watch *watch, uint32_t events)
     count_event(end);
 }
 
-static void test_who_pauses_gets_no_event_of_the_turn(void **state)
+static void test_a_socket_that_pauses_gets_no_event_of_the_turn(void **state)
 {
     (void)state;
     open_room(2, on_ready_pausing);
@@ -567,7 +567,7 @@ int main(void)
         cmocka_unit_test(test_sockets_that_change_their_rank_get_all_their_events),
         cmocka_unit_test(test_a_socket_that_another_moves_has_one_event_and_not_two),
         cmocka_unit_test(test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready),
-        cmocka_unit_test(test_who_pauses_gets_no_event_of_the_turn),
+        cmocka_unit_test(test_a_socket_that_pauses_gets_no_event_of_the_turn),
         cmocka_unit_test(test_a_patient_socket_that_pauses_gets_no_event_of_the_turn),
         cmocka_unit_test(test_a_busy_watch_is_called_each_turn_until_it_is_calm),
         cmocka_unit_test(test_a_busy_watch_leaves_its_neighbours_their_turn),

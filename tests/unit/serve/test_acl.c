@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The access list: longest prefix, and nobody by default. */
+/* The access list: the longest prefix decides, and the default refuses. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

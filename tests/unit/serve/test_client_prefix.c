@@ -30,7 +30,7 @@ static void expect(uint16_t v4_bits, uint16_t v6_bits, const char *text, const c
     assert_memory_equal(&got, &wanted, sizeof(got));
 }
 
-static void test_bits_behind_the_prefix_are_cut(void **state)
+static void test_bits_after_the_prefix_are_cleared(void **state)
 {
     (void)state;
     expect(32, 56, "192.0.2.255", "192.0.2.255");
@@ -66,7 +66,7 @@ static void test_mapped_addresses_are_ipv4(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits_behind_the_prefix_are_cut),
+        cmocka_unit_test(test_bits_after_the_prefix_are_cleared),
         cmocka_unit_test(test_addresses_of_a_link_stand_alone),
         cmocka_unit_test(test_mapped_addresses_are_ipv4),
     };

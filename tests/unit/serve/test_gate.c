@@ -230,7 +230,7 @@ static void test_a_client_is_answered_as_often_as_the_limit_says(void **state)
     (void)state;
     assert_int_equal(ask_often("hit.example", 100), QPS);
     assert_int_equal(stats.limited_dropped, 100 - QPS);
-    assert_int_equal(stub.finds, QPS); /* what is cut is not looked up */
+    assert_int_equal(stub.finds, QPS); /* a limited query is not looked up */
     fake_loop_advance(loop, US_PER_S);
     assert_int_equal(ask_often("hit.example", 100), QPS);
 }

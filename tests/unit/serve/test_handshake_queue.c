@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Whose handshake goes on next. */
+/* Which handshake goes on next. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -187,7 +187,7 @@ static void test_a_handshake_may_leave_from_anywhere(void **state)
         assert_int_equal(admitted[i], rest[i]);
 }
 
-static void test_an_admitted_handshake_that_leaves_holds_up_nobody(void **state)
+static void test_an_admitted_handshake_that_leaves_delays_no_other(void **state)
 {
     (void)state;
     are_late = true;
@@ -295,7 +295,7 @@ int main(void)
         TEST(test_one_client_is_served_in_order),
         TEST(test_clients_take_turns),
         TEST(test_a_handshake_may_leave_from_anywhere),
-        TEST(test_an_admitted_handshake_that_leaves_holds_up_nobody),
+        TEST(test_an_admitted_handshake_that_leaves_delays_no_other),
         TEST(test_a_full_queue_takes_no_more_of_the_client_that_fills_it),
         TEST(test_a_client_with_fewer_displaces_the_newest_of_the_greediest),
         TEST(test_a_full_queue_of_equals_takes_no_newcomer),

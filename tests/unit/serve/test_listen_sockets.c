@@ -96,7 +96,8 @@ static void take_all(void)
     listen_sockets_commit(sockets);
 }
 
-/* What workers do with the sockets is not looked at here: they stay open until the next list. */
+/* These tests do not look at the workers' use of the sockets: they stay open until the next list.
+ */
 static void serve(const char *list)
 {
     size_t which;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What is done with each kind of message a client may send. */
+/* Each kind of message that a client may send gets its verdict. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -126,7 +126,7 @@ static void test_rotate_ipv6_addresses(void **state)
     assert_string_equal(order(), "2 1 ");
 }
 
-/* The addresses' owner is a pointer into the alias, and a signature stands behind them. */
+/* The addresses' owner is a pointer into the alias, and a signature follows them. */
 static void test_rotate_leaves_aliases_and_signatures_in_their_places(void **state)
 {
     (void)state;

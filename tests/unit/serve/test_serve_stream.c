@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Who gets a session. */
+/* Which clients get a session. */
 #include "unit/serve/harness.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void test_a_client_to_be_dropped_gets_no_session(void **state)
     assert_int_equal((int64_t)stats.stream_clients, 0);
 }
 
-static void test_a_refused_client_is_told_so_once(void **state)
+static void test_a_refused_client_gets_one_answer(void **state)
 {
     (void)state;
     struct fake_conn *conn = connect_from("192.0.2.1@1000");
@@ -217,7 +217,7 @@ static void test_a_client_above_its_bound_displaces_its_own_session(void **state
     assert_int_equal(stats.clients_displaced, 1);
 }
 
-static void test_a_refused_client_displaces_nobody_and_frees_no_place(void **state)
+static void test_a_refused_client_displaces_no_session_and_frees_no_place(void **state)
 {
     (void)state;
     struct fake_conn *conns[100];
@@ -253,7 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_a_client_to_be_dropped_gets_no_session),
-        HARNESS_TEST(test_a_refused_client_is_told_so_once),
+        HARNESS_TEST(test_a_refused_client_gets_one_answer),
         HARNESS_TEST(test_a_refused_client_that_says_nothing_has_little_time),
         HARNESS_TEST(test_refused_clients_take_no_place_of_allowed_ones),
         HARNESS_TEST(test_connections_over_the_limit_are_closed_at_once),
@@ -263,7 +263,7 @@ int main(void)
         HARNESS_TEST(test_few_sessions_are_tried_and_none_with_a_query_in_the_kernel),
         HARNESS_TEST(test_garbage_does_not_make_a_session_less_idle),
         HARNESS_TEST(test_a_client_above_its_bound_displaces_its_own_session),
-        HARNESS_TEST(test_a_refused_client_displaces_nobody_and_frees_no_place),
+        HARNESS_TEST(test_a_refused_client_displaces_no_session_and_frees_no_place),
         HARNESS_TEST(test_clients_that_come_and_go_leave_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void listen_at(const char *first, const char *second)
         next_listens[next->listen_count++] = fake_addr(second);
 }
 
-/* What the old options and the old quota hold is gone afterwards: whoever refers to it is seen. */
+/* The old options and the old quota are freed afterwards, so a reference to them shows. */
 static void reload(void)
 {
     size_t which;
@@ -135,7 +135,7 @@ static bool tcp_got(struct fake_conn *conn)
     return true;
 }
 
-/* What the last answer said of the idle time, in units of 100 ms; -1: nothing. */
+/* The idle time in the last answer, in units of 100 ms; -1: none. */
 static int told(void)
 {
     struct edns_keepalive keepalive;

@@ -199,7 +199,7 @@ static void test_messages_that_are_no_queries_do_not_keep_a_session(void **state
     assert_false(tcp_got(conn));
 }
 
-/* Each is answered, and none of them shows that the connection is of use. */
+/* Each gets an answer, and none of them keeps the connection open. */
 struct odd_query {
     const char *name;
     uint16_t type, flags;

@@ -5,7 +5,7 @@
 
 /* ---- handshakes that come to nothing ---- */
 
-static void test_who_says_nothing_is_cut(void **state)
+static void test_a_client_that_sends_nothing_is_closed(void **state)
 {
     (void)state;
     struct fake_conn *conn = connect_from("127.0.0.9@4000");
@@ -15,7 +15,7 @@ static void test_who_says_nothing_is_cut(void **state)
     assert_int_equal(stats.client_tls_failed, 0);
 }
 
-static void test_who_dribbles_its_handshake_is_cut(void **state)
+static void test_a_client_that_dribbles_its_handshake_is_closed(void **state)
 {
     (void)state;
     struct dot_client *client = begin_client("127.0.0.9@4000", 0, NULL);
@@ -28,7 +28,7 @@ static void test_who_dribbles_its_handshake_is_cut(void **state)
     assert_int_equal(stats.client_tls_timeout, 1);
 }
 
-static void test_who_stops_in_the_middle_is_cut(void **state)
+static void test_a_client_that_stops_in_the_middle_is_closed(void **state)
 {
     (void)state;
     struct dot_client *client = begin_client("127.0.0.9@4000", 0, NULL);
@@ -366,9 +366,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* The first, since lines are limited. */
         TEST(test_a_client_that_does_not_trust_us_shows_in_the_log),
-        TEST(test_who_says_nothing_is_cut),
-        TEST(test_who_dribbles_its_handshake_is_cut),
-        TEST(test_who_stops_in_the_middle_is_cut),
+        TEST(test_a_client_that_sends_nothing_is_closed),
+        TEST(test_a_client_that_dribbles_its_handshake_is_closed),
+        TEST(test_a_client_that_stops_in_the_middle_is_closed),
         TEST(test_a_client_that_does_not_take_our_flight_is_reset),
         TEST(test_idle_time_begins_with_the_end_of_the_handshake),
         TEST(test_a_fin_in_the_handshake_closes_at_once),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What clients over TLS get; test_session.c has what is the same over TCP. */
+/* Clients over TLS; test_session.c tests the parts that TCP shares. */
 #include "unit/serve/harness_tls.h"
 
 /* ---- the ordinary life ---- */

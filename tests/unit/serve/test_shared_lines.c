@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Hits of several workers write no cache line that they share, or they would wait for one another.
- * What workers share is made read-only while two of them answer hits: whoever writes dies.
+ * The memory that workers share is read-only while two of them answer hits: a write kills the test.
  *
  * The quota and the prefix sets are compiled into this file, with memory that can be made
  * read-only in the place of the heap's.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* What those who watch see of clients' queries: a whole server in virtual time. */
+/* The events that taps see: a whole server in virtual time. */
 #include "base/tap.h"
 #include "unit/serve/harness.h"
 
 enum { SEEN_MAX = 64 };
 
-/* What a tap was shown, with its own copies. */
+/* The events of a tap, with copies of their bytes. */
 struct seen {
     struct tap_reply reply;
     struct addr asker, asked;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A reload on real sockets under a flood: an address that goes loses nothing. Two servers on one
- * loop stand for two workers, so that the kernel spreads clients over the sockets of both; the
+ * loop act as two workers, so that the kernel spreads clients over the sockets of both; the
  * clients are threads.
  */
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static struct server_quota *quotas[2];
 static struct server *servers[WORKERS];
 static struct timer timer, guard;
 static unsigned ended;
-static atomic_bool is_over; /* nobody serves the target any more */
+static atomic_bool is_over; /* no socket serves the target any more */
 
 /* ---- clients over UDP ---- */
 
@@ -55,7 +55,7 @@ static void connect_to_target(int fd)
     MUST(connect(fd, &target.sa, addr_len(&target)) == 0);
 }
 
-/* With IP_RECVERR the kernel tells of each datagram for whom nobody was there. */
+/* With IP_RECVERR the kernel reports each datagram that found no socket. */
 static void take_all(int fd, struct flood *flood)
 {
     uint8_t bytes[512];
