@@ -212,15 +212,16 @@ void link_resume(struct link *link)
     if (!link->is_paused)
         return;
     link->is_paused = false;
-    if (has_waiting(link))
-        loop_at_turn_end(link->loop, &link->turn_end);
+    if (has_waiting(link) && link->tcp) /* in its turn: others wait for theirs */
+        tcp_await_turn(link->tcp);
     else if (link->tcp)
         tcp_resume(link->tcp);
 }
 
 bool link_has_unread(const struct link *link)
 {
-    return link->tcp && tcp_has_unread(link->tcp);
+    bool awaits_turn = !link->is_paused && buf_len(&link->unread) > 0;
+    return awaits_turn || (link->tcp && tcp_has_unread(link->tcp));
 }
 
 bool link_peer_has_left(const struct link *link)
@@ -455,8 +456,6 @@ static void link_on_turn_end(struct turn_end *end)
     struct link *link = CONTAINER_OF(end, struct link, turn_end);
 
     link_enter(link);
-    if (has_waiting(link))
-        deliver_waiting(link);
     link_flush(link);
     if (link->awaits_more && link->state == LINK_OPEN && link->writes == link->writes_at_read)
         tcp_acknowledge(link->tcp);
@@ -504,6 +503,15 @@ static void link_on_bytes(void *owner, struct span bytes)
     link_leave(link);
 }
 
+static void link_on_turn(void *owner)
+{
+    struct link *link = owner;
+
+    link_enter(link);
+    deliver_waiting(link);
+    link_leave(link);
+}
+
 static void link_on_writable(void *owner)
 {
     struct link *link = owner;
@@ -539,6 +547,7 @@ static const struct tcp_handler stream_handler = {
     .on_connected = link_on_connected,
     .may_read = link_may_read,
     .on_bytes = link_on_bytes,
+    .on_turn = link_on_turn,
     .on_writable = link_on_writable,
     .on_peer_closed = link_on_peer_closed,
     .on_failed = link_on_failed,

@@ -107,7 +107,8 @@ void link_resume(struct link *link);
 /* See tcp_peer_has_left(). A system call. */
 bool link_peer_has_left(const struct link *link);
 
-/* The kernel holds unread bytes: see tcp_has_unread(). */
+/* The kernel holds unread bytes (see tcp_has_unread()), or messages that were read wait for the
+ * turn of the link. */
 bool link_has_unread(const struct link *link);
 
 /* Bytes of an incomplete message: shows a peer that sends byte by byte. */

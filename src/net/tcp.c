@@ -178,7 +178,9 @@ static void tcp_on_ready(struct watch *watch, uint32_t events)
     struct tcp *tcp = CONTAINER_OF(watch, struct tcp, watch);
     bool reads = tcp->state == TCP_OPEN && !tcp->paused;
 
-    if (tcp->state == TCP_DIALING)
+    if (!events)
+        tcp->handler->on_turn(tcp->owner);
+    else if (tcp->state == TCP_DIALING)
         tcp_on_dialed(tcp);
     else if (tcp->wants_room && (events & EPOLLOUT) && !(events & (EPOLLERR | EPOLLHUP)))
         tcp_on_room(tcp);
@@ -320,6 +322,12 @@ void tcp_pause(struct tcp *tcp)
 void tcp_resume(struct tcp *tcp)
 {
     set_paused(tcp, false);
+}
+
+void tcp_await_turn(struct tcp *tcp)
+{
+    if (tcp->state != TCP_FAILED)
+        watch_call(stock_loop(tcp->stock), &tcp->watch);
 }
 
 bool tcp_has_unread(const struct tcp *tcp)

@@ -49,6 +49,8 @@ struct tcp_handler {
      * connection at most NET_READ_PATIENT_MAX, or the whole receive buffer if the previous read was
      * full. The rest comes after the reads of the other connections. */
     void (*on_bytes)(void *owner, struct span bytes);
+    /* After tcp_await_turn(): the connection has its turn. May be NULL without such calls. */
+    void (*on_turn)(void *owner);
     /* After a partial tcp_write(): the kernel has room again. */
     void (*on_writable)(void *owner);
     /* The peer sent a FIN: no more bytes will come, but the owner may still write. */
@@ -70,6 +72,10 @@ void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner);
 /* Pauses and resumes reading, against a peer that does not take its answers. */
 void tcp_pause(struct tcp *tcp);
 void tcp_resume(struct tcp *tcp);
+
+/* on_turn comes once, when the connection has its turn among the others: for work that needs no
+ * event. Not after on_failed. */
+void tcp_await_turn(struct tcp *tcp);
 
 /* The kernel holds unread bytes: a close would send a reset (RFC 2525 section 2.17). */
 bool tcp_has_unread(const struct tcp *tcp);

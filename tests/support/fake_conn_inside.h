@@ -48,6 +48,7 @@ struct fake_conn {
     struct fake_event connected;
     enum err connect_error;
     struct fake_event readable;
+    struct fake_event turn; /* tcp_await_turn() */
     struct fake_event writable;
     struct fake_event timed_out;
     struct list arrived; /* packets that the code has not read */

@@ -33,6 +33,7 @@ void fake_tcp_fail(struct fake_conn *conn, enum err why)
     fake_conn_end(conn, FAKE_CONN_FAILED);
     packet_free_all(&conn->arrived);
     fake_event_cancel(&conn->readable);
+    fake_event_cancel(&conn->turn);
     fake_event_cancel(&conn->writable);
     fake_event_cancel(&conn->timed_out);
     if (!tcp || tcp->state == FAKE_TCP_FAILED)
@@ -139,6 +140,13 @@ static void on_connected(struct fake_event *event)
     tcp->handler->on_connected(tcp->owner);
 }
 
+static void on_turn(struct fake_event *event)
+{
+    struct fake_conn *conn = CONTAINER_OF(event, struct fake_conn, turn);
+    if (conn->tcp)
+        conn->tcp->handler->on_turn(conn->tcp->owner);
+}
+
 static void on_writable(struct fake_event *event)
 {
     struct fake_conn *conn = CONTAINER_OF(event, struct fake_conn, writable);
@@ -165,6 +173,7 @@ void fake_tcp_init_events(struct fake_conn *conn)
 {
     fake_event_init(&conn->connected, on_connected);
     fake_event_init(&conn->readable, on_readable);
+    fake_event_init(&conn->turn, on_turn);
     fake_event_init(&conn->writable, on_writable);
     fake_event_init(&conn->timed_out, on_timed_out);
 }
@@ -254,6 +263,12 @@ void tcp_resume(struct tcp *tcp)
 {
     tcp->paused = false;
     schedule_read(tcp->conn);
+}
+
+void tcp_await_turn(struct tcp *tcp)
+{
+    if (tcp->state != FAKE_TCP_FAILED && !list_is_linked(&tcp->conn->turn.node))
+        fake_event_schedule(tcp->conn->net->loop, &tcp->conn->turn, 0);
 }
 
 bool tcp_has_unread(const struct tcp *tcp)
@@ -387,6 +402,7 @@ void tcp_close(struct tcp **tcp)
     conn->tcp = NULL;
     conn->net->counts.open_conns--;
     fake_event_cancel(&conn->connected);
+    fake_event_cancel(&conn->turn);
     fake_event_cancel(&conn->readable);
     fake_event_cancel(&conn->writable);
     fake_event_cancel(&conn->timed_out);
