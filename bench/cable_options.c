@@ -19,12 +19,12 @@ enum { DELAY_MAX_MS = 600000, QUEUE_DEFAULT = 4096 };
 
 static const char usage[] =
     "usage: nailup-bench cable [OPTION]...\n\n"
-    "Makes a network device with a distance behind it: what is sent to the far address arrives at\n"
-    "the near one, on this machine, after half a round trip. For a network namespace made for it\n"
-    "(unshare -rn); it needs CAP_NET_ADMIN there.\n\n"
+    "Makes a network device with a distance behind it: packets to the far address arrive at\n"
+    "the near one, on this machine, after half a round trip. Needs a network namespace of its own\n"
+    "(unshare -rn), and CAP_NET_ADMIN there.\n\n"
     "  --name NAME          of the device (cable0)\n"
-    "  --here IP            where listeners are (198.18.0.1)\n"
-    "  --there IP           where clients find them (198.18.0.2)\n"
+    "  --here IP            address of listeners (198.18.0.1)\n"
+    "  --there IP           address that clients use (198.18.0.2)\n"
     "  --delay MS           round trip, half of it each way     --jitter MS  and up to MS more\n"
     "  --loss PERCENT       of packets, each way, of every protocol\n"
     "  --reorder            jitter lets packets overtake each other\n"

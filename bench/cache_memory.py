@@ -182,7 +182,7 @@ def parse_arguments():
     parser.add_argument("--entries", type=int, default=100_000, help="names asked; of large answers a tenth")
     parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds, with commas")
     parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, with commas, or 'all'")
-    parser.add_argument("--quick", action="store_true", help="few names: shows that it works")
+    parser.add_argument("--quick", action="store_true", help="few names: only shows that it works")
     args = parser.parse_args()
     args.answers = args.answers.split(",")
     if not set(args.answers) <= set(ANSWERS):

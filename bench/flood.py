@@ -132,7 +132,7 @@ def parse_arguments():
     add("--flood-rate", type=float, default=30000)
     add("--json", help="where the figures of all rounds go")
     add("--realtime", action="store_true",
-        help="before all else that runs, for a machine that is not quiet; takes CAP_SYS_NICE")
+        help="run before everything else, for a machine that is not quiet; needs CAP_SYS_NICE")
     add("--quick", action="store_true", help="shows that it works, and little more")
     args = parser.parse_args()
     if args.quick:

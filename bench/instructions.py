@@ -353,7 +353,7 @@ def parse_arguments():
     add("--only", help="names of paths, with '; ' between")
     add("--functions", action="store_true", help="the twelve dearest functions of each path")
     add("--json", help="write all figures there")
-    add("--compare", help="an earlier --json; exit 1 when a path costs more now")
+    add("--compare", help="an earlier --json; exit 1 if a path costs more now")
     add("--limit", type=float, default=3, help="percent that count as more")
     add("--valgrind", default="valgrind")
     args = parser.parse_args()

@@ -18,23 +18,23 @@ enum { SUFFIX_MAX = 230, NAMES_MAX = 1 << 28 };
 
 static const char usage[] =
     "usage: nailup-bench load --server IP@PORT [OPTION]...\n\n"
-    "how much:\n"
+    "amount:\n"
     "  --rate R             R queries a second, due at fixed instants whatever the server does;\n"
     "                       latency counts from those (1000)\n"
-    "  --max                as many as it takes: each socket keeps --in-flight queries going\n"
-    "  --duration S (10)  --warmup S (0): not counted, before it\n"
+    "  --max                as fast as possible: each socket keeps --in-flight queries going\n"
+    "  --duration S (10)  --warmup S (0): before it, not counted\n"
     "  --transport udp|tcp|tls (udp)  --connections C (8)\n"
     "  --in-flight K        unanswered queries per socket at most (16 with --max, else 4096)\n"
-    "  --source IP          where queries come from, in turn if several (the kernel chooses)\n"
+    "  --source IP          source of queries, in turn if several (the kernel chooses)\n"
     "  --timeout MS         an answer later than that is lost (2000)\n"
-    "  --idle-connections N more connections that ask once and are then held; without --rate and\n"
-    "                       --max nothing else is done for --duration\n"
+    "  --idle-connections N more connections that ask once and then idle; without --rate and\n"
+    "                       --max nothing else happens for --duration\n"
     "TLS (port 853):\n"
     "  --tls-version both|1.2|1.3 (both)  --tls-resume on|off (on): tickets are used\n"
-    "  --tls-ca-file FILE   verify the certificate with these authorities (else it is believed)\n"
-    "  --tls-name NAME      that it must have, and SNI (else the address)\n"
-    "what:\n"
-    "  --queries FILE       dnsperf's format, in turn, again from the start ('-': standard input)\n"
+    "  --tls-ca-file FILE   verify the certificate with these authorities (else not at all)\n"
+    "  --tls-name NAME      name in the certificate, and SNI (else the address)\n"
+    "queries:\n"
+    "  --queries FILE       in dnsperf's format, repeated in turn ('-': standard input)\n"
     "  --unique             names never asked before (the default)\n"
     "  --zipf S             names of Zipf popularity with exponent S, of --names N (10000);\n"
     "                       --unique-share PERCENT of them never asked before (0)\n"
@@ -43,7 +43,7 @@ static const char usage[] =
     "report:\n"
     "  --pid PID            CPU time of that process per answer\n"
     "  --json | --csv       --no-header: CSV without its first line\n"
-    "  --progress           a line a second on stderr, as there is on a terminal; --quiet: none\n";
+    "  --progress           a line a second on stderr, as on a terminal; --quiet: none\n";
 
 /* Options that are needed only to make the source. */
 struct source_options {

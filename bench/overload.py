@@ -127,7 +127,7 @@ def parse_arguments():
     add("--capacity-seconds", type=float, default=1.5, help="of each step")
     add("--times", type=float, default=3)
     add("--start", type=float, default=2000, help="the rate that is tried first")
-    add("--nice", type=int, help="for all that is started; below 0 it takes CAP_SYS_NICE")
+    add("--nice", type=int, help="for all that is started; below 0 this needs CAP_SYS_NICE")
     add("--json", action="store_true")
     args = parser.parse_args()
     args.programs = stage.Programs(args.build)

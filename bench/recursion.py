@@ -110,7 +110,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1, help="of the questions (1)")
     parser.add_argument("--realtime", action="store_true",
                         help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
-    parser.add_argument("--keep-log", action="store_true", help="show what the servers said")
+    parser.add_argument("--keep-log", action="store_true", help="show the output of the servers")
     parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]

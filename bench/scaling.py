@@ -101,7 +101,7 @@ def parse_arguments():
     parser.add_argument("--warmup", type=float, default=0.5, help="seconds before each, not counted")
     parser.add_argument("--connections", type=int, default=64, help="sockets of the load, each a source port")
     parser.add_argument("--in-flight", type=int, default=16, help="on each")
-    parser.add_argument("--quick", action="store_true", help="a second that shows that it works")
+    parser.add_argument("--quick", action="store_true", help="one second: only shows that it works")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.warmup = 1, 0.3, 0.1

@@ -24,14 +24,14 @@ enum { TEMPLATE_MAX = 512, QUERIES_MAX = 10000000 };
 
 static const char usage[] =
     "usage: nailup-bench transports --server IP@PORT [OPTION]...\n\n"
-    "  --server IP@PORT      whom to ask (port 53)\n"
+    "  --server IP@PORT      the server (port 53)\n"
     "  --queries N           queries over each transport (1000)\n"
     "  --rounds N            turns that the transports take (5)\n"
     "  --only LIST           some of udp,udp-kept,tcp,tcp-kept,dot12,dot13,dot12-resumed,\n"
     "                        dot13-resumed,dot13-early,dot-kept\n"
-    "  --tls-server IP@PORT  whom to ask over TLS (the same address, port 853)\n"
-    "  --tls-ca-file FILE    verify its certificate with these authorities (else it is believed)\n"
-    "  --tls-name NAME       that the certificate must have, and SNI (else the address)\n"
+    "  --tls-server IP@PORT  the server over TLS (the same address, port 853)\n"
+    "  --tls-ca-file FILE    verify its certificate with these authorities (else not at all)\n"
+    "  --tls-name NAME       name in the certificate, and SNI (else the address)\n"
     "  --name-template NAME  %u becomes a number of its own in each query (q%u.example)\n"
     "  --type TYPE (A)  --edns BYTES (1232; 0: none)  --timeout MS (2000)\n"
     "  --json                the table as JSON\n";

@@ -72,7 +72,7 @@ def play(daemon, servers, rate, how):
 
 
 @pytest.mark.parametrize("how", ["kill", "terminate"])
-def test_a_restart_un_nails_no_server(servers, nailupd, report, is_full, how):
+def test_every_server_is_nailed_again_after_a_restart(servers, nailupd, report, is_full, how):
     """In the full form each server restarts alone, at twenty times the rate."""
     servers, rate = list(servers.values()), FULL_RATE if is_full else QUICK_RATE
     rows, bad = [], []

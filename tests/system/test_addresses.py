@@ -50,7 +50,7 @@ def in_namespace(tmp_path):
     return run
 
 
-def test_a_link_local_address_is_served_and_its_clients_are_told_apart_by_their_link(in_namespace):
+def test_a_link_local_address_is_served_and_its_clients_are_distinguished_by_link(in_namespace):
     config = """
         server:
           workers: 2

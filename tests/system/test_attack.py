@@ -58,7 +58,7 @@ def test_a_reply_that_is_too_large_is_truncated_over_udp_alone():
     assert said == ["2 0 False", "0 1 True"]
 
 
-def test_every_case_of_poisoning_says_something_of_its_victim():
+def test_every_case_of_poisoning_names_its_victim():
     said = look("import socket, wire, zones\n"
                 "for case in zones.POISONED:\n"
                 "    asked = wire.Query(wire.query(f'c{case}.poison'))\n"

@@ -142,7 +142,7 @@ def test_help_is_given_and_wrong_use_is_two(command):
     ["load", "--server", "127.0.0.1", "--max", "--rate", "5"],
     ["responder", "--loss", "101"], ["responder", "--listen", "nowhere"],
     ["transports", "--server", "127.0.0.1", "--only", "carrier-pigeon"]])
-def test_a_wrong_value_is_told_in_one_line(args):
+def test_a_wrong_value_is_reported_in_one_line(args):
     assert len(run(*args, ok=(2,)).stderr.splitlines()) >= 1
 
 
@@ -231,7 +231,7 @@ def test_an_idle_connection_gets_a_fin(serve):
     assert client.read_id() is None
 
 
-def test_a_stalled_connection_says_nothing_until_it_is_resumed(serve):
+def test_a_stalled_connection_is_silent_until_it_resumes(serve):
     served = serve("--tcp-stall-after", "1")
     client = Stream(served)
     client.send(query(number=1))
@@ -328,7 +328,7 @@ def test_a_full_connection_is_not_read_but_loses_nothing(serve):
     assert sorted(client.read_id() for _ in range(40)) == list(range(40))
 
 
-def test_tcp_goes_off_and_on_while_it_runs(serve):
+def test_tcp_is_switched_off_and_on_at_run_time(serve):
     served = serve()
     client = Stream(served)
     client.send(query())
@@ -348,7 +348,7 @@ def test_tcp_may_be_refused_from_the_start(serve):
         Stream(serve("--tcp-refuse"))
 
 
-def test_settings_change_while_it_runs_and_wrong_ones_are_told(serve):
+def test_settings_change_at_run_time_and_wrong_ones_are_refused(serve):
     served = serve()
     assert served.tell("set", "ttl", "5") == "ok"
     assert "\t5\tIN" in dig(served, "a.example")
@@ -407,7 +407,7 @@ def test_many_listeners_are_counted_apart(tmp_path):
 
 
 @pytest.mark.parametrize("garbage", [b"\0\0", b"\0\1x", b"\xff\xff" + b"x" * 70000, b"\0\14" * 300])
-def test_garbage_on_a_stream_harms_nobody_else(serve, garbage):
+def test_garbage_on_a_stream_harms_no_other_client(serve, garbage):
     served = serve()
     client = Stream(served)
     try:
@@ -469,7 +469,7 @@ def test_open_load_sends_at_its_rate_and_loses_nothing(serve, transport, source)
     assert report["latency_us"]["p50"] <= report["latency_us"]["p999"]
 
 
-def test_saturating_load_counts_what_was_answered(serve):
+def test_saturating_load_counts_answered_queries(serve):
     served = serve()
     report = json.loads(run("load", "--server", served.server, "--max", "--duration", "0.3",
                             "--transport", "tcp", "--json").stdout)
@@ -484,7 +484,7 @@ def test_a_query_file_is_asked_in_turn(serve, tmp_path):
     assert report["rcodes"] == {"NOERROR": 50, "NXDOMAIN": 50}
 
 
-def test_loss_is_told_and_nothing_answered_is_an_error(serve):
+def test_loss_is_reported_and_no_answer_at_all_is_an_error(serve):
     served = serve("--loss", "100")
     done = run("load", "--server", served.server, "--rate", "100", "--duration", "0.2",
                "--timeout", "100", "--csv", ok=(1,))
@@ -503,7 +503,7 @@ def test_latency_counts_from_when_a_query_was_due(serve):
     assert report["latency_us"]["p50"] > 150000
 
 
-def test_queries_in_flight_when_the_server_closes_are_told(serve):
+def test_queries_in_flight_when_the_server_closes_are_counted(serve):
     served = serve("--tcp-reset-after", "50")
     report = json.loads(run("load", "--server", served.server, "--transport", "tcp", "--rate",
                             "1000", "--duration", "0.5", "--connections", "2", "--json").stdout)
@@ -602,7 +602,7 @@ def spki_pin(served):
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
 
 
-def test_the_pin_is_told_and_another_key_has_another(serve_tls):
+def test_the_pin_is_reported_and_another_key_has_another(serve_tls):
     served = serve_tls()
     assert spki_pin(served) == served.pin
     served.tell("set", "tls-identity", "expired")
@@ -614,7 +614,7 @@ def test_the_pin_is_told_and_another_key_has_another(serve_tls):
 @pytest.mark.parametrize("identity,sentence", [
     ("expired", "expired"), ("future", "not yet valid"), ("other-name", "mismatch"),
     ("self-signed", "self-signed|self signed")])
-def test_a_bad_certificate_is_refused_by_who_verifies(serve_tls, identity, sentence):
+def test_a_bad_certificate_is_refused_by_verifying_clients(serve_tls, identity, sentence):
     served = serve_tls("--tls-identity", identity)
     with pytest.raises(ssl.SSLCertVerificationError, match=sentence):
         TlsStream(served)
@@ -676,7 +676,7 @@ def test_a_version_may_be_refused(serve_tls):
     ("silent", TimeoutError), ("half", TimeoutError), ("garbage", ssl.SSLError),
     ("alert", ssl.SSLError), ("close", (ssl.SSLError, ConnectionResetError)),
     ("reset", ConnectionResetError)])
-def test_a_handshake_goes_wrong_as_it_is_told_to(serve_tls, reply, error):
+def test_a_handshake_goes_wrong_as_configured(serve_tls, reply, error):
     served = serve_tls("--tls-reply", reply)
     plain = socket.create_connection(("127.0.0.1", served.tls_port), 0.4)
     context = tell_of_missing_notify(ssl.create_default_context(cafile=served.ca))
@@ -756,7 +756,7 @@ def test_a_hundred_thousand_bytes_of_queries_pass_over_tls(serve_tls):
         list(range(1, 2001))
 
 
-def test_what_is_done_to_tcp_is_done_to_tls(serve_tls):
+def test_commands_for_tcp_work_for_tls(serve_tls):
     served = serve_tls("--tcp-reset-after", "2")
     client = TlsStream(served, ragged=False)
     assert client.ask("a.example") == [1]
@@ -815,7 +815,7 @@ def test_keys_are_renewed_on_request(serve_tls, version):
         assert client.ask("a.example", "b.example") == [1, 2]
 
 
-def test_tls_goes_off_and_on_alone(serve_tls):
+def test_tls_is_switched_off_and_on_alone(serve_tls):
     served = serve_tls()
     client, plain = TlsStream(served), Stream(served)
     assert client.ask("a.example") == [1]
@@ -831,7 +831,7 @@ def test_tls_goes_off_and_on_alone(serve_tls):
     assert served.tell("tcp", "forget").startswith("error:")
 
 
-def test_connections_say_what_their_handshake_was(serve_tls):
+def test_connections_report_their_handshake(serve_tls):
     served = serve_tls()
     client = TlsStream(served)
     assert client.ask("a.example") == [1]
@@ -842,7 +842,7 @@ def test_connections_say_what_their_handshake_was(serve_tls):
 
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\xff\xff" + b"x" * 70000, b"\0\14" * 300,
                                      b"\x16\x03\x03\0\5\1\0\0\1\0", b"\x80\0\1"])
-def test_garbage_at_the_tls_listener_harms_nobody_else(serve_tls, garbage):
+def test_garbage_at_the_tls_listener_harms_no_other_client(serve_tls, garbage):
     served = serve_tls()
     with socket.create_connection(("127.0.0.1", served.tls_port), 5) as client, \
             contextlib.suppress(OSError):
@@ -891,7 +891,7 @@ def test_rejected_early_data_is_asked_again(serve_tls):
     assert (row["failed"], row["early"], row["handshakes_resumed"]) == (0, 0, 6)
 
 
-def test_a_transport_that_cannot_be_had_says_why_and_stops_no_other(serve_tls):
+def test_an_unavailable_transport_says_why_and_stops_no_other(serve_tls):
     served = serve_tls("--tls-tickets", "0", "--tls-version", "1.2")
     rows = transports(served)
     assert "protocol version" in rows["dot13"]["refused"]
@@ -940,7 +940,7 @@ def test_load_resumes_when_the_server_has_closed(serve_tls):
     assert report["tls"]["handshakes_resumed"] == 0
 
 
-def test_load_that_does_not_believe_the_server_says_so(serve_tls):
+def test_load_reports_a_failed_verification(serve_tls):
     served = serve_tls("--tls-identity", "self-signed")
     done = run("load", "--server", served.tls_server, "--transport", "tls", "--duration", "0.2",
                "--tls-ca-file", served.ca, "--json", ok=(1,))
@@ -964,7 +964,7 @@ def test_idle_connections_are_held_and_counted(serve_tls, transport):
     assert process.returncode == 1
 
 
-def test_idle_connections_stand_beside_a_load(serve_tls):
+def test_idle_connections_stay_open_beside_a_load(serve_tls):
     served = serve_tls()
     report = json.loads(run("load", "--server", served.tls_server, "--transport", "tls",
                             "--idle-connections", "20", "--rate", "200", "--duration", "0.5",

@@ -223,7 +223,7 @@ def test_beyond_the_queue_packets_are_dropped_and_counted():
 
 
 @in_namespace
-def test_what_is_for_somebody_else_is_foreign():
+def test_packets_for_other_addresses_are_foreign():
     with Cable() as cable:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             client.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(HERE))
@@ -274,7 +274,7 @@ def test_it_outlives_its_commands_and_prints_its_figures_at_the_end():
 
 
 @in_namespace
-def test_without_the_right_to_make_a_device_it_says_so():
+def test_without_the_right_to_make_a_device_the_cable_reports_it():
     done = subprocess.run(["setpriv", "--bounding-set=-net_admin", "--inh-caps=-all", BENCH, "cable"],
                           text=True, capture_output=True, timeout=10, check=False)
     assert done.returncode == 1 and "CAP_NET_ADMIN" in done.stderr

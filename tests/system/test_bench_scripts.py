@@ -72,7 +72,7 @@ def test_an_option_that_does_not_exist_is_refused(script):
     play(script, "--no-such-option", codes=[CANNOT])
 
 
-def test_cpu_of_a_process_is_told_in_microseconds(common):
+def test_cpu_of_a_process_is_counted_in_microseconds(common):
     before = common.cpu_us(os.getpid())
     threads = common.threads_us(os.getpid())
     assert os.getpid() in threads
@@ -91,7 +91,7 @@ def test_resident_bytes_are_those_of_the_process(common):
     del held
 
 
-def test_nobody_answers_at_a_free_port(common):
+def test_no_server_answers_at_a_free_port(common):
     port = common.free_port()
     assert common.ask(port, "a.example") is None
     assert not common.await_answer(port, seconds=0.2)
@@ -236,7 +236,7 @@ def test_churn_sees_growth_and_an_overfull_cache(monkeypatch, capsys, samples, w
 @pytest.mark.parametrize("change, is_fine", [
     ({}, True), ({"lost": 1}, False), ({"unexpected": 1}, False),
     ({"rcodes": {"NOERROR": 9, "SERVFAIL": 1}}, False)])
-def test_churn_sees_what_the_load_lost(monkeypatch, capsys, change, is_fine):
+def test_churn_reports_lost_queries_of_the_load(monkeypatch, capsys, change, is_fine):
     monkeypatch.syspath_prepend(ROOT / "tests/soak")
     churn = importlib.import_module("churn")
     report = {"lost": 0, "lost_by_close": 0, "unsent": 0, "unexpected": 0, "truncated": 0, "answered": 10,

@@ -15,7 +15,7 @@ def misses(daemon):
     return daemon.metrics()["cache_misses_total"]
 
 
-def test_what_is_flushed_is_asked_for_again(nailupd, responder, dig):
+def test_flushed_names_are_asked_again(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()])
     for name in ("a.example.org", "b.example.org", "c.example.net"):
         dig(daemon, name)
@@ -58,7 +58,7 @@ def test_a_dump_fills_another_cache(nailupd, responder, dig):
     assert dig(second, "other.example.org").data
 
 
-def test_what_cannot_be_loaded_is_told_by_its_line(nailupd, responder, dig):
+def test_an_unreadable_query_file_is_reported_by_its_line(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()])
     done = load(daemon, ";answer a.test. A ttl 60\na.test. 60 IN A 192.0.2.256\n;end\n"
                         ";answer b.test. A ttl 60\nb.test. 60 IN A 192.0.2.7\n;end\n")
@@ -71,7 +71,7 @@ def test_what_cannot_be_loaded_is_told_by_its_line(nailupd, responder, dig):
     assert done.returncode == 1 and "line 1: " in done.stderr + done.stdout
 
 
-def test_a_dump_that_is_not_taken_holds_up_nobody(nailupd, responder, dig):
+def test_a_dump_that_is_not_read_holds_up_no_client(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()])
     dig(daemon, "www.example.org")
     dumps = [subprocess.Popen([program("nailupctl"), "-s", daemon.socket_path, "dump-cache"],
@@ -145,7 +145,7 @@ def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig,
     assert eventually(lambda: dig(daemon, "other.example.org").ede[:1] == [3])  # it was cached later
 
 
-def test_a_torn_snapshot_is_one_line_and_no_harm(nailupd, responder, dig, tmp_path):
+def test_a_torn_snapshot_is_reported_in_one_line_and_ignored(nailupd, responder, dig, tmp_path):
     upstream, path = responder(), tmp_path / "cache.snapshot"
     config = {"cache": {"snapshot": str(path)}}
     first = nailupd(config, upstreams=[upstream])

@@ -80,7 +80,7 @@ def test_types_are_passed_on(shared, dig, kind, wanted):
 @pytest.mark.parametrize("name, kind, status", [
     ("nx.example", "A", "NXDOMAIN"), ("nodata.example", "A", "NOERROR"),
     ("example", "NAPTR", "NOERROR"), ("example", "TYPE65280", "NOERROR")])
-def test_what_is_not_there_is_told_with_the_soa(shared, dig, name, kind, status):
+def test_negative_answers_carry_the_soa(shared, dig, name, kind, status):
     daemon, _ = shared
     answer = dig(daemon, name, kind)
     assert (answer.status, answer.rows) == (status, [])
@@ -138,7 +138,7 @@ def test_a_ttl_counts_down(shared, dig):
     (["+header-only"], "NOERROR"),  # only asks for a cookie (RFC 7873 section 5.4)
     (["-c", "CH"], "REFUSED"), (["-t", "AXFR"], None), (["-t", "IXFR=1"], None)],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value)
-def test_what_is_no_ordinary_question_is_told_so(shared, dig, options, status):
+def test_unusual_questions_get_an_error(shared, dig, options, status):
     daemon, _ = shared
     answer = dig(daemon, NAME, "A", *options)
     if status:
@@ -156,7 +156,7 @@ def test_dig_pipelines_over_a_connection_kept_open(daemon, upstream, tmp_path):
     assert upstream.stats()["udp_queries"] == len(questions)
 
 
-def test_the_idle_timeout_is_told_to_clients_that_ask(shared, dig):
+def test_the_idle_timeout_is_sent_to_clients_that_ask(shared, dig):
     daemon, _ = shared
     assert "KEEPALIVE: 30.0" in dig(daemon, NAME, "A", "+tcp", "+keepalive").text
     assert "KEEPALIVE" not in dig(daemon, NAME, "A", "+notcp").text

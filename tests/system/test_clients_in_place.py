@@ -120,7 +120,7 @@ def test_a_flooder_is_told_to_come_over_tcp_and_its_neighbours_are_served(nailup
         assert {client.read()[2] & 2 for _ in range(3 * QPS)} == {0}
 
 
-def test_without_a_slip_what_is_above_the_limit_hears_nothing(nailupd, responder):
+def test_without_a_slip_queries_above_the_limit_get_no_answer(nailupd, responder):
     daemon = nailupd({"server": {"rate-limit": {"queries-per-second": QPS, "slip": 0}}},
                      upstreams=[responder()])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -171,7 +171,7 @@ def test_one_client_cannot_take_all_that_may_wait(nailupd, responder):
     assert daemon.metrics()['waiting_refused_total{bound="all"}'] == 0
 
 
-def test_who_asks_and_leaves_cannot_take_all_either(nailupd, responder):
+def test_clients_that_ask_and_leave_cannot_take_all_room(nailupd, responder):
     daemon = nailupd({"server": {"max-waiting-per-client": 10}}, upstreams=[responder("--delay", 1500)])
     for number in range(10):
         with Stream(daemon, FLOODER) as client:

@@ -56,7 +56,7 @@ def queries(daemon):
 
 # ---- lookup, zones, log-level ----
 
-def test_lookup_tells_what_then_happens_and_asks_nobody(cockpit, dig):
+def test_lookup_predicts_the_answer_without_asking_a_server(cockpit, dig):
     def told(name, kind="A"):
         return cockpit.ask("lookup", name, kind)["lookup"]
 
@@ -106,7 +106,7 @@ def test_lookup_tells_how_an_answer_grows_old(cockpit, dig):
         "in its last tenth")
 
 
-def test_zones_tells_who_is_good_and_what_is_answered_here(cockpit):
+def test_zones_lists_healthy_servers_and_local_data(cockpit):
     told = cockpit.ask("zones")
     assert [(zone["zone"], zone["transport"], zone["upstreams"], zone["good"])
             for zone in told["zones"]] == [(".", "udp", 2, 2), ("corp.example.", "tcp", 1, 1)]
@@ -211,7 +211,7 @@ def exits(*words):
     return done.returncode, done.stderr
 
 
-def test_exit_codes_say_what_went_wrong(cockpit, tmp_path):
+def test_exit_codes_name_the_kind_of_failure(cockpit, tmp_path):
     here = ("-s", cockpit.socket_path)
     assert exits(*here, "lookup", "www.example")[0] == 0
     assert exits(*here, "lookup", "a..b")[0] == 1
@@ -226,13 +226,13 @@ def test_exit_codes_say_what_went_wrong(cockpit, tmp_path):
     assert "did you mean" not in exits(*here, "xylophone")[1]
 
 
-def test_names_of_strangers_command_no_terminal(cockpit):
+def test_foreign_names_do_not_control_the_terminal(cockpit):
     done = cockpit.ctl("lookup", r"a\027[2J\155b.\007example")
     assert done.returncode == 0 and r"a\027[2j\155b.\007example." in done.stdout
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stdout)
 
 
-def test_requests_of_bad_manners_harm_nobody(cockpit):
+def test_malformed_requests_do_no_harm(cockpit):
     def told(line):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(cockpit.socket_path)
@@ -315,7 +315,7 @@ def test_a_watch_tells_rates_from_the_second_block_on(cockpit, dig):
         one.terminate()
 
 
-def test_a_daemon_that_goes_and_comes_is_waited_for(nailupd):
+def test_watch_waits_for_a_daemon_that_restarts(nailupd):
     daemon = nailupd(upstreams=["127.0.0.1@9"])
     with watching(daemon, "--watch", "0.1", "status") as one:
         assert one.stdout.readline() == "daemon\n"
@@ -326,7 +326,7 @@ def test_a_daemon_that_goes_and_comes_is_waited_for(nailupd):
         one.terminate()
 
 
-def test_a_reply_that_breaks_off_is_told_and_tried_again(tmp_path):
+def test_a_truncated_reply_is_reported_and_retried(tmp_path):
     path = str(tmp_path / "liar.sock")
     with socket.socket(socket.AF_UNIX) as liar:
         liar.bind(path)
@@ -350,7 +350,7 @@ def test_a_reply_that_breaks_off_is_told_and_tried_again(tmp_path):
         thread.join(60)
 
 
-def test_watchers_that_vanish_harm_nobody(cockpit):
+def test_watchers_that_vanish_do_no_harm(cockpit):
     for _ in range(5):
         with watching(cockpit, "--watch", "0.1", "upstreams") as one:
             one.stdout.readline()
@@ -552,7 +552,7 @@ def offered(request, tmp_path):
     return ask
 
 
-def test_shells_know_every_command_and_what_it_takes(offered, tmp_path):
+def test_shells_complete_every_command_and_its_arguments(offered, tmp_path):
     (tmp_path / "a.yaml").touch()
     cases = {
         "nailupctl ": set(VERBS),
@@ -583,7 +583,7 @@ def test_shells_know_the_upstreams_of_the_daemon(offered, nailupd, responder):
 
 
 @pytest.mark.parametrize("name", ["nailupd", "nailupctl", "nailup-bench"])
-def test_the_table_of_options_is_what_the_programs_say_of_themselves(name):
+def test_the_table_of_options_matches_the_programs_help(name):
     commands = ["", *(BENCH_COMMANDS if name == "nailup-bench" else [])]
     for command in commands:
         done = subprocess.run([program(name), *([command] if command else []), "--help"], text=True,

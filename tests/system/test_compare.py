@@ -76,7 +76,7 @@ def test_misses_go_to_the_upstream_over_the_transport_that_is_measured(results):
             assert (row["queries_per_write"] == "") == (row["transport"] == "udp")
 
 
-def test_the_tables_are_whole_and_say_where_others_are_better(results):
+def test_the_tables_are_complete_and_list_where_others_are_better(results):
     text = (results / "results.md").read_text(encoding="utf-8")
     tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
     assert len(tables) == 3  # hits, misses, over time
@@ -143,7 +143,7 @@ def test_recycling_is_compared_with_the_same_distance_without_it(far_results):
     assert "p99 over TCP with recycling after 100 queries, to that without" in text
 
 
-def test_what_is_far_goes_over_the_cable_or_the_report_says_that_there_is_none(far_results):
+def test_distances_use_the_cable_or_the_report_says_that_it_is_missing(far_results):
     no_cable = json.loads((far_results / "facts.json").read_text(encoding="utf-8"))["no_cable"]
     text = (far_results / "results.md").read_text(encoding="utf-8")
     assert ("there was no cable" in text) == (no_cable is not None)
@@ -234,7 +234,7 @@ def test_a_second_version_of_a_peer_has_rows_of_its_own(tmp_path):
     assert "| nailupd 99.7.0 |" in text and "99.7.0 99.7.0" not in text
 
 
-def test_what_is_not_known_is_refused(tmp_path):
+def test_unknown_names_are_refused(tmp_path):
     for options in (["--cells", "nonsense"], ["--peers", "nonsense"], ["--also", "nonsense=/bin/true"],
                     ["--also", "unbound=nonsense"]):
         done = compare(tmp_path, *options)
@@ -259,7 +259,7 @@ class MadeUpCell:
     name = "hit"
 
 
-def test_of_ours_the_median_counts_and_of_others_the_best_round(compare_modules):
+def test_the_median_counts_for_us_and_the_best_round_for_others(compare_modules):
     _, summary, _ = compare_modules
     results = summary.Results([made_up_row(server, number, cpu_us_per_query=cost) for server in
                                ("nailupd", "unbound") for number, cost in enumerate((30.0, 10.0, 20.0))])
@@ -285,7 +285,7 @@ def test_every_figure_of_a_peer_that_is_better_is_listed(compare_modules):
     assert listed["dnsdist", "p50"].is_noise() and not listed["unbound", "p50"].is_noise()
 
 
-def test_who_fails_is_better_at_nothing_but_is_named(compare_modules):
+def test_a_failing_server_is_never_better_but_is_named(compare_modules):
     _, summary, _ = compare_modules
     results = summary.Results([made_up_row("nailupd", 0), made_up_row("unbound", 0, 50.0, p50_us=1.0)])
     assert summary.better(results, [MadeUpCell]) == []
@@ -367,7 +367,7 @@ def test_tables_and_charts_can_be_made_again_from_the_files_alone(results, tmp_p
     assert not (tmp_path / "unused").exists()
 
 
-def test_a_folder_without_a_run_cannot_be_told_again(tmp_path):
+def test_a_folder_without_a_run_cannot_be_reported_again(tmp_path):
     done = compare(tmp_path, "--again", tmp_path)
     assert done.returncode == 1 and "--again takes the folder of a run" in done.stderr
     assert "Traceback" not in done.stderr

@@ -33,7 +33,7 @@ def write(folder, config, name="nailup.yaml"):
 # ---- the command line ----
 
 
-def test_version_and_help_are_told_without_a_configuration():
+def test_version_and_help_need_no_configuration():
     assert re.fullmatch(r"nailupd \d+\.\d+\.\d+\nwith(out)?: libsystemd\nwith(out)?: dnstap\n",
                         run("-V").stdout)
     assert run("-h").stdout.startswith("usage: nailupd")
@@ -53,7 +53,7 @@ def test_a_good_file_passes_the_check(tmp_path, make_config):
 
 
 @pytest.mark.parametrize("option", [[], ["-t"], ["--print-config"]])
-def test_every_error_of_a_file_is_told_with_its_position(tmp_path, option):
+def test_every_error_of_a_file_is_reported_with_its_position(tmp_path, option):
     path = write(tmp_path, "server:\n  workerz: 1\ncache:\n  size: much\n"
                            "forward-zones: [{name: ., upstreams: [127.0.0.1]}]\n")
     done = run("-c", path, *option)
@@ -296,7 +296,7 @@ def test_a_second_signal_does_not_wait(nailupd, responder):
         assert daemon.stop(within=3) == 0
 
 
-def test_the_log_tells_where_it_listens_and_what_is_nailed(nailupd, responder):
+def test_the_log_names_listeners_and_nailed_addresses(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)
     assert f"listening on {daemon.server}" in daemon.log()
@@ -396,7 +396,7 @@ def test_the_control_socket_is_for_owner_and_group(nailupd):
     assert stat.S_IMODE(os.stat(daemon.socket_path).st_mode) == 0o660
 
 
-def test_hostile_clients_of_the_control_socket_harm_nobody(nailupd):
+def test_hostile_clients_of_the_control_socket_do_no_harm(nailupd):
     daemon = nailupd(upstreams=["127.0.0.1"], workers=2)
     held = []
     for data in [b"", b"status", b"x" * 10000, b"\0\n", b"\n", b"\t\t\n", b"status\tmore\n",

@@ -120,7 +120,7 @@ def is_answered(client):
         return rcode_of(client.read()) == 0
 
 
-def test_refused_clients_take_no_place_of_allowed_ones(both, opened, authority):
+def test_refused_clients_leave_room_for_allowed_ones(both, opened, authority):
     """Twenty refused addresses open as many connections as they can and hold them, while forty allowed clients
     come."""
     daemon = both({"max-clients": 40})
@@ -143,7 +143,7 @@ def test_refused_clients_take_no_place_of_allowed_ones(both, opened, authority):
     eventually(lambda: daemon.metrics()["stream_clients"] == 0)
 
 
-def test_a_refused_client_is_told_so_over_tcp(both):
+def test_a_refused_client_gets_refused_over_tcp(both):
     daemon = both({})
     with Stream(daemon, "127.0.9.1") as client:
         client.send(query("refused.example", 9))

@@ -143,7 +143,7 @@ def kdig(server, *options, names=(NAME,)):
     return done.stdout + done.stderr
 
 
-def test_kdig_is_answered_when_it_asks_for_no_proof(dot):
+def test_kdig_without_verification_is_answered(dot):
     daemon = dot()
     text = kdig(daemon.tls, "+tls")
     assert "status: NOERROR" in text and "TLS session (TLS1.3)" in text
@@ -313,7 +313,7 @@ def test_sessions_are_resumed_with_any_worker(dot, authority, version):
     assert daemon.metrics()['tls_handshakes_total{result="resumed"}'] == 8
 
 
-def test_s_client_resumes_what_it_saved(dot, authority):
+def test_s_client_resumes_its_saved_session(dot, authority):
     daemon = dot()
     saved = authority.folder / "session"
     for option in ("-tls1_2", "-tls1_3"):
@@ -354,7 +354,7 @@ def test_a_handshake_that_dawdles_is_cut(dot):
     assert daemon.metrics()['tls_handshakes_total{result="timeout"}'] == 1
 
 
-def test_an_idle_client_is_told_and_closed_with_close_notify(dot):
+def test_an_idle_client_is_closed_with_close_notify(dot):
     daemon = dot({"server": {"client-idle-timeout": "1s"}})
     with TlsStream(daemon.tls) as client:
         client.send(query_with_options((KEEPALIVE, b"")))
@@ -403,7 +403,7 @@ def serves(daemon, der):
         return client.certificate() == der and client.ask()
 
 
-def test_a_new_certificate_is_served_and_nobody_is_cut_off(dot, authority):
+def test_a_new_certificate_is_served_and_cuts_off_no_client(dot, authority):
     daemon = dot(workers=2)
     old = authority.der()
     with TlsStream(daemon.tls, authority) as client:
@@ -453,7 +453,7 @@ SPOILT = [spoil_with_another_key, spoil_by_half, spoil_by_removal, spoil_with_no
 
 
 @pytest.mark.parametrize("spoil", SPOILT)
-def test_a_certificate_that_is_no_good_changes_nothing(dot, authority, spoil):
+def test_a_bad_certificate_changes_nothing(dot, authority, spoil):
     daemon = dot()
     old = authority.der()
     spoil(authority)
@@ -543,7 +543,7 @@ def test_a_tls_address_in_use_exits_with_3(tmp_path, make_config, authority):
     assert f"{ip}@{port}" in done.stderr and "server.listen-tls" in done.stderr
 
 
-def test_udp_beside_tls_may_be_somebody_elses(dot, authority):
+def test_udp_beside_tls_may_belong_to_another_server(dot, authority):
     with socket.socket(type=socket.SOCK_DGRAM) as quic:
         quic.bind(("127.0.0.1", 0))
         daemon = dot({"server": {"listen-tls": ["127.0.0.1@%d" % quic.getsockname()[1]]}})

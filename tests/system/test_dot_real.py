@@ -249,7 +249,7 @@ def test_weak_or_foreign_handshakes_are_not_accepted(s_server, nailupd, dig, opt
     assert daemon.metrics()['upstream_dials_total{transport="tls",result="ok"}'] == 0
 
 
-def test_what_is_no_dns_is_no_answer(s_server, nailupd, dig):
+def test_other_protocols_are_not_answers(s_server, nailupd, dig):
     """-rev gives each line back in reverse."""
     daemon = nailupd({"upstream": {"query-timeout": "300ms"}},
                      upstreams=[s_server("-alpn", "dot", "-rev")], nailed=True)

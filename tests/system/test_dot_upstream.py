@@ -122,7 +122,7 @@ def check_nothing_told(upstream, version):
 
 @VERSIONS
 @pytest.mark.parametrize("peer", IMPOSTORS | BREAKERS)
-def test_strict_asks_nobody_who_is_not_the_upstream(secure, dig, peer, version):
+def test_strict_asks_no_server_with_a_false_identity(secure, dig, peer, version):
     options, section, text, advice = (IMPOSTORS | BREAKERS)[peer]
     daemon, upstream = secure(*options, "--tls-version", version, sniffed=True, **section)
     check_refusal(daemon, dig, text, advice)
@@ -135,7 +135,7 @@ def test_strict_asks_nobody_who_is_not_the_upstream(secure, dig, peer, version):
 
 
 @pytest.mark.parametrize("peer", DAWDLERS)
-def test_strict_waits_for_a_handshake_no_longer_than_it_may(secure, dig, peer):
+def test_strict_waits_for_a_handshake_up_to_its_limit(secure, dig, peer):
     options, section, text, advice = DAWDLERS[peer]
     daemon, upstream = secure(*options, sniffed=True, **{"connect-timeout": "300ms"}, **section)
     check_refusal(daemon, dig, text, advice)
@@ -143,7 +143,7 @@ def test_strict_waits_for_a_handshake_no_longer_than_it_may(secure, dig, peer):
     assert counted(daemon, "upstream_dials_total", 'result="timeout"') >= 1
 
 
-def test_strict_says_nothing_to_a_server_of_plain_text(secure, dig, nailupd, responder):
+def test_strict_sends_no_query_to_a_server_of_plain_text(secure, dig, nailupd, responder):
     """The server takes the handshake for a long message and waits for the rest."""
     upstream = responder(transport="tls")
     daemon = nailupd({"upstream": {"connect-timeout": "300ms"}, "forward-zones": [
@@ -198,7 +198,7 @@ def test_opportunistic_answers_at_once_and_takes_tls_when_it_is_mended(secure, p
 
 
 @pytest.mark.parametrize("peer", IMPOSTORS)
-def test_opportunistic_speaks_tls_with_whoever_answers(secure, peer, tmp_path):
+def test_opportunistic_speaks_tls_with_any_server(secure, peer, tmp_path):
     options, section, *_ = IMPOSTORS[peer]
     daemon, upstream = secure(*options, profile="opportunistic", **section)
     (conn,) = await_ready(daemon)
@@ -222,7 +222,7 @@ def test_opportunistic_without_udp_asks_over_tcp(secure, tmp_path):
 @pytest.mark.parametrize("pins", [["right"], [OTHER_PIN, "right"], ["right", OTHER_PIN]],
                          ids=["one", "second", "first"])
 @pytest.mark.parametrize("identity", ["good", "self-signed"])
-def test_a_pinned_key_is_proof_whoever_signed_it(responder, nailupd, dig, version, pins, identity):
+def test_a_pinned_key_is_proof_with_any_signature(responder, nailupd, dig, version, pins, identity):
     upstream = responder("--tls-identity", identity, "--tls-version", version, transport="tls")
     section = {"ca-bundle": "", "pin-sha256": [pin.replace("right", upstream.pin) for pin in pins]}
     daemon = nailupd({"upstream": section}, upstreams=[upstream], nailed=True)
@@ -252,7 +252,7 @@ def test_a_change_of_keys_with_both_pins_costs_no_answer(responder, nailupd, dig
 
 @VERSIONS
 @pytest.mark.parametrize("way", ["auth-name", "#name"])
-def test_a_name_is_checked_and_told(responder, nailupd, dig, way, version):
+def test_a_wrong_name_is_reported(responder, nailupd, dig, way, version):
     upstream = responder("--tls-name", "dns.example", "--tls-version", version, transport="tls")
     if way == "#name":
         section, upstream.servers = {}, [upstream.server + "#dns.example"]
@@ -266,14 +266,14 @@ def test_a_name_is_checked_and_told(responder, nailupd, dig, way, version):
     assert told == ["dns.example"]
 
 
-def test_an_address_is_not_told_as_a_name(secure, dig):
+def test_an_address_is_not_reported_as_a_name(secure, dig):
     daemon, upstream = secure()
     assert dig(daemon, NAME).status == "NOERROR"
     assert upstream.stats()["tls_with_sni"] == 0  # RFC 6066 section 3
 
 
 @VERSIONS
-def test_a_client_certificate_is_shown_to_who_wants_it(responder, nailupd, dig, tmp_path, version):
+def test_a_client_certificate_is_sent_on_request(responder, nailupd, dig, tmp_path, version):
     pair = str(tmp_path / "client.pem")
     upstream = responder("--tls-late-alert", "--tls-version", version, "--tls-client-file", pair,
                          transport="tls")
@@ -395,7 +395,7 @@ def test_a_session_file_that_is_not_sound_is_refused_with_a_line(saved, nailupd,
     assert handshakes(upstream) == (1, 0)
 
 
-def test_a_session_file_that_cannot_be_written_is_told_at_the_start(responder, nailupd):
+def test_a_session_file_that_cannot_be_written_is_reported_at_the_start(responder, nailupd):
     daemon = nailupd({"upstream": {"session-file": "/proc/self/sessions"}},
                      upstreams=[responder(transport="tls")])
     assert "cannot write session-file /proc/self/sessions" in daemon.log()
@@ -615,18 +615,18 @@ def test_connections_and_metrics_show_tls(secure, dig, version):
 
 def test_the_key_log_fits_the_connections_and_is_warned_of(responder, nailupd, dig, tmp_path,
                                                            listeners):  # noqa: F811
-    upstream = responder(transport="tls")
-    sniffer = Sniffer(upstream)
-    listeners.append(sniffer)
-    path = tmp_path / "keys"
-    daemon = nailupd({"log": {"tls-keys": str(path)}}, upstreams=[sniffer], nailed=True)
-    assert dig(daemon, NAME).status == "NOERROR"
-    warnings = [line for line in daemon.log().splitlines() if "secrets" in line]
-    assert len(warnings) == 1 and "warning" in warnings[0] and str(path) in warnings[0]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-    client_random = bytes(sniffer.flows[0])[11:43].hex()  # RFC 8446 section 4.1.2
-    for label, random, secret in rows:
+                                                           upstream = responder(transport="tls")
+                                                           sniffer = Sniffer(upstream)
+                                                           listeners.append(sniffer)
+                                                           path = tmp_path / "keys"
+                                                           daemon = nailupd({"log": {"tls-keys": str(path)}}, upstreams=[sniffer], nailed=True)
+                                                           assert dig(daemon, NAME).status == "NOERROR"
+                                                           warnings = [line for line in daemon.log().splitlines() if "secrets" in line]
+                                                           assert len(warnings) == 1 and "warning" in warnings[0] and str(path) in warnings[0]
+                                                           assert stat.S_IMODE(path.stat().st_mode) == 0o600
+                                                           rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
+                                                           client_random = bytes(sniffer.flows[0])[11:43].hex()  # RFC 8446 section 4.1.2
+                                                           for label, random, secret in rows:
         assert random.lower() == client_random and re.fullmatch("([0-9a-fA-F]{2}){32,48}", secret)
     assert {"CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
             "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"} <= {row[0] for row in rows}

@@ -110,7 +110,7 @@ def test_the_median_of_rounds_has_never_as_the_longest_time():
     assert verdict.median(rounds) == verdict.Figures(2000, 3, 0, 10.0, 10.0, 10.0, 7.0)
 
 
-def test_a_fault_begins_and_ends_and_repeats_when_its_row_says():
+def test_a_fault_begins_ends_and_repeats_as_its_row_says():
     for one in rows.ROWS:
         steps = rows.schedule(one, 5, 15)
         assert [at_s for at_s, _ in steps] == sorted(at_s for at_s, _ in steps)

@@ -83,14 +83,14 @@ def test_a_daemon_that_was_asked_nothing_has_sent_nothing(harness):
 
 
 @alone
-def test_a_user_that_nobody_can_become_is_an_error(harness):
+def test_an_unknown_user_is_an_error(harness):
     daemon = harness.spawn({"server": {"user": "65534:65534"}, "control": None})
     assert daemon.wait(20) == 3
     assert "65534" in harness.log().splitlines()[-1]
 
 
 @alone
-def test_a_control_socket_that_nobody_asked_for_may_be_missing(harness):
+def test_a_control_socket_by_default_may_be_missing(harness):
     serve_all(harness)
     daemon = harness.start({"control": None})
     answers(harness, "www.tld.", ["192.0.2.1"])
@@ -223,7 +223,7 @@ def test_a_stub_zone_asks_its_servers_and_may_do_without_the_cache(harness):
 
 
 @alone
-def test_who_does_not_desire_recursion_gets_what_the_cache_has(harness):
+def test_queries_without_rd_are_answered_from_the_cache(harness):
     serve_all(harness)
     daemon = harness.start()
     assert harness.ask("www.tld.", flags=0).rcode == 5

@@ -62,7 +62,7 @@ def test_every_zone_is_delegated_and_served():
     assert set(ZONES) == delegated
 
 
-def test_the_table_says_what_a_zone_file_means():
+def test_the_table_matches_the_zone_files():
     def rows(name, kind="A"):
         return {data for _, _, data in truth(name, kind).rows}
 
@@ -79,7 +79,7 @@ def test_the_table_says_what_a_zone_file_means():
     assert truth("www.six.one.", "A", has_ipv6=False).state == FAILS
 
 
-def test_a_wrong_answer_is_told():
+def test_a_wrong_answer_is_reported():
     right = truth("www.good.one.", "A")
     assert judge(right, "NOERROR", set(right.rows)) is None
     assert judge(right, "NOERROR", set(list(right.rows)[:1])) and judge(right, "SERVFAIL", set())
@@ -159,7 +159,7 @@ def test_a_resolver_finds_every_name_or_differs_for_a_known_reason(tree, name):
 
 
 @pytest.mark.parametrize("name", run.RESOLVERS)
-def test_what_a_server_says_about_other_zones_is_not_believed(tree, name):
+def test_records_of_other_zones_are_not_trusted(tree, name):
     poison = [("www.poison.one.", kind) for kind in ("A", "AAAA", "NS")]
     good = [("www.good.one.", "A"), ("good.one.", "NS")]
     with resolver(tree, name) as other:
@@ -167,7 +167,7 @@ def test_what_a_server_says_about_other_zones_is_not_believed(tree, name):
             assert not compare.compare(tree, name, other.address, asked)[0]
 
 
-def test_another_port_will_do_for_those_who_can_ask_it(tmp_path):
+def test_another_port_works_for_resolvers_that_can_use_it(tmp_path):
     try:
         with run.Place() as place, run.Hierarchy(tmp_path, place, port=5399) as other, run.start_named(other) as named:
             assert other.ask(named.address, [("www.away.one.", "A")])[0]["rows"]

@@ -80,7 +80,7 @@ def replay(told, **environment):
 VPN = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp.example", "VPN_IP4_NAMESERVERS": "10.8.0.1"}
 
 
-def test_a_vpn_has_its_zones_as_long_as_it_is_there(told):
+def test_a_vpn_has_its_zones_while_it_is_up(told):
     vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp.example ~lab.example",
            "VPN_IP4_NAMESERVERS": "10.8.0.1 10.8.0.2", "VPN_IP6_NAMESERVERS": "fd00::1"}
     assert dispatcher(told, "wlan0", "vpn-up", **vpn) == [
@@ -91,7 +91,7 @@ def test_a_vpn_has_its_zones_as_long_as_it_is_there(told):
     assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") == []
 
 
-def test_a_network_claims_only_what_it_was_allowed(told):
+def test_a_network_claims_only_allowed_zones(told):
     network = {"IP4_DOMAINS": "bank.example office.example", "IP4_NAMESERVERS": "192.168.1.1"}
     assert dispatcher(told, "eth0", "up", **network) == []
     assert dispatcher(told, "eth0", "up", NETWORK_ZONES="office.example", **network) == [
@@ -101,7 +101,7 @@ def test_a_network_claims_only_what_it_was_allowed(told):
     assert dispatcher(told, "eth0", "down") == ["forward . off"]
 
 
-def test_what_is_no_zone_and_no_address_is_left_out(told):
+def test_invalid_zones_and_addresses_are_left_out(told):
     assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
                       VPN_IP4_DOMAINS="-s $(id) `id` a;b * ok.example",
                       VPN_IP4_NAMESERVERS="1.2.3.4;id --json * $(id) 10.0.0.1") == [
@@ -139,7 +139,7 @@ def test_an_address_of_the_link_gets_its_interface(told):
                       IP6_NAMESERVERS="%eth1 fe80::1%$(id) fe80::1%a/b ::1%") == []
 
 
-def test_one_bad_server_is_left_out_and_told(told):
+def test_one_bad_server_is_left_out_and_reported(told):
     network = {"IP4_DOMAINS": "a.example", "NETWORK_ZONES": "a.example",
                "IP4_NAMESERVERS": "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.1"}
     assert dispatcher(told, "eth0", "up", **network, REFUSED="192.0.2.2") == [
@@ -160,7 +160,7 @@ def test_more_servers_than_nailupctl_takes_are_not_given(told):
     assert said == ["forward . " + " ".join(many.split()[:14])]
 
 
-def test_a_zone_of_two_networks_stays_until_both_are_gone(told):
+def test_a_zone_of_two_networks_stays_until_both_have_left(told):
     dispatcher(told, "wlan0", "vpn-up", **VPN)
     other = {"VPN_IP_IFACE": "tun1", "VPN_IP4_DOMAINS": "Corp.Example. lab.example",
              "VPN_IP4_NAMESERVERS": "10.9.0.1"}
@@ -182,7 +182,7 @@ def test_a_zone_of_both_families_stays_until_both_leases_end(told):
     assert dhclient(told, "STOP", **zones) == ["forward office.example off"]
 
 
-def test_what_was_set_is_set_again_when_the_daemon_starts(told):
+def test_servers_set_at_run_time_are_set_again_after_a_restart(told):
     assert replay(told) == []
     dispatcher(told, "wlan0", "vpn-up", **VPN)
     dispatcher(told, "eth0", "up", NETWORK_ZONES=".", IP4_NAMESERVERS="192.0.2.1", DOWN="yes")

@@ -38,7 +38,7 @@ def imported(source, tmp_path):
 
 
 @pytest.mark.parametrize("source", CORPUS, ids=lambda path: path.stem)
-def test_what_is_printed_loads(source, tmp_path):
+def test_the_printed_configuration_loads(source, tmp_path):
     imported(source, tmp_path)
 
 
@@ -60,7 +60,7 @@ def test_unbounds_example_with_every_option_loads_and_knows_every_word(tmp_path)
 
 
 @pytest.mark.skipif(not shutil.which("unbound-checkconf"), reason="unbound is not installed")
-def test_what_unbound_takes_is_taken(tmp_path):
+def test_options_that_unbound_accepts_are_accepted(tmp_path):
     source = Path(__file__).parents[1] / "fuzz/corpus/import_unbound/proposal.conf"
     plain = tmp_path / "plain.conf"
     plain.write_text("server:\n chroot: ''\n directory: ''\n username: ''\n pidfile: ''\n" + "".join(
@@ -100,7 +100,7 @@ remote-control:
         assert daemon.wait(60) == 0
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_does_not_exist_is_reported(tmp_path):
     made = run(program("nailupd"), "--import-unbound", tmp_path / "none")
     assert made.returncode == 1
     assert "none:1:1: error: cannot be read: No such file or directory" in made.stderr

@@ -38,7 +38,7 @@ def test_files_are_checked_as_one(main_file, tmp_path):
     assert few.startswith(f"{wrong}:3:16: error: server.max-clients: takes a whole number")
 
 
-def test_what_is_printed_is_all_of_them(main_file, tmp_path):
+def test_the_printed_configuration_is_complete(main_file, tmp_path):
     printed = check(main_file, "--print-config").stdout
     assert "192.0.2.53" in printed and "nas.lan. A 192.0.2.7" in printed
     whole = tmp_path / "whole.yaml"

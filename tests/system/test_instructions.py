@@ -74,7 +74,7 @@ def test_instructions_are_in_the_modules_that_the_path_goes_through(counted):
     assert paths["hit UDP"]["modules"].get("upstream", 0) < 0.01 * paths["miss UDP"]["modules"]["upstream"]
 
 
-def test_a_function_costs_no_more_than_all_and_is_told_with_what_it_calls(counted):
+def test_a_function_costs_no_more_than_its_total_with_callees(counted):
     paths, text = counted
     for figures in paths.values():
         assert figures["functions"]
@@ -98,7 +98,7 @@ def test_a_path_that_costs_more_than_before_fails(counted, tmp_path):
     assert "MORE: hit TCP" in done.stdout
 
 
-def test_a_path_that_costs_less_than_before_is_told_and_fine(counted, tmp_path):
+def test_a_cheaper_path_is_reported_and_passes(counted, tmp_path):
     doctored = copy.deepcopy(counted[0])
     doctored["hit TCP"]["instructions_per_query"] *= 1.2
     done = compared(tmp_path, doctored)
@@ -113,7 +113,7 @@ def test_a_comparison_with_nothing_in_common_fails(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"paths": {"hit TCP": {}}}'])
-def test_a_file_that_is_none_of_ours_is_refused_before_anything_is_counted(tmp_path, content):
+def test_a_foreign_file_is_refused_before_counting(tmp_path, content):
     broken = tmp_path / "broken.json"
     broken.write_text(content, encoding="utf-8")
     done = instructions("--compare", broken)

@@ -77,7 +77,7 @@ def test_one_address_cannot_take_all_places(nailupd, responder):
     assert is_served(daemon, "127.0.0.2")
 
 
-def test_more_queries_than_may_wait_are_told_so(nailupd, responder):
+def test_queries_beyond_the_limit_of_waiting_ones_are_refused(nailupd, responder):
     daemon = nailupd({"server": {"max-waiting": 10}}, upstreams=[responder("--delay", 1000)])
     with Stream(daemon) as client:
         client.send(*[query(f"n{i}.example", i) for i in range(40)])
@@ -189,7 +189,7 @@ def test_many_large_answers_at_once_reach_a_client_that_reads(nailupd, responder
     assert sum(map(len, answers)) > 250 * 3000
 
 
-def test_a_client_whose_answers_found_no_room_gets_a_fin_after_those_that_did(nailupd, responder):
+def test_a_client_with_dropped_answers_gets_a_fin_after_the_others(nailupd, responder):
     daemon = nailupd(upstreams=[responder("--delay", 100)])
     with Stream(daemon, receive_bytes=4096) as client:
         names = [f"big.n{i % 50}.example" for i in range(256)]
@@ -206,7 +206,7 @@ def test_a_client_whose_answers_found_no_room_gets_a_fin_after_those_that_did(na
             pytest.fail(f"a reset after {answers} answers")
 
 
-def test_clients_that_leave_before_the_answer_harm_nobody(nailupd, responder):
+def test_clients_that_leave_before_the_answer_harm_no_other(nailupd, responder):
     daemon = nailupd(upstreams=[responder("--delay", 100)], workers=2)
     for i in range(100):
         with Stream(daemon) as client:
@@ -248,7 +248,7 @@ def test_memory_is_bounded_in_a_flood_of_unique_names(nailupd, responder):
     assert cache["size_bytes"] <= cache["limit_bytes"] == CACHE
 
 
-def test_a_flood_does_not_drive_out_what_is_popular(nailupd, responder):
+def test_a_flood_does_not_evict_popular_names(nailupd, responder):
     upstream = responder()
     daemon = nailupd({"cache": {"size": "2MiB"}}, upstreams=[upstream])
     running = Load(daemon, "--max", "--in-flight", 20, "--connections", 2, "--duration", 2.5)
@@ -323,7 +323,7 @@ def test_queries_split_at_every_byte_are_answered(nailupd, responder):
             assert client.read()[:2] == b"\0\x4d"
 
 
-def test_the_largest_message_is_taken_and_told_to_be_wrong(nailupd, responder):
+def test_the_largest_message_is_read_and_gets_formerr(nailupd, responder):
     daemon = nailupd(upstreams=[responder()])
     with Stream(daemon) as client:
         client.send(query() + os.urandom(65535 - len(query())), query("next.example", 2))

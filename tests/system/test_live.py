@@ -88,7 +88,7 @@ def test_root_without_a_user_is_warned(nailupd):
 
 
 @needs_root
-def test_who_is_that_user_already_only_loses_what_is_too_much(open_folder, make_config):
+def test_the_configured_user_only_loses_extra_rights(open_folder, make_config):
     config = make_config({"server": {"user": "nobody"},
                           "control": {"socket": str(open_folder / "control.sock")}},
                          upstreams=["127.0.0.1@9"])
@@ -112,7 +112,7 @@ def test_who_is_that_user_already_only_loses_what_is_too_much(open_folder, make_
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="needs setpriv")
-def test_who_is_not_root_cannot_become_another(open_folder, make_config):
+def test_without_root_the_user_cannot_change(open_folder, make_config):
     config = make_config({"server": {"user": "4242:4242"},
                           "control": {"socket": ""}}, upstreams=["127.0.0.1@9"])
     path = open_folder / "nailup.yaml"
@@ -170,7 +170,7 @@ echo exit $?
 
 
 @needs_root
-def test_low_ports_are_served_by_who_is_not_root(open_folder):
+def test_low_ports_are_served_without_root(open_folder):
     if not can_make_network():
         pytest.skip("needs a network namespace, which this kernel or container refuses")
     path, control = open_folder / "nailup.yaml", open_folder / "control.sock"
@@ -195,7 +195,7 @@ def test_the_control_socket_has_the_mode_that_is_wanted(nailupd):
 
 
 @needs_root
-def test_the_group_of_the_control_socket_may_ask_and_others_are_told_its_name(
+def test_the_group_of_the_control_socket_may_ask_and_others_learn_its_name(
         open_folder, make_config, nailupd):
     group = grp.getgrgid(1).gr_name  # daemon
     daemon = nailupd({"control": {"socket": str(open_folder / "control.sock"), "owner": "nobody",
@@ -260,7 +260,7 @@ def manager(tmp_path, monkeypatch):
     one.socket.close()
 
 
-def test_ready_reloading_ready_and_stopping_are_told_in_order(manager, nailupd, dig):
+def test_ready_reloading_ready_and_stopping_are_sent_in_order(manager, nailupd, dig):
     daemon = nailupd(upstreams=["127.0.0.1@9"], workers=2)
     assert manager.hear() == {"READY": "1"}
     assert re.match(r"\d+ queries .*, \d+ connections to upstreams ready", manager.hear()["STATUS"])
@@ -272,7 +272,7 @@ def test_ready_reloading_ready_and_stopping_are_told_in_order(manager, nailupd, 
     assert manager.hear_of("STOPPING") == "1"
 
 
-def test_who_is_ready_answers_at_once(manager, make_config, tmp_path):
+def test_a_ready_daemon_answers_at_once(manager, make_config, tmp_path):
     config = make_config(upstreams=["127.0.0.1@9"])
     path = tmp_path / "nailup.yaml"
     path.write_text(json.dumps(config))
@@ -337,7 +337,7 @@ def test_the_watchdog_is_fed_as_long_as_every_worker_turns(manager, nailupd, mon
     assert manager.hear_of("WATCHDOG") == "1"
 
 
-def test_a_process_that_stands_still_feeds_no_watchdog(manager, nailupd, monkeypatch):
+def test_a_stalled_process_feeds_no_watchdog(manager, nailupd, monkeypatch):
     monkeypatch.setenv("WATCHDOG_USEC", "400000")
     daemon = nailupd(upstreams=["127.0.0.1@9"])
     assert manager.hear_of("WATCHDOG") == "1"

@@ -107,7 +107,7 @@ def test_any_is_answered_small(nailupd, upstream, dig):
     assert daemon.metrics()["cache_misses_total"] == 0
 
 
-def test_version_and_identity_are_told_by_option_only(nailupd, upstream, dig):
+def test_version_and_identity_are_answered_by_option_only(nailupd, upstream, dig):
     shy = nailupd(upstreams=[upstream])
     for name in ("version.bind", "id.server"):
         assert dig(shy, name, "TXT", "-c", "CH").status == "REFUSED"
@@ -133,7 +133,7 @@ def test_a_list_of_a_million_names(nailupd, upstream, dig, tmp_path):
 
 
 @alone
-def test_block_lists_hold_for_what_aliases_lead_to(harness):
+def test_block_lists_cover_targets_of_aliases(harness):
     harness.write("ads.txt", "ads.tld\n")
     harness.serve("10.53.1.1", {"tld.": "www 60 CNAME x.ads.tld.\nx.ads 60 A 192.0.2.1\nfine 60 CNAME data.tld.\n"
                                         "data 60 A 192.0.2.2\n"})

@@ -125,7 +125,7 @@ def test_only_metrics_by_get_and_head(watched, responder, method, path, status):
     (b"\x16\x03\x01\x02\0\x01\n\n", 400), (b"GET /metrics HTTP/1.1\r\n\r\n", 400),
     (b"GET /metrics HTTP/1.1\r\nHost: a\r\nx: " + b"y" * 9000, 431),
     (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)])
-def test_what_is_no_request_is_told_so(watched, responder, sent, status):
+def test_malformed_requests_get_an_error(watched, responder, sent, status):
     assert watched(upstreams=[responder()]).raw(sent).startswith(b"HTTP/1.1 %d " % status)
 
 
@@ -163,7 +163,7 @@ def test_the_log_and_the_status_say_where(watched):
                                                          "protocols": "http"}
 
 
-def test_scrapers_of_bad_manners_keep_nobody_out_nor_delay_the_end(watched, responder, dig):
+def test_hostile_scrapers_neither_block_others_nor_delay_the_end(watched, responder, dig):
     one = watched(upstreams=[responder()])
     held = [socket.create_connection((one.ip, one.port), 5) for _ in range(100)]
     for client in held[::2]:
@@ -213,7 +213,7 @@ def test_alerts_come_when_they_should_and_not_before():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_alert_says_what_it_means_and_is_tested():
+def test_every_alert_has_a_description_and_a_test():
     text = RULES.read_text()
     alerts = re.findall(r"- alert: (\w+)", text)
     tested = (ROOT / "tests/system/nailup_rules_test.yml").read_text()

@@ -176,7 +176,7 @@ def test_an_operator_recycles_under_load(nailupd, responder):
 # ---- slow answers ----
 
 
-def test_a_slow_answer_hurts_nobody(nailupd, responder, transport):
+def test_a_slow_answer_delays_no_other_query(nailupd, responder, transport):
     """S3 of the peers' measurements: one of 900 ms, ten of 300 ms, thirty fast ones."""
     upstream = responder()
     daemon = start(nailupd, upstream)
@@ -288,7 +288,7 @@ def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder
 
 @with_strict
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_no_query_goes_the_wrong_way_when_the_only_way_dies(nailupd, responder, trouble, tmp_path):
+def test_no_query_leaves_in_plain_text_when_the_only_path_dies(nailupd, responder, trouble, tmp_path):
     """Queries wait for an upstream that answered recently and is away for a second."""
     upstream = responder("--delay", 5)
     daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
@@ -317,7 +317,7 @@ def test_a_stream_that_came_back_is_used_again(nailupd, responder, tmp_path):
 
 
 @with_all
-def test_what_is_in_flight_when_a_connection_dies_is_asked_again(nailupd, responder, transport):
+def test_queries_in_flight_on_a_dead_connection_are_asked_again(nailupd, responder, transport):
     """S5 with company: a hundred queries wait when the connection dies."""
     for what in ("reset", "fin", "off"):
         upstream = responder("--delay", 400)
@@ -513,7 +513,7 @@ def test_thirty_upstreams_in_a_prefix(nailupd, responder, workers):
 # ---- why it failed ----
 
 
-def test_clients_are_told_why_nobody_could_be_asked(nailupd, responder, dig):
+def test_clients_learn_why_no_server_could_be_asked(nailupd, responder, dig):
     dead = responder()
     daemon = nailupd(upstreams=[dead])
     dead.stop()
@@ -523,7 +523,7 @@ def test_clients_are_told_why_nobody_could_be_asked(nailupd, responder, dig):
     assert 13 in dig(daemon, "www.example").ede  # RFC 9520: remembered
 
 
-def test_clients_are_told_that_nobody_answered(nailupd, responder, dig):
+def test_clients_learn_that_no_server_answered(nailupd, responder, dig):
     daemon = nailupd({"upstream": {"query-timeout": "300ms"}},
                      upstreams=[responder("--loss", 100, "--tcp-silent")])
     answer = dig(daemon, "www.example")
@@ -531,7 +531,7 @@ def test_clients_are_told_that_nobody_answered(nailupd, responder, dig):
     assert 22 in answer.ede, answer.text
 
 
-def test_clients_are_told_that_they_may_not_ask(nailupd, responder, dig):
+def test_clients_learn_that_they_are_refused(nailupd, responder, dig):
     daemon = nailupd({"server": {"access": [{"prefix": "127.0.0.1", "action": "refuse"}]}},
                      upstreams=[responder()])
     for options in ([], ["+tcp"]):

@@ -140,7 +140,7 @@ def count(daemon, metric):
     return daemon.metrics()[metric]
 
 
-def test_a_cable_that_is_out_and_in_again_needs_no_waiting(cable, daemon):
+def test_a_cable_that_is_replugged_needs_no_waiting(cable, daemon):
     assert daemon.dig("first.example").status == "NOERROR"
     eventually(lambda: len(daemon.ready()) == 2, 20)
     told = daemon.told()
@@ -165,7 +165,7 @@ def test_another_network_takes_the_old_connections_away(cable, daemon):
     assert {one["last_close"] for one in daemon.ready()} == {"the network changed"}
 
 
-def test_what_is_no_change_dials_nothing(cable, daemon):
+def test_events_without_a_change_dial_nothing(cable, daemon):
     eventually(lambda: len(daemon.ready()) == 2, 20)
     told, dials = daemon.told(), count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}')
     cable.here.run("ip", "neigh", "replace", "10.77.1.9", "lladdr", "02:00:00:00:00:09", "dev",

@@ -44,7 +44,7 @@ def test_reserved_ports_are_never_used(harness):
 
 
 @alone
-def test_a_source_address_has_ports_of_the_whole_range_too(harness):
+def test_a_source_address_also_uses_the_whole_range_of_ports(harness):
     harness.add("10.53.0.77")
     ports = ports_of(harness, SERVER, ["10.53.0.77"])
     assert {source for _, _, source, _ in harness.servers.queries} == {"10.53.0.77"}

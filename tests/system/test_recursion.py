@@ -63,7 +63,7 @@ def test_every_name_and_type_is_answered_rightly_cold_and_warm(tree, recursive):
     check(tree, daemon, asked)
 
 
-def test_names_that_nobody_can_answer_fail(tree, recursive):
+def test_names_without_a_server_fail(tree, recursive):
     asked = [one for one in questions() if truth(*one, tree.has_ipv6).state != GOOD]
     check(tree, recursive(), asked)
 
@@ -107,7 +107,7 @@ def test_the_plant_in_a_nailed_prefix_is_asked_over_tcp_and_kept(tree, recursive
     assert daemon.metrics()[TRANSPORT % "tcp"] > 0
 
 
-def test_what_a_server_says_about_other_zones_is_not_believed(tree, recursive):
+def test_records_of_other_zones_are_not_trusted(tree, recursive):
     daemon = recursive()
     check(tree, daemon, questions(["poison.one."]))
     check(tree, daemon, [("www.good.one.", "A"), ("good.one.", "NS")])

@@ -142,7 +142,7 @@ def test_other_files_are_read_again(nailupd, responder, dig, tmp_path):
     assert f"{block}:2:" in daemon.log()
 
 
-def test_what_needs_a_restart_is_told_and_the_rest_done(nailupd, responder, tmp_path):
+def test_changes_that_need_a_restart_are_reported_and_the_rest_applied(nailupd, responder, tmp_path):
     daemon = nailupd(upstreams=[responder()])
     write(daemon, {"server": {"workers": 3}, "cache": {"size": "7MiB", "max-ttl": "1h"},
                    "control": {"socket": str(tmp_path / "elsewhere.sock")}})
@@ -159,7 +159,7 @@ def test_what_needs_a_restart_is_told_and_the_rest_done(nailupd, responder, tmp_
 
 
 @pytest.mark.parametrize("by_signal", [True, False])
-def test_a_file_with_errors_changes_nothing_and_all_are_told(nailupd, responder, dig, by_signal):
+def test_a_file_with_errors_changes_nothing_and_all_errors_are_reported(nailupd, responder, dig, by_signal):
     daemon = nailupd(upstreams=[responder()])
     good = daemon.config_path.read_text()
     daemon.config_path.write_text("server: {max-clients: none}\nnonsense: 1\nlog: {level: loud}\n")
@@ -184,7 +184,7 @@ def test_a_file_with_errors_changes_nothing_and_all_are_told(nailupd, responder,
     assert daemon.metrics()['reloads_total{result="failed"}'] == 1
 
 
-def test_a_file_that_is_gone_is_told(nailupd, responder, dig):
+def test_a_missing_file_is_reported(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()])
     daemon.config_path.unlink()
     assert "cannot be read: No such file or directory" in refused(daemon, "reload")
@@ -294,7 +294,7 @@ def ask_tcp(daemon, name):
                              "+timeout=15", name, "A"], stdout=subprocess.PIPE, text=True)
 
 
-def test_a_question_that_waits_is_answered_by_what_was_before(nailupd, responder, dig):
+def test_a_waiting_question_is_answered_by_the_old_configuration(nailupd, responder, dig):
     slow, quick = responder("--delay", "1500"), responder()
     daemon = nailupd(upstreams=[slow])
     waiting = ask_tcp(daemon, "www.example.org")
@@ -371,7 +371,7 @@ def test_names_of_special_use_make_way_for_a_zone_that_is_set(nailupd, responder
     assert (normal.stats()["udp_queries"], vpn.stats()["udp_queries"]) == (0, 4)
 
 
-def test_what_the_operator_answers_makes_no_way(nailupd, responder, dig, tmp_path):
+def test_local_data_of_the_operator_makes_no_path(nailupd, responder, dig, tmp_path):
     (tmp_path / "blocked").write_text("ads.home.arpa\n")
     daemon = nailupd({"server": {"default-local-zones": "yes"},
                       "local-zones": [{"name": "mine.home.arpa", "action": "nxdomain"}],
@@ -400,7 +400,7 @@ def test_all_names_get_other_servers_and_the_cache_stays(nailupd, responder, dig
     (["corp.example", "192.0.2.1#dns.example"], "would be asked over udp"),
     (["corp.example", "192.0.2.1", "192.0.2.1"], "stands twice"),
     (["corp.example", "192.0.2.1", "off"], "'off' is no server")])
-def test_servers_of_no_use_are_refused(nailupd, responder, words, sentence):
+def test_unusable_servers_are_refused(nailupd, responder, words, sentence):
     daemon = nailupd(upstreams=[responder()])
     assert sentence in refused(daemon, "forward", *words)
     assert forwards(daemon) == []
@@ -414,7 +414,7 @@ def test_strict_tls_is_not_weakened(nailupd, responder):
     assert "corp.example. is asked over strict TLS, but 192.0.2.1@53 would not be" in said
 
 
-def test_a_file_takes_back_what_it_does_not_allow(nailupd, responder):
+def test_a_file_revokes_zones_that_it_does_not_allow(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream])
     daemon.ask("forward", "corp.example", upstream.server)
@@ -440,7 +440,7 @@ def test_a_hook_that_sets_many_zones_is_served_quickly(nailupd, responder, dig):
 # ---- the end ----
 
 
-def test_drain_answers_and_ends_it_when_what_waits_is_answered(nailupd, responder):
+def test_drain_ends_the_daemon_after_waiting_queries_are_answered(nailupd, responder):
     daemon = nailupd(upstreams=[responder("--delay", "1000")], workers=2)
     waiting = ask_tcp(daemon, "www.example.org")
     eventually(lambda: daemon.metrics()["cache_misses_total"] == 1)

@@ -79,7 +79,7 @@ def test_a_json_line_is_an_object_with_a_member_for_each(nailupd, responder, dig
     assert one["rcode"] and one["size"] > 12 and one["seconds"] > 0 and one["time"].endswith("Z")
 
 
-def test_a_query_that_nobody_answers_is_a_line_too(nailupd, dig):
+def test_an_unanswered_query_is_a_line_too(nailupd, dig):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         daemon = nailupd({"log": {"queries": "yes"}, "upstream": {"query-timeout": "200ms"}},
@@ -229,7 +229,7 @@ def test_only_the_messages_that_are_wanted(nailupd, responder, dig, reader):
     assert only["type"] == "CLIENT_RESPONSE" and not only["identity"]
 
 
-def test_a_reader_comes_late_goes_and_comes_again(nailupd, responder, dig, reader):
+def test_a_reader_connects_late_leaves_and_returns(nailupd, responder, dig, reader):
     first, second = reader("one"), reader("two")
     second.socket = first.socket
     daemon = nailupd({"dnstap": {"socket": str(first.socket)}}, upstreams=[responder()])
@@ -343,7 +343,7 @@ def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
     assert messages[0][7] == port
 
 
-def test_a_file_that_cannot_be_is_said_at_the_start(make_config, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_at_the_start(make_config, tmp_path):
     config = make_config({"dnstap": {"file": str(tmp_path / "missing" / "file")}},
                          upstreams=["127.0.0.1@1"])
     path = tmp_path / "bad.yaml"

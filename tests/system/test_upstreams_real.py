@@ -99,7 +99,7 @@ def test_answers_are_those_of_nsd(through, nsd, tmp_path):  # noqa: F811
     check_transport(daemon, through.is_stream)
 
 
-def test_absence_is_told_as_by_nsd_with_the_soa(through, nsd, tmp_path):  # noqa: F811
+def test_negative_answers_are_those_of_nsd_with_the_soa(through, nsd, tmp_path):  # noqa: F811
     server = nsd(BOTH)
     daemon = through(server)
     direct = dig_all(server, ABSENT, tmp_path)
@@ -196,7 +196,7 @@ def test_do_brings_signatures_and_proofs(through, nsd, signed, tmp_path):  # noq
         assert "ad" not in got.flags
 
 
-def test_a_validating_unbound_is_content_with_what_comes_through(nailupd, nsd, unbound,  # noqa: F811
+def test_a_validating_unbound_accepts_our_answers(nailupd, nsd, unbound,  # noqa: F811
                                                                  signed, tmp_path):
     daemon = nailupd(upstreams=[nsd({"alpha.test": signed[0]}).server], nailed=True)
     resolver = unbound(

@@ -55,7 +55,7 @@ def test_tcp_clients_are_spread_too(nailupd, responder):
     assert all(c["requests"] >= 5 for c in daemon.connections())
 
 
-def test_what_one_worker_cached_is_a_hit_for_the_other(nailupd, responder):
+def test_names_cached_by_one_worker_are_hits_for_the_other(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], workers=2)
     for i in range(40):  # each from another port
