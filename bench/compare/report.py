@@ -76,7 +76,7 @@ def better_lines(results, cells):
 def weak_spots(results, cells):
     lines = ["## Where others are better", "",
              "Every figure of a peer that is better than ours in the same cell over the same "
-             "transport; their best round against our median, of percentiles the medians.", "", *better_lines(results, cells)]
+             "transport: their best round against our median, and for percentiles the medians.", "", *better_lines(results, cells)]
     left_out = list(summary.not_compared(results, cells))
     if left_out:
         lines += ["", f"Not compared, as more than {summary.FAILED_LIMIT_PERCENT:g} % of the queries "
@@ -105,9 +105,9 @@ def cable_lines(known, rows):
     if known["no_cable"]:
         far = ", ".join(f"`{cell.name}`" for cell in CELLS if cell.distance)
         return [f"- **there was no cable** ({known['no_cable']}): the responder played the distance of "
-                f"{far} and of what is shown over time. There connecting takes no time, the first answers of a "
+                f"{far} and of the series. There connecting takes no time, the first answers of a "
                 "connection are late instead, and no packet of a connection can be lost: in "
-                "`miss-loss` UDP queries are, and connections are reset at their 1000th"]
+                "`miss-loss` UDP queries are lost, and connections are reset at their 1000th answer"]
     over = [row for row in rows if row.get("cable_packets")]
     if not over:
         return []
@@ -115,9 +115,9 @@ def cable_lines(known, rows):
     late, cpu = ([row[name] for row in at_rate] for name in ("cable_late_p99_us", "cable_cpu_percent"))
     dropped = sum(row["cable_dropped"] for row in over)
     return [f"- over the cable at a rate: packets were late by {statistics.median(late):.0f} us (p99, "
-            f"median round; {max(late)} in the worst), it took {statistics.median(cpu):.0f} % of a CPU ({max(cpu):.0f} % "
-            f"at most); {dropped:,} of {sum(row['cable_packets'] for row in over):,} packets in all were "
-            "dropped besides those that were to be lost"]
+            f"median round; {max(late)} in the worst), and the cable took {statistics.median(cpu):.0f} % of a CPU "
+            f"({max(cpu):.0f} % at most). Apart from configured losses it dropped {dropped:,} of "
+            f"{sum(row['cable_packets'] for row in over):,} packets"]
 
 
 def trust(known, rows):
@@ -132,13 +132,13 @@ def trust(known, rows):
                      f"median round, {min(got):.0f} % in the worst")
     if taken:
         bad = sum(value > measure.TAKEN_LIMIT_PERCENT for value in taken)
-        lines.append(f"- something else took {statistics.median(taken):.1f} % of that CPU in the "
+        lines.append(f"- other programs took {statistics.median(taken):.1f} % of that CPU in the "
                      f"median round, {max(taken):.0f} % in the worst; more than "
                      f"{measure.TAKEN_LIMIT_PERCENT} % in {bad} of {len(taken)}")
         if bad > len(taken) / 10:
-            lines.append("- the machine was busy with other things, which had what `--realtime` left them: saturated "
+            lines.append("- the machine was busy with other programs, which used the rest that `--realtime` left: saturated "
                          "servers lost up to a twentieth of their CPU, and caches were shared" if known.get("realtime") else
-                         "- **the machine was busy: of the figures only CPU per query means much**")
+                         "- **the machine was busy: only CPU per query means much**")
     if lag:
         lines.append(f"- the load was late by {statistics.median(lag):.0f} us (p99, median round)")
     lines += cable_lines(known, rows)
@@ -153,13 +153,13 @@ def head(known, args, rows):
     versions = ", ".join(programs.label(name, version) for name, version in known["versions"].items())
     warnings = ["**Made with --quick: a smoke test, not a measurement.**", ""] if args.quick else []
     if known["build_type"] not in OPTIMISED:
-        warnings += [f"**nailupd is a build of type {known['build_type']}: its figures say nothing.**", ""]
+        warnings += [f"**nailupd is a build of type {known['build_type']}: its figures mean nothing.**", ""]
     where = "a network namespace with loopback only" if known["namespace"] else "the machine's loopback"
     where += "" if known["no_cable"] else " and the cable"
     return "\n".join([
         "# nailupd and its peers", "", *warnings,
-        "Ours is the median of the rounds, of the others the best round counts; percentiles are medians "
-        "for all. What the columns mean is in bench/README.md.", "",
+        "Our figures are medians of the rounds; for the others the best round counts. Percentiles are medians "
+        "for all. bench/README.md explains the columns.", "",
         f"- {known['date']}, {known['took_s']} s: `{known['command']}`",
         f"- {facts.machine_line(known)}; load before: {known['load_before']:.2f}",
         f"- {known['pinning']}, in {where}",
@@ -189,7 +189,7 @@ def write(out, args, known, rows, played):
 
 def footer(known):
     return [f"{known['date']}; {facts.machine_line(known)}", known["command"],
-            "nailupd: the median of the rounds; the others: their best round; percentiles: medians"
+            "nailupd: median of the rounds; the others: best round; percentiles: medians"
             + ("; made with --quick, no measurement" if known["quick"] else "")]
 
 

@@ -78,7 +78,7 @@ def lines(results):
     all_of_them = judged(results)
     if not all_of_them:
         return []
-    return ["## What nailupd wants to reach", "", "Ratios within a round, their median over the rounds; by the same rule for all.", "",
+    return ["## Goals of nailupd", "", "Ratios within a round; the median of the rounds counts, by the same rule for all servers.", "",
             *[f"- {'reached' if one.holds else '**not reached**'}: {one.sentence}: {one.reached:.2f}, "
               f"wanted {'at most' if one.is_at_most else 'at least'} {one.limit:g}"
               for one in all_of_them], ""]
