@@ -292,8 +292,8 @@ bool config_route(struct loader *loader)
     if (config->private_addresses.count)
         route->recursion.private = (struct private_addrs){.prefixes = config->private_addresses.set,
                                                           .names = config->private_domains.map};
-    route->recursion.meet = policy_choose;
-    route->recursion.meet_context = &config->policy;
+    route->recursion.server_options = policy_choose;
+    route->recursion.server_context = &config->policy;
     route->prewarmed = loader_take(loader, config->entry_count, sizeof(*route->prewarmed));
     struct prefix_set *named = zone_addresses(route);
     if (!named || !fill_policy(loader))

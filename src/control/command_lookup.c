@@ -153,7 +153,8 @@ static void command_lookup_put_discovered(struct upstreams *upstreams, struct ga
     const struct recursion_options *recursion = outlook->recursion;
     struct route_upstream discovered;
     struct upstream_view view;
-    bool may_ask = recursion->meet && recursion->meet(recursion->meet_context, addr, &discovered);
+    bool may_ask = recursion->server_options &&
+                   recursion->server_options(recursion->server_context, addr, &discovered);
     const struct upstream *known =
         may_ask ? upstreams_known(upstreams, &discovered.addr, &discovered.options) : NULL;
 

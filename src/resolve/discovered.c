@@ -21,13 +21,14 @@ static struct upstream *discovered_take(const struct recursion_options *recursio
                                         struct upstreams *upstreams, const struct addr *ip,
                                         size_t unproven, bool *is_unproven)
 {
-    struct route_upstream met;
-    if (!recursion->meet || !recursion->meet(recursion->meet_context, ip, &met))
+    struct route_upstream server;
+    if (!recursion->server_options ||
+        !recursion->server_options(recursion->server_context, ip, &server))
         return NULL;
-    *is_unproven = !upstreams_has_answered(upstreams, &met.addr, &met.options);
+    *is_unproven = !upstreams_has_answered(upstreams, &server.addr, &server.options);
     if (*is_unproven && unproven >= DISCOVERED_UNPROVEN_MAX)
         return NULL;
-    return upstreams_discover(upstreams, &met.addr, &met.options);
+    return upstreams_discover(upstreams, &server.addr, &server.options);
 }
 
 size_t discovered_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
@@ -61,7 +62,8 @@ bool discovered_keeps(void *context, const struct addr *addr,
                       const struct upstream_options *options)
 {
     const struct recursion_options *recursion = context;
-    struct route_upstream met;
-    return recursion->meet && recursion->meet(recursion->meet_context, addr, &met) &&
-           addr_equal(&met.addr, addr) && upstream_options_equal(&met.options, options);
+    struct route_upstream server;
+    return recursion->server_options &&
+           recursion->server_options(recursion->server_context, addr, &server) &&
+           addr_equal(&server.addr, addr) && upstream_options_equal(&server.options, options);
 }

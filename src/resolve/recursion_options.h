@@ -24,8 +24,8 @@ enum recursion_prefer_ip { RECURSION_PREFER_ANY, RECURSION_PREFER_IPV4, RECURSIO
  * it, or this daemon serves it. *out points to memory that lives as long as the context. Any
  * thread; a binary search or two, no allocation.
  */
-typedef bool (*recursion_meet)(const void *context, const struct addr *ip,
-                               struct route_upstream *out);
+typedef bool (*recursion_server_options)(const void *context, const struct addr *ip,
+                                         struct route_upstream *out);
 
 struct recursion_options {
     bool enabled; /* recursion takes the names that no zone takes */
@@ -38,8 +38,8 @@ struct recursion_options {
     struct private_addrs private;   /* of the answers of all upstreams, recursion or not */
     /* Chooses the servers to ask and their options; NULL in options made by hand: no server is
      * discovered. The context lives as long as the configuration, so both change with it. */
-    recursion_meet meet;
-    const void *meet_context;
+    recursion_server_options server_options;
+    const void *server_context;
 };
 
 #endif

@@ -79,7 +79,7 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
         world->hints = *recursion->hints;
     else
         root_hints_builtin(&world->hints);
-    if (recursion->meet) /* stays set: tasks have servers to drop */
+    if (recursion->server_options) /* stays set: tasks have servers to drop */
         tasks->world = world;
 }
 

@@ -38,9 +38,10 @@ struct policy {
 };
 
 /*
- * A recursion_meet (resolve/recursion_options.h): chooses how to ask the server at ip, whose port
- * does not matter. False if it must not be asked: do-not-query lists it, no single server can have
- * the address, or this daemon serves it. Any thread; a few binary searches, no allocation.
+ * A recursion_server_options (resolve/recursion_options.h): chooses how to ask the server at ip,
+ * whose port does not matter. False if it must not be asked: do-not-query lists it, no single
+ * server can have the address, or this daemon serves it. Any thread; a few binary searches, no
+ * allocation.
  */
 bool policy_choose(const void *policy, const struct addr *ip, struct route_upstream *out);
 

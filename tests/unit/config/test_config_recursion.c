@@ -29,7 +29,7 @@ static void test_an_empty_file_resolves_every_name_by_recursion(void **state)
     assert_int_equal(recursion->prefer_ip, RECURSION_PREFER_ANY);
     assert_int_equal(config->do_not_query.count, 2);
     assert_int_equal(config->route.zone_count, 0);
-    assert_ptr_equal(recursion->meet_context, &config->policy);
+    assert_ptr_equal(recursion->server_context, &config->policy);
     config_free(config);
 }
 
@@ -258,7 +258,7 @@ static struct route_upstream meet(const struct config *config, const char *addre
     const struct recursion_options *recursion = &config->route.recursion;
     struct route_upstream met;
     struct addr addr = addr_of(address);
-    assert_true(recursion->meet(recursion->meet_context, &addr, &met));
+    assert_true(recursion->server_options(recursion->server_context, &addr, &met));
     assert_true(addr_equal_ip(&met.addr, &addr));
     return met;
 }
@@ -268,7 +268,7 @@ static bool is_met(const struct config *config, const char *address)
     const struct recursion_options *recursion = &config->route.recursion;
     struct route_upstream met;
     struct addr addr = addr_of(address);
-    return recursion->meet(recursion->meet_context, &addr, &met);
+    return recursion->server_options(recursion->server_context, &addr, &met);
 }
 
 static void test_a_discovered_server_in_a_prefix_is_nailed(void **state)
@@ -322,7 +322,7 @@ static bool is_mapped_met(const struct config *config, const char *ipv4)
     struct route_upstream met;
     addr.in6.sin6_addr.s6_addr[10] = addr.in6.sin6_addr.s6_addr[11] = 0xff;
     assert_int_equal(inet_pton(AF_INET, ipv4, &addr.in6.sin6_addr.s6_addr[12]), 1);
-    return recursion->meet(recursion->meet_context, &addr, &met);
+    return recursion->server_options(recursion->server_context, &addr, &met);
 }
 
 static void test_who_must_not_be_asked_is_not(void **state)
@@ -367,7 +367,8 @@ static void test_a_wildcard_listener_makes_every_own_address_a_loop(void **state
                 continue;
             if (addr_family(&addr) == AF_INET6 && addr.in6.sin6_scope_id)
                 continue;
-            assert_int_equal(recursion->meet(recursion->meet_context, &addr, &met), i == 1);
+            assert_int_equal(recursion->server_options(recursion->server_context, &addr, &met),
+                             i == 1);
         }
         assert_true(is_met(config, "192.0.2.8"));
         config_free(config);
@@ -399,7 +400,7 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
     assert_int_equal(out.zones[2].upstreams[0].options.max_in_flight, 7);
     assert_int_equal(addr_port(&out.zones[2].upstreams[0].addr), 53);
     assert_int_equal(out.zones[1].kind, ROUTE_STUB);
-    assert_ptr_equal(out.recursion.meet_context, &config->policy);
+    assert_ptr_equal(out.recursion.server_context, &config->policy);
     runtime_zones_deinit(&forwards);
     arena_deinit(&arena);
     config_free(config);

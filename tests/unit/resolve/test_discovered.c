@@ -28,11 +28,12 @@ static struct addr ip(const char *text)
 
 /* Like config: 10.0.0.0/8 is nailed and 127.0.0.0/8 must not be asked; the port is the last byte,
  * which tells upstreams apart. */
-static bool meet(const void *context, const struct addr *addr, struct route_upstream *out)
+static bool options_by_address(const void *context, const struct addr *addr,
+                               struct route_upstream *out)
 {
     size_t len;
     const uint8_t *bytes = addr_bytes(addr, &len);
-    assert_ptr_equal(context, meet);
+    assert_ptr_equal(context, options_by_address);
     out->addr = *addr;
     addr_set_port(&out->addr, bytes[len - 1]);
     out->options = upstream_options_default;
@@ -40,8 +41,8 @@ static bool meet(const void *context, const struct addr *addr, struct route_upst
     return bytes[0] != 127;
 }
 
-static const struct recursion_options recursion = {.meet = meet,
-                                                   .meet_context = (const void *)meet};
+static const struct recursion_options recursion = {
+    .server_options = options_by_address, .server_context = (const void *)options_by_address};
 
 static void test_a_group_has_each_permitted_server_once(void **state)
 {
