@@ -368,7 +368,7 @@ static void upstreams_look_later(struct upstreams *upstreams)
         timer_start(upstreams->env.loop, &upstreams->look, loop_now(upstreams->env.loop) + LOOK_US);
 }
 
-static void upstreams_retire_unkept(struct upstreams *upstreams, struct upstream *upstream)
+static void retire_discovered(struct upstreams *upstreams, struct upstream *upstream)
 {
     static const struct keeper none;
     MUST(upstream->wanted == 0);
@@ -494,7 +494,7 @@ static void give_up(struct upstreams *upstreams, struct upstream *upstream)
     if (pool_is_empty(&upstream->pool) && !upstream->plain)
         upstreams_remove(upstreams, upstream);
     else
-        upstreams_retire_unkept(upstreams, upstream);
+        retire_discovered(upstreams, upstream);
 }
 
 /* Drops upstreams of the list until few enough are left, but spares this number. */

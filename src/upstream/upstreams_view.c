@@ -64,7 +64,7 @@ static void see_conns(struct upstream *upstream, uint64_t now,
 }
 
 /* Discovered, but neither configured nor nailed. */
-static bool upstreams_view_is_passing(const struct upstream *upstream)
+static bool is_only_discovered(const struct upstream *upstream)
 {
     return upstream->is_discovered && !upstream->wanted && !upstream->options.nailed;
 }
@@ -204,9 +204,9 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
     count_conns(upstream, out);
 }
 
-static void upstreams_view_show(const struct upstream *upstream, uint64_t now,
-                                void (*see)(void *context, const struct upstream_view *view),
-                                void *context)
+static void show_upstream(const struct upstream *upstream, uint64_t now,
+                          void (*see)(void *context, const struct upstream_view *view),
+                          void *context)
 {
     struct upstream_view view;
     upstreams_view(upstream, now, &view);
@@ -215,7 +215,7 @@ static void upstreams_view_show(const struct upstream *upstream, uint64_t now,
 
 static bool is_left_out(const struct upstreams_walk *walk, const struct upstream *upstream)
 {
-    return walk->place >= walk->discovered_below && upstreams_view_is_passing(upstream) &&
+    return walk->place >= walk->discovered_below && is_only_discovered(upstream) &&
            list_is_empty(&upstream->pool.conns);
 }
 
@@ -234,7 +234,7 @@ bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, si
         walk->left_out += is_in && is_out;
         if (!is_in || is_out)
             continue;
-        upstreams_view_show(upstream, now, see, context);
+        show_upstream(upstream, now, see, context);
         shown++;
     }
     return walk_end(upstreams);
@@ -248,10 +248,10 @@ size_t upstreams_first(struct upstreams *upstreams, size_t most,
     LIST_EACH(node, &upstreams->all)
     {
         const struct upstream *upstream = LIST_ITEM(node, struct upstream, node);
-        if (upstreams_view_is_passing(upstream))
+        if (is_only_discovered(upstream))
             continue;
         if (count++ < most)
-            upstreams_view_show(upstream, now, see, context);
+            show_upstream(upstream, now, see, context);
     }
     return count;
 }
@@ -261,7 +261,7 @@ void upstreams_each(struct upstreams *upstreams,
 {
     uint64_t now = loop_now(upstreams->env.loop);
     LIST_EACH(node, &upstreams->all)
-    upstreams_view_show(LIST_ITEM(node, struct upstream, node), now, see, context);
+    show_upstream(LIST_ITEM(node, struct upstream, node), now, see, context);
 }
 
 size_t upstreams_count(const struct upstreams *upstreams)
