@@ -615,18 +615,18 @@ def test_connections_and_metrics_show_tls(secure, dig, version):
 
 def test_the_key_log_fits_the_connections_and_is_warned_of(responder, nailupd, dig, tmp_path,
                                                            listeners):  # noqa: F811
-                                                           upstream = responder(transport="tls")
-                                                           sniffer = Sniffer(upstream)
-                                                           listeners.append(sniffer)
-                                                           path = tmp_path / "keys"
-                                                           daemon = nailupd({"log": {"tls-keys": str(path)}}, upstreams=[sniffer], nailed=True)
-                                                           assert dig(daemon, NAME).status == "NOERROR"
-                                                           warnings = [line for line in daemon.log().splitlines() if "secrets" in line]
-                                                           assert len(warnings) == 1 and "warning" in warnings[0] and str(path) in warnings[0]
-                                                           assert stat.S_IMODE(path.stat().st_mode) == 0o600
-                                                           rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-                                                           client_random = bytes(sniffer.flows[0])[11:43].hex()  # RFC 8446 section 4.1.2
-                                                           for label, random, secret in rows:
+    upstream = responder(transport="tls")
+    sniffer = Sniffer(upstream)
+    listeners.append(sniffer)
+    path = tmp_path / "keys"
+    daemon = nailupd({"log": {"tls-keys": str(path)}}, upstreams=[sniffer], nailed=True)
+    assert dig(daemon, NAME).status == "NOERROR"
+    warnings = [line for line in daemon.log().splitlines() if "secrets" in line]
+    assert len(warnings) == 1 and "warning" in warnings[0] and str(path) in warnings[0]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
+    client_random = bytes(sniffer.flows[0])[11:43].hex()  # RFC 8446 section 4.1.2
+    for label, random, secret in rows:
         assert random.lower() == client_random and re.fullmatch("([0-9a-fA-F]{2}){32,48}", secret)
     assert {"CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
             "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"} <= {row[0] for row in rows}
