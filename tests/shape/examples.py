@@ -3,10 +3,10 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks what users read: manual pages and example configurations.
 
-Every row of options.def, metrics.def and commands.def stands in its built page, every failure of
-TLS has a paragraph, every alert has its place in docs/operating.md, mandoc finds no fault in any page, and the daemon, where it is
-built, takes every example, those of nailup.yaml(5) too, and prints it as a file that it takes. Files that an example names are stood
-in for by others.
+Every row of options.def, metrics.def and commands.def is in its built page, every TLS failure has a
+paragraph, every alert has a heading in docs/operating.md, and mandoc finds no fault in any page. The
+daemon, where it is built, loads every example, also from nailup.yaml(5), and loads its own print of it.
+Substitutes replace the files that an example names.
 """
 import argparse
 import re
@@ -46,7 +46,7 @@ def undocumented(root, pages):
 
 
 def untold(root, pages):
-    """What TLS can fail with and nailupd(8) says nothing of."""
+    """Yields the TLS failures that nailupd(8) does not explain."""
     text = (pages / "nailupd.8").read_text()
     path = root / "include/nailup/errors.def"
     for line, _, (name, sentence) in tables.rows_of(path):
@@ -80,17 +80,17 @@ def broken_links(root):
 
 
 def headings_of(text):
-    """As links name them."""
+    """The headings of a page, in the form of link targets."""
     found = re.findall(r"^#+ (.*)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in found}
 
 
-# Of the machine that looks, not of the page.
+# Findings about this machine, not about the page.
 NO_FAULT = re.compile(r"referenced manual not found|outdated mandoc\.db")
 
 
 def lint(pages):
-    """What mandoc says of the pages."""
+    """Yields mandoc's findings about the pages."""
     if not shutil.which("mandoc"):
         print("mandoc is not installed: the pages are not checked")
         return

@@ -16,7 +16,7 @@ from pathlib import Path
 FOLDERS = ("src", "include", "bench", "tests", "docs", "man", "conf", "tools", "packaging", "completion",
            "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CMakeLists.txt", "check", "demo")
 EXEMPT = ("docs/glossary.md", "CONTRIBUTING.md", "tests/shape/language.py", "tests/shape/test_shape.py")
-NOT_PROSE = ("corpus", "results", "unbound", "deckard")
+NOT_PROSE = ("corpus", "results", "unbound", "deckard")  # data, and other projects' files
 
 # A sentence never opens with these; a subject is never one of the second list.
 OPENINGS = re.compile(r"^(Of|As|But for|Whom|Who|What|Whose|Those|Whoever|Nor|Nobody)\b(?! usual\b)")

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks the rows of include/nailup/*.def.
 
-Every row ends in a sentence, and no row of a file has the name of another. Metrics obey what
-Prometheus asks of names and labels, and rows of one name stand together and have one kind.
+Every row ends in a sentence, and no row of a file has the name of another. Metrics obey
+Prometheus's rules for names and labels. Rows of one name are adjacent and have one kind.
 """
 import argparse
 import re
@@ -100,7 +100,7 @@ def check_metric_name(tables, path, line, name, kind):
 
 
 def check_families(tables, path, families, labelled):
-    """What Prometheus says of a name must fit all its rows."""
+    """The help text of a metric must fit all its rows."""
     for name in labelled - families.keys():
         tables.complain(path, labelled_line(path, name), f"'{name}' has labels and no FAMILY")
     for name in families.keys() - labelled:

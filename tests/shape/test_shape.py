@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 import c_source
+import language
 import layers
 import tables
 
@@ -48,6 +49,25 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(len(problems), 1, problems)
         for piece in pieces:
             self.assertIn(piece, problems[0])
+
+
+class Language(unittest.TestCase):
+    def hits(self, name, text):
+        return [(line, phrase) for line, phrase, _ in language.complaints(Path(name), text)]
+
+    def test_a_comment_with_a_bad_opening_is_found_at_its_line(self):
+        text = "int a;\n/* Of a query that gets\n * an answer. */\n"
+        self.assertEqual(self.hits("a.c", text), [(2, "Of")])
+
+    def test_a_later_sentence_counts_too(self):
+        self.assertEqual(self.hits("a.md", "A plain sentence. Nobody reads it twice.\n"), [(1, "Nobody"), (1, "Nobody")])
+
+    def test_code_and_plain_sentences_are_fine(self):
+        text = '/* Returns the name, or NULL. */\nputs("nobody was there");\n'
+        self.assertEqual(self.hits("a.c", text), [])
+
+    def test_tables_are_read_in_their_literals(self):
+        self.assertEqual(self.hits("a.def", 'ROW(a, "What is left of the queue.")\n'), [(1, "What")])
 
 
 class Layers(SmallTree):

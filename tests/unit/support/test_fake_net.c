@@ -25,7 +25,7 @@
 
 enum { MS = 1000 };
 
-/* What callbacks saw, as a word each: "open, msg:abc, fin". */
+/* One word for each callback: "open, msg:abc, fin". */
 struct seen {
     char words[4096];
     struct link *link;

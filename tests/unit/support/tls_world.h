@@ -30,7 +30,7 @@
 
 enum { MS = 1000, QUERY_MAX = 300 };
 
-/* What callbacks saw, as a word each: "open msg fin". */
+/* One word for each callback: "open msg fin". */
 struct world {
     struct loop *loop;
     struct fake_net *net;
