@@ -17,7 +17,7 @@
 
 /* Smaller steps are corrections of the wall clock. */
 #define CLOCK_STEP_US (3 * US_PER_S)
-/* Larger steps are cut: no TTL is longer. */
+/* Larger steps are cut to this, because no TTL is longer. */
 #define CLOCK_STEP_MAX_US (30ULL * 86400 * US_PER_S)
 
 /* Returns the time. */

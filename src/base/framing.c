@@ -4,7 +4,7 @@
 /*
  * Cuts a stream into messages (framing.h), without reading them.
  *
- * Invariant: the kept bytes are the begin of one message and never extend beyond its end.
+ * Invariant: the kept bytes are the beginning of one message and never extend beyond its end.
  */
 
 #include "base/framing.h"

@@ -5,8 +5,8 @@
 
 /*
  * Cuts a stream into messages by their two-byte lengths (RFC 1035 section 4.2.2). Returns whole
- * messages from the reader's bytes without a copy, and keeps only an incomplete one. Cuts a message
- * that exceeds the bound, and never keeps its end. Pure: no socket, no time.
+ * messages from the reader's bytes without a copy, and keeps only an incomplete one. Truncates a
+ * message that exceeds the bound, and never keeps the part beyond it. Pure: no socket, no time.
  */
 
 #include <stdbool.h>
@@ -27,8 +27,8 @@ void framing_init(struct framing *framing, size_t max_bytes);
 void framing_deinit(struct framing *framing);
 
 /* Takes the next whole message from the kept bytes and *bytes, which moves on. Returns true with
- * *message (borrowed until the next call), or false if more bytes are needed: then all of *bytes
- * has been kept. *err is ERR_NO_MEMORY if that failed, else ERR_OK. */
+ * *message, borrowed until the next call, or false if it needs more bytes; it has then kept all of
+ * *bytes. *err is ERR_NO_MEMORY if that failed, else ERR_OK. */
 bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err);
 
 /* Returns the length of the first whole message with its length bytes; that of all bytes if no

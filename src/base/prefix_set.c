@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A set of prefixes with longest match. It is a hash table while it is built. Freezing makes a
- * sorted array of range starts for each family, and one of the addresses with a zone. Invariant of
- * a frozen family: starts[0] is 0, starts rise, and values[i] applies from starts[i] up to the next
- * start.
+ * sorted array of range starts for each family, and a sorted array of the addresses that have a
+ * zone. Invariant of a frozen family: starts[0] is 0, starts rise, and values[i] applies from
+ * starts[i] up to the next start.
  */
 #include "base/prefix.h"
 

@@ -40,8 +40,8 @@ void private_file_abandon(struct private_file *file);
 MUST_USE enum err private_file_replace(const char *path, struct span bytes);
 
 /* Whether a replacement would destroy a file of somebody else: a regular file that does not begin
- * with these bytes or cannot be read, or a special file. No file, an empty one and a symbolic link
- * (its target stays as it is) are not foreign, nor is a folder, which a rename cannot replace. */
+ * with these bytes or cannot be read, or a special file. A missing file, an empty one, a symbolic
+ * link (its target stays as it is) and a folder, which a rename cannot replace, are not foreign. */
 bool private_file_is_foreign(const char *path, struct span magic);
 
 /* Opens a private file to read; the caller owns the descriptor. ERR_NOT_FOUND. ERR_PERMISSION:

@@ -3,8 +3,7 @@
 /*
  * ChaCha20 (RFC 8439 section 2.3) as a generator with fast key erasure: each refill yields a
  * kilobyte, whose first 32 bytes become the next key and are never returned. A draw wipes its bytes
- * in the pool. Invariant: the state does not reveal earlier draws. A forked child starts a stream
- * of its own.
+ * in the pool. Invariant: the state reveals no earlier draw. A forked child starts a new stream.
  */
 #include "base/rand.h"
 

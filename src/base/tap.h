@@ -6,7 +6,7 @@
 /*
  * Taps watch queries as they pass: those of clients in serve, those to upstreams in upstream. Both
  * keep a pointer to the first tap, NULL without one, and know nothing about the watchers. A tap
- * runs on the thread of the query, must not wait, and may keep nothing of its arguments.
+ * runs on the thread of the query, must not wait, and may not keep a pointer to its arguments.
  *
  * Instants are those of the loop's clock, in us.
  */
@@ -60,7 +60,8 @@ struct tap_reply {
 /* A watcher. Functions may be NULL. */
 struct tap {
     struct tap *next;
-    /* A query arrived. Not for messages that are no query, or from clients that are not read. */
+    /* A query arrived. Not called for messages that are not queries, or for clients whose queries
+     * are not read. */
     void (*on_query)(struct tap *tap, const struct tap_message *message);
     /* A query got its answer or was dropped. Does not come if its client left. */
     void (*on_reply)(struct tap *tap, const struct tap_reply *reply);

@@ -7,8 +7,8 @@
  * Sixteen ways that hold refs of entries, and the choice of the next victim: SIEVE (Zhang et al.,
  * NSDI 2024) over the ways in the order they were filled. A lookup only marks the entry it finds. A
  * hand walks from the oldest to the newest entry, clears marks, and evicts the first entry without
- * one. It reaches a new entry before it returns to the ones that it spared, so names that are asked
- * for once leave soon.
+ * one. It reaches a new entry before it returns to the ones that it spared, so names that clients
+ * ask for only once leave soon.
  *
  * Readers match tags, read refs and set marks without a lock; all else needs the shard's lock. A
  * flood of names into one bucket evicts only entries of that bucket.

@@ -49,7 +49,7 @@ struct cache *cache_new(const struct cache_options *options);
  * another. Any thread may call this, one at a time. */
 void cache_set_options(struct cache *cache, const struct cache_options *options);
 
-/* No thread may be reading or registered any more. */
+/* All threads must have stopped reading and unregistered. */
 void cache_free(struct cache *cache);
 
 /* Each thread that reads or stores calls these once, before and after (liburcu's registration). */
@@ -94,7 +94,7 @@ uint64_t cache_stale_timeout_us(const struct cache *cache);
 uint32_t cache_stale_ttl_s(const struct cache *cache);
 
 /* Claims the refresh of the key's answer. Returns true for exactly one caller among all threads;
- * the answer is not due any more. Call it in a read section. */
+ * afterwards the answer is no longer due. Call it in a read section. */
 bool cache_claim(struct cache *cache, const struct cache_key *key);
 
 /* Ends a claim whose refresh failed: the answer may be due again. Call it in a read section. */
@@ -104,9 +104,9 @@ void cache_unclaim(struct cache *cache, const struct cache_key *key);
 bool cache_prefetches(const struct cache *cache);
 
 /*
- * Hints for a batch of lookups: first cache_prefetch() for each key, then cache_prefetch_entry()
- * for each, then cache_find() for each. Three passes over 16 keys wait for memory about twice; one
- * pass waits 32 times. The second pass needs a read section.
+ * Hints for a batch of lookups: call cache_prefetch() for each key, then cache_prefetch_entry() for
+ * each, then cache_find() for each. Three passes over 16 keys wait for memory about twice; one pass
+ * waits 32 times. The second pass needs a read section.
  */
 void cache_prefetch(struct cache *cache, const struct cache_key *key);
 void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);

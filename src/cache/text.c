@@ -286,8 +286,8 @@ static bool read_section(struct text_reader *reader, enum section section, char 
     return true;
 }
 
-/* Parses the record into a message of its own and copies it from there, compressed, into the
- * answer. */
+/* Parses the record into a separate message and copies it from there, compressed, into the answer.
+ */
 static bool text_read_record(struct text_reader *reader, const char *line, char why[TEXT_WHY_MAX])
 {
     struct message message;

@@ -30,8 +30,8 @@ struct changes {
     struct change list[CONFIG_OPTIONS_MAX];
 };
 
-/* Returns NULL when out of memory. Free the result with free(). Pure; takes a moment with many
- * thousand zones. */
+/* Returns NULL when out of memory. Free the result with free(). Pure, but slow with many thousands
+ * of zones. */
 struct changes *changes_find(const struct config *running, const struct config *fresh);
 
 /* Copies the running values of all rows that need a restart into fresh, so that it describes what

@@ -5,8 +5,8 @@
 
 /*
  * The configuration: the options structs of the modules, filled from one YAML file. A struct config
- * never changes after it is loaded, so all threads share it. Its loader frees it when no thread
- * uses it any more.
+ * never changes after it is loaded, so all threads share it. Its loader frees it when the last
+ * thread has stopped using it.
  */
 
 #include <stdbool.h>

@@ -53,7 +53,7 @@ static enum err try_client(const struct tls_peer_options *options, char why[TLS_
 
 /* ---- which key is at fault ---- */
 
-/* Whether the sentence names a before b. One may be the beginning of the other. */
+/* Whether the sentence names a before b. One path may be the beginning of the other. */
 static bool is_named_first(const char *why, const char *a, const char *b)
 {
     const char *a_at = loader_is_set(a) ? strstr(why, a) : NULL;

@@ -110,7 +110,7 @@ static void check_pair(struct loader *loader, const struct view *view)
                     "is empty, but %s is not; give both or none", keys[there]);
 }
 
-/* Two places may each be complete with the section, and still combine to half a pair. */
+/* Two places may each form a complete pair with the section, and yet combine to half a pair. */
 static void check_pair_left(struct loader *loader, const struct place *place,
                             const struct config_zone *zone, const struct route_upstream *upstream)
 {

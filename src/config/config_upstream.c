@@ -17,7 +17,7 @@ static bool is_written(const struct config *config, const struct option *option)
     return config->written[option_index(option)].line != 0;
 }
 
-/* An entry nails its addresses: over TCP if nothing demands TLS. */
+/* An entry nails its addresses, over TCP unless something demands TLS. */
 static void apply_entry(const struct config *config, const struct config_entry *entry,
                         struct upstream_options *out)
 {
@@ -154,7 +154,7 @@ static bool add_own_address(struct prefix_set *set, const struct sockaddr *sa)
     return prefix_set_add(set, &prefix, 0) != ERR_NO_MEMORY; /* two interfaces may share one */
 }
 
-/* Without permission to list the interfaces, no address is known to be ours. */
+/* Without permission to list the interfaces, we know none of our addresses. */
 static bool add_own_addresses(struct prefix_set *set)
 {
     struct ifaddrs *first;

@@ -66,7 +66,7 @@ static void include_append(struct yaml_tree_node *into, struct yaml_tree_node *f
     into->count += count;
 }
 
-/* Uses the path that the loader would have at this key. */
+/* Uses the same key path as the loader. */
 static void report_twice(struct includes *includes, const struct yaml_tree_node *first,
                          const struct yaml_tree_node *again)
 {
@@ -80,7 +80,7 @@ static void report_twice(struct includes *includes, const struct yaml_tree_node 
 static void join_maps(struct includes *includes, struct yaml_tree_node *into,
                       struct yaml_tree_node *from);
 
-/* Merges two values of the same key. An empty value gives way to the other. */
+/* Merges two values of the same key. An empty value is replaced by the other one. */
 static void include_join(struct includes *includes, struct yaml_tree_node *into,
                          struct yaml_tree_node *from)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The driver of the loader: reads a file, has every value read into a struct config, and runs the
+ * The driver of the loader: reads a file, reads every value into a struct config, and runs the
  * checks. Invariant: a configuration is returned only if it has no error, and every field then has
  * the value of the file or the default of its row.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads mappings: finds the row of each key and has its value read. Reports unknown keys with a
+ * Reads mappings: finds the row of each key and reads its value. Reports unknown keys with a
  * suggestion.
  */
 #include "config/load_mapping.h"

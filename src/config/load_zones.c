@@ -51,7 +51,7 @@ static void load_entry_item(struct loader *loader, const struct yaml_tree_node *
         add_entry(loader, item, &entry);
 }
 
-/* A single address or prefix needs no list around it, as in the proposal. */
+/* A single address or prefix needs no list around it. */
 static bool is_single_entry(const struct yaml_tree_node *node)
 {
     return node->kind == TREE_SCALAR && !yaml_tree_is_empty(node);

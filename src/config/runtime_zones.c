@@ -259,8 +259,8 @@ static bool is_answered_here(const struct config *config, struct name name)
     return config->local && local_names_has_own(config->local, name);
 }
 
-/* Whether local data answers the names below the zone too: records of the zone's own name leave
- * those to upstreams. Special-use names make way for the zone, as they do for a zone of the file.
+/* Whether local data also answers the names below the zone. Records of the zone's own name leave
+ * these to upstreams. Special-use names make way for the zone, as they do for a zone of the file.
  * */
 static bool is_zone_answered_here(const struct config *config, const struct runtime_zone *forward)
 {

@@ -7,9 +7,9 @@
  * One request while its answer is made. It may outlive its client while workers are asked.
  *
  * Life: call_new(), request_run(), the command's handler. The handler ends with call_done(), at
- * once or later. Then on_done gets the call and frees it, or an abandoned call frees itself. A
- * command with much to do or to say ends its handler with call_continue() instead: the client then
- * runs more(), part by part, until more() ends the reply with call_end().
+ * once or later. Then on_done gets the call and frees it, or an abandoned call frees itself. The
+ * handler of a command with much work or a long reply ends with call_continue() instead: the client
+ * then runs more(), part by part, until more() ends the reply with call_end().
  *
  * Main loop's thread only.
  */
@@ -51,9 +51,9 @@ void call_abandon(struct call *call);
 /* For handlers: the reply is complete. Frees the call or hands it over. */
 void call_done(struct call *call);
 
-/* For handlers, instead of call_done(): more() does the rest. One run takes no longer than a turn
- * of the loop may, and writes at most CALL_PART_MAX bytes plus one line. Takes state, which comes
- * from malloc(), and the call. */
+/* For handlers, instead of call_done(): more() makes the rest of the reply. One run takes no longer
+ * than a turn of the loop may, and writes at most CALL_PART_MAX bytes plus one line. Takes state,
+ * which comes from malloc(), and the call. */
 enum { CALL_PART_MAX = 64 * 1024 };
 void call_continue(struct call *call, void (*more)(struct call *call), void *state);
 

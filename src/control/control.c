@@ -5,7 +5,7 @@
  * Accepts a bounded number of clients, reads one line from each, runs it as a command and sends the
  * reply. A new client replaces an idle one, so it never waits for a client that does not ask or
  * does not read. While all clients are busy, a new one waits in the kernel's backlog, where it
- * costs us nothing.
+ * costs nothing.
  *
  * A client has four states: asking (its line is incomplete), waiting (its call runs), feeding (it
  * sends the input of its call) and taking (the reply leaves, in parts when it is long). Commands
@@ -93,8 +93,8 @@ static void client_note_activity(struct client *client)
 }
 
 /* Makes the next part of a long reply: one per turn, and only when the client has taken the part
- * before, so that a slow reader costs no memory. The limit starts anew, because this work is not
- * the client's delay. */
+ * before, so that a slow reader costs no memory. The limit starts again, because the client did not
+ * cause the time that this work took. */
 static void client_make_part(struct client *client)
 {
     if (!client->call->more || buf_len(&client->call->reply.buf) > 0)

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One letter per worker: it travels to the worker's loop, is filled there, over several turns if
- * there is much to say, and travels back.
+ * One letter per worker: it travels to the worker's loop, is filled there, over several turns if it
+ * has many rows, and travels back.
  *
  * Invariant: a part belongs to one thread at a time: main's, then its worker's, then main's again.
  * The mailboxes order the writes. The last part that comes back frees the gathering.

@@ -14,7 +14,7 @@
 struct call;
 struct reload_report;
 
-enum { ASKERS_MAX = 64 }; /* in all lists, with those whose client has left */
+enum { ASKERS_MAX = 64 }; /* in all lists, including askers whose client has left */
 
 struct askers {
     struct list list;

@@ -6,8 +6,8 @@
 /*
  * Everything that is in effect at one time: a configuration, a certificate, the bounds of clients,
  * and the routes and local data that the configuration and the forwards set at run time make
- * together. Immutable; main makes it and all workers share it. Main frees it when nothing refers to
- * it any more.
+ * together. Immutable; main makes it and all workers share it. Main frees it after the last
+ * reference is gone.
  *
  * Generations of one file share its configuration. Main thread only, except for generation_ref()
  * and generation_unref().

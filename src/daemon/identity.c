@@ -115,9 +115,9 @@ static enum err identity_fail(char why[WHY_MAX], const char *what)
     return ERR_PERMISSION;
 }
 
-/* Gives root's privileges up for good and becomes the user, with its group and, if the user has a
- * name, its other groups. Keeps only CAP_NET_BIND_SERVICE, so that a reload can add listeners. A
- * process that is that user already only drops its surplus capabilities. On error why is a
+/* Gives up root's privileges irrevocably and becomes the user, with its group and, if the user has
+ * a name, its other groups. Keeps only CAP_NET_BIND_SERVICE, so that a reload can add listeners. A
+ * process that already runs as that user only drops its surplus capabilities. On error why is a
  * sentence, and the process must end, because the change may be incomplete. */
 static enum err identity_drop_privileges(const struct config_account *user, char why[WHY_MAX])
 {

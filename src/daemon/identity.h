@@ -3,9 +3,9 @@
 #ifndef NAILUP_DAEMON_IDENTITY_H
 #define NAILUP_DAEMON_IDENTITY_H
 
-/* Turns the daemon into server.user for good, and checks that this user can read the files that the
- * daemon reads later. Keeps only the capability CAP_NET_BIND_SERVICE, so that a reload can add
- * listeners. */
+/* Makes the daemon run as server.user from now on, and checks that this user can read the files
+ * that the daemon reads later. Keeps only the capability CAP_NET_BIND_SERVICE, so that a reload can
+ * add listeners. */
 
 struct config;
 struct listen_sockets;

@@ -5,8 +5,8 @@
 
 /*
  * Decides when the workers hear that the network changed. A change comes in pieces: a link goes up,
- * addresses follow, then a route. And a link that flaps must not make the workers dial all
- * connections over and over. One loop's thread.
+ * addresses follow, then a route. A flapping link must not make the workers dial all connections
+ * again and again. One loop's thread.
  */
 
 #include "base/units.h"

@@ -4,7 +4,7 @@
 #define NAILUP_DAEMON_REFUSAL_H
 
 /* Reports why the daemon does not start: one line on stderr that says what to do, at every log
- * level. The line is JSON if the log is. */
+ * level. The line is JSON if the log format is JSON. */
 
 #include "base/err.h"
 #include "serve/server_address.h"

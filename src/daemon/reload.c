@@ -83,7 +83,7 @@ static void reload_next(struct reload *reload);
 
 /* ---- ends of a change ---- */
 
-/* Warns of the certificate in use now, be it the old one or the new one. */
+/* Warns about the certificate now in use, whether it is the old one or the new one. */
 static void reload_warn_of_certificate(const struct reload *reload)
 {
     const struct certificate *certificate = generation_certificate(reload->current);
@@ -155,7 +155,7 @@ static void reload_switch_succeed(struct reload *reload)
     reload_become_idle(reload);
 }
 
-/* A worker without memory keeps its old routes; the generation is in effect all the same. */
+/* A worker without memory keeps its old routes, but the generation is still in effect. */
 static void reload_on_forgotten(void *context)
 {
     struct reload *reload = context;
@@ -171,7 +171,7 @@ static void reload_on_forgotten(void *context)
 
 /* ---- switching ---- */
 
-/* Whether names that upstreams answered before may be local data now. */
+/* Whether names that upstreams answered before may now be local data. */
 static bool reload_has_local_changes(const struct reload *reload)
 {
     static const char *const keys[] = {"server.default-local-zones",
@@ -300,7 +300,7 @@ static void reload_keep_forwards(const struct reload *reload, const struct confi
             kept->list[kept->count++] = reload->forwards.list[i];
 }
 
-/* Drops the forwards that do not fit the new file, once nothing can fail any more. */
+/* Drops the forwards that do not fit the new file, once no later step can fail. */
 static void reload_drop_forwards(struct reload *reload, const struct config *config)
 {
     char why[RUNTIME_ZONE_WHY_MAX], zone[NAME_TEXT_MAX];

@@ -63,7 +63,7 @@ void reload_by_call(struct reload *reload, struct call *call);
 /* Runs the command that shows, sets or removes the servers of a zone. */
 void reload_forward(struct reload *reload, struct call *call);
 
-/* The daemon stops: refuses all commands that wait, and those that come later. */
+/* The daemon stops: refuses all commands that wait or come later. */
 void reload_end(struct reload *reload);
 
 /* Waits for the thread that reads a file, if there is one. Comes after the workers and the control

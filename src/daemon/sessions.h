@@ -13,7 +13,7 @@ struct tls_tickets;
  * that is unusable or cannot be written at the end. NULL: out of memory. */
 struct tls_tickets *sessions_open(const char *path);
 
-/* Saves the tickets, if there is a path, and frees them. No worker may run any more. */
+/* Saves the tickets, if there is a path, and frees them. All workers must have ended. */
 void sessions_close(struct tls_tickets *tickets, const char *path);
 
 #endif

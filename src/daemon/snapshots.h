@@ -25,7 +25,7 @@ enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct cache *cache,
                                  struct cache_filter filter);
 
-/* Whether the file has been read, which is so a moment after the start, seldom later. NULL is fine.
+/* Whether the file has been read: usually true a moment after the start. NULL is fine.
  */
 bool snapshots_are_read(struct snapshots *snapshots);
 

@@ -5,8 +5,8 @@
  * Each tick sends a letter to every worker. The watchdog gets its ping when all letters of the tick
  * before have been read, so it fires when main or any worker does not turn.
  *
- * Invariant: each letter is under way at most once, because letters go out only when all have been
- * read.
+ * Invariant: no letter is sent again before it has been read, because letters leave only when all
+ * have been read.
  */
 
 #include "daemon/vitals.h"

@@ -19,7 +19,7 @@ struct watchers;
 /* Starts dnstap, if configured, and the query log, if it is on. Errors: ERR_NO_MEMORY,
  * ERR_NO_FILES, or the fault of dnstap.file. */
 MUST_USE enum err watchers_open(struct watchers **out, const struct config *config, size_t workers);
-/* Comes when no worker runs any more. NULL is fine. */
+/* Called after all workers have ended. NULL is fine. */
 void watchers_close(struct watchers *watchers);
 
 /* Valid until watchers_close(). */

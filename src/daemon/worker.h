@@ -10,7 +10,7 @@
  *
  * Life of the thread: it opens everything, reports, and waits for main. It serves until it is
  * drained or stopped. It closes everything, reports by mail, waits until main releases it, and
- * frees its loop. The loop takes mail for as long as the supervisor may post any.
+ * frees its loop. The loop accepts mail as long as the supervisor may post it.
  *
  * All functions run on the main thread.
  */

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A uv_poll_t with memory of its own, since libuv lets go of it a turn after it was closed.
+ * A uv_poll_t in separate memory, because libuv uses it until a turn after it was closed.
  *
  * Invariant: after fd_watch_stop() on_ready is NULL and is not called.
  */

@@ -197,7 +197,7 @@ static bool is_stopping(const struct loop *loop)
 
 static void run_turn(struct loop *loop)
 {
-    run_turn_ends(loop); /* what was asked for outside of a turn */
+    run_turn_ends(loop); /* hooks that were requested outside of a turn */
     if (has_uv_work(loop))
         run_uv(loop);
     /* These calls may have made handles whose descriptors are not in libuv's set yet. */

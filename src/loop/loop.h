@@ -4,11 +4,12 @@
 #define NAILUP_LOOP_LOOP_H
 
 /*
- * One event loop: one thread's time, timers, mail and the end of its turns. Everything but
+ * One event loop: one thread's time, timers, mail and the end of its turns. Everything except
  * loop_post() and loop_stop() belongs to the thread that runs the loop.
  *
- * A turn: wait for the kernel, run what it brought (sockets, timers, mail), then the turn-end
- * hooks. Writes collect during a turn and leave in the hooks: one write for each connection.
+ * A turn waits for the kernel, handles the ready sockets, the due timers and the mail, and then
+ * runs the turn-end hooks. Writes collect during a turn and leave in the hooks: one write for each
+ * connection.
  */
 
 #include <stdbool.h>

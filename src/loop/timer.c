@@ -6,13 +6,12 @@
  *
  * A timer's level is the highest base-64 digit in which its tick differs from the last tick that
  * was run, its slot is the value of that digit. So all timers of a level are due before those of
- * the next, and the first occupied slot of the lowest occupied level is the next to be looked at.
- * The top level is a ring: what lies further than it reaches waits in its last slot and is sorted
- * again there.
+ * the next level, and the first occupied slot of the lowest occupied level comes next. The top
+ * level is a ring: a timer beyond its reach waits in the last slot and is sorted again there.
  *
- * Invariant: every slot but one holds timers whose slot begins after the last tick. The one is
- * level 0's slot of the last tick itself, which no future timer can have: it holds what was
- * started too late, for the next run.
+ * Invariant: every slot except one holds timers whose slot begins after the last tick. The
+ * exception is level 0's slot of the last tick, which no future timer can have: it holds timers
+ * that were started too late, for the next run.
  */
 
 #include "loop/timer.h"

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The epoll sets of watch.h, one for each rank. The loop waits with the prompt set; the others are
- * members of it, so their sockets wake the loop too. Each set hands out its own events for a
+ * The epoll sets of watch.h, one for each rank. The loop waits on the prompt set. The other sets
+ * are members of it, so their sockets wake the loop too. Each set hands out its own events for a
  * bounded time, so no rank delays another by more than that and one event. The kernel names the
- * sockets of a set in turn, and this module asks it again only when all that it named have had
- * their event: that is the round robin of the streams.
+ * sockets of a set in turn, and this module asks again only when all of them have had their event,
+ * so streams are served round robin.
  *
  * The watch's owner decides what an event means, and loop.c decides when to wait.
  *

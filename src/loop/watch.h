@@ -4,7 +4,7 @@
 #define NAILUP_LOOP_WATCH_H
 
 /*
- * The sockets of a loop, in its epoll sets. For src/net only. The loop's thread.
+ * The sockets of a loop and the epoll sets that watch them. For src/net only. The loop's thread.
  *
  * Why not a uv_poll_t per socket: it costs five system calls to add and remove a socket (libuv
  * tries the descriptor, sets it non-blocking again and removes it explicitly) where epoll needs
@@ -25,7 +25,7 @@ struct loop;
  * Clients open as many streams as they like and keep them readable. So each socket has a rank, and
  * each rank has its own time in every turn, in which its sockets take turns:
  *
- *   prompt   datagrams, upstream servers, listeners: served in every turn, whatever the others want
+ *   prompt datagrams, upstream servers, listeners: served in every turn, whatever the others need
  *   patient  streams of clients: all of them together get half a millisecond of each turn
  *   greedy   streams that bring a hundred queries at a time: as much time, so that however many
  *            they are, a patient stream does not wait for them

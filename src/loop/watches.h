@@ -29,7 +29,7 @@ struct watch_set {
 enum { WATCH_SETS = 3 }; /* one for each enum watch_rank */
 
 struct watches {
-    /* The loop waits with the first set, the prompt one. The others are members of it. */
+    /* The loop waits on the first set, the prompt one. The others are members of it. */
     struct watch_set sets[WATCH_SETS];
     bool streams_wait; /* a set other than the prompt one has events, named or not */
     uint64_t turns;

@@ -31,7 +31,7 @@ enum {
     BATCHES_PER_TURN = 4, /* other sockets and the turn-end hooks come next */
     /* While the kernel stamps datagrams: the owner drops old ones cheaply, so more are read. */
     BATCHES_PER_STAMPED_TURN = 64,
-    /* The time limit of a turn: misses cost much, and answers of upstreams must not wait. */
+    /* The time limit of a turn: misses are expensive, and answers from upstreams must not wait. */
     READ_MAX_US = 2 * 1000,
     FULL_TURNS = 4,                                          /* in a row, before stamping begins */
     CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + /* the larger of both families */

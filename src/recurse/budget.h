@@ -43,9 +43,9 @@ struct budget {
     uint32_t refs;    /* tasks that run for it */
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
-    uint8_t attempts_left; /* exchanges count it down (exchange_question.attempts_left) */
+    uint8_t attempts_left; /* exchanges decrement it (exchange_question.attempts_left) */
     uint8_t minimised;     /* minimised QNAMEs sent */
-    uint8_t reached;       /* a bit for each kind that was wanted after it was used up */
+    uint8_t reached;       /* a bit for each kind that a task wanted after it was used up */
 };
 
 enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
@@ -62,7 +62,7 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 /* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is no failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
-/* Returns one that was drawn (MUST) and not needed. */
+/* Gives back one that was drawn (MUST) and not used. */
 void budget_give_back(struct budget *budget, enum budget_kind kind);
 
 /* Whether some kind is used up or the time is over, so that a failure may be due to the budget. */

@@ -183,7 +183,7 @@ static bool find_refused(struct scrubbing *work)
     return any;
 }
 
-/* Drops the signatures of an RRset that lost a record: they no longer verify. */
+/* Drops the signatures of an RRset that lost a record, because they no longer verify. */
 static bool is_refused(const struct scrubbing *work, const struct rr *rr)
 {
     return rr->type == RRTYPE_RRSIG ||
@@ -351,7 +351,7 @@ static enum answer_kind scrub_kind_of(enum response_kind kind)
     }
 }
 
-/* The rcode of an alias that leads on is that of its target, which is not known yet (RFC 6604). */
+/* The rcode of an alias is the rcode of its target (RFC 6604), which is not known yet. */
 static uint16_t rcode_of(const struct response *response)
 {
     switch (response->kind) {
@@ -384,14 +384,16 @@ static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *a
     return answer->ttl_count ? MIN(answer->ttl_s, ttl) : ttl;
 }
 
-/* Whether the sections after the answer may be kept: a bare NODATA has nothing else. */
+/* Whether the sections after the answer may be kept. A bare NODATA has nothing worth keeping there.
+ */
 static bool has_company(const struct response *response)
 {
     return response->kind == RESPONSE_ANSWER ||
            (response->kind == RESPONSE_NODATA && !response->has_soa);
 }
 
-/* A client that asks for a zone's servers asks these next, so it needs their addresses. */
+/* A client that asks for a zone's servers will ask those servers next, so it needs their addresses.
+ */
 static bool is_about_servers(const struct question *question, const struct response *response)
 {
     return question->type == RRTYPE_NS && response->kind == RESPONSE_ANSWER;

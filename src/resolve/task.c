@@ -448,7 +448,7 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
                               .minimised_ttl_s = read.minimised_ttl_s};
     feed(task, &at_hand);
     if (!at_hand.another) {
-        if (task->group.leads == leads) /* else it asks the next servers by now, or has ended */
+        if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
             task_ask_stop_leading(task);
         settle(task);
     } else if (is_late) {
@@ -522,7 +522,7 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
     return task;
 }
 
-/* Makes a task for the key that has not started; other results than RESOLVER_WAITING make none. */
+/* Makes a task for the key without starting it. Only RESOLVER_WAITING means that there is one. */
 static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
                                  struct task **out)
 {
@@ -711,8 +711,9 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     return true;
 }
 
-/* A refresh cannot use an answer that is about to expire, because the whole would expire with it;
- * an answer that is only needed on the way (a tag) will do. A stale answer makes nothing fresh. */
+/* A refresh cannot use an answer that is about to expire, because the refreshed answer would expire
+ * with it. An answer that only helps the task on its way (it has a tag) is good enough. A stale
+ * answer makes nothing fresh. */
 static bool is_usable(const struct task *task, const struct answer *found, uint16_t tag)
 {
     uint64_t now = loop_now(task->tasks->loop);
@@ -770,7 +771,7 @@ static void start_sub(struct task *task, const struct question *question, uint16
 
 /* ---- doors ---- */
 
-/* A traced client joins a running task like any other: nothing is asked twice. */
+/* A traced client joins a running task like any other client: no query is sent twice. */
 static bool join_running(struct tasks *tasks, const struct cache_key *key, struct waiter *waiter,
                          struct trace *trace)
 {

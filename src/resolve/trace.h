@@ -33,7 +33,8 @@ enum trace_kind {
     TRACE_GIVEN_UP, /* zone: no server is left to ask; word: why */
     TRACE_PASSED,   /* zone (first: yes) is passed over; word: the strategy that goes on */
     TRACE_REFUSED,  /* asked: the question is not resolved; word: why */
-    TRACE_ENDED,    /* asked: the end after TRACE_BEGUN; word: its kind */
+    TRACE_ENDED, /* asked: the question that began with TRACE_BEGUN has its answer; word: its kind
+                  */
     TRACE_KINDS,
 };
 
@@ -77,14 +78,14 @@ struct trace *trace_new(unsigned *running, bool fresh, uint64_t now);
 struct trace *trace_ref(struct trace *trace);
 void trace_unref(struct trace *trace); /* NULL is fine */
 
-/* The reader has gone: nothing is recorded any more. Drops its reference; NULL is fine. */
+/* The reader has gone: recording ends. Drops its reference; NULL is fine. */
 void trace_close(struct trace *trace);
 
 /* Adds a step with kind, depth and time; NULL: closed or full. */
 struct trace_step *trace_add(struct trace *trace, enum trace_kind kind, unsigned depth,
                              uint64_t now);
 
-/* Copies a name; empty without room. */
+/* Copies a name. The copy is empty if there is no room. */
 struct trace_name trace_keep(struct trace *trace, struct name name);
 
 /* Sets the question of a step. */

@@ -31,8 +31,9 @@
  * do queries that get FORMERR, NOTIMP or REFUSED. A session also finishes after the client's FIN,
  * after a message too short for a header, after an answer that found no room, and when the server
  * drains. A client that the access list refuses gets one REFUSED, in plain text only: it gets no
- * handshake. A session that a reload refuses or allows changes its place of the quota, and finishes
- * if no such place is free. A securing session has nothing to finish and closes at once.
+ * handshake. When a reload refuses or allows the client of a session, the session moves to a place
+ * of that kind in the quota, and finishes if none is free. A securing session has nothing to finish
+ * and closes at once.
  *
  * A session has a last call before it finishes because its address ends or the server drains. It
  * takes the queries in the kernel, for SESSION_LAST_US at most. A client that has not asked yet has

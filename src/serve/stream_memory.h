@@ -7,12 +7,12 @@
  * Bounds the bytes that the stream clients of all workers hold (server.max-stream-memory). Each
  * client reports its bytes whenever they change. Above the bound, the clients of the process with
  * the highest weight (bytes times the time without progress) are reset, until seven eighths of the
- * bound are held. Each worker counts its clients by weight for the others, and resets those of its
- * own that are among the heaviest of all. A worker whose clients are light waits for the others for
+ * bound are held. Each worker publishes the weights of its clients, and resets the ones that are
+ * among the heaviest of the process. A worker whose clients are light waits for the others for
  * STREAM_MEMORY_PATIENCE_US, unless nine eighths of the bound are held: then each worker resets its
  * heaviest clients, in proportion to what its clients hold.
  *
- * Memory goes back to the system some time after clients have let it go. That search of the heap
+ * Memory goes back to the system some time after clients have released it. That search of the heap
  * keeps the worker from its clients, so it happens once a minute in the process at most.
  *
  * One a worker, one thread.
@@ -83,7 +83,7 @@ void stream_memory_hold(struct stream_memory *memory, struct stream_memory_clien
                         size_t bytes);
 
 /* The weight of a client: grows with its bytes beyond STREAM_MEMORY_IDLE_BYTES and with the time
- * without progress. Among clients that hold no more than that, time alone decides. Pure. */
+ * without progress. Among clients that hold no more than that, only the time counts. Pure. */
 uint64_t stream_memory_weight(size_t held_bytes, uint64_t without_progress_us);
 
 #endif

@@ -50,7 +50,8 @@ void drain_commit(struct drain *drain, size_t ring, size_t len);
 struct ring *drain_ring(struct drain *drain, size_t ring);
 size_t drain_rings(const struct drain *drain);
 /* Waits until poll(2) reports one of these events for fd, or for ms with fd -1. Returns false after
- * ms, or when the drain ends and DRAIN_STOP_MS have passed. ms < 0: no limit of its own. */
+ * ms, or when the drain ends and DRAIN_STOP_MS have passed. ms < 0: waits without a limit until the
+ * drain ends. */
 bool drain_wait(struct drain *drain, int fd, short events, int ms);
 /* Returns whether drain_free() was called. */
 bool drain_is_ending(const struct drain *drain);

@@ -32,8 +32,8 @@ struct ssl_st;
 struct tls;
 
 enum {
-    /* Bytes that may wait in tls_wire(); more is ERR_LIMIT. A peer that makes us answer but never
-     * reads cannot fill the memory. */
+    /* Bytes that may wait in tls_wire(); more is ERR_LIMIT. So a peer that makes us answer but
+       never reads cannot exhaust memory. */
     TLS_WIRE_MAX = 1024 * 1024,
     /* A peer may update its keys (RFC 8446 section 4.6.3) this often, and once more for each
      * TLS_KEY_UPDATE_BYTES of plain text that it sends. An update takes 27 bytes, and costs OpenSSL
@@ -66,7 +66,7 @@ struct tls_reader {
     /* The handshake is complete and the peer has the expected identity. Returns false to read no
      * further. May be NULL. */
     bool (*on_secured)(void *owner);
-    /* Plain text, borrowed until the return. Returns false to read no further: the connection drops
+    /* Plain text, borrowed until the return. Returns false to stop reading: the connection drops
      * the rest and all later bytes. */
     bool (*on_plain)(void *owner, struct span bytes);
 };
@@ -124,7 +124,7 @@ const char *tls_detail(const struct tls *tls);
  * did not offer goes back to its rack. Sets *tls to NULL; *tls may be NULL. */
 void tls_free(struct tls **tls);
 
-/* The connection of OpenSSL, for tests. Borrowed. */
+/* OpenSSL's object for this connection, for tests. Borrowed. */
 struct ssl_st *tls_ssl(const struct tls *tls);
 
 /* For tls_context.c: installs the callbacks by which OpenSSL reports certificates, tickets, ALPN

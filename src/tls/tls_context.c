@@ -247,7 +247,7 @@ static bool has_pem_label(struct pem pem, const char *label)
     return memmem(pem.text.data, pem.text.len, label, strlen(label)) != NULL;
 }
 
-/* Calls take with each certificate, which take owns. Returns the count, or -1 with why. */
+/* Calls take() with each certificate; take() owns it. Returns the count, or -1 with why. */
 static int each_certificate(struct pem pem, bool (*take)(SSL_CTX *ctx, X509 *certificate, int i),
                             SSL_CTX *ctx, char why[TLS_WHY_MAX])
 {

@@ -119,7 +119,7 @@ bool tls_tickets_writer_init(struct tls_tickets_writer *writer)
     return true;
 }
 
-/* Counts the last rack, or removes it if it has no ticket. */
+/* Adds the last rack to the count of racks, or removes it if it has no ticket. */
 static void end_rack(struct tls_tickets_writer *writer)
 {
     if (writer->tickets_at == 0)

@@ -43,7 +43,7 @@ static bool has_token(struct dialer *dialer)
     return at == now;
 }
 
-/* The next turn, or NULL: the lines are empty, or no place or token is free. */
+/* The next turn. NULL: nothing is queued, or no place or token is free. */
 static struct dial_turn *dialer_take_next(struct dialer *dialer)
 {
     struct dial_turn *turn;

@@ -62,12 +62,13 @@ void dial_turn_init(struct dial_turn *turn, void (*on_turn)(struct dial_turn *tu
 /* Asks for a turn: on_turn comes now or when a place is free. */
 void dialer_ask(struct dialer *dialer, struct dial_turn *turn, bool after_failure);
 
-/* A query waits for this turn, which queues after a failure: it needs no token any more and joins
- * the first line. Calls on_turn at once if there is a place. Ignores other turns. */
+/* A query waits for this turn, which is queued after a failure: the turn moves to the line of new
+ * dials, where it needs no token. Calls on_turn at once if there is a place. Ignores other turns.
+ */
 void dialer_hurry(struct dialer *dialer, struct dial_turn *turn);
 
-/* A query went to this server another way: the turn comes first in the line after a failure.
- * Ignores other turns. */
+/* A query went to this server another way: the turn moves to the front of the line of dials after a
+ * failure. Ignores other turns. */
 void dialer_prefer(struct dialer *dialer, struct dial_turn *turn);
 
 /* The dial has ended or is no longer wanted: leaves the line, or lets the next turn dial. */

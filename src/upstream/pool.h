@@ -30,7 +30,8 @@ enum {
  * failure. The interval is bounded, because a peer may close every connection that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* The interval of dials while queries wait for an upstream: a restart ends unannounced. */
+/* The interval of dials while queries wait for an upstream, because the end of its restart is not
+ * announced. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
 /* A query that waits for a connection; embedded in the attempt. */

@@ -4,13 +4,13 @@
 #define NAILUP_UPSTREAM_UPSTREAMS_H
 
 /*
- * A worker's upstreams: one object per identity (address, port and all options), made at first
- * sight and kept as long as it is wanted. It also owns what upstreams share: the pacing of dials,
+ * A worker's upstreams: one object per identity (address, port and all options), made when first
+ * needed and kept as long as it is wanted. It also owns what upstreams share: the pacing of dials,
  * the quota of nailed connections, the free list of attempts.
  *
  * To change the configuration, call upstreams_want() for each new upstream, upstreams_unwant() for
- * each former one, then upstreams_settle(). An upstream of both keeps its connections, its answer
- * times and everything else.
+ * each former one, then upstreams_settle(). An upstream that is in both configurations keeps its
+ * connections, its answer times and everything else.
  */
 
 #include <stdbool.h>
@@ -98,15 +98,15 @@ enum {
 };
 
 /*
- * Like upstreams_get(), for a server that recursion discovered: dials it at first sight, and holds
+ * Like upstreams_get(), for a server that recursion discovered: dials a new one at once, and holds
  * it for the caller until upstreams_drop(), whatever the configuration does. A configured upstream
  * is the same object.
  *
- * The discovered upstreams are a cache of UPSTREAMS_DISCOVERED_MAX. Surplus ones go at the end of
- * the turn, the longest unheld first: the ones that never answered, then others until half the
- * maximum of these is left. An upstream with a nailed connection stays (upstream.max-nailed bounds
- * these). Returns NULL if out of memory, or if UPSTREAMS_DISCOVERED_LIMIT upstreams exist because
- * most are held.
+ * The discovered upstreams are a cache of UPSTREAMS_DISCOVERED_MAX. Surplus ones are dropped at the
+ * end of the turn, the longest unheld first: first the ones that never answered, then others, until
+ * half the maximum of these is left. An upstream with a nailed connection stays
+ * (upstream.max-nailed bounds these). Returns NULL if out of memory, or if
+ * UPSTREAMS_DISCOVERED_LIMIT upstreams exist because most are held.
  */
 struct upstream *upstreams_discover(struct upstreams *upstreams, const struct addr *addr,
                                     const struct upstream_options *options);
@@ -226,8 +226,8 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
 /*
  * The same in parts, so that no query waits for thousands of rows: each call shows at most `most`
  * upstreams and looks at UPSTREAMS_WALK_MAX. A zeroed walk begins with the oldest upstream, and
- * each call goes on where the last one ended, whatever came or went meanwhile. Returns true while
- * more are left.
+ * each call continues where the last one ended, even if upstreams have come or gone meanwhile.
+ * Returns true while more are left.
  */
 enum { UPSTREAMS_WALK_MAX = 4096 };
 struct upstreams_walk {
@@ -235,8 +235,8 @@ struct upstreams_walk {
     size_t place;                /* upstreams looked at so far */
     size_t steps;                /* steps between upstreams so far: the cost of the walk */
     const struct prefix *prefix; /* shows only upstreams in it; NULL: all */
-    /* Discovered upstreams that are neither configured nor nailed nor connected are shown only
-     * among this many first upstreams. */
+    /* A discovered upstream that is neither configured, nailed nor connected is shown only if it is
+     * among the first upstreams of this number. */
     size_t discovered_below;
     size_t left_out; /* adds the upstreams that this leaves out */
 };

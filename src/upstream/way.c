@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Tries the best way first and counts each diversion with its reason. Invariant: strict TLS has no
- * way but its own stream.
+ * Tries the best way first and counts each diversion with its reason. Invariant: a query over
+ * strict TLS leaves only on its own stream.
  */
 #include "upstream/way.h"
 
@@ -73,7 +73,8 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;
     if (conn && !is_hopeful && conn->silence.is_in_doubt) {
-        conn = NULL; /* no better than the silent one: a fresh connection is worth a dial */
+        conn =
+            NULL; /* no connection is better than the silent one, so a fresh one is worth a dial */
         lack = POOL_STALLED;
     }
     if (conn && attempt_send_stream(attempt, conn))
