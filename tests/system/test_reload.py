@@ -395,11 +395,11 @@ def test_all_names_get_other_servers_and_the_cache_stays(nailupd, responder, dig
 
 
 @pytest.mark.parametrize("words, sentence", [
-    (["a..b", "192.0.2.1"], "is no zone"), (["corp.example", "nonsense"], "is no server"),
+    (["a..b", "192.0.2.1"], "is not a zone name"), (["corp.example", "nonsense"], "is not a server address"),
     (["corp.example"], "name the servers of corp.example, or off"),
     (["corp.example", "192.0.2.1#dns.example"], "would be asked over udp"),
-    (["corp.example", "192.0.2.1", "192.0.2.1"], "stands twice"),
-    (["corp.example", "192.0.2.1", "off"], "'off' is no server")])
+    (["corp.example", "192.0.2.1", "192.0.2.1"], "is given twice"),
+    (["corp.example", "192.0.2.1", "off"], "'off' is not a server address")])
 def test_unusable_servers_are_refused(nailupd, responder, words, sentence):
     daemon = nailupd(upstreams=[responder()])
     assert sentence in refused(daemon, "forward", *words)
