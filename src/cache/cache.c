@@ -595,16 +595,11 @@ static void clear_run(struct shard *shard, size_t bytes)
 
 /* ---- storing ---- */
 
-/* Takes a block for so many bytes, or returns 0. May evict, and may release the
- * lock for a while. */
-static uint32_t take_room(struct shard *shard, size_t bytes)
+/* Evicts until a block for so many bytes is free. Returns 0 if that fails. Rare, and not inlined:
+ * its loops would take the registers of every store. */
+static __attribute__((noinline)) uint32_t cache_make_room(struct shard *shard, size_t bytes)
 {
-    /* A store retires about one entry, so giving back one is enough unless the shard is behind. The
-     * head of the list is in the CPU's cache because prefetch_next() requested it; the next entries
-     * are not. */
-    bool is_behind = retired_granules(shard) > shard->spare_granules / 4 * 3;
-    reclaim(shard, is_behind ? GIVE_BACK_MAX : 1, shard->spare_granules / BATCH_SHARE);
-    uint32_t ref = heap_take(&shard->heap, bytes);
+    uint32_t ref = 0;
     for (int tries = 0; !ref && tries < ROOM_TRIES; tries++) {
         if (tries > 0 || retired_granules(shard) < heap_run_for(bytes))
             clear_run(shard, bytes);
@@ -618,6 +613,19 @@ static uint32_t take_room(struct shard *shard, size_t bytes)
         ref = heap_take(&shard->heap, bytes);
     }
     return ref;
+}
+
+/* Takes a block for so many bytes, or returns 0. May evict, and may release the
+ * lock for a while. */
+static uint32_t take_room(struct shard *shard, size_t bytes)
+{
+    /* A store retires about one entry, so giving back one is enough unless the shard is behind. The
+     * head of the list is in the CPU's cache because prefetch_next() requested it; the next entries
+     * are not. */
+    bool is_behind = retired_granules(shard) > shard->spare_granules / 4 * 3;
+    reclaim(shard, is_behind ? GIVE_BACK_MAX : 1, shard->spare_granules / BATCH_SHARE);
+    uint32_t ref = heap_take(&shard->heap, bytes);
+    return ref ? ref : cache_make_room(shard, bytes);
 }
 
 /* Puts the new entry into the way of the same key, an empty way, or the way of a victim. */

@@ -275,17 +275,20 @@ static enum group_result choose(struct task *task, const struct step_ask_cut *as
 void task_ask_stop(struct task *task)
 {
     exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
-    timer_stop(&task->wait);
-    list_remove(&task->group.follows);
-    if (task->state != TASK_DECIDING)
-        task_move(task, TASK_DECIDING);
+    if (task->state == TASK_DECIDING)
+        return;
+    if (task->state != TASK_ASKING) {
+        timer_stop(&task->wait);
+        list_remove(&task->group.follows);
+    }
+    task_move(task, TASK_DECIDING);
 }
 
 /* ---- asking ---- */
 
 /* Returns the time of the client's budget, and leaves some of it to a substitute. 0: as much as an
  * exchange may take. */
-static uint64_t time_to_ask(const struct task *task)
+static inline uint64_t time_to_ask(const struct task *task)
 {
     uint64_t now = loop_now(task->tasks->loop);
     uint64_t left_us = task->budget ? budget_time_left(task->budget, now) : 0;

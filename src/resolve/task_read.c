@@ -10,7 +10,7 @@
 #include "resolve/scrub.h"
 #include "resolve/tasks.h"
 
-static void log_response(const struct task *task, enum response_kind kind)
+static __attribute__((cold)) void log_response(const struct task *task, enum response_kind kind)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX];
     LOG(LOG_DEBUG, "resolve", "%s %s: %s", name_format(task->asked.name, name),
@@ -29,8 +29,8 @@ static struct zone asked_zone(const struct task *task)
 
 /* Classifies the message and scrubs a useful one. A message that does not come out whole is not
  * believed. The answer to a minimised QNAME is not an answer to a client. */
-static const struct answer *vet(const struct task *task, struct response *response,
-                                struct answer *answer, const struct message *message)
+static inline const struct answer *vet(const struct task *task, struct response *response,
+                                       struct answer *answer, const struct message *message)
 {
     struct tasks *tasks = task->tasks;
     struct zone cut;

@@ -5,11 +5,14 @@
 
 #include "base/check.h"
 
-static const struct {
-    const char *name;
-    unsigned may_follow;
-} states[] = {
-#define TASK_STATE(name, text, follow, sentence) {text, follow},
+static const char *const names[] = {
+#define TASK_STATE(name, text, follow, sentence) text,
+    TASK_STATES(TASK_STATE)
+#undef TASK_STATE
+};
+
+const uint16_t task_state_followers[] = {
+#define TASK_STATE(name, text, follow, sentence) follow,
     TASK_STATES(TASK_STATE)
 #undef TASK_STATE
 };
@@ -17,11 +20,5 @@ static const struct {
 const char *task_state_name(enum task_state state)
 {
     MUST(state < TASK_STATE_COUNT);
-    return states[state].name;
-}
-
-bool task_state_may_follow(enum task_state from, enum task_state to)
-{
-    MUST(from < TASK_STATE_COUNT && to < TASK_STATE_COUNT);
-    return states[from].may_follow >> to & 1;
+    return names[state];
 }

@@ -15,6 +15,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* TASK_STATE(name, text, may follow: a mask of TASK_BIT, sentence) */
 #define TASK_STATES(TASK_STATE)                                                                    \
@@ -61,8 +62,14 @@ enum task_deadline {
 /* Static storage. */
 const char *task_state_name(enum task_state state);
 
+/* The masks of the table, by state. */
+extern const uint16_t task_state_followers[TASK_STATE_COUNT];
+
 /* Whether the move is one of the table's. */
-bool task_state_may_follow(enum task_state from, enum task_state to);
+static inline bool task_state_may_follow(enum task_state from, enum task_state to)
+{
+    return task_state_followers[from] & 1u << to;
+}
 
 /* Whether a task in this state still looks for its answer. */
 static inline bool task_state_is_running(enum task_state state)

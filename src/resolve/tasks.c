@@ -139,12 +139,6 @@ static void copy_key(struct cache_key *to, const struct cache_key *from)
     word_copy(to->name, from->name, from->name_len);
 }
 
-void task_move(struct task *task, enum task_state state)
-{
-    MUST(task_state_may_follow(task->state, state));
-    task->state = state;
-}
-
 static void init_group(struct task_group *group)
 {
     group->count = group->attempts_max = 0;

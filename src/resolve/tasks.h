@@ -185,7 +185,11 @@ bool task_is_current(const struct task *task);
 struct task *tasks_take(struct tasks *tasks, const struct cache_key *key);
 
 /* Makes a move of the table in task_state.h (MUST). */
-void task_move(struct task *task, enum task_state state);
+static inline void task_move(struct task *task, enum task_state state)
+{
+    MUST(task_state_may_follow(task->state, state));
+    task->state = state;
+}
 
 /* Puts a task back that tasks_unlink() took out; no other task may have its key. */
 void tasks_link(struct tasks *tasks, struct task *task);

@@ -51,12 +51,9 @@ void upstream_free(struct upstream *upstream)
     free(upstream);
 }
 
-bool upstream_prefers_stream(const struct upstream *upstream)
+bool upstream_may_use_stream(const struct upstream *upstream)
 {
-    enum transport transport = upstream->options.transport;
-    if (!transport_is_stream(transport))
-        return false;
-    return !transport_can_fall_back(transport) ||
+    return !transport_can_fall_back(upstream->options.transport) ||
            upstream->options.fallback == UPSTREAM_FALLBACK_NONE ||
            keepalive_allows(&upstream->pool.keepalive, loop_now(upstream->env->loop));
 }

@@ -109,9 +109,16 @@ static inline void upstream_drop(struct upstream *upstream)
 
 /* ---- transports ---- */
 
+/* Whether a stream of this upstream is worth a try: UDP may not replace it, or RFC 7828 does not
+ * forbid it. */
+bool upstream_may_use_stream(const struct upstream *upstream);
+
 /* Whether queries try a stream first: the options ask for it, and RFC 7828 does not forbid it where
  * UDP may replace it. */
-bool upstream_prefers_stream(const struct upstream *upstream);
+static inline bool upstream_prefers_stream(const struct upstream *upstream)
+{
+    return transport_is_stream(upstream->options.transport) && upstream_may_use_stream(upstream);
+}
 
 /* Whether UDP may replace its streams. Never with strict TLS, whatever the options say. */
 bool upstream_falls_back_to_udp(const struct upstream *upstream);
