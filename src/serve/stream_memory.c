@@ -72,6 +72,13 @@ static unsigned stream_memory_class_of(const struct stream_memory_client *client
     return CLASSES - 1 - (unsigned)__builtin_clzll(weight);
 }
 
+/* Replaces what the other workers see of this worker's clients. */
+static void tell_weights(struct stream_memory *memory, const size_t held[CLASSES])
+{
+    server_quota_add_weights(memory->quota, memory->told_weights, held);
+    memcpy(memory->told_weights, held, sizeof(memory->told_weights));
+}
+
 /* Counts what the clients hold by the class of their weight, and tells the other workers. */
 static void weigh_clients(struct stream_memory *memory)
 {
@@ -83,8 +90,15 @@ static void weigh_clients(struct stream_memory *memory)
             LIST_ITEM(node, struct stream_memory_client, node);
         held[stream_memory_class_of(client, now)] += client->held_bytes;
     }
-    server_quota_add_weights(memory->quota, memory->told_weights, held);
-    memcpy(memory->told_weights, held, sizeof(held));
+    tell_weights(memory, held);
+}
+
+/* An old count would stand for clients that have left, and others would spare theirs. */
+static void forget_weights(struct stream_memory *memory)
+{
+    static const size_t none[CLASSES];
+    if (memcmp(memory->told_weights, none, sizeof(none)) != 0)
+        tell_weights(memory, none);
 }
 
 /* The lowest class of clients to reset, and the bytes of this worker that stay. */
@@ -190,6 +204,8 @@ static void on_look_due(struct timer *timer)
     sweep(memory);
     if (is_near_bound(memory))
         weigh_clients(memory);
+    else
+        forget_weights(memory);
     stream_memory_look_later(memory);
 }
 

@@ -283,6 +283,32 @@ static void test_far_above_the_bound_a_worker_waits_for_no_other(void **state)
     loop_free(stuck);
 }
 
+/* What a worker counted under pressure must not stand for clients that have left since. */
+static void test_a_worker_whose_clients_have_left_does_not_keep_another_from_its_bound(void **state)
+{
+    (void)state;
+    static struct holder gone[100], here_now[200];
+    static struct stats gone_stats, here_stats;
+    struct stream_memory one, other;
+    struct server_options bound = {.max_clients = 1, .max_stream_memory = 16 * 1024 * 1024};
+    struct server_quota *shared = server_quota_new(&bound, NULL);
+    stream_memory_init(&one, loop, shared, &gone_stats);
+    stream_memory_init(&other, loop, shared, &here_stats);
+    hold(&one, gone, 100, 160 * 1000);
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US); /* it has counted them */
+    for (size_t i = 0; i < 100; i++)
+        stream_memory_leave(&one, &gone[i].client);
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
+    hold(&other, here_now, 170, 100 * 1000); /* above the bound, below nine eighths */
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
+    assert_true(server_quota_memory(shared) <= bound.max_stream_memory);
+    assert_true(here_stats.client_resets_memory > 0);
+    end(&one);
+    end(&other);
+    assert_int_equal(server_quota_memory(shared), 0);
+    server_quota_free(shared);
+}
+
 static void test_the_heap_is_searched_rarely(void **state)
 {
     (void)state;
@@ -306,6 +332,7 @@ int main(void)
         TEST(test_a_worker_whose_clients_are_silent_makes_room_for_another),
         TEST(test_the_heaviest_clients_of_the_process_go_first),
         TEST(test_far_above_the_bound_a_worker_waits_for_no_other),
+        TEST(test_a_worker_whose_clients_have_left_does_not_keep_another_from_its_bound),
         TEST(test_the_heap_is_searched_rarely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
