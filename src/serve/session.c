@@ -175,6 +175,13 @@ static uint64_t look_at(const struct session *session)
     return session->has_asked ? next_at : until_at;
 }
 
+/* A session that was full for longer than the idle time gets a turn for the queries that it had
+ * not taken. */
+static uint64_t look_after_full_at(const struct session *session)
+{
+    return MAX(look_at(session), loop_now(loop_of(session)) + SESSION_ROUND_US);
+}
+
 static bool session_is_read(enum session_state state)
 {
     return state == SESSION_SECURING || state == SESSION_OPEN || state == SESSION_DISCARDING;
@@ -198,6 +205,7 @@ static void session_move(struct session *session, enum session_state to)
         link_resume(session->link);
     else if (session_is_read(session->state))
         link_pause(session->link);
+    bool was_full = session->state == SESSION_FULL;
     session->state = to;
     switch (to) {
     case SESSION_SECURING:
@@ -205,7 +213,8 @@ static void session_move(struct session *session, enum session_state to)
         break;
     case SESSION_OPEN:
     case SESSION_BUSY:
-        timer_start(loop, &session->timer, look_at(session));
+        timer_start(loop, &session->timer,
+                    was_full ? look_after_full_at(session) : look_at(session));
         break;
     case SESSION_FULL:
         link_want_room(session->link);

@@ -78,7 +78,7 @@ enum {
     SESSION_QUIET_US = 500 * 1000,  /* without a byte: a round trip brings nothing more */
     SESSION_NEW_US = 1 * 1000000,   /* last call: for the first query of a client */
     SESSION_LAST_US = 50 * 1000,    /* last call: for the queries of other clients */
-    SESSION_ROUND_US = 1 * 1000000, /* last call: more time until the session has its turn */
+    SESSION_ROUND_US = 1 * 1000000, /* last call, or after full: time until its turn comes */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
     SESSION_SPARED_US = 250 * 1000, /* a session idle for less keeps its place */
     SESSION_DISPLACE_TRIES = 8,     /* sessions that are looked at for one without unread queries */

@@ -580,6 +580,26 @@ static void test_a_slow_reader_gets_everything(void **state)
     assert_false(fake_conn_was_closed(conn));
 }
 
+/* Its last query was read long before its session had room for the answer. */
+static void test_a_slow_reader_gets_everything_after_the_idle_timeout(void **state)
+{
+    (void)state;
+    options.client_idle_timeout_us = US_PER_S;
+    struct fake_conn *conn = open_client();
+    fake_conn_stop_reading(conn, 1000);
+    stub.records = 2000;
+    send_many(conn, "hit.example", 50);
+    fake_loop_advance(loop, 5 * US_PER_S);
+    fake_conn_start_reading(conn);
+    unsigned answers = 0;
+    for (int i = 0; i < 100; i++) {
+        fake_loop_advance(loop, US_PER_MS);
+        while (tcp_got(conn))
+            answers++;
+    }
+    assert_int_equal(answers, 50);
+}
+
 static void test_many_small_answers_of_one_turn_are_not_held_up(void **state)
 {
     (void)state;
@@ -815,6 +835,7 @@ int main(void)
         HARNESS_TEST(test_a_client_that_is_given_up_gets_nothing_more),
         HARNESS_TEST(test_a_client_that_only_sends_is_given_up_in_bounded_time),
         HARNESS_TEST(test_a_slow_reader_gets_everything),
+        HARNESS_TEST(test_a_slow_reader_gets_everything_after_the_idle_timeout),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
         HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
         HARNESS_TEST(test_a_client_that_never_reads_leaves_the_places_to_others),
