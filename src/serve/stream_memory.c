@@ -93,7 +93,7 @@ static void weigh_clients(struct stream_memory *memory)
     tell_weights(memory, held);
 }
 
-/* An old count would stand for clients that have left, and others would spare theirs. */
+/* With an old count of clients that have left, the other workers would spare their own. */
 static void forget_weights(struct stream_memory *memory)
 {
     static const size_t none[CLASSES];

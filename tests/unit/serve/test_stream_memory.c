@@ -283,7 +283,7 @@ static void test_far_above_the_bound_a_worker_waits_for_no_other(void **state)
     loop_free(stuck);
 }
 
-/* What a worker counted under pressure must not stand for clients that have left since. */
+/* A worker withdraws its count when the pressure is over. */
 static void test_a_worker_whose_clients_have_left_does_not_keep_another_from_its_bound(void **state)
 {
     (void)state;
