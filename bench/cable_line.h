@@ -67,7 +67,7 @@ struct cable_packet *cable_line_blank(struct cable_line *line);
 /* Takes a packet that arrived at now_us, its len set. */
 void cable_line_add(struct cable_line *line, struct cable_packet *packet, uint64_t now_us);
 
-/* Returns the next packet that is due by now, turned round, or NULL. The caller then passes it
+/* Returns the next packet that is due, turned round, or NULL. The caller then passes it
  * to cable_line_give(), which counts it. */
 struct cable_packet *cable_line_take(struct cable_line *line, uint64_t now_us);
 void cable_line_give(struct cable_line *line, struct cable_packet *packet, bool was_delivered);

@@ -5,8 +5,8 @@
 
 /*
  * Answers that wait until they are due. Items that fall due in the order of their arrival, as under
- * one fixed delay, pass a ring at no cost. Others (jitter, names with a delay of their own) pass a
- * heap. Tested with 100,000 pending items; bounded by DELAY_LINE_MAX.
+ * one fixed delay, pass a ring at no cost. Others (jitter, names with their own delay) pass a heap.
+ * Tested with 100,000 pending items; bounded by DELAY_LINE_MAX.
  */
 
 #include <stddef.h>
@@ -38,7 +38,7 @@ MUST_USE enum err delay_line_add(struct delay_line *line, struct delayed *item);
 /* The instant when the next item is due, or UINT64_MAX if the line is empty. */
 uint64_t delay_line_next_us(const struct delay_line *line);
 
-/* Gives back the earliest item that is due by now, or NULL. Items that are due at the same
+/* Returns the earliest item that is due, or NULL. Items that are due at the same
  * instant keep their order if all of them passed the ring. */
 struct delayed *delay_line_take(struct delay_line *line, uint64_t now_us);
 

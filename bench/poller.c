@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * epoll with timeouts in microseconds. Knows neither sockets nor DNS.
+ * epoll with timeouts in microseconds. Knows nothing about sockets or DNS.
  */
 
 #include "poller.h"

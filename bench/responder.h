@@ -115,7 +115,7 @@ struct listener {
 /* The states of a connection that the responder serves. */
 enum conn_state {
     CONN_OPEN,
-    CONN_STALLED,   /* neither reads nor answers; the peer gets no notice */
+    CONN_STALLED,   /* does not read or answer; the peer gets no notice */
     CONN_FINISHING, /* FIN sent: reads and drops bytes until the peer closes */
     CONN_CLOSED,    /* descriptor gone; freed once no delayed answer refers to it */
 };

@@ -47,7 +47,7 @@ struct tls_stream *tls_client_open(struct tls_client *client, const struct addr 
 bool tls_client_may_send_early(const struct tls_client *client);
 
 /* Counts a stream's finished handshake, and keeps the session of TLS 1.2: it may be used again,
- * and the server does not send it anew. */
+ * and the server does not send it again. */
 void tls_client_on_open(struct tls_client *client, const struct tls_stream *stream);
 
 #endif

@@ -3,7 +3,7 @@
 
 /*
  * TLS between buffers: our own BIO reads the bytes that were fed and writes to wire, so that one
- * recv feeds many records and one send carries many. Knows neither sockets nor DNS.
+ * recv feeds many records and one send carries many. Knows nothing about sockets or DNS.
  */
 
 #include "tls_stream.h"

@@ -5,7 +5,8 @@
 
 /*
  * One end of a TLS connection, without a socket: encrypted bytes and plain bytes go in and come
- * out. The bench has its own code and not that of src/net, so that it does not share its faults.
+ * out. The bench has its own TLS code instead of the code in src/net, so that it does not share
+ * faults with it.
  *
  * Life: tls_server or tls_client makes a stream. The owner feeds it received bytes, reads until
  * there are no more, and settles; it writes, and sends the output. One thread.

@@ -14,8 +14,7 @@
 
 enum {
     FIRST_BYTES = 512, /* the first allocation: a few queries */
-    KEEP_BYTES =
-        8192, /* an empty queue keeps at most this, because thousands of idle clients have one */
+    KEEP_BYTES = 8192, /* kept by an empty queue: thousands of idle clients have one */
 };
 
 void buf_init(struct buf *buf, size_t max)

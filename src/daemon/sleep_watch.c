@@ -63,9 +63,8 @@ static void sleep_watch_on_readable(void *owner, struct fd_events events)
         fd_watch_stop(&watch->watch);
         return;
     }
-    uint64_t monotonic_us =
-        sleep_watch_read_clock(CLOCK_MONOTONIC); /* read first, so that the time between the two
-                                                    reads does not count as sleep */
+    uint64_t monotonic_us = sleep_watch_read_clock(
+        CLOCK_MONOTONIC); /* first, so that the time between the reads is not sleep */
     uint64_t slept =
         sleep_watch_since(&watch->slept_us, sleep_watch_read_clock(CLOCK_BOOTTIME), monotonic_us);
     if (slept)

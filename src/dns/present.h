@@ -4,10 +4,10 @@
 #define NAILUP_DNS_PRESENT_H
 
 /*
- * The door to ldns: presentation text of messages and records, and records from text. It is slow
- * and allocates: it serves logs, nailupctl and the operator's files, never the path of a query.
- * ldns gets only records that our own parser has checked, uncompressed and one at a time, because
- * chains of pointers and repeated TSIG records break it. Any thread.
+ * The only user of ldns: presentation text of messages and records, and records from text. It is
+ * slow and allocates: it serves logs, nailupctl and the operator's files, never the path of a
+ * query. ldns gets only records that our own parser has checked, uncompressed and one at a time,
+ * because chains of pointers and repeated TSIG records break it. Any thread.
  */
 
 #include <stdbool.h>

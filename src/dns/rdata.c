@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Checks lengths and names in RDATA against the layout of the type. Types without a layout are
- * opaque and pass. Invariant: the bytes of a name that passes are inside its RDATA, whatever they
- * point to.
+ * opaque and pass. Invariant: the bytes of an accepted name are inside its RDATA, even if its
+ * pointers lead elsewhere.
  */
 #include "dns/rdata.h"
 

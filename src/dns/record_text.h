@@ -5,7 +5,7 @@
 
 /*
  * Finds faults that ldns accepts in a line of a zone file. They have no meaning in a single line,
- * which has neither a zone nor a line before it. Pure.
+ * which has no zone and no line before it. Pure.
  */
 
 /* Returns NULL, or the fault and its remedy: static text that follows "the record" or "it". */

@@ -25,7 +25,7 @@
 enum {
     DRAFT_ARENA_BYTES = 64 * 1024 * 1024,
     DRAFT_ITEM_BYTES =
-        720 * 1024, /* of values and items: together with the notes they fit CONFIG_FILE_MAX */
+        720 * 1024, /* of values and items: with the notes, they fit into CONFIG_FILE_MAX */
     DRAFT_LOCAL_BYTES =
         400 * 1024, /* of local data, which is part of this: large lists belong in files */
     DRAFT_NOTE_BYTES = 256 * 1024,

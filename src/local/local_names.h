@@ -9,7 +9,7 @@
  * workers share it.
  *
  * The longest name of the table at or above the QNAME decides. If the QNAME has records, they are
- * the answer; otherwise the action of its zone is.
+ * the answer. Otherwise the action of its zone decides.
  */
 
 #include <stdbool.h>
@@ -68,7 +68,7 @@ enum local_verdict local_names_find(const struct local_names *names,
                                     const struct question *question, struct local_result *result);
 
 /* Returns whether local data answers any type of the name (lower case). Cached answers for such a
- * name must not be used any more. */
+ * name must no longer be used. */
 bool local_names_has(const struct local_names *names, struct name name);
 
 /* Returns whether block lists apply to targets of aliases. False without lists. */

@@ -95,7 +95,8 @@ static bool is_plain_word(struct span word)
     return true;
 }
 
-/* Parses a name in lower case. Refuses the root: it is no host, and a list with it would block all.
+/* Parses a name in lower case. Refuses the root: it is not a host, and a list with it would block
+ * every name.
  */
 static bool parse_listed_name(struct span word, struct name *name, uint8_t wire[NAME_WIRE_MAX])
 {

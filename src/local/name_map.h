@@ -36,7 +36,7 @@ MUST_USE enum err name_map_put(struct name_map *map, struct name name, uint32_t 
 /* Frees memory reserved for more names. Names may still be added. */
 void name_map_trim(struct name_map *map);
 
-/* Returns false when neither the name nor a name above it is in the map. It checks only the last
+/* Returns false only if the map has no such name and no name above it. It checks only the last
  * label, so most names cost very little. True may be wrong. */
 bool name_map_may_have(const struct name_map *map, struct name name);
 
@@ -47,7 +47,7 @@ const uint32_t *name_map_find(const struct name_map *map, struct name name);
  * bytes of name. A name whose last label does not occur costs one hash at most. */
 const uint32_t *name_map_find_suffix(const struct name_map *map, struct name name, uint8_t *len);
 
-/* Returns whether a name of any length might not fit any more. */
+/* Returns whether the map may be too full for a name of maximum length. */
 bool name_map_is_full(const struct name_map *map);
 
 size_t name_map_count(const struct name_map *map);

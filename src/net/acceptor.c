@@ -52,7 +52,7 @@ static void acceptor_on_pause_over(struct timer *pause)
     watch_set(stock_loop(acceptor->stock), &acceptor->watch, EPOLLIN);
 }
 
-/* Without files accept() fails at once and for ever: a try in each turn would burn the CPU. */
+/* Without files accept() fails at once, each time: a try in each turn would waste the CPU. */
 static void pause_accepting(struct acceptor *acceptor)
 {
     struct loop *loop = stock_loop(acceptor->stock);

@@ -5,8 +5,8 @@
  * Links (link.h): messages over a TCP stream, with framing.h and, for TLS, a filter
  * (link_filter.h). The owner handles deadlines and the meaning of messages.
  *
- * Invariant: out holds whole framed messages, except the one whose begin the kernel has taken. A
- * flush at the end of each turn that added to it empties it into the kernel; when the kernel was
+ * Invariant: out holds whole framed messages, except the one whose beginning the kernel has taken.
+ * A flush at the end of each turn that added to it empties it into the kernel; when the kernel was
  * full, the flush comes as soon as it has room. With a filter the same holds for wire. Every
  * callback to the owner happens between link_enter() and link_leave(), so that link_close() inside
  * a callback frees the link after the stack has unwound.
@@ -26,7 +26,7 @@
 
 enum {
     KEEP_BYTES = 1024, /* of an empty queue, with a filter */
-    /* One read in plain text, and a record of which TLS held the begin. */
+    /* Holds one read in plain text, and a record whose beginning TLS held. */
     UNREAD_MAX = NET_READ_MAX + 32 * 1024,
 };
 
@@ -112,7 +112,7 @@ static void link_leave(struct link *link)
         report_held(link);
 }
 
-/* After each of the next three functions the owner may have closed the link. */
+/* The owner may have closed the link when one of the next three functions returns. */
 static void link_opened(struct link *link)
 {
     link->state = LINK_OPEN;
@@ -325,7 +325,7 @@ size_t link_unsent(const struct link *link)
     return buf_len(&link->out) + (link->filter ? buf_len(link->wire) : 0);
 }
 
-/* A connection with TLS is large enough: thousands of idle ones keep no queues beside it. */
+/* A TLS connection is large enough: thousands of idle ones must not keep queues as well. */
 static void shrink(struct buf *buf)
 {
     if (buf_len(buf) == 0 && buf->cap > KEEP_BYTES)
@@ -410,8 +410,8 @@ uint8_t *link_reserve(struct link *link, size_t max_len)
     if (link->state == LINK_FAILED)
         return NULL;
     uint8_t *room = reserve_in_out(link, len);
-    /* One turn may bring more than the bound from a peer that reads all of it: offer it to the
-     * kernel before refusing a message. link_flush() reports a failure. */
+    /* One turn may fill the queue although the peer reads everything, so the kernel gets its chance
+     * before a message is refused. link_flush() reports a failure. */
     if (!room && is_writable(link) && !link->is_blocked && link_write_out(link) == ERR_OK)
         room = reserve_in_out(link, len);
     if (room)

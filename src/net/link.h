@@ -135,7 +135,7 @@ bool link_has_unacknowledged(const struct link *link);
 uint64_t link_written(const struct link *link);
 
 /* The peer has acknowledged no byte beyond this count of link_written(): the path may be dead. Also
- * false while the kernel takes no bytes, because then the peer does not read. A system call. */
+ * false while the kernel takes no bytes, because the peer then does not read. A system call. */
 bool link_misses_ack(const struct link *link, uint64_t written);
 
 /* Grows with losses on the path in either direction: see tcp_holes(). A system call. */

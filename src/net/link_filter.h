@@ -6,7 +6,7 @@
 /*
  * Private to src/net: a filter turns the framed messages of a link into bytes for the wire, and
  * back. link_tls.c has the one for TLS. A plain link has none: its messages are the bytes. A filter
- * knows neither the link nor the socket.
+ * does not know the link or the socket.
  */
 
 #include <stdbool.h>

@@ -69,8 +69,8 @@ static bool set_freebind(int fd, int family)
     return socket_set(fd, IPPROTO_IP, IP_FREEBIND, 1);
 }
 
-/* Binds the first socket of an address alone and lets others share it afterwards: so the kernel
- * detects another process there, and none can come between the check and the bind. */
+/* Binds the first socket of an address alone and lets others share the address afterwards. So the
+ * kernel detects another process there, and no process can come between the check and the bind. */
 static enum err bind_wish(int fd, const struct listen_wish *wish)
 {
     int family = addr_family(&wish->addr);

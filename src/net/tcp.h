@@ -122,8 +122,8 @@ void tcp_close(struct tcp **tcp);
 const struct addr *tcp_peer(const struct tcp *tcp);
 const struct addr *tcp_local(struct tcp *tcp);
 
-/* This machine no longer has the local address of a connection that was open: no byte can arrive
- * any more. A few system calls. */
+/* This machine no longer has the local address of a connection that was open: no byte can arrive. A
+ * few system calls. */
 bool tcp_is_stranded(struct tcp *tcp);
 
 #endif

@@ -6,8 +6,8 @@
  * retransmits and keeps deadlines.
  *
  * Each query has a socket of its own on a random port (RFC 5452 section 9.2). A port outside the
- * system's range takes a new socket, which is bound to it. A port in the system's range takes an
- * idle one, because making, watching and closing a socket costs more than the rest of a query:
+ * system's range needs a new socket, which is bound to it. A port in the system's range reuses an
+ * idle socket, because making, watching and closing a socket costs more than the rest of a query:
  * disconnecting a socket gives its port back, and connecting it again draws a fresh one. The first
  * reuses check that the kernel does so. Then such a query makes four system calls: connect, send,
  * recv and the disconnecting connect.
@@ -15,7 +15,8 @@
  * Invariant: an idle socket is not connected and has no port, so nothing can arrive at it. It
  * serves no query before the datagrams that had arrived are discarded, after the next look at the
  * loop's sockets. If more sockets are ready than one look reports, some datagrams may stay: the
- * next query takes one for a stray by its id, and an error for the previous query's.
+ * next query recognises such a datagram as a stray by its id, and such an error as the previous
+ * query's.
  */
 
 #include "net/udp_query.h"

@@ -44,7 +44,7 @@ union control {
     uint8_t bytes[CONTROL_BYTES];
 };
 
-/* The kernel reads datagrams into one, and takes replies from another. */
+/* The kernel writes datagrams to one of them, and reads replies from another. */
 struct batch {
     struct mmsghdr headers[BATCH];
     struct iovec parts[BATCH];
@@ -62,7 +62,7 @@ struct udp_server {
     bool is_wildcard;              /* each datagram carries its destination */
     bool is_in_batch;              /* delivers datagrams: replies leave right afterwards */
     bool is_closed;                /* within a batch, which frees it */
-    bool is_emptied;               /* it ends: each turn reads until nothing is left */
+    bool is_emptied;               /* the server ends: each turn reads until nothing is left */
     bool is_deaf;                  /* it ends, and nothing new arrives */
     void (*on_quiet)(void *owner); /* set by udp_server_end() */
     struct timer end;
@@ -82,7 +82,7 @@ struct udp_server {
 /* ---------------------------------------------------------------- replies */
 
 /* An error of one datagram costs that datagram. A full socket or device costs the rest of the
- * batch: waiting would delay the answers of others too. */
+ * batch, because waiting would delay the answers to other clients too. */
 static bool is_kernel_full(int number)
 {
     return number == EAGAIN || number == ENOBUFS || number == ENOMEM;

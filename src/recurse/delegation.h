@@ -31,7 +31,7 @@
 enum {
     DELEGATION_SERVERS_MAX = 13,        /* as many as the root has; the rest is ignored */
     DELEGATION_ADDRS_MAX = 32,          /* of all servers */
-    DELEGATION_ADDRS_EACH_MAX = 8,      /* of one server, so that one does not take all places */
+    DELEGATION_ADDRS_EACH_MAX = 8,      /* of one server, so that it does not take all places */
     DELEGATION_NAME_BYTES = 1024,       /* the zone's name and its servers' names */
     DELEGATION_NONE = -1,               /* no server */
     DELEGATION_NO_REFERRER = UINT8_MAX, /* the zone whose referral named the servers is not known */
@@ -76,7 +76,8 @@ void delegation_init(struct delegation *delegation, struct name zone, enum deleg
 struct name delegation_zone(const struct delegation *delegation);
 struct name delegation_server(const struct delegation *delegation, unsigned server);
 
-/* Returns the place of the server with this name, new or known; DELEGATION_NONE without room. */
+/* Returns the place of the server with this name, which may be new; DELEGATION_NONE if there is no
+ * room. */
 int delegation_add(struct delegation *delegation, struct name server);
 
 /* Returns the place of the server, or DELEGATION_NONE. */

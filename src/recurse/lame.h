@@ -33,7 +33,7 @@ void lame_free(struct lame *lame); /* NULL is fine */
  * not matter. A full row loses the entry that expires first. */
 void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now);
 
-/* The server answered for the zone after all. */
+/* The server has answered for the zone: it is not lame. */
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip);
 
 /* Costs next to nothing while no server is lame for any zone. */

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Counts labels and questions; the strategy decides what answers mean. Invariant: each name has
- * more labels than the one before it, or is whole, so the whole name comes after MAX_MINIMISE_COUNT
- * minimised questions at most.
+ * more labels than the one before it, or is whole, so at most MAX_MINIMISE_COUNT minimised
+ * questions come before the whole name.
  */
 #include "recurse/qname_min.h"
 

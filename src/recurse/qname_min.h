@@ -22,7 +22,7 @@
 /* RFC 9156 section 2.3. */
 enum {
     MAX_MINIMISE_COUNT = 10, /* minimised questions for one name */
-    MINIMISE_ONE_LAB = 4,    /* of these, the ones that show one more label each */
+    MINIMISE_ONE_LAB = 4,    /* of these, the questions that each show one more label */
 };
 
 struct qname_min {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Counts, lists by age, and scores that leak.
+ * Keeps the counts, the lists by age, and the scores, which decay.
  *
  * Invariant: the count of a place is the length of its list, and no count exceeds its share.
  */
@@ -170,7 +170,8 @@ enum unproven_tries unproven_tries(const struct unproven *unproven, const struct
 
 /* ---- giving way ---- */
 
-/* A zone may have filled its share before its score became bad: its rest makes room too. */
+/* A zone may have filled its share before its score became bad: its remaining questions make room
+ * too. */
 static uint32_t share_of(const struct unproven *unproven, const struct unproven_key *key,
                          unsigned by, uint64_t now)
 {

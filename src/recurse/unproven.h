@@ -37,7 +37,7 @@ enum {
     UNPROVEN_SCORE_BAD = 32,
     UNPROVEN_TRIES_DOUBT = 3,  /* queries of one question from UNPROVEN_SCORE_DOUBT on */
     UNPROVEN_TRIES_BAD = 1,    /* from UNPROVEN_SCORE_BAD on, under pressure */
-    UNPROVEN_SAMPLE = 4,       /* and one of this many questions is sent at all */
+    UNPROVEN_SAMPLE = 4,       /* and only one of this many questions is sent */
     UNPROVEN_PRESSURE = 16,    /* this part of the table waits for the zone's servers */
     UNPROVEN_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
@@ -121,7 +121,7 @@ enum unproven_tries {
 enum unproven_tries unproven_tries(const struct unproven *unproven, const struct unproven_key *key,
                                    uint64_t now);
 
-/* Whether a question with one try is sent at all. */
+/* Whether a question that has one try is sent. */
 static inline bool unproven_is_in_sample(uint64_t random)
 {
     return random % UNPROVEN_SAMPLE == 0;

@@ -84,7 +84,7 @@ static bool is_in_chain(const struct walk *walk, struct name name)
     return false;
 }
 
-/* Goes on to the target of the hop just written. */
+/* Continues with the target of the hop just written. */
 static void move_to(struct walk *walk, struct name target)
 {
     struct alias_chain *chain = walk->chain;

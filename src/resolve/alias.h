@@ -4,9 +4,9 @@
 #define NAILUP_RESOLVE_ALIAS_H
 
 /*
- * The one chain of CNAME records that leads from the question through an answer section, and where
- * it ends. Records may come in any order. A DNAME yields the CNAME that its server left out (RFC
- * 6672 section 3.1). Pure; any thread.
+ * Follows the chain of CNAME records from the question through an answer section to its end.
+ * Records may come in any order. A DNAME yields the CNAME that its server left out (RFC 6672
+ * section 3.1). Pure; any thread.
  *
  * Bounds: ALIAS_HOPS_MAX hops, as many passes over the section plus one, and the first
  * ALIAS_DNAMES_MAX DNAME records.
@@ -49,7 +49,7 @@ struct alias_chain {
     struct alias_hop hop[ALIAS_HOPS_MAX];
 };
 
-/* Follows the chain. message has parsed OK. The names of other zones than `zone` end it. Questions
+/* Follows the chain. message has parsed OK. A name outside of `zone` ends the chain. Questions
  * for CNAME and ANY have no chain. */
 void alias_follow(struct alias_chain *chain, const struct message *message,
                   const struct question *question, const struct zone *zone);

@@ -84,8 +84,8 @@ static enum response_kind kind_of_ns(const struct message *message, struct name 
     return message->flags & HEADER_AA && !is_above ? RESPONSE_NODATA : RESPONSE_LAME;
 }
 
-/* Decides about a response with neither data nor SOA: a referral downwards if there is one; else by
- * the NS records; without any it is a bare NODATA. */
+/* Decides about a response without data and without an SOA: it is a referral downwards if it has
+ * one. Otherwise the NS records decide, and without any it is a bare NODATA. */
 static enum response_kind kind_of_authority(const struct message *message,
                                             const struct question *question,
                                             const struct zone *zone)
@@ -158,7 +158,8 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
 /* Whether the SOA of a zone above denies the name: a server of this zone would show this zone's own
  * SOA. Only a configured zone may be a part of another. Balancers with one type of a name deny the
  * others like this, and so do servers where the operator delegated a part of a zone to the same
- * servers and forgot to create it. Such a denial is believed when no other server has more. */
+ * servers and forgot to create it. Such a denial is believed when no other server has a better
+ * answer. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {
     bool is_operators =
@@ -167,7 +168,7 @@ static bool is_of_zone_above(const struct response *out, const struct zone *zone
 }
 
 /* Whether the root or a top-level domain denies the name. Only their own servers have these zones:
- * a server that denies everything to everybody has no zone. */
+ * a server that denies every name has no zone. */
 static bool denies_the_world(const struct response *out, enum response_kind kind,
                              const struct message *message)
 {
@@ -214,8 +215,8 @@ static enum response_kind kind_of_nothing(const struct response *out, const stru
     return has_ns(message) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
 }
 
-/* Whether the rcode is about the target of an alias that was asked for: some servers follow it all
- * the same and say that the target does not exist. */
+/* Whether the rcode is about the target of an alias that was asked for: some servers follow it
+ * anyway and say that the target does not exist. */
 static bool is_of_target(const struct response *out, const struct question *question)
 {
     return out->rcode == RCODE_NXDOMAIN && question->type == RRTYPE_CNAME;

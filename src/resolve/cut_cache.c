@@ -148,8 +148,8 @@ static bool is_too_old(const struct task *task, const struct answer *found)
     return task->is_refresh && answer_is_ending(found, age_s);
 }
 
-/* A task that wants proofs cannot use an NXDOMAIN without them, and no task can where a name below
- * is known to exist. True: the search is over. */
+/* A task that needs proofs cannot use an NXDOMAIN without them, and no task can use one where a
+ * name below is known to exist. True: the search is over. */
 static bool find_at(struct climb *climb, struct name name)
 {
     struct task *task = climb->task;

@@ -19,8 +19,8 @@ struct task;
 struct tasks;
 struct zone;
 
-/* The life of a cut without a reachable server, whatever TTL its parent gave: a referral that lacks
- * necessary glue may have it the next time. */
+/* How long a cut without a reachable server is kept, whatever TTL its parent gave: the next
+ * referral may have the glue that this one lacks. */
 enum { CUT_CACHE_UNREACHABLE_S = 30 };
 
 struct cut_found {

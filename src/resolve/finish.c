@@ -57,7 +57,8 @@ void finish_failed(struct task *task, const struct failure *failure)
     finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }
 
-/* The task is out of the table, so no waiter joins; others may leave while one is called. */
+/* The task is out of the table, so no waiter joins it. Other waiters may leave while one is called.
+ */
 static void finish_hand_out(struct task *task, const struct answer *answer,
                             const struct tap_source *source)
 {
@@ -68,9 +69,9 @@ static void finish_hand_out(struct task *task, const struct answer *answer,
     }
 }
 
-/* Whether local data has the name: it changed while the task ran, or an alias or the name of a
- * server led there and the upstreams decided. A hit does not look at local data, so a stored answer
- * would hide it. */
+/* Whether local data has the name. That happens when local data changed while the task ran, or when
+ * an alias or a server's name led to the name and upstreams answered. A hit does not look at local
+ * data, so a stored answer would hide it. */
 static bool is_local(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
@@ -141,8 +142,8 @@ static void deliver_answer(struct task *task, const struct answer *answer)
     hand_out_blocked(task, answer, &result);
 }
 
-/* Another worker may have stored an answer since. It is better than our failure, which must not
- * displace it. */
+/* Another worker may have stored an answer since. That answer is better than our failure, which
+ * must not displace it. */
 static bool hand_out_cached(struct task *task)
 {
     struct answer found;

@@ -23,8 +23,8 @@ void finish_failed(struct task *task, const struct failure *failure);
  * on. */
 void finish_stale(struct task *task);
 
-/* Delivers every ended task. It is the last thing that a callback does, and does nothing while a
- * caller up the stack delivers. */
+/* Delivers every ended task. A callback calls it last. It does nothing while a caller up the stack
+ * delivers. */
 void finish_deliver(struct tasks *tasks);
 
 #endif

@@ -8,8 +8,8 @@
  * copies that the task owns, so the worker's scrub space is free for the next answer. An answer
  * that is delivered at once is never copied here.
  *
- * struct judge is the place where DNSSEC validation will stand. It decides about each answer before
- * a task ends with it.
+ * struct judge is where DNSSEC validation will plug in. It decides about each answer before a task
+ * ends with it.
  */
 
 #include <stddef.h>

@@ -31,7 +31,7 @@ void linger_wake(struct task *task);
 /* The late answer was useless: the task lingers again, without waiters. */
 void linger_again(struct task *task);
 
-/* No answer can come any more; gives the task back. */
+/* An answer can no longer come; gives the task back. */
 void linger_end(struct task *task);
 
 /* Ends the oldest lingering task; false: no task lingers. */

@@ -3,7 +3,7 @@
 #ifndef NAILUP_RESOLVE_OUTLOOK_H
 #define NAILUP_RESOLVE_OUTLOOK_H
 
-/* The fate of a question if it were asked now, for people: resolver_look(). */
+/* Describes for people what would happen to a question now: resolver_look(). */
 
 #include <stdbool.h>
 #include <stdint.h>

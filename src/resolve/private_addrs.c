@@ -47,7 +47,8 @@ bool private_addrs_refuse(const struct private_addrs *private, struct name host,
     return private->prefixes && is_inside(private, bytes, len) && !may_have_all(private, host);
 }
 
-/* Whether any address of the parameter is private; a rest that is too short is no address. */
+/* Whether an address of the parameter is private; a remainder that is too short is not an address.
+ */
 static bool has_inside(const struct private_addrs *private, struct span value, size_t each)
 {
     for (; value.len >= each; value = span_of(value.data + each, value.len - each))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The door of the folder: the cache first, then local data, then a task. It keeps a worker's tasks
- * and routes.
+ * The entry point of the folder: tries the cache, then local data, then a task. It keeps a worker's
+ * tasks and routes.
  */
 #include "resolve/resolver.h"
 
@@ -194,7 +194,7 @@ static inline void resolver_make_key(const struct resolver *resolver, struct cac
 }
 
 /* CD matters only where recursive servers are asked. Out of line: a hit hardly ever has CD, and
- * would save registers for this. */
+ * inline code would make it save registers. */
 static __attribute__((noinline)) void make_key_unchecked(const struct resolver *resolver,
                                                          struct cache_key *key,
                                                          const struct question *question,

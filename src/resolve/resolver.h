@@ -4,8 +4,8 @@
 #define NAILUP_RESOLVE_RESOLVER_H
 
 /*
- * The one door to answers: the cache, local data, a task that already runs for the same question, a
- * new task. One resolver for each worker, on the worker's thread.
+ * The entry point for answers: from the cache, from local data, from a task that already runs for
+ * the same question, or from a new task. One resolver for each worker, on the worker's thread.
  *
  *   cache_read_begin();
  *   resolver_key(resolver, &key, &question, flags);
@@ -51,8 +51,8 @@ void resolver_set_local(struct resolver *resolver, const struct local_names *nam
  * Applies a new configuration while the resolver serves: zones, upstreams, local data (borrowed
  * until the next call; see resolver_set_local() about the cache), and the bound on tasks.
  *
- * After ERR_OK nothing in this resolver and its upstreams refers to the former options and local
- * data, nor to routes. Upstreams in both configurations keep their connections and all that was
+ * After ERR_OK nothing in this resolver and its upstreams refers to the former options, the former
+ * local data or routes. Upstreams in both configurations keep their connections and all that was
  * learned about them; upstreams_settle() decides about the others. Running tasks end with the
  * former zones and upstreams. Equal new questions do not join them, and the cache does not keep
  * their answers. Cached answers stay, even where a zone has other servers now.
@@ -81,7 +81,7 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
                                   struct waiter *waiter);
 
-/* The network changed: failures from before are not served any more, because RFC 9520 is about
+/* The network changed: failures from before are no longer served, because RFC 9520 is about
  * servers that fail and not about an unplugged cable. */
 void resolver_network_changed(struct resolver *resolver);
 

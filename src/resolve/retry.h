@@ -5,7 +5,8 @@
 
 /*
  * Refreshes that failed. Each becomes due again after a rest, so that one bad moment of a server
- * does not let a popular answer expire. All rest equally long, so a queue is enough. One worker's.
+ * does not let a popular answer expire. All rest for the same time, so a queue is enough. One
+ * worker's.
  */
 
 #include <stdint.h>
@@ -17,7 +18,7 @@
 struct cache;
 struct loop;
 
-enum { RETRIES_MAX = 64 }; /* an answer above it is resolved when it expires */
+enum { RETRIES_MAX = 64 }; /* beyond this, an answer is resolved again only after it has expired */
 
 /* RFC 8767 section 5 gives this rest to servers that failed. */
 #define RETRY_REST_US (30 * US_PER_S)

@@ -57,7 +57,7 @@ struct route_strategies {
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
                           const struct route_strategies *strategies);
 
-/* Ends the use for new questions: the upstreams are wanted no longer. Zones that are held stay with
+/* Ends the use for new questions: the upstreams are no longer wanted. Zones that are held stay with
  * all they refer to. NULL is fine. */
 void routes_free(struct routes *routes);
 

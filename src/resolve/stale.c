@@ -43,8 +43,8 @@ static void make_stale(struct answer *answer, const struct failure *failure, uin
 }
 
 /* Answers differ by CD in the cache: an unchecked answer must not reach a client that wants it
- * checked. The reverse does no harm. DO has no such exception, because signatures cannot be made
- * up. */
+ * checked. The reverse does no harm. DO has no such exception, because missing signatures cannot be
+ * added. */
 static bool find_old(const struct task *task, uint64_t now, struct answer *out)
 {
     struct cache *cache = task->tasks->cache;

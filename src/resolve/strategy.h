@@ -43,7 +43,7 @@ enum {
 
 /* The memory of the forward strategy. */
 struct forward_memory {
-    uint16_t ede; /* the last one that came with a useless answer */
+    uint16_t ede; /* the last EDE that came with a useless answer */
 };
 
 /* The memory of the iterate and stub strategies. */
@@ -53,7 +53,7 @@ struct iterate_memory {
     struct question asked;          /* the last question to them */
     struct exchange_failure failed; /* why the last exchange failed */
     uint64_t failed_mark;    /* of the addresses that failed before the parent was asked again */
-    uint16_t ede;            /* the last one that came with a useless answer */
+    uint16_t ede;            /* the last EDE that came with a useless answer */
     uint16_t looked_up;      /* a bit for each server whose addresses were looked up */
     uint8_t pending;         /* look-ups of addresses under way */
     uint8_t addrs_asked;     /* how many of the cut's addresses were given to an exchange */
@@ -66,7 +66,7 @@ struct iterate_memory {
     bool saw_recursive;      /* some server of the cut recurses itself */
     bool saw_empty;          /* some server of the cut gave an empty answer */
     bool took_glue;          /* the addresses include glue from zones above the servers */
-    bool is_last_hope;       /* such answers are accepted, because there are no better ones */
+    bool is_last_hope;       /* empty answers are accepted, because there are no better ones */
     bool lookup_lacked_room; /* a look-up failed for lack of room, not because of its question */
 };
 
@@ -88,7 +88,7 @@ struct strategy_view {
     uint64_t now;
     union strategy_memory *memory;     /* the strategy's own; it sets it up when STARTED */
     const struct iterate_rules *rules; /* of recursion */
-    bool is_sub;           /* another task waits for it, and the budget is not its own */
+    bool is_sub; /* another task waits for it, and the budget belongs to another question */
     struct budget *budget; /* of the client's question; the strategy draws from it */
 };
 

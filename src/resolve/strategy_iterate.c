@@ -19,7 +19,7 @@ static struct iterate_memory *descent_memory(const struct strategy_view *view)
     return &view->memory->iterate;
 }
 
-/* Draws one of the kind from the budget. */
+/* Draws one unit of this kind from the budget. */
 static bool descent_draw(const struct strategy_view *view, enum budget_kind kind)
 {
     return budget_take(view->budget, kind, view->now);
@@ -35,7 +35,7 @@ static void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
     failure_add_ede(failure, ede);
 }
 
-/* Returns a reason that the EDE codes do not give. A server's own reason says more. */
+/* Returns a reason that no EDE code gives. A server's own reason says more. */
 static enum err descent_reason(const struct iterate_memory *memory)
 {
     const struct exchange_failure *failed = &memory->failed;
@@ -218,9 +218,9 @@ static uint64_t descent_mark(const struct delegation *cut)
     return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
 }
 
-/* All servers of the cut failed. When the cut came from the cache, the parent may know other
- * servers by now. It is asked again once, and only if some address could be asked: otherwise zones
- * that need each other would send every client's question to their parents again (TsuNAME). */
+/* All servers of the cut failed. When the cut came from the cache, the parent may know newer
+ * servers. It is asked again once, and only if some address could be asked: otherwise zones that
+ * need each other would send every client's question to their parents again (TsuNAME). */
 static void go_back(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
@@ -263,8 +263,8 @@ static void descent_try_more(const struct strategy_view *view, struct steps *out
         look_up(view, out);
 }
 
-/* Zones above a server may know an address that its own zone no longer gives, or cannot give:
- * better than nothing. */
+/* Zones above a server may know an address that its own zone no longer gives, or cannot give. Such
+ * an address is better than none. */
 static void descent_take_glue(const struct strategy_view *view, const struct delegation *cut,
                               struct steps *out)
 {
@@ -305,7 +305,7 @@ static bool is_priming(const struct question *question)
     return name_is_root(question->name) && question->type == RRTYPE_NS;
 }
 
-/* Asks for the root's servers: hints are good for nothing else (RFC 9609). */
+/* Asks for the root's servers, which is the only use of hints (RFC 9609). */
 static void prime(const struct strategy_view *view, struct steps *out)
 {
     descent_memory(view)->primed = true;
@@ -547,7 +547,7 @@ static void on_sub(const struct strategy_view *view, const struct event *event, 
     bool is_done = event->kind == EVENT_SUB_DONE;
     if (event->tag >= DESCENT_TAG_ADDRESS)
         on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, event, out);
-    else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints have to do */
+    else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints must do */
         on_primed(view, out);
     else if (is_done)
         steps_add(out, STEP_DONE);

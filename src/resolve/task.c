@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Feeds events in and does the steps that come out. The strategy decides, task_ask.c asks servers,
- * task_read.c reads what they say, finish.c ends.
+ * Feeds events to the strategy and performs the steps that it returns. The strategy decides,
+ * task_ask.c asks servers, task_read.c reads what they say, finish.c ends.
  *
  * Invariant: a running task is on the stack, or something under way will call it back.
  */
@@ -105,7 +105,7 @@ static void task_on_yield(struct timer *timer)
     finish_deliver(tasks);
 }
 
-/* Exchanges end by themselves, but a chain of aliases may need many in a row. Subtasks go on after
+/* Each exchange ends in time, but a chain of aliases may need many in a row. Subtasks go on after
  * the end: the cache keeps their answers for the next client. */
 static void task_on_clock(struct timer *timer)
 {
@@ -578,7 +578,7 @@ static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
     struct failure failure = {
         .rcode = RCODE_SERVFAIL, .cache = ede != EDE_OTHER, .ede_count = 1, .ede = {ede}};
     if (ede == EDE_NO_REACHABLE_AUTHORITY)
-        failure.error = ERR_NO_ZONE; /* the client hears this sentence when an alias led here */
+        failure.error = ERR_NO_ZONE; /* the client gets this sentence when an alias led here */
     feed_sub_failure(task, tag, &failure);
 }
 
@@ -647,8 +647,8 @@ static void link_sub(struct task *task, struct subtask *sub, struct task *child)
     list_append(&child->waiters, &sub->waiter.node);
 }
 
-/* Whether task waits for other, directly or through subtasks. Says yes when the search takes too
- * many steps. */
+/* Whether task waits for other, directly or through subtasks. Returns true when the search takes
+ * too many steps. */
 static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
 {
     if (task == other || !*steps_left)

@@ -161,7 +161,7 @@ static struct name referrer_of(struct task *task, const struct delegation *cut, 
     return are_all ? cut_cache_above(task, zone) : zone;
 }
 
-/* Takes the place of an older query away. A timer ends that query, because its task may be on the
+/* Takes a place away from an older query. A timer ends that query, because its task may be on the
  * stack. */
 static void make_yield(struct tasks *tasks, struct unproven_query *query)
 {
@@ -274,7 +274,7 @@ static enum group_result choose(struct task *task, const struct step_ask_cut *as
 
 void task_ask_stop(struct task *task)
 {
-    exchange_stop(&task->exchange); /* it may be the one whose answer is being judged */
+    exchange_stop(&task->exchange); /* the exchange may be the one whose answer is being judged */
     if (task->state == TASK_DECIDING)
         return;
     if (task->state != TASK_ASKING) {

@@ -10,7 +10,7 @@
  * Tasks on their way down often want to send one zone the same minimised QNAME: for the addresses
  * of a zone's servers, or for many clients after a start. One task leads and asks; the others
  * follow it until it has its answer, and look into the cache again. A follower waits
- * TASK_FOLLOW_US at most and once for each query. If it learns nothing it asks for itself.
+ * TASK_FOLLOW_US at most and once for each query. If it learns nothing, it asks the servers itself.
  *
  * On the worker's thread.
  */
@@ -32,7 +32,7 @@ void task_ask_stop(struct task *task);
 /* Lets go of the servers, after the exchange has ended. */
 void task_ask_drop(struct task *task);
 
-/* The task has its answer, or none: its followers go on. */
+/* The task has its answer, or will get none: its followers continue. */
 void task_ask_stop_leading(struct task *task);
 
 /* Remembers whether the server is lame for the asked zone, and that unproven servers answered. */

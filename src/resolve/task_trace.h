@@ -4,7 +4,7 @@
 #define NAILUP_RESOLVE_TASK_TRACE_H
 
 /* The rows that a task adds to its trace (trace.h). The caller checks task_is_traced() first, so
- * other tasks pay for that check only. Decides nothing. */
+ * other tasks pay only for that check. Decides nothing. */
 
 #include <stdbool.h>
 

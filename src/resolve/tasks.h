@@ -40,8 +40,8 @@ enum {
     TASK_ZONE_SHARE = 4,    /* the part of all tasks that may ask one zone at once; where other
                                zones have many tasks, the part of what they leave */
     TASK_LINGER_SHARE = 4,  /* the part of all tasks that may wait for late answers (linger.h) */
-    TASK_SUB_SHARE = 2, /* the part of all tasks that may be subtasks: no bound of a client holds
-                           for them, so clients need room beside them */
+    TASK_SUB_SHARE = 2, /* the part of all tasks that may be subtasks: the bounds of clients do not
+                           cover them, so clients need room beside them */
 };
 
 /* The time a task may take: its own exchange and that of one more zone at their slowest, or many
@@ -175,9 +175,9 @@ MUST_USE bool tasks_set_max(struct tasks *tasks, size_t max);
 /* Returns the running task of the key that equal questions join, or NULL. */
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
 
-/* Whether the task would go the same way if it began now: neither the routes nor, for a name from
- * local data, that data has changed since. Other tasks' results may be out of date: they are
- * neither joined nor kept. */
+/* Whether the task would take the same path if it began now: the routes are the same and, for a
+ * name from local data, that data is the same. The results of all other tasks may be out of date:
+ * such tasks are not joined and their results are not kept. */
 bool task_is_current(const struct task *task);
 
 /* Returns a new task in the table, DECIDING; the caller initialises its exchange and timers. NULL:
@@ -200,7 +200,7 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
 
-/* The task waits for its subtasks no longer; they go on. */
+/* The task no longer waits for its subtasks; they go on. */
 void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */

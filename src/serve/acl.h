@@ -3,7 +3,7 @@
 #ifndef NAILUP_SERVE_ACL_H
 #define NAILUP_SERVE_ACL_H
 
-/* Which clients may ask: the longest prefix of the access list decides. Pure, any thread. */
+/* Decides which clients may ask: the longest prefix of the access list counts. Pure, any thread. */
 
 #include "base/addr.h"
 #include "base/prefix.h"

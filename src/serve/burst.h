@@ -39,7 +39,7 @@ struct bursts {
 };
 
 /* Whether an answer of len bytes leaves whole; truncated_len is its length with TC. client is the
- * hash of the client (server_quota_client()), of which so many queries wait. */
+ * hash of the client (server_quota_client()), and waiting is the number of its waiting queries. */
 bool bursts_allow(struct bursts *bursts, uint64_t client, uint32_t waiting, size_t len,
                   size_t truncated_len, uint64_t now);
 

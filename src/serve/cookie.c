@@ -44,7 +44,7 @@ static void make_hash(const uint8_t *cookie, const uint8_t *secret, const struct
         out[i] = (uint8_t)(hash >> (8 * i));
 }
 
-/* Compares all eight bytes, so that the time tells an attacker nothing. */
+/* Always compares all eight bytes, so that the time reveals nothing to an attacker. */
 static bool is_signed_by(const uint8_t *cookie, const uint8_t *secret, const struct addr *client)
 {
     uint8_t hash[8], difference = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Tells clients with a proven address from clients whose address may be forged, and limits the
- * latter. request.c acts on the verdict.
- * Invariant: a client that sends back a cookie of ours, or has a stream, is never limited.
+ * Distinguishes clients with a proven address from clients whose address may be forged, and limits
+ * the latter. request.c acts on the verdict. Invariant: a client that sends back a cookie of ours,
+ * or has a stream, is never limited.
  */
 #include "serve/gate.h"
 
@@ -79,7 +79,7 @@ static void log_limited(const struct gate *gate, const struct addr *client)
                 addr_format_ip(client, text), gate->options->rate_limit_qps);
 }
 
-/* Decides by chance: with turns, a flood could arrange to get each of them. */
+/* Decides at random: if queries took turns, a flood could arrange to get each turn. */
 static bool may_slip(const struct gate *gate)
 {
     return gate->options->rate_limit_slip > 0 && rand_below(gate->options->rate_limit_slip) == 0;

@@ -87,7 +87,7 @@ static void handshake_queue_take_out(struct handshake_queue *queue, struct hands
 
 /* ---- turns ---- */
 
-/* The next turn comes without a wait, after a look at all sockets. */
+/* The next turn follows without a wait, after the loop has looked at all sockets. */
 static void await_turn(struct handshake_queue *queue)
 {
     if (!timer_is_armed(&queue->next_turn))

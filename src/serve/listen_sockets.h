@@ -89,8 +89,8 @@ void listen_sockets_settle(struct listen_sockets *sockets);
 const struct addr *listen_sockets_local(const struct listen_sockets *sockets, size_t which);
 
 /* Gives the prepared sockets that are not taken yet to this user, before the daemon drops its
- * privileges. Only sockets of one user may share an address. Otherwise a later list could neither
- * add 127.0.0.1@53 beside 0.0.0.0@53 nor add an address again soon after it was removed. */
+ * privileges. Only sockets of one user may share an address. Otherwise a later list could not add
+ * 127.0.0.1@53 beside 0.0.0.0@53, and could not add an address again soon after its removal. */
 void listen_sockets_chown(const struct listen_sockets *sockets, uid_t user);
 
 #endif

@@ -5,11 +5,10 @@
  * decides who gets a session, and the listener is both. net owns the batches of a socket, request.c
  * the queries, and session.c the sessions.
  *
- * Invariants: a datagram that no reply could reach, or that a server sent, is not looked at.
- * Queries of a batch are answered before its end; the whole batch is one read section of the cache.
- * Each session holds one place of the quota, from serve_stream_on_accept() to
- * serve_stream_on_closed(); the place of an allowed client only while the access list allows its
- * client.
+ * Invariants: a datagram that no reply could reach, or that a server sent, is ignored. Queries of a
+ * batch are answered before its end; the whole batch is one read section of the cache. Each session
+ * holds one place of the quota, from serve_stream_on_accept() to serve_stream_on_closed(); the
+ * place of an allowed client only while the access list allows its client.
  */
 #include "serve/listener.h"
 
@@ -287,9 +286,9 @@ static void serve_stream_turn_away(struct requests *requests, enum server_quota_
     }
 }
 
-/* Takes a place for a client. If all are taken, a session of this worker makes room: one of the
- * same client if that has too many, else any. While the server drains, each session has its last
- * call instead. */
+/* Takes a place for a client. If all are taken, a session of this worker makes room: a session of
+ * the same client if that has too many, else any session. While the server drains, each session has
+ * its last call instead. */
 static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,
                                                         const struct client_place *place)
 {

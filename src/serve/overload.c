@@ -27,7 +27,7 @@ static void begin_window(struct overload *overload, uint64_t now)
     overload->least_age_us = UINT64_MAX;
 }
 
-/* Before there is a level, the last window is the usual one. */
+/* Before there is a level, the last window counts as usual. */
 static void smooth(struct overload *overload)
 {
     bool is_first = overload->state != OVERLOAD_SHEDDING;
@@ -74,8 +74,8 @@ static uint32_t note_served(struct overload *overload, uint64_t now)
 }
 
 /* While the queue gets older, more was served than the CPU can serve. While it gets younger,
- * old datagrams are being dropped, and nothing is learned. While it is young, a little more is
- * served, and more each time. */
+ * old datagrams are being dropped, and nothing is learned. While the queue is young, a little more
+ * is served, and more with each window. */
 static void adapt(struct overload *overload, uint64_t now)
 {
     uint32_t served = note_served(overload, now);

@@ -45,7 +45,7 @@ static void take_options(struct query *query, struct span options)
     }
 }
 
-/* Sets each member by itself: most queries have no cookie, and clearing its bytes would cost time.
+/* Sets each member separately: most queries have no cookie, and clearing its bytes would cost time.
  */
 static void take_facts(struct query *query, const struct message *message)
 {
@@ -83,7 +83,7 @@ static enum query_verdict check_type(struct query_error *error, uint16_t type)
     }
 }
 
-/* Accepts a message of nothing but an OPT record with a cookie. */
+/* Accepts a message that consists of one OPT record with a cookie. */
 static enum query_verdict check_no_question(const struct message *message,
                                             const struct query *query, struct query_error *error)
 {

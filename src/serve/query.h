@@ -38,7 +38,7 @@ struct query {
 };
 
 enum query_verdict {
-    QUERY_DROP,    /* not a query: an answer to it could make two servers talk for ever */
+    QUERY_DROP,    /* not a query: answering it could make two servers answer each other for ever */
     QUERY_ERROR,   /* answered at once with struct query_error */
     QUERY_COOKIE,  /* has no question and asks for a cookie alone (RFC 7873 section 5.4) */
     QUERY_RESOLVE, /* a plain question of class IN */

@@ -59,7 +59,7 @@ static uint64_t debt_of(uint64_t word, uint64_t now_ticks)
     return ahead <= 2 * BURST_TICKS ? ahead : 0;
 }
 
-/* The client's place, or the one that is the least loss. */
+/* The client's place, or the place whose loss matters least. */
 static unsigned rate_limit_find_way(struct line *line, uint64_t tag, uint64_t now_ticks,
                                     uint64_t *word)
 {

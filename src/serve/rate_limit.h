@@ -7,9 +7,10 @@
  * Limits the queries a second of each client: a table of fixed size, shared by all workers, that
  * reads one cache line for each query. Knows neither addresses nor clocks. Any thread.
  *
- * A client may ask a second's worth at once and then at the rate. Only queries within the limit
- * write to the table, so the rate also bounds the writes of a flood. When more clients ask than the
- * table holds, the table forgets the client that has used the least of its second.
+ * A client may send a second's worth of queries at once, and then queries at the rate. Only queries
+ * within the limit write to the table, so the rate also bounds the writes of a flood. When more
+ * clients ask than the table holds, the table forgets the client that has used the least of its
+ * second.
  */
 
 #include <stdbool.h>
@@ -26,7 +27,7 @@ enum {
 /* Makes a limit of 1 to RATE_LIMIT_QPS_MAX (MUST) queries per second. The table holds this many
  * clients, rounded up to a power of two, in eight bytes each. before is the predecessor, which may
  * still be in use, or NULL. A table of the same size is shared with it, so its counts go on; else
- * each client begins anew with a second's worth. NULL: out of memory. */
+ * each client begins again with a second's worth of queries. NULL: out of memory. */
 struct rate_limit *rate_limit_new(uint32_t queries_per_second, uint32_t clients,
                                   const struct rate_limit *before);
 void rate_limit_free(struct rate_limit *limit);

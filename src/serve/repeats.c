@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The table of repeats.h. request.c decides what becomes of a repeat.
- * Invariant: repeat->at points to the one pointer that leads to the entry, so an entry leaves the
- * table without a search.
+ * The table of repeats.h. request.c decides about a repeat. Invariant: repeat->at points to the one
+ * pointer that leads to the entry, so an entry leaves the table without a search.
  */
 #include "serve/repeats.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The way of a query: it is checked, looked up, and answered or kept. reply.c writes the bytes, the
- * sink sends them, and the resolver finds answers. A hit allocates nothing, and a miss only when
- * there is no spare request.
+ * The path of a query: it is checked, looked up, and answered or kept. reply.c writes the bytes,
+ * the sink sends them, and the resolver finds answers. A hit allocates nothing, and a miss only
+ * when there is no spare request.
  *
  * Invariant: a request that waits is in its sink's list or among the orphans, holds one place of
- * the quota, and has its waiter at the resolver. A parked one has neither place nor waiter.
+ * the quota, and has its waiter at the resolver. A parked request has no place and no waiter.
  */
 #include "serve/request.h"
 
@@ -70,7 +70,7 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
-/* The client of this request waits no more. */
+/* The client of this request no longer waits. */
 static void uncount_waiting(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;
@@ -349,8 +349,8 @@ static const struct query_error *count_refused(struct stats *stats, enum server_
     return &error_full;
 }
 
-/* Whether the request may lose its place. Its task goes on for other waiters, so the place is all
- * that the request costs. */
+/* Whether the request may lose its place. Its task goes on for other waiters, so the request costs
+ * only its place. */
 static bool may_be_displaced(const struct request *request, enum server_quota_result why,
                              uint64_t client)
 {
@@ -523,7 +523,8 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
     return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
 }
 
-/* Refreshes the entry after its answer. A query without RD asks nothing of other servers. */
+/* Refreshes the entry after its answer. A query without RD never causes a query to another server.
+ */
 static enum request_result refresh(struct sink *sink, const struct request_lookup *lookup,
                                    enum request_result result)
 {

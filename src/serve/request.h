@@ -58,7 +58,8 @@ struct requests {
     struct stream_memory memory;
     bool is_draining;
     size_t waiting_count; /* requests with a client */
-    size_t begun_count;   /* of these, those from before the drain, which waits for them alone */
+    size_t
+        begun_count; /* of these, the requests from before the drain, which waits only for these */
     void (*on_begun_answered)(struct requests *requests); /* begun_count became 0 */
     struct list orphans; /* struct request whose clients have left */
     struct list spares;
@@ -77,7 +78,7 @@ void requests_deinit(struct requests *requests);
 void requests_renew(struct requests *requests, const struct server_options *options,
                     struct server_quota *quota);
 
-/* Begins to drain: counts the waiting requests as begun, and refreshes nothing any more. */
+/* Begins to drain: counts the waiting requests as begun, and starts no more refreshes. */
 void requests_drain(struct requests *requests);
 
 struct sink {

@@ -5,7 +5,7 @@
 
 /*
  * A worker's client side: UDP, TCP and TLS listeners, sessions and requests. Reads queries, answers
- * what can be answered at once, waits for the rest.
+ * at once where it can, and keeps the other queries waiting.
  */
 
 #include "base/err.h"
@@ -68,8 +68,8 @@ enum { SERVER_LAST_US = 3 * 1000000 };
  * wait, for SERVER_LAST_US at most. Then the kernel refuses new queries over UDP, and the server
  * answers the datagrams and connections that the kernel already has.
  *
- * on_drained is called when nothing waits any more, perhaps within the call, and may free the
- * server. Addresses that a reload has ended are waited for too; then on_ended comes first.
+ * on_drained is called when the last query has its answer, perhaps within the call, and may free
+ * the server. Addresses that a reload has ended are waited for too; then on_ended comes first.
  */
 void server_drain(struct server *server, void (*on_drained)(void *context), void *context);
 

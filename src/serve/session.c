@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The state machine of a session (session.h). The link frames, seals and writes; request.c has the
- * queries. After each event session_settle() asks wanted_state() and moves.
- * Invariant: a session takes queries only in the open state. A timer runs in every state but the
- * finishing one while queries wait: the resolver bounds their time.
+ * The state machine of a session (session.h). The link frames, seals and writes; request.c handles
+ * the queries. After each event session_settle() asks wanted_state() and moves. Invariant: a
+ * session takes queries only in the open state. A timer runs in every state but the finishing one
+ * while queries wait: the resolver bounds their time.
  */
 #include "serve/session.h"
 
@@ -338,8 +338,8 @@ static void count_handshake(struct stats *stats, const struct tls *tls)
     stats_add_at(stats, tls_facts(tls).resumed ? stat_client_tls_resumed : stat_client_tls_full, 1);
 }
 
-/* An alert is worth a line: a client that does not trust our certificate shows nowhere else. A
- * client that says nothing has left or scans ports. */
+/* An alert is worth a log line, because a client that does not trust our certificate shows nowhere
+ * else. A client that sends nothing has left or scans ports. */
 static void log_failed_handshake(const struct addr *addr, const struct tls *tls, enum err why)
 {
     char client[ADDR_TEXT_MAX];

@@ -27,8 +27,8 @@
  * waits and keeps its place of the quota, or it resets the connection.
  *
  * A session finishes client_idle_timeout after the end of the handshake or after the last query
- * that was resolved or answered from the cache (request_is_use()). Half queries do not count, nor
- * do queries that get FORMERR, NOTIMP or REFUSED. A session also finishes after the client's FIN,
+ * that was resolved or answered from the cache (request_is_use()). Incomplete queries and queries
+ * that get FORMERR, NOTIMP or REFUSED do not count. A session also finishes after the client's FIN,
  * after a message too short for a header, after an answer that found no room, and when the server
  * drains. A client that the access list refuses gets one REFUSED, in plain text only: it gets no
  * handshake. When a reload refuses or allows the client of a session, the session moves to a place

@@ -6,7 +6,7 @@
  *
  * A sweep looks at each client twice and frees an eighth of the bound at least, so its cost is
  * small beside that of the bytes that had to arrive before it. It groups clients by the logarithm
- * of their weight: to sort them would gain nothing.
+ * of their weight, because sorting them would gain nothing.
  *
  * Invariant: told_bytes are in the quota's count, and held_bytes is the sum over the clients.
  */

@@ -11,7 +11,7 @@
 
 struct reply;
 
-/* The end of a query, as far as its reply does not show it. */
+/* The facts about the end of a query that its reply does not show. */
 enum tell_end {
     TELL_AT_HAND, /* an answer from the cache or local data */
     TELL_WAITED,  /* an answer of the resolver */

@@ -37,8 +37,8 @@ struct drain *drain_new(const struct drain_options *options);
 /* Allocates the rings and starts the thread; a second call does nothing. Call it from the thread
  * that calls drain_free(). ERR_NO_MEMORY, ERR_NO_FILES. */
 MUST_USE enum err drain_start(struct drain *drain);
-/* Carries the last records for at most DRAIN_STOP_MS and ends the thread. No worker writes any
- * more. NULL is fine. */
+/* Carries the last records for at most DRAIN_STOP_MS and ends the thread. All workers must have
+ * stopped writing. NULL is fine. */
 void drain_free(struct drain *drain);
 
 /* Writes a record to a worker's ring, as in ring.h. Only that worker's thread calls these. */

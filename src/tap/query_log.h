@@ -32,7 +32,8 @@ MUST_USE enum err query_log_start(struct query_log *log);
 struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats);
 /* Returns the number of lines that could not be written. Any thread. */
 uint64_t query_log_lost(const struct query_log *log);
-/* Writes the last lines for at most DRAIN_STOP_MS. No worker uses its tap any more. NULL is fine.
+/* Writes the last lines for at most DRAIN_STOP_MS. All workers must have stopped using their taps.
+ * NULL is fine.
  */
 void query_log_free(struct query_log *log);
 

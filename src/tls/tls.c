@@ -11,8 +11,8 @@
  *
  * Invariant: OpenSSL sees the bytes of a tls_receive() only during that call, and has taken all of
  * them when it wants more; its output is in pipe.out when its function returns. forget_errors()
- * precedes each call: OpenSSL would blame this connection for an error that another one of this
- * thread left behind.
+ * precedes each call: OpenSSL would blame this connection for an error that another connection of
+ * this thread left behind.
  */
 #include "tls/tls.h"
 
@@ -239,8 +239,8 @@ static void take_ticket(struct tls *tls)
 }
 
 /* Whether OpenSSL offers the ticket at its present age. It does not if the clock was set back, or
- * if the dial outlasted the ticket, but announces early data all the same. It then has no secret to
- * seal the data with, and uses one of zeros, which everybody can open. */
+ * if the dial outlasted the ticket, but it still announces early data. It then has no secret to
+ * seal the data with and uses zeros, so that everybody can open it. */
 static bool can_seal_early(const struct tls *tls)
 {
     const SSL_SESSION *ticket = SSL_get_session(tls->ssl);
@@ -251,9 +251,9 @@ static bool can_seal_early(const struct tls *tls)
            age_s >= 0 && (uint64_t)age_s <= SSL_SESSION_get_ticket_lifetime_hint(ticket);
 }
 
-/* After a failed handshake that offered a ticket. The server may be unable to bear this ticket (RFC
- * 8446 appendix D.3: early data to a server that went back to TLS 1.2), and a client need not try
- * each of them. */
+/* After a failed handshake that offered a ticket. The server may be unable to handle this ticket
+ * (RFC 8446 appendix D.3: early data to a server that went back to TLS 1.2), and a client need not
+ * try each ticket. */
 static void drop_tickets(struct tls *tls)
 {
     SSL_SESSION *session;
@@ -329,8 +329,8 @@ static bool has_too_many_key_updates(const struct tls *tls)
     return tls->key_updates > TLS_KEY_UPDATES_MAX + tls->plain_len / TLS_KEY_UPDATE_BYTES;
 }
 
-/* Counts key updates. One ends with its record, so after one too many the rest of the wire's bytes
- * can be taken away from OpenSSL. */
+/* Counts key updates. An update ends with its record, so after one too many this can withhold the
+ * remaining bytes from OpenSSL. */
 static void tls_on_message(int is_written, int version, int type, const void *bytes, size_t len,
                            SSL *ssl, void *unused)
 {

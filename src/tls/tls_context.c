@@ -49,7 +49,7 @@ static bool is_several(const char *word)
     return strpbrk(word, " ,;") != NULL;
 }
 
-/* Takes the next word; returns false at the end. An empty or overlong word is an unknown one. */
+/* Takes the next word; returns false at the end. An empty or overlong word counts as unknown. */
 static bool take_list_word(const char **rest, char word[WORD_MAX])
 {
     if (!*rest)

@@ -18,8 +18,8 @@ struct tls_contexts *tls_contexts_new(void);
 /* contexts may be NULL. */
 void tls_contexts_free(struct tls_contexts *contexts);
 
-/* Finds or makes the context for these options. It lives until each tls_contexts_get() has had its
- * tls_contexts_give(), but no longer than contexts. Returns NULL with a sentence in why, as
+/* Finds or makes the context for these options. It lives until each tls_contexts_get() is matched
+ * by a tls_contexts_give(), but no longer than contexts. Returns NULL with a sentence in why, as
  * tls_context_client() does and also for TLS_CONTEXTS_MAX. The next call tries again. */
 struct tls_context *tls_contexts_get(struct tls_contexts *contexts,
                                      const struct tls_peer_options *options, char why[TLS_WHY_MAX]);

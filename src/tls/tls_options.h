@@ -32,9 +32,10 @@ struct tls_pins {
 };
 
 /* How an upstream proves its identity, and the settings of its connections. With a name, the
- * certificate must be valid and for that name; with pins, its key must match one of them; with
- * both, both; with neither, the certificate must be valid and for the address. Pins alone decide
- * alone: the certificate may be self-signed or expired. Details: tls/tls_verify.h. */
+ * certificate must be valid and issued for that name. With pins, its key must match one of them.
+ * With a name and pins, both rules apply. With neither, the certificate must be valid and issued
+ * for the address. Without a name, pins alone decide: the certificate may be self-signed or
+ * expired. Details: tls/tls_verify.h. */
 struct tls_peer_options {
     enum tls_profile profile;
     bool early_data;       /* TLS 1.3: queries in the first flight of a resumed dial */

@@ -7,8 +7,8 @@
  * The keys that seal the session tickets for our clients (RFC 5077, RFC 8446 section 4.6.1). All
  * workers share them, so a client can resume with any worker. A fresh key seals every
  * TLS_TICKET_KEY_AGE_S. Earlier keys still open tickets until these expire, and are then wiped, so
- * that a later theft of keys does not decrypt recorded traffic. A server without clients wipes at
- * the next call.
+ * that a later theft of keys does not decrypt recorded traffic. Without clients, the server wipes
+ * them at the next call.
  *
  * Instants are seconds of any one clock. A forward jump ages the keys at once. A step back of up to
  * TLS_TICKET_KEY_SLACK_S counts as no time (threads read the clock at different moments); after a

@@ -357,7 +357,7 @@ static void note_unanswered(struct attempt *attempt)
                   loop_now(attempt->env->loop), rand_u64());
 }
 
-/* Refused or unreachable: ICMP shows that waiting is useless, and the server should not come first
+/* Refused or unreachable: ICMP shows that waiting is useless, and the server must not come first
  * next time. */
 static void on_udp_failed(void *owner, enum err why)
 {
@@ -396,7 +396,7 @@ static bool is_server_slow(struct attempt *attempt, uint64_t now)
 }
 
 /* A late answer may still come over a stream, so the query stays registered there. It no longer
- * counts as load: names without answers must not fill the connection. */
+ * counts as load, because names without answers must not fill the connection. */
 static void become_overdue(struct attempt *attempt)
 {
     bool is_silent = attempt_state_is_silent(attempt->state);
@@ -633,8 +633,8 @@ static void attempt_on_datagram(void *owner, struct span datagram)
     }
 }
 
-/* Over a connection only the server can have sent the reply. If it changes the case of names, or
- * sends no cookie any more, the upstream remembers that. */
+/* Over a connection only the server can have sent the reply. The upstream remembers a server that
+ * changes the case of names or no longer sends a cookie. */
 static void take_reply(struct attempt *attempt, struct conn *conn, struct span bytes)
 {
     struct upstream *upstream = attempt->upstream;

@@ -63,7 +63,7 @@ struct attempt {
     bool is_only;         /* the only server: it gets more time before the next query */
     bool without_edns;    /* the server did not understand EDNS, or did not answer */
     bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
-    bool is_probe;        /* beside the real attempt: its failure changes nothing */
+    bool is_probe;        /* sent beside the real attempt, so its failure changes nothing */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
     uint8_t strays;       /* datagrams that did not belong to the query */

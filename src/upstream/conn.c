@@ -363,7 +363,7 @@ static void conn_on_message(void *owner, struct span message)
     conn->overdue -= flight->is_overdue;
     conn->holding -= flight->is_hold;
     STATS_DEC(conn->env->stats, upstream_in_flight);
-    /* The last answer ends a draining connection. The flight must not point to it any more when its
+    /* The last answer ends a draining connection. The flight must no longer point to it when its
      * owner gets the answer. */
     bool last = conn->state == CONN_DRAINING && conn->inflight.live == 0;
     if (last) {
@@ -380,7 +380,7 @@ static void conn_on_message(void *owner, struct span message)
 
 /* ---- queries ---- */
 
-/* Never the last request: a connection that is not ready cannot drain. */
+/* This leaves one request unused, because a connection that is not ready cannot drain. */
 static bool takes_early(const struct conn *conn)
 {
     return conn->state == CONN_SECURING && conn->early_room >= EARLY_QUERY_MAX &&

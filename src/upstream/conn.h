@@ -51,7 +51,7 @@ struct flight_handler {
     void (*on_lost)(struct flight *flight, enum conn_end why);
 };
 
-/* The holder's callbacks. Each may close or retire the connection unless its comment says
+/* The holder's callbacks. A callback may close or retire the connection unless its comment says
  * otherwise. */
 struct conn_handler {
     void (*on_turn)(struct conn *conn); /* the rest is over: the holder calls conn_dial() */

@@ -4,8 +4,9 @@
 #define NAILUP_UPSTREAM_DIALER_H
 
 /*
- * Paces dials: a worker has at most DIALER_MAX at once, and the others queue. So neither a start
- * with ten thousand nailed addresses nor the end of an outage causes a burst of handshakes.
+ * Paces dials: a worker has at most DIALER_MAX at once, and the others queue. So a start with ten
+ * thousand nailed addresses causes no burst of handshakes, and the end of an outage causes none
+ * either.
  *
  * Dials after a failure come last, use at most DIALER_AGAIN_MAX places, and begin at a rate of at
  * most DIALER_AGAIN_PER_S. This bounds the cost of ten thousand addresses that refuse, and dead

@@ -115,7 +115,7 @@ static bool is_hopeless(const struct exchange *exchange, unsigned index)
 }
 
 /* More copies of a question do not help a slow server. A second copy helps only if the server lost
- * the first and no other server is left. */
+ * the first one and no other server is left. */
 static unsigned stream_limit(const struct exchange *exchange, unsigned index)
 {
     for (unsigned i = 0; i < exchange->group_len; i++)
@@ -280,7 +280,7 @@ static int exchange_choose(const struct exchange *exchange)
     return select_next(facts, exchange->group_len, rand_u64());
 }
 
-/* No way is left: ends at the end of the turn, never inside a call of the owner. */
+/* No way is left: the exchange ends at the end of the turn, never inside a call of the owner. */
 static void end_if_idle(struct exchange *exchange)
 {
     if ((!exchange->active && !exchange->lingering) || has_hope(exchange))
@@ -656,7 +656,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
         is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
-    if (!exchange->active) { /* it lingers, or it stops and its other attempts fail */
+    if (!exchange->active) { /* the exchange lingers, or stops and fails its other attempts */
         end_if_idle(exchange);
         return;
     }

@@ -73,7 +73,7 @@ struct exchange_answer {
     uint64_t rtt_us;
 };
 
-/* A query that brought no answer to judge, or not yet. */
+/* A query that has brought no answer to judge. */
 struct exchange_loss {
     struct tap_source source;
     bool nailed;
@@ -105,7 +105,7 @@ struct exchange_handler {
     /* For traces: a query was lost, and the exchange deals with it. Must not change anything. May
      * be NULL. */
     void (*on_lost)(void *owner, const struct exchange_loss *loss);
-    /* The exchange failed and lingered, and now no answer can come any more. */
+    /* The exchange failed and lingered, and an answer can no longer come. */
     void (*on_quiet)(void *owner);
     /* After on_failed the exchange lingers while queries are registered on live streams. on_answer
      * or on_quiet follows unless the owner stops or resumes it. */
@@ -129,9 +129,9 @@ struct exchange {
     struct list attempts; /* struct attempt */
     struct timer wall;
     uint64_t began_at;
-    uint64_t ends_at;      /* when it fails without an answer */
-    uint64_t useless;      /* a bit per upstream: it refused, or its answer was rejected */
-    uint64_t shut;         /* a bit per upstream: no query could be sent to it */
+    uint64_t ends_at; /* when it fails without an answer */
+    uint64_t useless; /* a bit per upstream: the upstream refused, or its answer was rejected */
+    uint64_t shut;    /* a bit per upstream: no query could be sent to it */
     uint64_t without_edns; /* a bit per upstream: this question goes to it without EDNS */
     uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream */
 };

@@ -24,7 +24,7 @@ struct exchange_question {
     /* Shared with other questions until the exchange ends: each query counts it down, and none is
      * sent at 0. NULL: no such bound. */
     uint8_t *attempts_left;
-    uint64_t doubtful;      /* a bit per upstream: it comes after the others, as it may be lame */
+    uint64_t doubtful; /* a bit per upstream: the upstream may be lame and comes after the others */
     bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };
 

@@ -41,7 +41,7 @@ struct hold_facts {
     bool is_kept;          /* it has a nailed place */
     bool may_hold;
     bool is_ending;      /* its successor is on its way */
-    bool by_replacement; /* a hold query would cost more, or never gets an answer */
+    bool by_replacement; /* a hold query would cost more than a dial, or never gets an answer */
 };
 
 struct hold_decision {

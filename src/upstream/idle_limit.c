@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-enum { ACCIDENT = 4 }; /* a close after this many estimates shows that the estimate was wrong */
+enum { ACCIDENT = 4 }; /* a close after this many times the estimate disproves it */
 
 bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t survived_us)
 {

@@ -6,7 +6,7 @@
 /*
  * The queries in flight on one connection: unpredictable ids that are used once, and the flight of
  * each id. A query that was given up stays known as long as the connection lives, so that its late
- * answer is recognised and never taken for another answer.
+ * answer is recognised and never mistaken for another one.
  *
  * Ids are a keyed permutation of 0..65535 walked in order. The table grows with use.
  */

@@ -8,8 +8,8 @@
  *
  * A timeout of 0 concerns the connection that carries it: a server that stops or is full sends it.
  * Only zeros on fresh connections in a row show that the server does not want kept connections.
- * Then the pool leaves the address alone for a growing pause. One connection that lives ends this.
- * Pure.
+ * Then the pool does not nail the address for a pause that grows each time. One connection that
+ * lives ends this. Pure.
  */
 
 #include <stdbool.h>

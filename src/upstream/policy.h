@@ -51,7 +51,7 @@ bool policy_choose(const void *policy, const struct addr *ip, struct route_upstr
 const char *policy_find_loop(const struct policy *policy, const struct route_upstream *server,
                              struct addr *addr);
 
-/* Whether any listener takes queries to all addresses of this machine. */
+/* Whether a listener accepts queries to every address of this machine. */
 bool policy_has_wildcard(const struct policy *policy);
 
 /* Whether the AD bit of this server's answers is protected against changes on the path. */

@@ -69,7 +69,7 @@ static void add_waiter(struct pool *pool, struct pool_waiter *waiter)
 }
 
 /* A dial failed. Patient waiters stay, unless the failure shows that waiting is useless. Fails only
- * the present waiters, because a callee may wait again. */
+ * the waiters that are queued now, because a callee may wait again. */
 static void fail_waiters(struct pool *pool, enum conn_end why)
 {
     bool is_final = why == CONN_END_SHUTDOWN || why == CONN_END_DIAL_IDENTITY;
@@ -424,7 +424,7 @@ static void wake_idle(struct pool *pool)
         (void)wake_one(pool);
 }
 
-/* A query came: dials the connections again that idled out. */
+/* A query came: redials the connections that idled out. */
 static void pool_wake(struct pool *pool)
 {
     pool->asleep = false;
@@ -611,7 +611,7 @@ size_t pool_recycle(struct pool *pool)
 /* A connection that is ready or on its way, although no query needs it. */
 static struct conn *find_unneeded(const struct pool *pool)
 {
-    if (pool->waiting_count > 0) /* they need the connections, and no more queries come */
+    if (pool->waiting_count > 0) /* the waiters need the connections, and no more queries come */
         return NULL;
     LIST_EACH(node, &pool->conns)
     {
@@ -623,7 +623,8 @@ static struct conn *find_unneeded(const struct pool *pool)
     return NULL;
 }
 
-/* Searches from the start each time, because an end may call back and change the list. */
+/* Restarts the search each time, because the end of a connection may call back and change the list.
+ */
 void pool_wind_down(struct pool *pool)
 {
     for (struct conn *conn; (conn = find_unneeded(pool));) {

@@ -20,7 +20,8 @@ enum pool_lack {
     POOL_CLOSED,  /* no connection is open or on its way */
 };
 
-/* Filled to three quarters: time for another connection (splitting earlier halves the batches). */
+/* Filled to three quarters: another connection is due. Splitting earlier would halve the batches.
+ */
 bool pool_choice_is_filled(const struct conn *conn);
 
 /* conns is a list of struct conn. Returns NULL if none takes a query; never returns avoid (may be

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Gathers the facts for pool_plan.c and dials the connections that it asks for. pool.c handles
- * their events.
+ * Collects the facts for pool_plan.c and dials the connections that the plan asks for. pool.c
+ * handles their events.
  */
 
 #include "upstream/pool_tend.h"

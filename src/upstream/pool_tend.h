@@ -32,7 +32,7 @@
 /* Failed dials in a row after which a discovered upstream loses its nailed places. */
 enum { POOL_PROOF_FAILURES = 3 };
 
-/* While queries wait, a dial whose TCP handshake takes POOL_SYN_TIMES as long as usual, and at
+/* While queries wait, a dial whose TCP handshake takes POOL_SYN_TIMES times its usual time, and at
  * least POOL_SYN_MIN_US, gets another dial beside it: its SYN may be lost, and the kernel sends it
  * again only after a second. The first dial goes on, because the path may be longer now. */
 enum {
@@ -117,8 +117,8 @@ void pool_tend_init(struct pool *pool);
 /* The time after which a dial's SYN may be lost (POOL_SYN_TIMES); 0: no dial connected yet. */
 uint64_t pool_syn_patience_us(const struct pool *pool);
 
-/* Dials the connections that the plan asks for. Callers call it after each change of the facts; a
- * nested call does nothing. */
+/* Dials the connections that the plan asks for. Call it after each change of the facts; a nested
+ * call does nothing. */
 void pool_tend(struct pool *pool);
 
 /* A parked connection asks for its turn to dial, or rests until the bound on handshakes allows it.

@@ -5,8 +5,9 @@
 
 /*
  * Asks a question of an upstream that was silent lately, beside the client's exchange and
- * independent of its end. So we find a server that is back without a waiting client. A worker has
- * at most PROBES_MAX at once. The answer is dropped; its effect on the upstream's health stays.
+ * independent of its end. So nailup finds a server that is back, and no client waits for that. A
+ * worker has at most PROBES_MAX at once. The answer is dropped; its effect on the upstream's health
+ * stays.
  */
 
 #include "upstream/env.h"

@@ -5,8 +5,8 @@
 
 /*
  * How large may the segments of an upstream's connections be? If a path silently drops large
- * packets, an answer of several segments never arrives and the stream waits for it. The segment
- * size that we announce in a dial bounds the peer and us. Pure.
+ * packets, an answer of several segments never arrives, and the stream waits for it in vain. The
+ * segment size that we announce in a dial bounds the peer and us. Pure.
  */
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Chooses among the upstreams of a group. The criteria in order: not bad, not doubtful, least tried
- * for this question, healthy, of the preferred IP version, fast. Tries count before health: when
- * all healthy servers were asked without an answer, the ill ones are the best hope left.
+ * for this question, healthy, of the preferred IP version, fast. Tries count before health: when no
+ * healthy server has answered, the ill ones are the best hope left.
  */
 
 #include "upstream/select.h"

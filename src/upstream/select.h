@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One in this many choices goes to another healthy server than the best, so that the facts about
+/* One in this many choices goes to a healthy server that is not the best, so that the facts about
  * the others stay fresh. */
 enum { SELECT_EXPLORE = 20 };
 

@@ -20,7 +20,7 @@
 enum { TROUBLE_LINES_MAX = 20 };
 
 struct trouble {
-    bool is_told;    /* the last line about it reported a failure */
+    bool is_told;    /* the last log line about this upstream reported a failure */
     uint32_t untold; /* failures since that line */
     uint64_t told_at;
 };

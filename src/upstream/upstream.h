@@ -134,14 +134,14 @@ uint64_t upstream_udp_rto_us(const struct upstream *upstream, unsigned nth);
 /* The expected answer time of the next query, over the transport that it would take. */
 uint64_t upstream_srtt_us(const struct upstream *upstream);
 
-/* Whether it is silent over a transport that counts and a probe is due. */
+/* Whether it is silent over a transport that counts, and a probe is due. */
 bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t random);
 
 /* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* It answered lately, over a stream or beside one. A query without another way may wait for its
- * return. */
+/* It answered lately, over a stream or beside one. A query without another way may wait until it is
+ * back. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* Notes that it was silent through an exchange that failed. */

@@ -46,7 +46,7 @@ struct upstream_options {
     struct addr source;          /* in this upstream's family; family 0: the kernel chooses */
 };
 
-/* A server to ask: its address with its port, and how it is spoken to. */
+/* A server to ask: its address, its port, and the options of the transport. */
 struct route_upstream {
     struct addr addr;
     struct upstream_options options;

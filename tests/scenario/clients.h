@@ -3,8 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_CLIENTS_H
 #define NAILUP_TESTS_SCENARIO_CLIENTS_H
 
-/* The clients of a scenario: queries over UDP, each from a port of its own, and named
- * connections. */
+/* The clients of a scenario: queries over UDP, each from its own port, and named connections. */
 
 #include "base/span.h"
 #include "scenario/world.h"

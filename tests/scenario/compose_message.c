@@ -195,8 +195,8 @@ static bool directive(struct compose_message *work, const char *line)
     return true;
 }
 
-/* Takes "owner [TTL] [class] type \# length hex" (RFC 3597), also for types that have a form of
- * their own: a test may want exactly the record that ldns refuses. */
+/* Takes "owner [TTL] [class] type \# length hex" (RFC 3597), also for types that have their own
+ * form: a test may need exactly the record that ldns refuses. */
 static bool raw_record(struct compose_message *work, struct buf *out, const char *line,
                        const char *raw)
 {

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_PLAY_H
 #define NAILUP_TESTS_SCENARIO_PLAY_H
 
-/* Plays the steps of a script in a world of its own. */
+/* Plays the steps of a script in a separate world. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@ struct translating {
     bool has_loopback4, has_loopback6, has_caps, has_hints_file;
     bool serves_stale;
     unsigned long stale_s;    /* 0: no bound */
-    char waiting[OPTION_MAX]; /* an option whose value is on a line of its own */
+    char waiting[OPTION_MAX]; /* an option whose value is on a separate line */
     struct translation *out;
 };
 

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A small authoritative server. Zones have a few records each, so every query looks at all of them.
- * There is neither DNSSEC nor compression.
+ * It does not support DNSSEC or compression.
  */
 #include "scenario/zone.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* poll() without waiting. A watch that another callback stops is not called any more. */
+/* poll() without waiting. A watch that another callback stops is no longer called. */
 
 #include "support/fake_fd_watch.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * The fake network (fake_net.h): its life, faults, counters and registered servers. Connections,
- * queries and listeners have files of their own.
+ * queries and listeners have separate files.
  */
 
 #include "support/fake_net.h"

@@ -32,7 +32,7 @@ static size_t make_stream(uint8_t out[STREAM_MAX])
     return at;
 }
 
-/* Feeds one piece in memory of its own, so that ASan sees a read beyond it. */
+/* Feeds one piece in separate memory, so that ASan sees a read beyond it. */
 static void feed(struct framing *framing, struct span piece, size_t *seen)
 {
     uint8_t *copy = calloc(1, piece.len ? piece.len : 1);

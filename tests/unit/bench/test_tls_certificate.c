@@ -126,7 +126,7 @@ static void test_a_pair_is_written_and_read(void **state)
     assert_true(tls_pair_read(&read, path, path));
     assert_int_equal(X509_cmp(read.certificate, leaf.certificate), 0);
     tls_pair_deinit(&read);
-    assert_true(tls_pair_write(&leaf, path, false)); /* the file has no key any more */
+    assert_true(tls_pair_write(&leaf, path, false)); /* the file no longer has a key */
     assert_false(tls_pair_read(&read, path, path));
     assert_null(read.key);
     unlink(path);

@@ -48,7 +48,7 @@ static void test_only_ttls_change_and_only_in_the_copy(void **state)
     assert_memory_equal(out, made.message, made.answer.message.len);
 }
 
-/* Bytes behind len are neither copied nor aged. */
+/* Bytes behind len are not copied and not aged. */
 static void test_a_partial_copy_ends_at_its_length(void **state)
 {
     (void)state;

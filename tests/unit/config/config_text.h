@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_CONFIG_TEXT_H
 
 /*
- * Loads configurations from text for the tests of config. Included after cmocka. Texts end in
- * ZONE where nothing but a zone is missing to make them whole.
+ * Loads configurations from text for the tests of config. Included after cmocka. A text that lacks
+ * only a zone ends in ZONE.
  */
 
 #include <string.h>
@@ -83,7 +83,7 @@ static inline void expect_same_tls(const struct tls_peer_options *a,
         assert_memory_equal(a->pins->sha256[i], b->pins->sha256[i], TLS_PIN_BYTES);
 }
 
-/* Field by field: between the fields there may be anything. */
+/* Compares field by field, because the bytes between the fields are undefined. */
 static inline void expect_same_options(const struct upstream_options *a,
                                        const struct upstream_options *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* conf/nailup.yaml says what the program does, and the examples load. */
+/* conf/nailup.yaml describes the program correctly, and the examples load. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,7 +126,7 @@ static void test_the_shipped_file_resolves_by_recursion(void **state)
     buf_deinit(&errors);
 }
 
-/* Without the certificates that they name, which this machine need not have. */
+/* Loads them without the certificates that they name, because this machine may lack these. */
 static void expect_example_loads(const char *path)
 {
     char *text = calloc(1, TEXT_MAX);

@@ -208,7 +208,7 @@ static void test_halves_of_a_client_certificate_from_two_places(void **state)
                                     files.other_key, files.certificate));
 }
 
-/* The sentence is OpenSSL's door's: only where it points is looked at. */
+/* The sentence comes from src/tls, so this test only checks its position. */
 static void expect_error_at(const char *text, const char *start)
 {
     config_free(load_fine(text));

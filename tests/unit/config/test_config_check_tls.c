@@ -396,7 +396,7 @@ static void test_late_errors_count_items_as_the_file_does(void **state)
         "about TLS, but no upstream of this zone uses it; write transport: tls, or leave it out\n");
 }
 
-/* No matter of squares: each of them would look for its place. */
+/* The cost must not be quadratic: each error looks for its place. */
 static void test_an_error_in_each_of_many_zones(void **state)
 {
     (void)state;

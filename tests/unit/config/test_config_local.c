@@ -14,7 +14,7 @@
 #include "dns/rrtype.h"
 #include "unit/config/config_text.h"
 
-/* Names answered here, from the file to the table. */
+/* Local data, from the file to the table. */
 
 static void expect_error(const char *text, const char *error)
 {
@@ -262,7 +262,7 @@ static void test_files_that_cannot_be_read_are_errors(void **state)
     assert_string_equal(errors_text, expected);
 }
 
-/* A FIFO without a writer would be waited for. */
+/* Opening a FIFO without a writer would block. */
 static void test_a_fifo_is_refused_as_a_list(void **state)
 {
     (void)state;

@@ -314,7 +314,7 @@ static void test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursi
     config_free(config);
 }
 
-/* In the form that has no text: what is read is an IPv4 address. */
+/* Builds the mapped form by hand, because its text is read as an IPv4 address. */
 static bool is_mapped_met(const struct config *config, const char *ipv4)
 {
     const struct recursion_options *recursion = &config->route.recursion;

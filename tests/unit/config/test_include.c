@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Files that include others: what comes together, what is refused, and where errors are. */
+/* Files that include others: merged values, refused files, and the positions of errors. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 #include "unit/config/config_text.h"
 
-/* Each test has a directory of its own, and is in it. */
+/* Each test has its own directory and runs in it. */
 static char directory[] = "/tmp/nailup-include-XXXXXX";
 
 static int enter(void **state)
@@ -124,9 +124,9 @@ static void test_include_is_relative_to_the_file_that_names_it(void **state)
     snprintf(line, sizeof(line), "include: ['a[b]/one', 'one?', '%s/two']\n" ZONE, directory);
     put("main", line);
     put("two", "server: {workers: 2}\n");
-    mkdir("ab", 0755); /* what the words would match as patterns */
+    mkdir("ab", 0755); /* the files that the words would match as patterns */
     put("ab/one", "nonsense\n");
-    /* The word has [ and ], so it is a pattern: that matches ab/one alone. */
+    /* The word has [ and ], so it is a pattern, which matches only ab/one. */
     main_fails("ab/one:1:1: error: file: takes a mapping of keys to values, not a word\n");
     put("ab/one", "include: ['../a[[]b]/one']\n");
     put("a[b]/one", "include: [three, 'c\\*/fo*']\n");

@@ -113,7 +113,7 @@ static void test_what_is_no_zone_or_server_is_told(void **state)
     expect_no_forward(".", ARRAY_LEN(many), many, "name at most 14 servers");
 }
 
-/* ---- what the file has to say ---- */
+/* ---- zones that the file has too ---- */
 
 #define STRICT "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.53#dns.example]}]\n"
 

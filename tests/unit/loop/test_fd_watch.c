@@ -16,12 +16,12 @@
 #include "loop/fd_watch.h"
 #include "loop/loop.h"
 
-enum { GUARD_S = 10 }; /* a timer of the loop would wake it up, and hide what is looked for */
+enum { GUARD_S = 10 }; /* a timer of the loop would wake it up and hide the fault */
 
 struct ear {
     struct loop *loop;
     struct fd_watch *watch;
-    struct ear *next; /* who is watched from then on; NULL: the loop stops */
+    struct ear *next; /* the descriptor to watch from then on; NULL: the loop stops */
     int ends[2];
     bool heard;
 };

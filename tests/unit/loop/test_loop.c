@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The real loop: what a turn runs and in which order, mail of other threads, stopping. */
+/* The real loop: the order of work in a turn, mail from other threads, stopping. */
 
 #include <stdarg.h>
 #include <stddef.h>

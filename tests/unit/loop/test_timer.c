@@ -171,7 +171,8 @@ static void test_timers_fire_in_the_order_of_their_ticks(void **state)
     free(alarms);
 }
 
-/* Around each power of 64 ticks, from a begin just before it, timers move down the levels. */
+/* Timers move down the levels around each power of 64 ticks, when the clock starts just before it.
+ */
 static void test_every_boundary_of_the_levels_is_crossed(void **state)
 {
     (void)state;

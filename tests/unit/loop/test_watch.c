@@ -177,7 +177,7 @@ static void test_more_patient_sockets_than_a_turn_takes_are_served_in_rounds(voi
     close_room();
 }
 
-/* Closes its neighbour, whose event of this turn is void then. */
+/* Closes its neighbour, which must then not get its event of this turn. */
 static void on_ready_closing(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -345,7 +345,7 @@ static void test_a_closed_watch_gets_no_call(void **state)
     close_room();
 }
 
-/* Between the ranks of streams with each event. */
+/* Moves between the ranks of streams with each event. */
 static void on_ready_moving(struct watch *watch, uint32_t events)
 {
     bool is_patient = watch->rank == WATCH_PATIENT;
@@ -447,7 +447,7 @@ static void test_a_patient_socket_that_pauses_gets_no_event_of_the_turn(void **s
 
 /* ---- busy ones ---- */
 
-/* Called also when there is nothing: then it is over. */
+/* Also called when nothing is left: then the test is over. */
 static void on_ready_busy(struct watch *watch, uint32_t events)
 {
     char byte;

@@ -19,7 +19,7 @@ static enum err reload_with(const struct local_names *local, size_t max_tasks,
     struct zone_set *set = malloc(sizeof(*set));
     const struct route_options *options = zones_make(set, names);
     enum err err = resolver_reload(resolver, options, local, max_tasks);
-    memset(set, 0xa5, sizeof(*set)); /* nothing may refer to them any more */
+    memset(set, 0xa5, sizeof(*set)); /* nothing may refer to them from now on */
     free(set);
     return err;
 }
@@ -112,7 +112,7 @@ static void test_the_cache_stays(void **state)
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
     RELOAD(OTHER);
     assert_true(find(WWW, &found));
-    RELOAD("org"); /* no zone takes it any more */
+    RELOAD("org"); /* no zone takes it now */
     assert_true(find(WWW, &found));
 }
 
@@ -196,7 +196,7 @@ static void test_a_former_refresh_does_not_keep_a_new_question_from_the_new_zone
     end_resolver();
 }
 
-/* ---- who is wanted, and for how long ---- */
+/* ---- which upstreams are wanted, and for how long ---- */
 
 static void test_former_upstreams_are_held_until_their_last_question_has_ended(void **state)
 {
@@ -291,7 +291,7 @@ static void test_a_reload_out_of_memory_changes_nothing(void **state)
         assert_int_equal(upstreams_held, 3);
     }
     upstreams_left = UINT_MAX;
-    assert_int_equal(upstreams_settled, 4); /* what had been made goes again */
+    assert_int_equal(upstreams_settled, 4); /* the new routes are freed again */
     client_ask(&joined, WWW, 0);
     assert_int_equal(stats.joined, 1);
     client_ask(&after, "a.test", 0);
@@ -344,7 +344,7 @@ static void test_a_new_bound_on_tasks_holds_at_once(void **state)
     end_resolver();
 }
 
-/* ---- names answered here ---- */
+/* ---- local data ---- */
 
 static struct local_names *lan(const char *address)
 {

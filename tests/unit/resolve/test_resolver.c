@@ -586,7 +586,7 @@ static void test_a_long_random_run_calls_each_waiter_once(void **state)
     assert_int_equal(active_count, 0);
 }
 
-/* ---- names answered here ---- */
+/* ---- local data ---- */
 
 static struct local_names *local;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Answers that serve past their end, when upstreams fail or are slow. */
+/* Stale answers, when upstreams fail or are slow. */
 #include "unit/resolve/clients.h"
 
 #include "dns/build.h"
@@ -26,7 +26,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
     keep_over(WWW, "www.example. 300 IN A 192.0.2.1", 1000 * SECOND);
     client_ask(&clients[0], WWW, 0);
     client_ask(&clients[1], WWW, 0);
-    assert_int_equal(clients[0].answers, 0); /* not before the upstreams had their chance */
+    assert_int_equal(clients[0].answers, 0); /* not before the upstreams have had their chance */
     exchange_fails(1, unreachable);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(clients[i].answers, 1);

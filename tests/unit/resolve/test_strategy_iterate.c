@@ -373,7 +373,7 @@ static void test_other_classes_than_in_are_refused(void **state)
                         "fail 5: 21");
 }
 
-/* ---- what minimised questions meet ---- */
+/* ---- answers to minimised questions ---- */
 
 static void test_a_name_denied_minimised_and_whole_does_not_exist_with_all_below(void **state)
 {
@@ -544,7 +544,7 @@ static void test_lame_and_refusing_servers_make_it_ask_another(void **state)
     found(EXAMPLE);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         assert_string_equal(answered(kinds[i], NULL), "another");
-    assert_string_equal(referred(NULL), "another"); /* of which nothing is believed */
+    assert_string_equal(referred(NULL), "another"); /* none of it is believed */
 }
 
 static void test_recursive_servers_are_asked_with_rd_when_there_are_no_better(void **state)
@@ -718,7 +718,7 @@ static void test_aliases_from_zone_to_zone_end_with_the_budget(void **state)
     (void)state;
     response.chain.name = NAME("next.net");
     for (unsigned i = 0; i < BUDGET_ALIASES_MAX; i++) {
-        start(WWW); /* each a task of its own, with one budget */
+        start(WWW); /* each is a separate task, with one budget */
         found(EXAMPLE);
         assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub next.net. MX");
     }

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_CANNED_H
 #define NAILUP_TESTS_UNIT_SERVE_CANNED_H
 
-/* Answers as the resolver hands them out, and queries as clients send them, for tests of serve. */
+/* Answers as the resolver returns them, and queries as clients send them, for tests of serve. */
 
 #include <stddef.h>
 #include <stdint.h>

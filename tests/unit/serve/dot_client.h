@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_UNIT_SERVE_DOT_CLIENT_H
 
 /*
- * A client that speaks TLS over a fake connection, with OpenSSL alone: what it says does not depend
- * on src/net. It has the manners that a test gives it.
+ * A client that speaks TLS over a fake connection with OpenSSL alone, so it does not depend on
+ * src/net. Each test chooses its behaviour.
  */
 
 #include <stdarg.h>
@@ -49,8 +49,8 @@ struct dot_client {
     bool is_secured;
     bool got_notify; /* close_notify */
     bool has_failed; /* its own OpenSSL gave up */
-    bool holds;      /* what it seals waits, to leave in one piece */
-    size_t records;  /* reads of plain text: a record each */
+    bool holds;      /* sealed bytes wait, to leave in one piece */
+    size_t records;  /* reads of plain text, one for each record */
     size_t piece;    /* sends so many bytes at a time; 0: all */
     uint8_t *plain;
     size_t plain_start, plain_end;
@@ -61,7 +61,7 @@ static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, 
                              SSL_SESSION *session)
 {
     *client = (struct dot_client){.conn = conn};
-    static SSL_CTX *context; /* one for all: making it takes longer than a handshake */
+    static SSL_CTX *context; /* shared by all clients: making it takes longer than a handshake */
     if (!context)
         context = SSL_CTX_new(TLS_client_method());
     client->ssl = SSL_new(context);
@@ -74,7 +74,7 @@ static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, 
         SSL_set_session(client->ssl, session);
 }
 
-/* The TLS of it; the connection stays, silent. */
+/* Frees its TLS; the connection stays open and silent. */
 static inline void dot_free(struct dot_client *client)
 {
     SSL_free(client->ssl);
@@ -108,7 +108,7 @@ static inline bool dot_take_wire(struct dot_client *client)
     return true;
 }
 
-/* A record at a time. */
+/* Reads one record at a time. */
 static inline int dot_read_record(struct dot_client *client)
 {
     uint8_t record[SSL3_RT_MAX_PLAIN_LENGTH];
@@ -135,7 +135,7 @@ static inline void dot_read(struct dot_client *client)
     client->has_failed |= why == SSL_ERROR_SSL;
 }
 
-/* Both ends go on until neither has anything to say. */
+/* Both ends continue until they have nothing to send. */
 static inline void dot_settle(struct dot_client *client, struct loop *on)
 {
     bool moved = true;
@@ -174,7 +174,7 @@ static inline void dot_end(struct dot_client *client)
     dot_send_wire(client);
 }
 
-/* Takes the next whole message; borrowed until the next call of anything. */
+/* Takes the next whole message, borrowed until the next call of any function here. */
 static inline bool dot_next_message(struct dot_client *client, struct span *message)
 {
     size_t have = client->plain_end - client->plain_start;
@@ -186,7 +186,7 @@ static inline bool dot_next_message(struct dot_client *client, struct span *mess
     return true;
 }
 
-/* It was shown this certificate. */
+/* Whether the server showed it this certificate. */
 static inline bool dot_was_shown(const struct dot_client *client, const struct tls_cert *cert)
 {
     BIO *bio = BIO_new_mem_buf(cert->certificate, -1);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_HARNESS_H
 #define NAILUP_TESTS_UNIT_SERVE_HARNESS_H
 
-/* A whole server on the fake loop and network in front of the stub resolver: one a test. */
+/* A whole server on the fake loop and network in front of the stub resolver, one for each test. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static inline int harness_setup(void **state)
     return 0;
 }
 
-/* Nothing may be left, whatever the test did. */
+/* Checks that nothing is left, whatever the test did. */
 static inline int harness_teardown(void **state)
 {
     (void)state;
@@ -129,7 +129,8 @@ static inline int harness_teardown(void **state)
     return 0;
 }
 
-/* So many queries wait whose clients have left: they hold their places until they are answered. */
+/* The number of waiting queries whose clients have left: they hold their places until they are
+ * answered. */
 static inline void expect_orphans(unsigned count)
 {
     assert_int_equal(stub.leaves, 0);

@@ -128,7 +128,7 @@ static inline bool tls_got(struct dot_client *client)
     return true;
 }
 
-/* So many queries in as few records as they fit in. */
+/* Sends this many queries in as few records as possible. */
 static inline void send_many(struct dot_client *client, const char *name, unsigned count)
 {
     uint8_t *bytes = malloc(count * 512u);

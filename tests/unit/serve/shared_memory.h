@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_UNIT_SERVE_SHARED_MEMORY_H
 
 /*
- * The memory that workers share, in a test, so that it can be made read-only: the cache's mapping,
- * which is found in /proc/self/maps, and what is taken with shared_take(). A child that writes to
- * it meanwhile dies, and signal_of() says of what. Included by one file of a program.
+ * Makes the memory that workers share read-only in a test: the cache's mapping, which is found in
+ * /proc/self/maps, and the memory from shared_take(). A child that writes to it meanwhile dies, and
+ * signal_of() returns the signal. Included by one file of a program.
  */
 
 #include <stdarg.h>
@@ -102,12 +102,12 @@ static inline bool is_mapped(const struct maps *maps, const uint8_t *at)
     return false;
 }
 
-/* A new cache and its mapping: from its address on, what was mapped only now. The kernel may have
- * joined it with a neighbour. */
+/* A new cache and its mapping: the pages from its address on that have just been mapped. The kernel
+ * may have joined it with a neighbour. */
 static inline struct cache *cache_found(const struct cache_options *options)
 {
     static struct maps before, after;
-    cache_free(cache_new(options)); /* what is needed once is mapped now */
+    cache_free(cache_new(options)); /* memory that is needed only once is mapped now */
     maps_read(&before);
     struct cache *cache = cache_new(options);
     maps_read(&after);
@@ -120,7 +120,7 @@ static inline struct cache *cache_found(const struct cache_options *options)
     return cache;
 }
 
-/* The signal that a child dies of which does that, or 0. */
+/* Runs this in a child and returns the signal that ends the child, or 0. */
 static inline int signal_of(void (*act)(void))
 {
     pid_t child = fork();

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_UNIT_SERVE_STUB_RESOLVER_H
 
 /*
- * A resolver that does what the test says, in the place of the real one, with the cache's read
- * sections counted. Names that begin with "hit" are answered at once, all others wait until
- * stub_answer(). Included by one file of a program.
+ * A resolver under the control of the test, in place of the real one. It counts the cache's read
+ * sections. Names that begin with "hit" are answered at once, all others wait until stub_answer().
+ * Included by one file of a program.
  */
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct resolver {
     uint8_t kind;                      /* of every answer, as the next two */
     uint32_t stale_s;
     bool is_local;
-    const struct tap_source *source; /* of answers that were waited for */
+    const struct tap_source *source; /* of answers that had to wait */
     struct canned canned;
 };
 
@@ -168,7 +168,7 @@ void resolver_leave(struct resolver *resolver, struct waiter *waiter)
     MUST(!"left without waiting");
 }
 
-/* Answers the first that waits, or the last. False when none does. */
+/* Answers the first or the last waiting query. False when none does. */
 static inline bool stub_answer(bool last)
 {
     if (list_is_empty(&stub.tasks))

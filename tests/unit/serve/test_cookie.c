@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Server cookies: the examples of RFC 9018 appendix A, and what forgers try. */
+/* Server cookies: the examples of RFC 9018 appendix A, and forgeries. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -139,7 +139,7 @@ static void test_every_changed_bit_is_seen(void **state)
         cookie[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_false(is_taken(1559731985));
         cookie_len = COOKIE_BYTES;
-        assert_true(is_taken(1559731985)); /* what it got instead is good */
+        assert_true(is_taken(1559731985)); /* the cookie that it got instead is good */
     }
 }
 

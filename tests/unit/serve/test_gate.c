@@ -8,7 +8,7 @@
 
 enum { QPS = 20 };
 
-static uint8_t cookie[40]; /* what the client sends next, and what it got last */
+static uint8_t cookie[40]; /* the cookie that the client sends next, and the one that it got last */
 static uint16_t cookie_len;
 
 static int setup_with(uint32_t qps, uint32_t slip)
@@ -40,7 +40,7 @@ static int setup_unlimited(void **state)
     return setup_with(0, 2);
 }
 
-/* A query with a cookie of cookie_len bytes, or none; "" asks nothing. */
+/* A query with a cookie of cookie_len bytes, or none; "" has no question. */
 static void make(const char *name)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -332,7 +332,7 @@ static void test_a_cookie_is_for_its_address_alone(void **state)
     cookie_len = 8;
     ask("hit.example");
     keep_cookie();
-    me = fake_addr("127.0.0.10@4000"); /* who was told the cookie of another */
+    me = fake_addr("127.0.0.10@4000"); /* a client that has learned the cookie of another client */
     uint8_t stolen[COOKIE_BYTES];
     memcpy(stolen, cookie, sizeof(stolen));
     unsigned answers = 0;
@@ -387,7 +387,7 @@ static void test_one_client_cannot_take_all_that_may_wait(void **state)
     assert_int_equal(ask("miss.example"), -1);
 }
 
-/* Asks over a stream and leaves, again and again: what it set going counts as its own. */
+/* Asks over a stream and leaves, again and again: its orphaned queries still count as its own. */
 static void test_who_asks_and_leaves_stays_bounded(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which handshake goes on next. */
+/* The order of handshakes. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

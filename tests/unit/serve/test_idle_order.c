@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which idle session closes for a new client. */
+/* The choice of the idle session that closes for a new client. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,8 @@ static void test_a_session_that_was_busy_lately_is_spared(void **state)
     assert_null(idle_order_longest_of(&order, 1, 49));
     assert_ptr_equal(idle_order_longest(&order, 50), &entries[0]);
     assert_ptr_equal(idle_order_longest_of(&order, 1, 50), &entries[0]);
-    idle_order_touch(&order, &entries[0], 60); /* the only one, and later all the same */
+    idle_order_touch(&order, &entries[0],
+                     60); /* the only one, so it is chosen although it became idle later */
     assert_null(idle_order_longest(&order, 59));
     idle_order_remove(&entries[0]);
     idle_order_touch(&order, &entries[0], 70); /* busy, and stays so */

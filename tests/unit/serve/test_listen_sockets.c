@@ -128,7 +128,8 @@ static void test_each_worker_has_a_socket_for_each_transport(void **state)
         for (size_t j = 0; j < 3; j++) {
             const struct listen_slot *slot = &shares[i]->slots[j];
             assert_true(slot->stream.fd >= 0 && slot->stream.type == LISTEN_TCP);
-            assert_int_equal(slot->udp.fd >= 0, j < 2); /* UDP beside TLS may be somebody else's */
+            assert_int_equal(slot->udp.fd >= 0,
+                             j < 2); /* UDP beside TLS may belong to another program */
             assert_int_equal(slot->before, SIZE_MAX);
             assert_false(slot->stream.is_shared);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which datagrams are dropped under overload: rules alone, and a worker with a queue simulated. */
+/* The datagrams that are dropped under overload: the rules alone, and a simulated worker with a
+ * queue. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ enum { QUEUE_MAX = 10000, PER_BATCH = 32, BATCHES = 4, AGES = 2000 };
 struct load {
     uint64_t serve_us10; /* tenths of microseconds that a query costs */
     unsigned clients;    /* that share the load */
-    unsigned times10;    /* tenths of what can be served come */
+    unsigned times10;    /* load in tenths of the capacity */
 };
 
 struct outcome {
@@ -226,7 +227,7 @@ static struct outcome run(struct load load)
     return worker.outcome;
 }
 
-/* The goals of an overload. Reading what is dropped costs a microsecond each. */
+/* The goals of an overload. Reading a dropped datagram costs a microsecond. */
 static void expect_goals(struct load load, bool is_fair)
 {
     overload_init(&overload);

@@ -205,7 +205,7 @@ static void test_a_cookie_may_be_all_that_is_asked_for(void **state)
             build_option(&build, EDNS_COOKIE, "12345678", is_sound ? 8 : 7);
         build_opt_end(&build);
         len = build_finish(&build);
-        put_u16(bytes + 6, i & 4 ? 1 : 0); /* an answer, which is not there */
+        put_u16(bytes + 6, i & 4 ? 1 : 0); /* the header counts an answer that is missing */
         if (i == 3)
             assert_int_equal(check(), QUERY_COOKIE);
         else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* How fast clients may ask, in time that the tests make up. */
+/* The rate of clients' queries, in virtual time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,7 +93,7 @@ static void test_a_flood_does_not_delay_its_own_end(void **state)
 {
     (void)state;
     limit_to(10, 64);
-    ask_often(1, 100000); /* what is refused costs nothing later */
+    ask_often(1, 100000); /* refused queries cost nothing later */
     now += SECOND;
     assert_int_equal(ask_often(1, 100), 10);
 }

@@ -25,7 +25,7 @@ static void ask_from_port(const char *name, uint16_t id, uint16_t port)
     udp_send_from(&from);
 }
 
-/* Sends count queries from ports of their own, with ids from 0 on. */
+/* Sends count queries, each from its own port, with ids from 0 on. */
 static void ask_many(const char *name, uint16_t count)
 {
     for (uint16_t i = 0; i < count; i++)
@@ -95,7 +95,7 @@ static void send_variant(const struct canned_query *query, const struct addr *fr
     udp_send_from(from);
 }
 
-/* All of these want an answer of their own. */
+/* All of these get a separate answer. */
 static void test_whatever_shapes_the_answer_makes_another_query(void **state)
 {
     (void)state;

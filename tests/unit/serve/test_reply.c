@@ -57,7 +57,7 @@ static void write_planned(const struct reply *reply, uint64_t now_us)
     assert_int_equal(parsed.edns.present, query.has_edns);
 }
 
-/* Asks, and answers with so many records. */
+/* Asks, and answers with this many records. */
 static struct reply answered(const struct canned_query *asks, uint16_t flags, unsigned records,
                              uint16_t rdata_len, const struct reply_rules *rules)
 {
@@ -256,7 +256,7 @@ static void test_the_largest_message_goes_over_a_stream(void **state)
     struct reply reply = answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
     assert_int_equal(reply.len, 65535);
     assert_false(parsed.flags & HEADER_TC);
-    asks.edns_size = 512; /* the OPT record does not fit any more */
+    asks.edns_size = 512; /* the OPT record no longer fits */
     answered(&asks, 0, 1, 65535 - 12 - 9 - 12, &stream);
     assert_true(parsed.flags & HEADER_TC);
 }
@@ -316,7 +316,7 @@ static void test_padding_ends_where_a_message_must(void **state)
         assert_int_equal(reply.len, len + 4 > 65535 ? len : MIN(blocks, 65535));
     }
     struct reply reply = answered(&asks, 0, 1, (uint16_t)(65536 - bare), &tls);
-    assert_true(parsed.flags & HEADER_TC); /* and then there is room again */
+    assert_true(parsed.flags & HEADER_TC); /* and afterwards there is room again */
     assert_int_equal(reply.len, EDNS_PADDING_ANSWER);
 }
 

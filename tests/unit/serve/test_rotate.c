@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses in another order, and all else in its place. */
+/* Addresses in another order, and everything else in its place. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -157,7 +157,7 @@ static void test_rotate_knows_a_name_however_it_is_written(void **state)
     assert_string_equal(order(), "2 3 1 ");
 }
 
-/* ---- what does not ---- */
+/* ---- answers that are not rotated ---- */
 
 static void test_rotate_mixes_no_rrsets(void **state)
 {
@@ -187,7 +187,7 @@ static void test_rotate_leaves_other_sections_alone(void **state)
     assert_memory_equal(copy, canned.bytes, canned.answer.message.len);
 }
 
-/* No cache has such entries; a copy would not be written to beyond its end all the same. */
+/* No cache has such entries, but even then nothing is written beyond the end of a copy. */
 static void test_rotate_offsets_that_lie_change_nothing_beyond_the_copy(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_rotate_offsets_that_lie_change_nothing_beyond_the_copy(void **s
     free(exact);
 }
 
-/* ---- as replies have it ---- */
+/* ---- rotation in replies ---- */
 
 static size_t reply_to(uint16_t id, bool rotates)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which clients get a session. */
+/* The clients that get a session. */
 #include "unit/serve/harness.h"
 
 #include <stdio.h>

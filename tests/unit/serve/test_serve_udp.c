@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Datagrams through the whole of serve: what is answered, kept, refused and dropped. */
+/* Datagrams through the whole folder: queries that are answered, kept, refused and dropped. */
 #include <stdio.h>
 
 #include "serve/overload.h"
@@ -34,7 +34,8 @@ static void test_a_batch_is_one_read_section(void **state)
     assert_int_equal(stub_sections, 1);
 }
 
-/* Read step by step, and yet each gets what it would have got alone: more than fit in one read. */
+/* More queries than fit in one read are handled step by step, and each gets the answer that it
+ * would have got alone. */
 static void test_neighbours_in_a_batch_do_not_mix(void **state)
 {
     (void)state;
@@ -268,8 +269,8 @@ static void test_a_large_answer_is_truncated(void **state)
     assert_int_equal(got.counts[SECTION_ANSWER], 0);
 }
 
-/* 1280 bytes, which every path of IPv6 takes, without the headers of IPv6 and UDP; whatever the
- * client says it takes, and whatever is in the answer. */
+/* 1280 bytes, which every IPv6 path takes, without the headers of IPv6 and UDP. The limit holds
+ * whatever size the client announces and whatever the answer contains. */
 static void test_no_answer_is_longer_than_what_every_path_takes(void **state)
 {
     (void)state;

@@ -160,7 +160,7 @@ static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void
     udp_ask("hit.example", 3); /* the kernel refuses it */
     assert_false(udp_got());
     assert_int_equal(drained, 0);
-    assert_true(stub_answer(false)); /* the received query is answered all the same */
+    assert_true(stub_answer(false)); /* the received query is still answered */
     assert_true(is_answered(2));
     assert_int_equal(drained, 1);
 }
@@ -229,7 +229,7 @@ static void tcp_ask(struct fake_conn *conn, const char *name)
     fake_conn_send_message(conn, span_of(sent, sent_len));
 }
 
-/* It hears of the end at once, though it goes on asking, and the reset of a closed socket does not
+/* A client that keeps asking learns of the end at once, and the reset of a closed socket does not
  * reach it before it has read its answers. */
 static void test_a_busy_client_gets_a_fin_behind_its_answers(void **state)
 {
@@ -291,7 +291,7 @@ static void test_all_queries_of_a_client_are_answered_before_the_fin(void **stat
     assert_int_equal(drained, 1);
 }
 
-/* Its query is on the way: a FIN instead of an answer would be a query lost. */
+/* Its query is on the way: a FIN instead of an answer would lose the query. */
 static void test_a_client_that_has_just_come_may_ask_once(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Client i, at a port of its own. */
+/* Client i, with its own port. */
 static struct addr client(uint32_t i)
 {
     struct addr addr = {.in = {.sin_family = AF_INET}};
@@ -129,7 +129,8 @@ static void test_waiting_queries_of_one_client_are_bounded(void **state)
     assert_int_equal(take_waiting(1), QUOTA_CLIENT_FULL);
 }
 
-/* Clients share counters: none ever gets more than its bound, and next to none gets less. */
+/* Clients share counters: no client ever gets more than its bound, and hardly any client gets less.
+ */
 static void test_clients_that_share_counters_hardly_hurt_each_other(void **state)
 {
     (void)state;
@@ -331,7 +332,7 @@ static void test_threads_share_the_bounds(void **state)
     assert_int_equal(server_quota_waiting(quota), 0);
 }
 
-/* Workers move one after the other, and those that have and those that have not go on accepting. */
+/* Workers move one after the other, and all of them keep accepting meanwhile. */
 static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
 {
     (void)state;

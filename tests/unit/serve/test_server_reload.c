@@ -6,7 +6,8 @@
 #include "serve/session.h"
 #include "unit/serve/harness.h"
 
-static struct server_options *next; /* what the reload will bring; the one before is freed by it */
+static struct server_options
+    *next; /* the options of the next reload, which frees the former ones */
 static struct addr next_listens[3];
 static unsigned ended, drained;
 
@@ -22,7 +23,7 @@ static void on_drained(void *context)
     drained++;
 }
 
-/* Options like those of now, to be changed. */
+/* A copy of the current options, for the test to change. */
 static void begin_next(void)
 {
     next = malloc(sizeof(*next));
@@ -92,7 +93,7 @@ static void on_arrived(void *first)
     reload_addresses(first, NULL);
 }
 
-/* In the turn in which what was sent has arrived, before the next one that reads it. */
+/* Ends in the turn in which the sent bytes arrive, before the next turn reads them. */
 static void reload_before_they_are_read(const char *first)
 {
     fake_net_after(net, 0, on_arrived, first, strlen(first) + 1);
@@ -258,7 +259,7 @@ static void test_sessions_that_do_not_close_are_finished(void **state)
     struct fake_conn *conn = open_client(), *waiting = open_client();
     reload_addresses("::1@53", NULL);
     fake_loop_advance(loop, LISTENER_END_US - 2000);
-    tcp_ask(conn, "hit.example", 1); /* they are served to the end */
+    tcp_ask(conn, "hit.example", 1); /* they are served until they end */
     assert_true(tcp_got(conn));
     tcp_ask(waiting, "slow.example", 2);
     fake_loop_advance(loop, 3000);
@@ -328,7 +329,7 @@ static void test_a_server_drains_while_addresses_go(void **state)
     fake_loop_advance(loop, SESSION_NEW_US);
     server_drain(server, on_drained, &drained);
     fake_loop_advance(loop, 100);
-    assert_true(fake_conn_was_closed(conn)); /* as there is nothing that it waits for */
+    assert_true(fake_conn_was_closed(conn)); /* because it waits for nothing */
     assert_int_equal(drained, 0);
     fake_loop_advance(loop, US_PER_S);
     stub_answer(false);
@@ -412,7 +413,7 @@ static void test_who_was_refused_may_be_allowed_now(void **state)
     assert_int_equal(told(), 300);
 }
 
-/* Idle clients that the list refuses now give back what other clients may need. */
+/* Idle clients that the new list refuses give back places that other clients may need. */
 static void test_who_is_refused_now_leaves_the_places_to_the_allowed(void **state)
 {
     (void)state;
@@ -475,7 +476,7 @@ static void test_a_longer_idle_time_holds_from_the_next_query_on(void **state)
 static void test_the_largest_datagram_and_what_it_says_of_itself_change(void **state)
 {
     (void)state;
-    char identity[] = "west-2"; /* of the new options alone */
+    char identity[] = "west-2"; /* only of the new options */
     stub.records = 60;
     begin_next();
     allow_all();
@@ -585,7 +586,7 @@ static void test_a_rate_limit_can_be_set_changed_and_taken_away(void **state)
     assert_int_equal(ask_often(50), 50);
     reload_rate(20, 1024);
     assert_int_equal(ask_often(50), 20);
-    reload_rate(20, 1024); /* a reload is no new second */
+    reload_rate(20, 1024); /* a reload does not begin a new second */
     assert_int_equal(ask_often(50), 0);
     fake_loop_advance(loop, US_PER_S / 2);
     reload_rate(40, 1024); /* half a second's worth is used */
@@ -615,7 +616,7 @@ static void reload_secrets(uint8_t first, uint8_t second)
     reload();
 }
 
-/* Asks with len bytes of the cookie and keeps what comes back. True: it was a valid one. */
+/* Asks with len bytes of the cookie and keeps the cookie of the reply. True: it was a valid one. */
 static bool ask_with_cookie(uint16_t len)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -642,7 +643,7 @@ static void test_cookies_live_on_as_long_as_their_secret(void **state)
     (void)state;
     ask_with_cookie(COOKIE_CLIENT_BYTES);
     assert_true(ask_with_cookie(COOKIE_BYTES));
-    reload_secrets(0, 0); /* those of the process, before and after */
+    reload_secrets(0, 0); /* the secrets of the process, before and after */
     assert_true(ask_with_cookie(COOKIE_BYTES));
     reload_secrets(1, 0);
     assert_false(ask_with_cookie(COOKIE_BYTES));

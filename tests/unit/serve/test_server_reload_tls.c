@@ -12,7 +12,7 @@ static void on_ended(void *context)
     ended++;
 }
 
-/* The same options but for the addresses of TLS; the quota stays. */
+/* The same options, except for the addresses of TLS; the quota stays. */
 static void reload_tls(size_t count)
 {
     static struct server_options next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Clients on streams, the friendly and the others. */
+/* Clients on streams, friendly and hostile. */
 #include "unit/serve/harness.h"
 
 #include "net/listen_socket.h"
@@ -40,7 +40,7 @@ static unsigned count_answers(struct fake_conn *conn)
     return count;
 }
 
-/* So many queries in one piece of the stream. */
+/* Sends this many queries in one piece of the stream. */
 static void send_many(struct fake_conn *conn, const char *name, unsigned count)
 {
     uint8_t *bytes = malloc(count * 512u);
@@ -55,7 +55,7 @@ static void send_many(struct fake_conn *conn, const char *name, unsigned count)
     free(bytes);
 }
 
-/* How long the session lives from now, to the next millisecond above; at most limit_s. */
+/* How long the session lives from now, rounded up to a millisecond; at most limit_s. */
 static bool closes_within(struct fake_conn *conn, uint64_t us)
 {
     fake_loop_advance(loop, us);
@@ -206,7 +206,7 @@ struct odd_query {
     uint8_t question_count;
     size_t trailing; /* bytes after the query */
     uint16_t rcode;
-    uint16_t local_rcode; /* of what is at hand for the name */
+    uint16_t local_rcode; /* the length of the cached answer for the name */
 };
 
 static const struct odd_query odd_queries[] = {
@@ -267,7 +267,7 @@ static void test_what_waits_at_the_idle_timeout_is_answered_first(void **state)
     struct fake_conn *conn = open_client();
     tcp_ask(conn, "slow.example", 1);
     assert_false(closes_within(conn, 40 * US_PER_S));
-    tcp_ask(conn, "hit.example", 2); /* too late: not taken any more */
+    tcp_ask(conn, "hit.example", 2); /* too late: no longer taken */
     assert_false(tcp_got(conn));
     assert_true(stub_answer(false));
     fake_loop_settle(loop);
@@ -420,7 +420,7 @@ static void test_a_long_message_costs_no_more_memory_than_a_query_may_have(void 
     assert_int_equal(got.id, 2);
 }
 
-/* A record that reaches beyond what is kept makes the query malformed, however it was cut. */
+/* A record that extends beyond the kept bytes makes the query malformed, wherever it was cut. */
 static void test_a_query_that_is_stuffed_beyond_the_bound_is_malformed(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 enum {
     MANY = 5000,
     QUERY_BYTES = 42,        /* "hit.example" with its two length bytes */
-    READ_QUERIES_MAX = 1500, /* the receive buffer of a client says so */
+    READ_QUERIES_MAX = 1500, /* the bound of a client's receive buffer */
 };
 
 static struct addr polite;
@@ -116,7 +116,7 @@ static void test_greedy_clients_take_turns(void **state)
     }
 }
 
-/* ---- what is left in the kernel ---- */
+/* ---- queries left in the kernel ---- */
 
 static void test_a_full_session_leaves_the_rest_in_the_kernel_and_does_not_spin(void **state)
 {
@@ -182,7 +182,7 @@ static void test_a_stop_answers_all_that_greedy_and_polite_clients_have_sent(voi
     assert_int_equal(fake_conn_state(other), FAKE_CONN_CLOSED);
 }
 
-/* So many others are served first that the time of its last call is over before its turn. */
+/* Others are served first, so many that its last call is over before its turn. */
 static void test_a_stop_waits_for_the_turn_of_a_session_that_was_not_read_yet(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Handshakes that come to nothing, and who may begin one. */
+/* Failed handshakes, and the clients that may begin one. */
 #include "unit/serve/harness_tls.h"
 
-/* ---- handshakes that come to nothing ---- */
+/* ---- handshakes that fail ---- */
 
 static void test_a_client_that_sends_nothing_is_closed(void **state)
 {
@@ -144,7 +144,7 @@ static void test_renegotiation_is_refused(void **state)
     assert_int_equal(SSL_renegotiate(client->ssl), 1);
     SSL_do_handshake(client->ssl);
     dot_settle(client, loop);
-    assert_true(client->has_failed); /* told so by an alert */
+    assert_true(client->has_failed); /* an alert tells the client */
     fake_conn_close(client->conn);
     fake_loop_settle(loop);
     assert_int_equal(stats.client_tls_full, 1);
@@ -276,7 +276,7 @@ static void test_a_client_that_leaves_while_it_waits_costs_no_flight(void **stat
     assert_int_equal(stats.client_tls_failed, CLIENTS_MAX - 4);
 }
 
-/* ---- who gets a session ---- */
+/* ---- clients that get a session ---- */
 
 static void test_a_client_to_be_dropped_gets_no_byte(void **state)
 {
@@ -364,7 +364,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        /* The first, since lines are limited. */
+        /* Checks the first line, because lines are limited. */
         TEST(test_a_client_that_does_not_trust_us_shows_in_the_log),
         TEST(test_a_client_that_sends_nothing_is_closed),
         TEST(test_a_client_that_dribbles_its_handshake_is_closed),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* How sessions over TLS end, and what they may hold until then. */
+/* The ends of sessions over TLS, and the bounds on their memory until then. */
 #include "unit/serve/harness_tls.h"
 
 /* ---- ends ---- */
@@ -66,8 +66,8 @@ static void test_queries_right_before_the_end_are_answered(void **state)
     assert_true(fake_conn_was_closed(client->conn));
 }
 
-/* All of it is read at once, and the last query makes the session busy: nothing is left to be read
- * that would bring the end to its notice. */
+/* All of it is read at once, and the last query makes the session busy: no unread bytes are left
+ * that would make it notice the end. */
 static void test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_a_draining_listener_takes_nobody(void **state)
     assert_int_equal(fake_conn_state(connect_from("127.0.0.9@4000")), FAKE_CONN_FAILED);
 }
 
-/* It has its answer and the close_notify, though it goes on asking. */
+/* It gets its answer and the close_notify, although it keeps asking. */
 static void test_draining_ends_busy_clients_with_close_notify(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_sealed_answers_count_as_unsent(void **state)
     stub.records = 2000;
     send_many(client, "slow.example", 100);
     fake_loop_settle(loop);
-    for (int i = 0; i < 100; i++) { /* each in a turn of its own: it is sealed at once */
+    for (int i = 0; i < 100; i++) { /* each in its own turn, so that it is sealed at once */
         stub_answer(false);
         fake_loop_settle(loop);
     }

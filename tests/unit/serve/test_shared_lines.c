@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Hits of several workers write no cache line that they share, or they would wait for one another.
- * The memory that workers share is read-only while two of them answer hits: a write kills the test.
+ * Hits of several workers write to no shared cache line, because workers would then wait for each
+ * other. The memory that workers share is read-only while two of them answer hits: a write kills
+ * the test.
  *
  * The quota and the prefix sets are compiled into this file, with memory that can be made
  * read-only in the place of the heap's.

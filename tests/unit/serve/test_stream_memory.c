@@ -30,7 +30,7 @@ static struct fake_conn *open_client(void)
     return conn;
 }
 
-/* All but the last byte of a message of len bytes. */
+/* A message of len bytes without its last byte. */
 static void send_half(struct fake_conn *conn, uint16_t len)
 {
     static uint8_t bytes[2 + UINT16_MAX];
@@ -104,7 +104,7 @@ static void test_what_clients_hold_is_counted_and_given_back(void **state)
     assert_int_equal(stats.stream_memory_bytes, 0);
 }
 
-/* Its answer is small and what the process holds for it stays the same. */
+/* Its answer is small, so the process holds no more memory for it. */
 static void test_a_full_kernel_buffer_is_counted_until_it_has_room(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void test_a_worker_whose_clients_are_silent_makes_room_for_another(void *
     struct server_quota *shared = server_quota_new(&bound, NULL);
     stream_memory_init(&one, loop, shared, &stats);
     stream_memory_init(&other, loop, shared, &stats);
-    hold(&one, large, 100, 160 * 1000); /* just below the bound, and never heard of again */
+    hold(&one, large, 100, 160 * 1000); /* just below the bound, and silent from then on */
     fake_loop_settle(loop);
     assert_int_equal(stats.client_resets_memory, 0);
     hold(&other, small, 100, 20 * 1000);

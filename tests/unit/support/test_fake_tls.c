@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Servers of the fake network that speak TLS, against links of src/net: that they do it well, and
- * each way in which they can be told not to. */
+/* Servers of the fake network that speak TLS, against links of src/net: they speak it correctly,
+ * and they show each fault that a test requests. */
 
 #include "tls_world.h"
 

@@ -563,7 +563,7 @@ static void run_a_connection(void)
     assert_string_equal(agreed(NULL), "TLS_AES_256_GCM_SHA384");
 }
 
-/* Runs in a process of its own, because a process has one log. */
+/* Runs in a separate process, because a process has one log. */
 static void in_child(void (*body)(const char *path), const char *path)
 {
     int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Peers with other wishes: other protocols, old versions, weak ciphers, another handshake, a
+/* Peers with other settings: other protocols, old versions, weak ciphers, another handshake, a
  * certificate of ours. They use OpenSSL directly. */
 
 #include <stdarg.h>

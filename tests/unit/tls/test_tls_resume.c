@@ -73,7 +73,7 @@ static void pair_deinit(struct end *client, struct end *server)
     end_deinit(server);
 }
 
-/* Runs a connection from begin to end; returns whether it was resumed. */
+/* Runs a connection from beginning to end; returns whether it was resumed. */
 static bool connects_resumed(struct tls_context *context)
 {
     struct end client, server;
@@ -788,8 +788,8 @@ static void test_there_is_no_early_data_unless_options_and_ticket_allow_it(void 
     end_deinit(&client);
 }
 
-/* OpenSSL does not offer a ticket beyond its lifetime or from the future, but announces early data
- * all the same, and seals it with a known key. */
+/* OpenSSL does not offer a ticket beyond its lifetime or from the future, but still announces early
+ * data, and seals it with a known key. */
 static void check_no_early_data(int64_t age_s)
 {
     SSL_CTX *ctx = new_early_server(here.cert, EARLY_MAX);

@@ -71,7 +71,7 @@ static enum err save(struct place *place)
     return tls_tickets_save(place->tickets, place->path, now());
 }
 
-/* Loads into a store of its own, and frees it. */
+/* Loads into a separate store, and frees it. */
 static enum err load_alone(const char *path, size_t *count)
 {
     struct tls_tickets *tickets = tls_tickets_new();

@@ -66,7 +66,7 @@ static inline void end_deinit(struct end *end)
     buf_deinit(&end->plain);
 }
 
-/* Uses memory of its own, so that ASan sees a read beyond it. */
+/* Uses separate memory, so that ASan sees a read beyond it. */
 static inline void end_receive(struct end *end, struct span piece)
 {
     uint8_t *copy = malloc(piece.len ? piece.len : 1);

@@ -304,7 +304,7 @@ static void test_authoritative_preferred_family_comes_first_and_the_other_replac
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_ptr_equal(asker.from, zone.group[0]);
     }
-    assert_in_range(asker.took_us, 0, 10 * MS); /* it is known to be ill by now */
+    assert_in_range(asker.took_us, 0, 10 * MS); /* it already counts as ill */
     world_close(&zone.world);
 }
 

@@ -199,7 +199,7 @@ static void test_path_resume_leaves_no_old_connection(void **state)
     world_close(&place.world);
 }
 
-/* The new network resets unknown connections. Neither these resets nor losses in the old network
+/* The new network resets unknown connections. These resets and the losses in the old network do not
  * count against the server. */
 static void test_path_ends_in_the_old_network_count_against_no_server(void **state)
 {

@@ -37,7 +37,7 @@ static void test_reach_is_missing_after_failures_in_a_row_and_tried_again_later(
     assert_true(reach_is_missing(&reach, AF_INET6, NOW));
     assert_true(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US - 1));
     assert_false(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));
-    strike(&reach, AF_INET6, 1, NOW + REACH_REST_US); /* one is enough by now */
+    strike(&reach, AF_INET6, 1, NOW + REACH_REST_US); /* one is enough now */
     assert_true(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));
     reach_worked(&reach, AF_INET6);
     assert_false(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));

@@ -652,7 +652,7 @@ static void test_retire_remaining_upstreams_are_still_found(void **state)
     world_close(&world);
 }
 
-/* ---- what is shown ---- */
+/* ---- the view of upstreams ---- */
 
 struct seen {
     uint64_t queries, dials;

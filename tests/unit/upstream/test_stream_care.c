@@ -287,8 +287,8 @@ static void test_stream_a_slow_server_that_acknowledges_is_asked_once(void **sta
     world_close(&f.world);
 }
 
-/* Acknowledgements ride with the answers: queries are sent twice until that is learned, and once
- * more each time it is forgotten. */
+/* The server acknowledges queries only with its answers: queries are sent twice until the upstream
+ * learns that, and once more each time it forgets it. */
 static void test_stream_late_acknowledgements_are_learned_and_forgotten(void **state)
 {
     (void)state;
@@ -423,7 +423,7 @@ static void test_stream_two_silent_connections_lead_to_udp(void **state)
     world_close(&f.world);
 }
 
-/* The peer closes upon the query, which is asked again at once. */
+/* The peer closes when it gets the query, which is asked again at once. */
 static void test_stream_closed_upon_the_query_is_asked_again_at_once(void **state)
 {
     (void)state;

@@ -352,7 +352,7 @@ static void test_tls_care_upstreams_show_their_last_failure(void **state)
     tls_certs_free_cert(cert);
 }
 
-/* TCP shows nothing of TLS. */
+/* A connection over TCP shows no facts of TLS. */
 static void test_tls_care_plain_connections_show_none(void **state)
 {
     (void)state;

@@ -153,8 +153,8 @@ static void test_tls_resumption_forgotten_falls_back_to_full(void **state)
     }
 }
 
-/* The server resumes, but its next full handshake exposes another certificate: tickets do not renew
- * themselves past that. */
+/* The server resumes, but its next full handshake exposes another certificate: no ticket outlives
+ * that. */
 static void test_tls_resumption_ends_with_a_check_of_the_certificate(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static size_t count(const struct world *world)
     return upstreams_count(world->upstreams);
 }
 
-/* ---- what options point to ---- */
+/* ---- memory that options point to ---- */
 
 static char *text(const char *from)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Below bound. A stream of its own, so that what the code under test draws changes nothing in the
+/* Below bound. A separate stream, so that the draws of the code under test do not change the
  * script. */
 static inline uint64_t torture_draw(uint64_t *random, uint64_t bound)
 {

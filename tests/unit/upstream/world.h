@@ -205,7 +205,7 @@ static inline struct fake_peer *world_peer(struct world *world, const char *addr
     return peer;
 }
 
-/* Neither accepts connections nor answers over streams; cheap. */
+/* Accepts no connections and answers nothing over streams; cheap. */
 static inline struct fake_peer *world_blackhole(struct world *world, const char *addr)
 {
     struct addr at = fake_addr(addr);

@@ -28,7 +28,7 @@ enum {
     CALLERS = 3,
     WINDOW = 50, /* datagrams of a client under way: no receive buffer may run over */
     BEFORE_US = 50 * 1000,
-    GUARD_US = 30 * 1000 * 1000, /* what has not happened by then never will */
+    GUARD_US = 30 * 1000 * 1000, /* after this time the test gives up */
 };
 
 static struct loop *loop;
@@ -41,7 +41,7 @@ static struct server_quota *quotas[2];
 static struct server *servers[WORKERS];
 static struct timer timer, guard;
 static unsigned ended;
-static atomic_bool is_over; /* no socket serves the target any more */
+static atomic_bool is_over; /* no socket serves the target now */
 
 /* ---- clients over UDP ---- */
 
@@ -120,7 +120,8 @@ static bool ask_stream(int fd)
            recv(fd, answer, sizeof(answer), MSG_WAITALL) == sizeof(answer);
 }
 
-/* A connection a query, so that there is always one at each step of its beginning. */
+/* Each query has its own connection, so that at any time some connection is at each step of its
+ * setup. */
 static void *run_caller(void *argument)
 {
     struct caller *caller = argument;
@@ -225,7 +226,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Until the address has gone; a while after the clients have begun the reload comes. */
+/* Runs until the address has ended. The reload begins a while after the clients. */
 static void run(void)
 {
     timer_start(loop, &timer, loop_clock(loop) + BEFORE_US);
