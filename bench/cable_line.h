@@ -33,7 +33,7 @@ struct cable_counters {
     uint64_t packets, bytes; /* that arrived */
     uint64_t lost;           /* by the configured loss */
     uint64_t dropped_full;   /* because queue_max were under way */
-    uint64_t foreign;        /* neither from here to there nor back */
+    uint64_t foreign;        /* not part of the traffic between here and there */
     uint64_t delivered;
     uint64_t refused; /* due, but refused by the kernel */
 };

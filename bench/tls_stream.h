@@ -69,7 +69,7 @@ int tls_stream_shake(struct tls_stream *stream);
  * -1: the stream is over, and status says why. In each case wire may have new output. */
 ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room);
 
-/* Encrypts messages into wire, each behind its two-byte length, and each as a record of its own:
+/* Encrypts messages into wire, each behind its two-byte length, and each as a separate record:
  * some servers leave the second message of a record unanswered. False: broken. A server that
  * received early data may write before the end of the handshake; a client may not, except with
  * tls_stream_write_early(). */

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Bump allocation in chunks. Invariant: the newest chunk is first in the list, and `left` counts
- * the free bytes at its end. A large piece gets a chunk of its own behind the newest, which stays
- * in use.
+ * the free bytes at its end. A large piece gets a separate chunk behind the newest, which stays in
+ * use.
  */
 #include "base/arena.h"
 

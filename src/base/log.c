@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Writes a sentence as one line of text or JSON with one write. A sentence may contain bytes from
- * peers, so every byte that is not printable ASCII is escaped: a peer can neither forge a line nor
- * move a terminal's cursor. Text lines have no time, because the service manager stamps them.
- * Limits apply per place and thread, so they need no lock.
+ * peers, so every byte that is not printable ASCII is escaped: a peer cannot forge a line or move a
+ * terminal's cursor. Text lines have no time, because the service manager stamps them. Limits apply
+ * per place and thread, so they need no lock.
  */
 #include "base/log.h"
 

@@ -7,8 +7,8 @@
  * The numbers of include/nailup/metrics.def. A struct stats has one writer, its worker's thread,
  * and any thread may read it at any time. Writing is a plain load, add and store: no lock prefix,
  * and no shared cache line while each worker has its own struct. Numbers of the whole process
- * (cache_bytes, cache_entries) are written with STATS_SET into a struct of their own. A gauge may
- * go below zero in one worker; the sum over workers is right.
+ * (cache_bytes, cache_entries) are written with STATS_SET into a separate struct. A gauge may go
+ * below zero in one worker; the sum over workers is right.
  */
 
 #include <stdbool.h>

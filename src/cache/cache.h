@@ -115,7 +115,7 @@ void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
  * cache_ttl(). Evicts (SIEVE) to make room. Returns false when the answer is not stored:
  *  - ttl_s is 0, or the message is larger than CACHE_ANSWER_MAX;
  *  - the message's question is not the key's in lower case;
- *  - the answer is a failure or stale, and the cache has a fresh answer that is neither;
+ *  - the answer is a failure or stale, and the cache has a fresh answer that is not a failure;
  *  - memory would have to be waited for in a read section.
  * Outside a read section the call may wait some microseconds for readers to leave. */
 enum { CACHE_ANSWER_MAX = 65535 };

@@ -5,8 +5,7 @@
 
 /*
  * An answer in the cache's memory: one packed block, immutable from entry_write() until no reader
- * can see it any more. The key's name is not stored twice: it is the QNAME in the message, in lower
- * case.
+ * can see it. The key's name is not stored twice: it is the QNAME in the message, in lower case.
  */
 
 #include <stdbool.h>

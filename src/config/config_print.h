@@ -8,9 +8,9 @@
 #include "config/config.h"
 #include "config/options.h"
 
-/* Appends the text after the colon and a newline: " 53\n", " [127.0.0.1@53]\n", or items on lines
- * of their own after a newline; " not given\n" where that differs from the default. Not for rows of
- * items. Errors as in config_print(). */
+/* Appends the text after the colon and a newline: " 53\n", " [127.0.0.1@53]\n", or one item per
+ * line after a newline; " not given\n" where that differs from the default. Not for rows of items.
+ * Errors as in config_print(). */
 MUST_USE enum err config_print_value(const struct config *config, const struct option *option,
                                      struct buf *out);
 

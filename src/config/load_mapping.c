@@ -62,7 +62,7 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
         loader_error(loader, key, "is unknown; nailup.yaml(5) lists all keys");
 }
 
-/* Reads the value of a key that is a row or a section. False if it is neither. */
+/* Reads the value of a key that is a row or a section. False if it is not a row or a section. */
 static bool load_key(struct loader *loader, const struct yaml_tree_node *node,
                      const struct loader_place *place)
 {

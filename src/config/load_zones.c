@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Entries of tcp-upstream-keepalive, forward-zones and stub-zones: mappings with keys of their own,
+ * Entries of tcp-upstream-keepalive, forward-zones and stub-zones: mappings with their own keys,
  * and with keys of the section upstream, which go to a layer. config_upstream.c combines the
  * layers.
  */

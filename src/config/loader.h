@@ -44,7 +44,7 @@ void loader_error(struct loader *loader, const struct yaml_tree_node *node, cons
 void loader_error_takes(struct loader *loader, const struct yaml_tree_node *node, const char *takes,
                         const char *hint);
 
-/* Whether an option with text has one. */
+/* Whether an option that takes text has some. */
 static inline bool loader_is_set(const char *text)
 {
     return text && *text;

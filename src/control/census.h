@@ -4,9 +4,9 @@
 #define NAILUP_CONTROL_CENSUS_H
 
 /*
- * Counts the figures of each upstream by asking every worker on its own thread, by mail. Workers
- * wait neither for each other nor for us. None looks at more than CENSUS_UPSTREAMS_MAX upstreams,
- * so a worker that knows many keeps its clients waiting no longer.
+ * Counts the figures of each upstream by asking every worker on its own thread, by mail. Workers do
+ * not wait for each other or for the main thread. None looks at more than CENSUS_UPSTREAMS_MAX
+ * upstreams, so a worker that knows many keeps its clients waiting no longer.
  *
  * Main loop's thread, except for the functions marked as a worker's.
  */

@@ -268,7 +268,7 @@ static void load_feed(struct call *call, struct span piece)
     }
 }
 
-/* Keeps local data out of the cache. Uses the configuration of the moment. */
+/* Keeps local data out of the cache. Uses the current configuration. */
 static bool command_cache_may_store(const void *context, struct name name,
                                     const struct answer *answer)
 {

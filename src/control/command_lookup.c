@@ -44,7 +44,7 @@ struct cached {
 
 /* The findings of a worker, except for its upstreams, which it writes as rows. */
 struct seen {
-    struct outlook outlook; /* its names are invalid by now; here they are as text: */
+    struct outlook outlook; /* its names are no longer valid; these are copies as text: */
     char local_zone[NAME_TEXT_MAX], alias[NAME_TEXT_MAX], zone[NAME_TEXT_MAX];
     char cut[NAME_TEXT_MAX];
     struct cached cached[VARIANTS];

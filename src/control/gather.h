@@ -5,7 +5,7 @@
 
 /*
  * Asks every worker on its own thread, by mail, and collects the answers on the main loop. Workers
- * wait neither for each other nor for us.
+ * do not wait for each other or for the main thread.
  */
 
 #include <stdbool.h>

@@ -26,8 +26,9 @@ struct local_place {
 };
 
 /* Replaces a socket at the path that has no listener. A socket with a listener is
- * ERR_ADDRESS_IN_USE. A file of another kind stays. Owner and mode are set before the first client
- * can connect. On error why gets a sentence that says what to do. The process has no umask during
+ * ERR_ADDRESS_IN_USE. Leaves a file of another kind alone. Owner and mode are set before the first
+ * client can connect. On error why gets a sentence that says what to do. The process has no umask
+ * during
  * the call: no other thread may make files then. */
 MUST_USE enum err local_socket_open(struct local_socket *out, const struct local_place *place,
                                     char *why, size_t why_size);

@@ -4,8 +4,8 @@
  * A netlink socket. It asks once for the current state and hears of changes from then on.
  * network_facts.c reads its messages; network_gather.c decides when to report.
  *
- * Invariant: the state at the start is not a change, and neither is the state read again after
- * messages were lost. The loss itself counts as one change.
+ * Invariant: the state at the start, and the state read again after messages were lost, do not
+ * count as changes. The loss itself counts as one change.
  */
 
 #include "daemon/network_watch.h"

@@ -67,8 +67,8 @@ void reload_forward(struct reload *reload, struct call *call);
 void reload_end(struct reload *reload);
 
 /* Waits for the thread that reads a file, if there is one. Comes after the workers and the control
- * socket have ended, while the loop still exists. False: the thread hangs, so neither this nor the
- * loop may be freed. NULL is fine. */
+ * socket have ended, while the loop still exists. False: the thread hangs, so this and the loop
+ * must not be freed. NULL is fine. */
 MUST_USE bool reload_join(struct reload *reload);
 
 /* Comes after the loop has been freed, which runs the mail that is left. NULL is fine. */

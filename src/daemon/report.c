@@ -15,7 +15,7 @@
 
 enum {
     PREFIXES_SHOWN_MAX = 16
-}; /* nailed prefixes with a line of their own; the rest is only counted */
+}; /* nailed prefixes with their own line; the rest is only counted */
 
 static void report_nailed(const struct config *config)
 {

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Prints messages and records: header, question and EDNS here, records with ldns. Invariant: ldns
- * sees one checked record at a time, in a message of its own.
+ * sees one checked record at a time, in a separate message.
  */
 #include "dns/present.h"
 

@@ -298,7 +298,7 @@ static bool is_whole(const struct message *message, const struct rr *rr)
     return true;
 }
 
-/* Parses the record as a message of its own, so that it is checked like one from the network.
+/* Parses the record as a separate message, so that it is checked like one from the network.
  * Returns NULL, or the fault. */
 static const char *read_record_alone(struct local_build *build, struct span record,
                                      struct message *message, struct rr *rr)

@@ -153,7 +153,7 @@ static struct name target_of(const struct local_names *names, const struct local
     return target;
 }
 
-/* A name with records but no zone gets an SOA of its own. */
+/* A name with records but without a zone gets its own SOA. */
 static void deny(const struct local_names *names, const struct sight *sight, uint16_t rcode,
                  struct local_result *result)
 {

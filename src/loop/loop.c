@@ -4,9 +4,9 @@
 /*
  * The loop of loop.h on libuv. timer.c has the timers, and src/net has the sockets.
  *
- * The loop waits in an epoll set of its own (watches.h), in which libuv's descriptor is one among
- * the sockets. The other way round, each wake-up would cost two waits. libuv runs when its
- * descriptor is ready or when it reports work.
+ * The loop waits on its own epoll set (watches.h), which contains libuv's descriptor beside the
+ * sockets. The other way round, each wake-up would cost two waits. libuv runs when its descriptor
+ * is ready or when it reports work.
  *
  * Invariant: the loop never waits while a turn-end hook is due.
  */

@@ -55,8 +55,8 @@ void watch_set(struct loop *loop, struct watch *watch, uint32_t events);
  * when the kernel has no memory for the change. */
 void watch_set_rank(struct loop *loop, struct watch *watch, enum watch_rank rank);
 
-/* Stops watching and closes the socket; fd becomes -1. No event of the current turn reaches the
- * watch any more. */
+/* Stops watching and closes the socket; fd becomes -1. No further event of the current turn reaches
+ * the watch. */
 void watch_close(struct loop *loop, struct watch *watch);
 
 /* Stops watching; the socket stays open. */

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /* Reads the kernel's loss counters. The C library's struct tcp_info ends before them, and the
- * kernel's header conflicts with it, so they need a file of their own. */
+ * kernel's header conflicts with it, so they need a separate file. */
 
 #include "net/tcp_holes.h"
 

@@ -5,7 +5,7 @@
  * UDP queries (udp_query.h) and the sockets that they leave from. The owner checks answers,
  * retransmits and keeps deadlines.
  *
- * Each query has a socket of its own on a random port (RFC 5452 section 9.2). A port outside the
+ * Each query has its own socket on a random port (RFC 5452 section 9.2). A port outside the
  * system's range needs a new socket, which is bound to it. A port in the system's range reuses an
  * idle socket, because making, watching and closing a socket costs more than the rest of a query:
  * disconnecting a socket gives its port back, and connecting it again draws a fresh one. The first

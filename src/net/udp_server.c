@@ -352,13 +352,13 @@ static void udp_server_on_ready(struct watch *watch, uint32_t events)
 /* ---------------------------------------------------------------- ending */
 
 /* Connects the socket to itself, so that the kernel delivers new datagrams elsewhere. Returns false
- * if that fails, as for an address that the machine does not have (any more). */
+ * if that fails, for example because the machine no longer has the address. */
 static bool stop_hearing(struct udp_server *server)
 {
     return connect(server->watch.fd, &server->local.sa, addr_len(&server->local)) == 0;
 }
 
-/* Datagrams that were on their way through the kernel have arrived by now. */
+/* Datagrams that were on their way through the kernel have arrived. */
 static void udp_server_on_end_due(struct timer *timer)
 {
     struct udp_server *server = CONTAINER_OF(timer, struct udp_server, end);

@@ -60,7 +60,7 @@ struct reading {
     uint8_t bytes[HEADER_LEN + NAME_WIRE_MAX + 10 + NAME_WIRE_MAX];
 };
 
-/* Checks the record as a message of its own, like one from a server. A longer record is not a name
+/* Checks the record as a separate message, like one from a server. A longer record is not a name
  * or an address. */
 static bool on_record(void *context, struct span record, size_t line)
 {

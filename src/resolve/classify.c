@@ -156,9 +156,10 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
 }
 
 /* Whether the SOA of a zone above denies the name: a server of this zone would show this zone's own
- * SOA. Only a configured zone may be a part of another. Balancers with one type of a name deny the
- * others like this, and so do servers where the operator delegated a part of a zone to the same
- * servers and forgot to create it. Such a denial is believed when no other server has a better
+ * SOA. Only a configured zone may be a part of another. A load balancer that has only one type of a
+ * name denies the other types like this. So does a server whose operator delegated a part of a zone
+ * to the same server and forgot to create that part. Such a denial is believed when no other server
+ * has a better
  * answer. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {

@@ -16,8 +16,8 @@
 #include "resolve/tasks.h"
 #include "resolve/trace.h"
 
-/* A zone's substitute (first: yes) may know another zone of that name, so its cuts have a view of
- * their own. */
+/* A zone's substitute (first: yes) may know another zone of that name, so its cuts have a separate
+ * view. */
 static enum cache_view view_of(const struct task *task, struct name name)
 {
     const struct zone *former = task->zone->instead_of;

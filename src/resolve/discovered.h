@@ -21,8 +21,9 @@ enum { DISCOVERED_UNPROVEN_MAX = 12 };
 
 /*
  * Holds the upstreams with these addresses until discovered_drop(), at most `most`, each once. It
- * leaves out servers that must not be asked, servers without room, and unproven servers above their
- * bound. Returns how many it holds; 0: no server may be asked. *unproven: how many never answered.
+ * leaves out servers that must not be asked, servers for which there is no room, and unproven
+ * servers above their bound. Returns how many it holds; 0: no server may be asked. *unproven: how
+ * many never answered.
  */
 size_t discovered_hold(const struct recursion_options *recursion, struct upstreams *upstreams,
                        const struct addr *ips, size_t count, struct upstream **out, size_t most,

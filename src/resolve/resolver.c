@@ -30,7 +30,7 @@
 
 struct resolver {
     struct routes *routes;
-    uint64_t alias_hash; /* of the key whose local aliases led elsewhere last; a hint only */
+    uint64_t alias_hash; /* of the last key whose local aliases led to another name; only a hint */
     bool has_alias;
     uint64_t network_at; /* of the last network change: failures from before it are not served */
     struct iterate_world world; /* of the tasks */

@@ -376,8 +376,8 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
     }
 }
 
-/* Returns the rules of recursion without addresses of an IP version that has no route, unless
- * neither version has one. */
+/* Returns the rules of recursion without addresses of an IP version that has no route. If no
+ * version has a route, the rules stay as they are. */
 static struct iterate_rules rules_of(const struct iterate_world *world)
 {
     if (!world)

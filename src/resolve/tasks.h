@@ -166,7 +166,7 @@ struct tasks {
  * memory. */
 MUST_USE bool tasks_init(struct tasks *tasks, size_t max);
 
-/* No task may run any more (MUST). */
+/* All tasks must have ended (MUST). */
 void tasks_deinit(struct tasks *tasks);
 
 /* Changes the bound; tasks above it go on. False: out of memory, nothing has changed. */

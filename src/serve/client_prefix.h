@@ -21,8 +21,8 @@ struct client_masks {
 /* v4_bits is at most 32, v6_bits at most 128 (MUST). */
 struct client_masks client_masks_of(uint16_t v4_bits, uint16_t v6_bits);
 
-/* The address with all other bits zero, and port 0. A link-local address is a client of its own:
- * all hosts of a link share its first 64 bits. */
+/* The address with all other bits zero, and port 0. A link-local address is a separate client,
+ * because all hosts of a link share its first 64 bits. */
 struct addr client_prefix(const struct client_masks *masks, const struct addr *client);
 
 /* A hash of that prefix, without the scope of a link-local address. */

@@ -46,7 +46,7 @@ struct serve_udp {
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as counted so far */
     struct overload overload;
-    void (*on_idle)(void *context); /* NULL: neither draining nor ending */
+    void (*on_idle)(void *context); /* NULL: not draining and not ending */
     void *context;
 };
 

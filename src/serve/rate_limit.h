@@ -5,7 +5,7 @@
 
 /*
  * Limits the queries a second of each client: a table of fixed size, shared by all workers, that
- * reads one cache line for each query. Knows neither addresses nor clocks. Any thread.
+ * reads one cache line for each query. Knows nothing about addresses or clocks. Any thread.
  *
  * A client may send a second's worth of queries at once, and then queries at the rate. Only queries
  * within the limit write to the table, so the rate also bounds the writes of a flood. When more

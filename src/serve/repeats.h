@@ -4,7 +4,7 @@
 #define NAILUP_SERVE_REPEATS_H
 
 /*
- * Finds the waiting query that a datagram repeats. Such a datagram needs no answer of its own: a
+ * Finds the waiting query that a datagram repeats. Such a datagram needs no separate answer: a
  * client that sends a query again gets the answer to the first one. An attacker cannot pile up
  * copies of one query and have all of them answered at once (DNSBomb, CVE-2024-33655).
  *

@@ -50,7 +50,7 @@ struct reply {
     uint16_t flags;
     uint16_t rcode;       /* all twelve bits */
     uint16_t opt_len;     /* bytes of the OPT record; 0: none */
-    uint16_t padding_len; /* of these, bytes of the Padding option; 0: none */
+    uint16_t padding_len; /* the part of these in the Padding option; 0: none */
     uint16_t tsig_len;    /* likewise */
     uint8_t ede_count;
     uint16_t ede[REPLY_ERRORS_MAX];

@@ -92,7 +92,8 @@ struct sink {
     /* A query that waited has its answer, or its answer found no room. May free the sink. */
     void (*on_answered)(struct sink *sink);
     /* Whether an answer of any size finds room. If not, the query that waited is parked until
-     * sink_unpark(), and the cache keeps its answer. NULL: an answer without room is dropped. */
+     * sink_unpark(), and the cache keeps its answer. NULL: an answer that finds no room is dropped.
+     */
     bool (*has_room)(struct sink *sink);
     struct list waiting;  /* struct request */
     struct list parked;   /* struct request; these hold no place of the quota */

@@ -5,7 +5,7 @@
 
 /*
  * A ring of fixed size that carries records of any length from one thread to one other, in order.
- * Neither thread waits: a record that finds no room is refused. One thread writes, one reads. The
+ * No thread waits: a record that finds no room is refused. One thread writes, one reads. The
  * functions are inline because a worker writes a record for each query.
  *
  * A record is its length, its bytes, and padding to a multiple of four. It never crosses the end of

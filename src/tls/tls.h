@@ -85,9 +85,9 @@ MUST_USE enum err tls_receive(struct tls *tls, struct span wire, const struct tl
  * secured yet, closed, or after tls_end(). Every other error ends the connection. */
 MUST_USE enum err tls_send(struct tls *tls, struct span plain);
 
-/* Seals messages, each preceded by its two-byte length (RFC 1035 section 4.2.2), each in a record
- * of its own: NSD 4.6 and dnsdist 1.7 answer the first message of a record and hold the others
- * until further bytes come. A message above 16 KiB takes several records. */
+/* Seals messages, each preceded by its two-byte length (RFC 1035 section 4.2.2), each in a separate
+ * record: NSD 4.6 and dnsdist 1.7 answer the first message of a record and hold the others until
+ * further bytes come. A message above 16 KiB takes several records. */
 MUST_USE enum err tls_send_messages(struct tls *tls, struct span messages);
 
 /* Adds one close_notify (RFC 8446 section 6.1) if the connection is secured. */

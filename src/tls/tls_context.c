@@ -35,7 +35,7 @@ static enum err no_memory(char why[TLS_WHY_MAX])
 /* ---------------------------------------------------------------- lists of ciphers and groups
  *
  * OpenSSL ignores an unknown word in a list, so a typing error would silently change the ciphers.
- * check_words() therefore tries each word alone, on a context of its own. */
+ * check_words() therefore tries each word alone, on a separate context. */
 
 enum { WORD_MAX = 128, WORDS_MAX = 4096 };
 

@@ -52,7 +52,8 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
 size_t tls_rack_count(const struct tls_rack *rack);
 
-/* Whether the file at path is no session file of any version. Saving never overwrites such a file.
+/* Whether the file at path exists and is not a session file of any version. Saving never overwrites
+ * such a file.
  */
 bool tls_tickets_is_foreign(const char *path);
 

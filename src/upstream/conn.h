@@ -188,7 +188,7 @@ void conn_overdue(struct flight *flight);
  * that is later. */
 uint64_t conn_silent_since_at(const struct flight *flight);
 
-/* Whether the peer's kernel has acknowledged neither the flight's query nor a later byte. Costs two
+/* Whether the peer's kernel has not acknowledged the flight's query or any later byte. Costs two
  * system calls, so callers use it only for a query that has waited for long. */
 bool conn_misses_ack(const struct flight *flight);
 

@@ -244,7 +244,7 @@ static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way
 
 /* ---- the next server ---- */
 
-/* Neither a datagram nor plain text may replace its streams. */
+/* Nothing may replace its streams: no datagram and no plain text. */
 static bool has_only_streams(const struct upstream *upstream)
 {
     return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&

@@ -125,7 +125,7 @@ static struct plan_facts gather_plan_facts(const struct pool *pool, const struct
     return facts;
 }
 
-/* Places belong to the pool and not to a connection, so a successor needs no place of its own. */
+/* Places belong to the pool and not to a connection, so a successor needs no further place. */
 static void take_places(struct pool *pool)
 {
     if (!pool_is_nailing(pool)) {

@@ -147,7 +147,7 @@ bool upstream_lacks_route(const struct upstream *upstream)
     const struct health *health = next_health(upstream);
     if (!health)
         return upstream_lacks_route(upstream->plain);
-    if (health != &upstream->udp) /* failed dials have a back-off of their own */
+    if (health != &upstream->udp) /* failed dials have a separate back-off */
         return false;
     return now < upstream->no_route_until_at ||
            (upstream->udp.srtt_us == 0 &&

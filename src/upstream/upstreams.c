@@ -150,8 +150,8 @@ const struct upstream *upstreams_known(const struct upstreams *upstreams, const 
     return upstreams_find(upstreams, addr, options);
 }
 
-/* The sibling of an opportunistic upstream for plain text. It is an upstream of its own, because
- * its health and quirks have no meaning over TLS. */
+/* The sibling of an opportunistic upstream for plain text. It is a separate upstream, because its
+ * health and quirks have no meaning over TLS. */
 static struct upstream *plain_of(struct upstreams *upstreams, const struct upstream *upstream)
 {
     struct upstream_options options = upstream->options;
@@ -404,7 +404,7 @@ void upstreams_settle(struct upstreams *upstreams, upstreams_keeps keeps, void *
         if (!upstream->retiring && !upstreams_is_kept(upstream, &keeper))
             upstreams_retire(upstreams, upstream, &keeper);
     }
-    /* The retired upstreams have returned their places by now. */
+    /* The retired upstreams have returned their places. */
     LIST_EACH(node, &upstreams->all)
     {
         struct upstream *upstream = LIST_ITEM(node, struct upstream, node);

@@ -157,7 +157,7 @@ enum network_change {
 };
 
 /*
- * The network changed: forgets rests, silences and answer times, and dials all connections anew,
+ * The network changed: forgets rests, silences and answer times, and dials all connections again,
  * make before break. Queries on connections that cannot survive go another way. Facts about the
  * servers stay. Our cookies change, because they must not link a new address to an old one (RFC
  * 9018 section 3). The caller bounds how often it calls: each call dials every kept connection

@@ -63,7 +63,7 @@ static void see_conns(struct upstream *upstream, uint64_t now,
     }
 }
 
-/* Discovered, but neither configured nor nailed. */
+/* Discovered, not configured and not nailed. */
 static bool is_only_discovered(const struct upstream *upstream)
 {
     return upstream->is_discovered && !upstream->wanted && !upstream->options.nailed;

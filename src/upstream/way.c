@@ -44,7 +44,7 @@ static void divert(struct attempt *attempt, enum pool_lack lack)
     count_fallback(attempt, lack);
 }
 
-/* The sibling of an opportunistic upstream is an upstream with streams of its own. */
+/* The sibling of an opportunistic upstream is an upstream with its own streams. */
 static bool send_beside_streams(struct attempt *attempt, bool *full)
 {
     struct upstream *upstream = attempt->upstream;

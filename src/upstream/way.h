@@ -14,7 +14,7 @@
 enum way {
     WAY_ANY,       /* the upstream's preference, with its fallback */
     WAY_STREAM,    /* a stream only: UDP brought a truncated or untrusted answer */
-    WAY_OWN,       /* the upstream's own stream, and waits for it: no other way is left */
+    WAY_OWN,       /* the upstream's own stream, for which the query waits: no other way is left */
     WAY_ELSEWHERE, /* a hedge: not the silent connection, but another one if UDP may not replace
                       it */
     WAY_DATAGRAM   /* no stream: enough of them carry the question */

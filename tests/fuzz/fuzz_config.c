@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Loads any bytes as a configuration file, with recursion and without. The result is errors or a
- * configuration, never both and never neither. A configuration prints to text that loads and prints
- * to the same text.
+ * Loads any bytes as a configuration file, with recursion and without. The result is either errors
+ * or a configuration. A configuration prints to text that loads and prints to the same text.
  */
 #include <stddef.h>
 #include <stdint.h>

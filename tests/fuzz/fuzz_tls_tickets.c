@@ -26,7 +26,7 @@ struct again {
 };
 
 /* All tickets of a rack have the same span as their key. An empty span could have the address of
- * the previous rack's, but not here: each rack has a head of its own. */
+ * the previous rack's, but not here: each rack has its own head. */
 static bool on_ticket(void *owner, struct span key, struct span ticket)
 {
     struct again *again = owner;

@@ -42,7 +42,7 @@ bool play_has(const struct play *play, const char *word);
 struct play_verb {
     const char *name;
     bool (*run)(struct play *play);
-    bool looks; /* it checks past events: the ranges of its own step hold, not those of the next */
+    bool looks; /* it checks past events, so the ranges of this step apply, not those of the next */
 };
 
 /* Ends with a row that has no name. */

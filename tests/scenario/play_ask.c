@@ -216,7 +216,7 @@ static bool do_ask(struct play *play)
     return fine;
 }
 
-/* The step both acts and checks: the ranges of its own step hold. */
+/* The step acts and checks, so the ranges of this step apply. */
 const struct play_verb play_ask_verbs[] = {
     {"ASK", do_ask, true},
     {NULL, NULL, false},

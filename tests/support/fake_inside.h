@@ -72,7 +72,7 @@ struct packet {
     struct fake_net *net;
     void *target;    /* a struct fake_conn or fake_server, as run() expects */
     int kind;        /* fake_tcp.c: an enum packet_kind */
-    bool separate;   /* gets a read of its own */
+    bool separate;   /* gets a separate read */
     uint64_t number; /* of a query */
     enum err why;
     struct addr from, to;

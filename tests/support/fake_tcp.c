@@ -43,8 +43,8 @@ void fake_tcp_fail(struct fake_conn *conn, enum err why)
         tcp->handler->on_failed(tcp->owner, why);
 }
 
-/* Counts the packets of the next read: all that have arrived, up to one that gets a read of its
- * own. */
+/* Counts the packets of the next read: all that have arrived, up to one that gets a separate read.
+ */
 static size_t readable_bytes(struct fake_conn *conn, unsigned *count)
 {
     size_t len = 0;

@@ -53,7 +53,7 @@ static uint16_t sum_of(const uint8_t *bytes, size_t len)
 
 static bool turn(size_t len)
 {
-    /* A copy of its own size, so that a sanitizer notices reads beyond it. */
+    /* A copy of the exact size, so that a sanitizer notices reads beyond it. */
     uint8_t *copy = malloc(len ? len : 1);
     memcpy(before, packet, sizeof(packet));
     memcpy(copy, packet, len);

@@ -395,8 +395,7 @@ static void test_the_number_of_dnames_is_bounded(void **state)
                         "an www.old.example. 60 CNAME www.new.example.\n");
 }
 
-/* A validating client needs it: a CNAME made from it has no signature of its own (RFC 6672 section
- * 5.3). */
+/* A validating client needs it: a CNAME made from it has no signature (RFC 6672 section 5.3). */
 static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
 {
     (void)state;

@@ -8,8 +8,8 @@
 #include "support/fake_loop.h"
 
 /*
- * Tasks under a strategy that the test writes: what steps do, alone and together. The zone "." has
- * upstream 1000.
+ * Tasks under a strategy that the test writes: the effects of steps, alone and together. The zone
+ * "." has upstream 1000.
  */
 enum { MAX_TASKS = 40 };
 
