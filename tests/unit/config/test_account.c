@@ -21,7 +21,7 @@ static void test_a_user_may_have_a_group(void **state)
     assert_false(account_is_sound("nailup:adm", false));
 }
 
-static void test_what_is_no_user(void **state)
+static void test_a_word_that_is_not_a_user_is_refused(void **state)
 {
     static const char *const wrong[] = {":",  ":adm", "nailup:", "a:b:c", "two words", "a\nb",
                                         "-x", "a/b",  "a:-b",    " ",     NULL};
@@ -98,7 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_user_may_have_a_group),
-        cmocka_unit_test(test_what_is_no_user),
+        cmocka_unit_test(test_a_word_that_is_not_a_user_is_refused),
         cmocka_unit_test(test_modes_are_octal),
         cmocka_unit_test(test_the_system_knows_root_by_name_and_number),
         cmocka_unit_test(test_a_number_needs_no_entry_and_a_name_does),

@@ -101,7 +101,7 @@ static void test_a_key_that_is_not_given_differs_from_its_default(void **state)
     free(changes);
 }
 
-static void test_what_needs_a_restart_keeps_its_running_value(void **state)
+static void test_a_row_that_needs_a_restart_keeps_its_running_value(void **state)
 {
     (void)state;
     struct config *running =
@@ -139,7 +139,7 @@ int main(void)
         cmocka_unit_test(test_a_long_list_is_shown_as_its_number_of_items),
         cmocka_unit_test(test_a_long_value_is_cut),
         cmocka_unit_test(test_a_key_that_is_not_given_differs_from_its_default),
-        cmocka_unit_test(test_what_needs_a_restart_keeps_its_running_value),
+        cmocka_unit_test(test_a_row_that_needs_a_restart_keeps_its_running_value),
         cmocka_unit_test(test_only_the_list_of_dnstap_needs_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void expect_file_error(const char *text, const char *error)
     assert_non_null(strstr(errors_text, error));
 }
 
-static void test_without_a_user_nobody_is_meant(void **state)
+static void test_without_a_user_there_is_no_account(void **state)
 {
     struct config *config = load_sound_file("");
 
@@ -90,7 +90,7 @@ static void test_numbers_and_an_own_group_for_the_socket(void **state)
     config_free(config);
 }
 
-static void test_who_does_not_exist_is_an_error_with_a_remedy(void **state)
+static void test_an_unknown_user_is_an_error_with_a_remedy(void **state)
 {
     (void)state;
     expect_file_error(
@@ -114,7 +114,7 @@ static void test_root_is_refused_as_a_user(void **state)
     expect_file_error("server: {user: 4242424}\n", "must be given too: 4242424:GROUP");
 }
 
-static void test_words_that_cannot_be_are_told_what_is_taken(void **state)
+static void test_an_error_about_a_wrong_word_says_what_is_accepted(void **state)
 {
     (void)state;
     expect_file_error("server: {user: \"a b\"}\n",
@@ -125,7 +125,7 @@ static void test_words_that_cannot_be_are_told_what_is_taken(void **state)
     expect_file_error("control: {mode: 1777}\n", "control.mode: takes a mode in octal");
 }
 
-static void test_what_is_printed_can_be_read(void **state)
+static void test_printed_accounts_can_be_read(void **state)
 {
     struct config *config = load_fine("server: {user: \"a:b\"}\ncontrol: {mode: 600}\n" ZONE);
     struct buf text;
@@ -142,13 +142,13 @@ static void test_what_is_printed_can_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_a_user_nobody_is_meant),
+        cmocka_unit_test(test_without_a_user_there_is_no_account),
         cmocka_unit_test(test_a_user_is_found_with_its_group_and_has_the_socket),
         cmocka_unit_test(test_numbers_and_an_own_group_for_the_socket),
-        cmocka_unit_test(test_who_does_not_exist_is_an_error_with_a_remedy),
+        cmocka_unit_test(test_an_unknown_user_is_an_error_with_a_remedy),
         cmocka_unit_test(test_root_is_refused_as_a_user),
-        cmocka_unit_test(test_words_that_cannot_be_are_told_what_is_taken),
-        cmocka_unit_test(test_what_is_printed_can_be_read),
+        cmocka_unit_test(test_an_error_about_a_wrong_word_says_what_is_accepted),
+        cmocka_unit_test(test_printed_accounts_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

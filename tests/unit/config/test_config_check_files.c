@@ -447,7 +447,7 @@ static void test_files_are_checked_despite_other_errors(void **state)
 }
 
 /* Each with the same authorities: reading them for each zone would take minutes. */
-static void test_thousands_of_zones_share_what_they_can(void **state)
+static void test_thousands_of_zones_share_contexts(void **state)
 {
     (void)state;
     enum { ZONES = 10000 };
@@ -557,7 +557,7 @@ int main(void)
         cmocka_unit_test(test_secrets_of_cookies_are_read),
         cmocka_unit_test(test_unusable_files_of_secrets_are_reported),
         cmocka_unit_test(test_files_are_checked_despite_other_errors),
-        cmocka_unit_test(test_thousands_of_zones_share_what_they_can),
+        cmocka_unit_test(test_thousands_of_zones_share_contexts),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
         cmocka_unit_test(test_local_hints_without_a_server_to_ask_get_a_warning),
         cmocka_unit_test(test_errors_in_hints_name_their_line),

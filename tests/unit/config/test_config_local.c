@@ -54,7 +54,7 @@ static void test_zones_and_records_make_the_table(void **state)
     config_free(config);
 }
 
-static void test_what_is_printed_loads_back_to_the_same(void **state)
+static void test_printed_local_data_loads_back_to_the_same(void **state)
 {
     (void)state;
     struct buf first, second;
@@ -99,7 +99,7 @@ static void test_special_use_names_can_be_left_to_upstreams(void **state)
     config_free(config);
 }
 
-static void test_errors_say_where_and_what(void **state)
+static void test_errors_have_a_position_and_a_reason(void **state)
 {
     (void)state;
     expect_error("local-data: [\"a.example A 192.0.2\"]",
@@ -278,9 +278,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zones_and_records_make_the_table),
-        cmocka_unit_test(test_what_is_printed_loads_back_to_the_same),
+        cmocka_unit_test(test_printed_local_data_loads_back_to_the_same),
         cmocka_unit_test(test_special_use_names_can_be_left_to_upstreams),
-        cmocka_unit_test(test_errors_say_where_and_what),
+        cmocka_unit_test(test_errors_have_a_position_and_a_reason),
         TEST(test_files_are_read_and_their_broken_lines_reported),
         TEST(test_ten_broken_lines_are_reported_and_the_rest_counted),
         TEST(test_files_that_cannot_be_read_are_errors),

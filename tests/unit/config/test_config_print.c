@@ -150,7 +150,7 @@ static void test_the_longest_texts_print_and_load_back(void **state)
     free(expect_round_trip(text));
 }
 
-static void test_what_leaves_a_choice_prints_as_a_comment(void **state)
+static void test_rows_that_leave_a_choice_print_as_comments(void **state)
 {
     (void)state;
     char *printed =
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(test_every_key_of_tls_prints_and_loads_back),
         cmocka_unit_test(test_strict_tls_prints_and_loads_back),
         cmocka_unit_test(test_the_longest_texts_print_and_load_back),
-        cmocka_unit_test(test_what_leaves_a_choice_prints_as_a_comment),
+        cmocka_unit_test(test_rows_that_leave_a_choice_print_as_comments),
         cmocka_unit_test(test_print_ends_with_an_error_when_there_is_no_room),
         cmocka_unit_test(test_print_of_the_largest_file_fits_its_bound),
     };

@@ -133,7 +133,7 @@ static void test_private_addresses_and_names_that_may_have_them(void **state)
 
 /* ---- errors ---- */
 
-static void test_contradictions_say_what_to_do(void **state)
+static void test_errors_about_contradictions_have_a_remedy(void **state)
 {
     (void)state;
     expect_errors("recursion: {enabled: no}",
@@ -325,7 +325,7 @@ static bool is_mapped_met(const struct config *config, const char *ipv4)
     return recursion->server_options(recursion->server_context, &addr, &met);
 }
 
-static void test_who_must_not_be_asked_is_not(void **state)
+static void test_forbidden_servers_are_not_asked(void **state)
 {
     (void)state;
     struct config *config = load_fine("recursion: {do-not-query: [10.0.0.0/8, \"fd00::/8\"]}\n"
@@ -416,13 +416,13 @@ int main(void)
         cmocka_unit_test(test_private_addresses_and_names_that_may_have_them),
         cmocka_unit_test(test_tls_for_all_authoritative_servers_gets_a_warning),
         cmocka_unit_test(test_hints_without_a_server_to_ask_get_a_warning),
-        cmocka_unit_test(test_contradictions_say_what_to_do),
+        cmocka_unit_test(test_errors_about_contradictions_have_a_remedy),
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_invalid_stub_zones_are_refused),
         cmocka_unit_test(test_a_discovered_server_in_a_prefix_is_nailed),
         cmocka_unit_test(test_others_are_asked_over_udp_from_the_source_of_their_family),
         cmocka_unit_test(test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursion),
-        cmocka_unit_test(test_who_must_not_be_asked_is_not),
+        cmocka_unit_test(test_forbidden_servers_are_not_asked),
         cmocka_unit_test(test_a_wildcard_listener_makes_every_own_address_a_loop),
         cmocka_unit_test(test_a_forward_takes_the_place_of_a_stub_zone),
     };

@@ -416,7 +416,7 @@ static void test_broken_syntax_is_reported_with_earlier_errors(void **state)
         "a flow node of line 3\n");
 }
 
-static void test_what_broken_syntax_cut_off_is_not_missed(void **state)
+static void test_keys_after_broken_syntax_are_not_reported_as_missing(void **state)
 {
     (void)state;
     static const char not_yaml[] = "error: file: is not YAML: did not find expected node content, "
@@ -496,7 +496,7 @@ int main(void)
         cmocka_unit_test(test_metrics_cannot_share_an_address_with_clients),
         cmocka_unit_test(test_all_errors_come_at_once_in_the_files_order),
         cmocka_unit_test(test_broken_syntax_is_reported_with_earlier_errors),
-        cmocka_unit_test(test_what_broken_syntax_cut_off_is_not_missed),
+        cmocka_unit_test(test_keys_after_broken_syntax_are_not_reported_as_missing),
         cmocka_unit_test(test_a_document_must_be_a_mapping),
         cmocka_unit_test(test_more_than_a_hundred_errors_are_counted),
         cmocka_unit_test(test_hostile_text_in_errors_is_made_printable_and_cut),

@@ -73,7 +73,7 @@ static void test_only_rows_of_upstream_may_be_layered(void **state)
     assert_false(option_is_layered(options_find("cache.size")));
 }
 
-static void test_a_layer_overlays_only_what_it_gives(void **state)
+static void test_a_layer_overlays_only_its_own_rows(void **state)
 {
     (void)state;
     struct upstream_options options = {.connections = 1, .max_requests = 2};
@@ -97,7 +97,7 @@ int main(void)
         cmocka_unit_test(test_every_default_lies_within_its_bounds),
         cmocka_unit_test(test_sections_are_the_starts_of_paths),
         cmocka_unit_test(test_only_rows_of_upstream_may_be_layered),
-        cmocka_unit_test(test_a_layer_overlays_only_what_it_gives),
+        cmocka_unit_test(test_a_layer_overlays_only_its_own_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void test_pins_are_read_in_the_forms_of_other_programs(void **state)
     expect_counting("pin-sha256=\"" COUNTING "\"");
 }
 
-static void test_what_is_not_quite_a_pin_is_none(void **state)
+static void test_a_malformed_pin_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -88,7 +88,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_pin_is_base64),
         cmocka_unit_test(test_pins_are_read_in_the_forms_of_other_programs),
-        cmocka_unit_test(test_what_is_not_quite_a_pin_is_none),
+        cmocka_unit_test(test_a_malformed_pin_is_refused),
         cmocka_unit_test(test_every_bit_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static void test_a_zone_and_its_servers_are_read(void **state)
     assert_int_equal(addr_port(&forward.upstreams[0].addr), 5353);
 }
 
-static void test_what_is_no_zone_or_server_is_told(void **state)
+static void test_words_that_are_not_a_zone_or_server_are_reported(void **state)
 {
     (void)state;
     static const char *const bad[] = {"dns.example.net",
@@ -336,7 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_zone_and_its_servers_are_read),
-        cmocka_unit_test(test_what_is_no_zone_or_server_is_told),
+        cmocka_unit_test(test_words_that_are_not_a_zone_or_server_are_reported),
         cmocka_unit_test(test_a_new_zone_has_the_options_of_the_section),
         cmocka_unit_test(test_a_zone_of_the_file_keeps_its_options),
         cmocka_unit_test(test_strict_tls_is_never_weakened),

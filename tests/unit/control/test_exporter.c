@@ -221,7 +221,7 @@ static void test_scrapes_at_the_same_time_ask_the_workers_once(void **state)
     assert_int_equal(fake_loop_turns(place->desk.workers[0].loop), turns);
 }
 
-static void test_a_page_is_made_anew_when_it_is_old(void **state)
+static void test_an_old_page_is_replaced(void **state)
 {
     struct place *place = *state;
     scraper(place, GET);
@@ -307,7 +307,7 @@ int main(void)
         WITH_PLACE(test_a_scraper_that_closed_its_sending_side_still_gets_its_page),
         WITH_PLACE(test_scrapers_may_leave_at_every_moment),
         WITH_PLACE(test_scrapes_at_the_same_time_ask_the_workers_once),
-        WITH_PLACE(test_a_page_is_made_anew_when_it_is_old),
+        WITH_PLACE(test_an_old_page_is_replaced),
         WITH_PLACE(test_a_worker_that_does_not_answer_does_not_hide_the_figures_of_others),
         WITH_PLACE(test_when_all_places_are_taken_the_oldest_makes_room),
         WITH_PLACE(test_closing_frees_scrapes_in_every_state),

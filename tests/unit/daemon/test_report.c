@@ -41,7 +41,7 @@ static int end(void **state)
     return 0;
 }
 
-static void test_the_start_names_each_address_and_what_runs(void **state)
+static void test_the_start_names_each_address_and_the_program(void **state)
 {
     struct config *config = load_fine("metrics: {listen: 127.0.0.1@9953}\n" ZONE);
 
@@ -106,7 +106,7 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_the_start_names_each_address_and_what_runs),
+        TEST(test_the_start_names_each_address_and_the_program),
         TEST(test_prefixes_beyond_the_bound_are_counted),
         TEST(test_the_end_sums_the_workers),
     };

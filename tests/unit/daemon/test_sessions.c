@@ -69,7 +69,7 @@ static void test_a_file_that_was_saved_is_read_and_removed(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
-static void test_a_foreign_file_is_neither_read_nor_overwritten(void **state)
+static void test_a_foreign_file_is_not_read_and_not_overwritten(void **state)
 {
     char text[32] = "";
 
@@ -115,7 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_without_a_path_there_are_tickets_and_no_file),
         TEST(test_a_file_that_was_saved_is_read_and_removed),
-        TEST(test_a_foreign_file_is_neither_read_nor_overwritten),
+        TEST(test_a_foreign_file_is_not_read_and_not_overwritten),
         TEST(test_a_file_that_others_can_read_is_not_used),
         TEST(test_a_missing_directory_is_reported_at_the_start),
     };

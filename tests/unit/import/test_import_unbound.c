@@ -27,7 +27,7 @@ static void test_interfaces_become_listeners_by_their_ports(void **state)
            "- 0.0.0.0@53\n    - \"::@53\"\n", "interface: 192.0.2.7\n");
 }
 
-static void test_what_cannot_be_served_is_told(void **state)
+static void test_an_address_that_cannot_be_served_is_reported(void **state)
 {
     (void)state;
     EXPECT("server:\n interface: eth0\n interface: 192.0.2.7@443\n do-tcp: no\n"
@@ -73,7 +73,7 @@ static void test_numbers_of_threads_multiply(void **state)
     config_free(config);
 }
 
-static void test_versions_are_told_when_they_are_texts_and_not_hidden(void **state)
+static void test_versions_are_reported_when_they_are_texts_and_not_hidden(void **state)
 {
     (void)state;
     EXPECT("server: version: \"a: b # c\" identity: me\n" ROOT, "version: \"a: b # c\"\n",
@@ -180,7 +180,7 @@ static void test_names_never_move_to_a_larger_zone(void **state)
     expect_missing("refuse");
 }
 
-static void test_where_unbound_recurses_so_does_what_becomes_of_it(void **state)
+static void test_the_output_recurses_where_unbound_does(void **state)
 {
     (void)state;
     struct config *config = imported("server: verbosity: 2\n");
@@ -309,7 +309,7 @@ static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(voi
         "# u.conf:5: outgoing-num-tcp: 10\n#     The nearest option is upstream.max-connections");
 }
 
-static void test_what_the_loader_refuses_becomes_a_comment_with_its_words(void **state)
+static void test_a_refused_item_becomes_a_comment_with_the_error_of_the_loader(void **state)
 {
     (void)state;
     EXPECT("server:\n num-threads: 5000\n cache-max-ttl: 99999999999\n"
@@ -327,7 +327,7 @@ static void test_the_last_of_several_values_counts(void **state)
            "# u.conf:1: num-threads: 1\n#     Replaced by another value in line 2 of u.conf.");
 }
 
-static void test_unknown_words_are_told_to_the_end_of_their_line(void **state)
+static void test_unknown_words_are_reported_up_to_the_end_of_their_line(void **state)
 {
     (void)state;
     EXPECT("server:\n what-is-this: a \"b c\" d e f # g\n forward-addr: 192.0.2.1\n" ROOT,
@@ -385,7 +385,7 @@ static char *repeated(const char *format, unsigned count)
     return text;
 }
 
-static void test_a_list_of_names_too_long_is_cut_and_told(void **state)
+static void test_a_list_of_names_too_long_is_cut_and_reported(void **state)
 {
     (void)state;
     char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
@@ -441,11 +441,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interfaces_become_listeners_by_their_ports),
-        cmocka_unit_test(test_what_cannot_be_served_is_told),
+        cmocka_unit_test(test_an_address_that_cannot_be_served_is_reported),
         cmocka_unit_test(test_tls_has_its_port_and_its_files),
         cmocka_unit_test(test_access_keeps_this_machine_in),
         cmocka_unit_test(test_numbers_of_threads_multiply),
-        cmocka_unit_test(test_versions_are_told_when_they_are_texts_and_not_hidden),
+        cmocka_unit_test(test_versions_are_reported_when_they_are_texts_and_not_hidden),
         cmocka_unit_test(test_two_caches_become_one),
         cmocka_unit_test(test_expired_answers_become_stale_ones),
         cmocka_unit_test(test_the_keys_of_the_proposal_of_2016_are_imported),
@@ -454,7 +454,7 @@ int main(void)
         cmocka_unit_test(test_names_of_servers_without_tls_are_left_out),
         cmocka_unit_test(test_a_zone_is_used_once),
         cmocka_unit_test(test_names_never_move_to_a_larger_zone),
-        cmocka_unit_test(test_where_unbound_recurses_so_does_what_becomes_of_it),
+        cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),
         cmocka_unit_test(test_options_of_recursion_are_imported),
@@ -463,13 +463,13 @@ int main(void)
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
         cmocka_unit_test(test_a_line_without_a_counterpart_is_noted_with_place_and_reason),
-        cmocka_unit_test(test_what_the_loader_refuses_becomes_a_comment_with_its_words),
+        cmocka_unit_test(test_a_refused_item_becomes_a_comment_with_the_error_of_the_loader),
         cmocka_unit_test(test_the_last_of_several_values_counts),
-        cmocka_unit_test(test_unknown_words_are_told_to_the_end_of_their_line),
+        cmocka_unit_test(test_unknown_words_are_reported_up_to_the_end_of_their_line),
         cmocka_unit_test(test_text_that_is_not_a_conf_is_refused_with_its_place),
         cmocka_unit_test(test_foreign_text_stays_within_its_quotes_and_comments),
         cmocka_unit_test(test_secrets_are_not_shown),
-        cmocka_unit_test(test_a_list_of_names_too_long_is_cut_and_told),
+        cmocka_unit_test(test_a_list_of_names_too_long_is_cut_and_reported),
         cmocka_unit_test(test_a_list_of_clients_too_long_is_refused_as_a_whole),
         cmocka_unit_test(test_comments_have_a_bound),
         cmocka_unit_test(test_a_repeated_value_is_kept_once),

@@ -501,7 +501,7 @@ static void test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over(vo
     close_room();
 }
 
-static void test_what_is_asked_for_while_busy_holds_when_calm(void **state)
+static void test_events_wanted_while_busy_stay_wanted_when_calm(void **state)
 {
     (void)state;
     open_room(1, on_ready_busy);
@@ -572,7 +572,7 @@ int main(void)
         cmocka_unit_test(test_a_busy_watch_is_called_each_turn_until_it_is_calm),
         cmocka_unit_test(test_a_busy_watch_leaves_its_neighbours_their_turn),
         cmocka_unit_test(test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over),
-        cmocka_unit_test(test_what_is_asked_for_while_busy_holds_when_calm),
+        cmocka_unit_test(test_events_wanted_while_busy_stay_wanted_when_calm),
         cmocka_unit_test(test_busy_watches_may_close_each_other_and_themselves),
         cmocka_unit_test(test_a_busy_watch_that_is_stopped_is_not_called),
     };

@@ -208,7 +208,7 @@ enum { RECORD_BYTES = 5 + 1 + 16 };
 
 /* NSD 4.6 and dnsdist 1.7 answer the first message of a record, and the others only when further
  * bytes come. */
-static void test_each_message_of_a_turn_is_a_record_of_its_own_both_ways(void **state)
+static void test_each_message_of_a_turn_is_a_separate_record_both_ways(void **state)
 {
     struct ends *ends = *state;
     static uint8_t large[40000];
@@ -510,7 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_messages_of_a_turn_leave_in_one_write_both_ways),
-        CASE(test_each_message_of_a_turn_is_a_record_of_its_own_both_ways),
+        CASE(test_each_message_of_a_turn_is_a_separate_record_both_ways),
         CASE(test_messages_sent_before_it_is_open_wait_for_the_handshake),
         CASE(test_a_close_sends_close_notify_before_the_fin),
         CASE(test_messages_before_a_close_notify_are_delivered_first),

@@ -324,7 +324,7 @@ static void test_servers_without_addresses_inherit_known_ones(void **state)
     assert_true(delegation_is_reachable(&copy));
 }
 
-static void test_sets_of_addresses_are_told_apart_whatever_their_order(void **state)
+static void test_sets_of_addresses_differ_whatever_their_order(void **state)
 {
     (void)state;
     static const uint8_t first[4] = {192, 0, 2, 1}, second[4] = {192, 0, 2, 2};
@@ -363,7 +363,7 @@ int main(void)
         cmocka_unit_test(test_a_cut_survives_the_cache),
         cmocka_unit_test(test_hints_and_ended_cuts_are_not_kept),
         cmocka_unit_test(test_servers_without_addresses_inherit_known_ones),
-        cmocka_unit_test(test_sets_of_addresses_are_told_apart_whatever_their_order),
+        cmocka_unit_test(test_sets_of_addresses_differ_whatever_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,7 @@ static void test_running_questions_hold_the_routes_of_their_own_reload(void **st
         assert_string_equal(clients[i].text, WWW_TEXT);
 }
 
-static void test_a_hundred_reloads_hold_only_what_runs(void **state)
+static void test_a_hundred_reloads_hold_only_running_tasks(void **state)
 {
     (void)state;
     static struct client clients[100];
@@ -505,7 +505,7 @@ int main(void)
         RELOADING(test_former_upstreams_are_held_until_their_last_question_has_ended),
         RELOADING(test_idle_former_upstreams_are_dropped_at_once),
         RELOADING(test_running_questions_hold_the_routes_of_their_own_reload),
-        RELOADING(test_a_hundred_reloads_hold_only_what_runs),
+        RELOADING(test_a_hundred_reloads_hold_only_running_tasks),
         RELOADING(test_the_end_of_the_resolver_drops_all_former_zones),
         RELOADING(test_a_reload_out_of_memory_changes_nothing),
         RELOADING(test_a_zone_is_set_and_unset_beside_those_of_the_configuration),

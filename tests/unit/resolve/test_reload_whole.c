@@ -140,7 +140,7 @@ static struct config *two_zones(uint32_t first, uint32_t second)
     return config;
 }
 
-static void test_whole_a_reload_dials_only_what_changed_and_loses_no_question(void **state)
+static void test_whole_a_reload_dials_only_changed_upstreams_and_loses_no_question(void **state)
 {
     (void)state;
     struct whole whole;
@@ -263,7 +263,7 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_a_reload_dials_only_what_changed_and_loses_no_question),
+        cmocka_unit_test(test_whole_a_reload_dials_only_changed_upstreams_and_loses_no_question),
         cmocka_unit_test(test_whole_the_end_may_come_while_former_upstreams_drain),
         cmocka_unit_test(test_whole_reloads_at_random_answer_every_question_and_leave_nothing),
     };

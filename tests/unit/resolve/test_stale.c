@@ -106,7 +106,7 @@ static void test_clients_wait_for_slow_upstreams_as_long_as_the_option_says(void
     assert_string_equal(answer_show(&found), "an www.example. 300 A 192.0.2.2\n");
 }
 
-static void test_without_a_stale_answer_a_slow_question_goes_on_to_its_end(void **state)
+static void test_without_a_stale_answer_a_slow_question_continues_to_its_end(void **state)
 {
     (void)state;
     struct client client = {0};
@@ -291,7 +291,7 @@ int main(void)
         SENTENCE(test_a_stale_answer_is_resolved_again_and_ends_at_last),
         SENTENCE(test_a_stale_answer_is_refreshed_after_it_is_served),
         SENTENCE(test_clients_wait_for_slow_upstreams_as_long_as_the_option_says),
-        SENTENCE(test_without_a_stale_answer_a_slow_question_goes_on_to_its_end),
+        SENTENCE(test_without_a_stale_answer_a_slow_question_continues_to_its_end),
         SENTENCE(test_a_stale_nxdomain_has_its_own_code),
         SENTENCE(test_a_stale_answer_never_has_ad),
         SENTENCE(test_a_client_with_cd_gets_the_stale_answer_of_others),

@@ -43,7 +43,7 @@ static void assert_nothing_is_left(void)
         assert_null(tasks.leaders[i]);
 }
 
-static void test_followers_go_on_with_what_their_leader_learned(void **state)
+static void test_followers_continue_with_the_knowledge_of_their_leader(void **state)
 {
     (void)state;
     ask_all();
@@ -118,8 +118,8 @@ static void test_a_task_that_ends_leaves_no_follower_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_followers_go_on_with_what_their_leader_learned, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_followers_continue_with_the_knowledge_of_their_leader,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_whole_questions_follow_no_task, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_followers_of_a_silent_query_ask_after_a_while, set_up,
                                         tear_down),

@@ -188,7 +188,7 @@ static void test_a_second_client_sees_that_it_joins(void **state)
     trace_close(second);
 }
 
-static void test_a_reader_who_leaves_early_leaves_nothing_behind(void **state)
+static void test_a_reader_that_leaves_early_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct trace *trace = trace_new(&tasks.traces, false, loop_now(loop));
@@ -292,7 +292,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_trace_shows_a_timeout, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_second_client_sees_that_it_joins, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_reader_who_leaves_early_leaves_nothing_behind,
+        cmocka_unit_test_setup_teardown(test_a_reader_that_leaves_early_leaves_nothing_behind,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_number_of_traces_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(

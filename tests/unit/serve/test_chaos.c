@@ -44,7 +44,7 @@ static void expect(const char *text)
     assert_memory_equal(rdata.data + 1, text, strlen(text));
 }
 
-static void test_version_and_identity_are_told_when_they_are_given(void **state)
+static void test_version_and_identity_are_answered_when_configured(void **state)
 {
     (void)state;
     assert_true(ask("version.bind", RRTYPE_TXT, RRCLASS_CH, "v 1", ""));
@@ -57,7 +57,7 @@ static void test_version_and_identity_are_told_when_they_are_given(void **state)
     expect("fra-1");
 }
 
-static void test_nothing_is_told_otherwise(void **state)
+static void test_without_texts_nothing_is_revealed(void **state)
 {
     (void)state;
     assert_false(ask("version.bind", RRTYPE_TXT, RRCLASS_CH, "", "fra-1"));
@@ -83,8 +83,8 @@ static void test_the_longest_text_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_version_and_identity_are_told_when_they_are_given),
-        cmocka_unit_test(test_nothing_is_told_otherwise),
+        cmocka_unit_test(test_version_and_identity_are_answered_when_configured),
+        cmocka_unit_test(test_without_texts_nothing_is_revealed),
         cmocka_unit_test(test_the_longest_text_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void test_secrets_roll_over(void **state) /* A.4 */
     expect_back("22681ab97d52c298010000005cf7c609a6bb79d16625507a");
 }
 
-static void test_what_goes_back_is_taken_the_next_time(void **state)
+static void test_the_returned_cookie_is_accepted_the_next_time(void **state)
 {
     (void)state;
     const char *const clients[] = {"192.0.2.1", "2001:db8::1", "fe80::1", "0.0.0.0"};
@@ -185,7 +185,7 @@ static void test_seconds_may_come_round(void **state)
     assert_true(is_taken(100));
 }
 
-static void test_other_lengths_are_nobodys(void **state)
+static void test_a_cookie_of_another_length_is_not_ours(void **state)
 {
     (void)state;
     for (uint8_t len = 16; len <= 40; len++) {
@@ -195,7 +195,7 @@ static void test_other_lengths_are_nobodys(void **state)
     }
 }
 
-static void test_lengths_that_cannot_be_are_told_apart(void **state)
+static void test_impossible_lengths_are_recognised(void **state)
 {
     (void)state;
     for (unsigned len = 0; len <= 255; len++)
@@ -211,13 +211,13 @@ int main(void)
         TEST(test_an_older_one_is_taken_and_renewed),
         TEST(test_reserved_bytes_are_hashed_as_they_came),
         TEST(test_secrets_roll_over),
-        TEST(test_what_goes_back_is_taken_the_next_time),
+        TEST(test_the_returned_cookie_is_accepted_the_next_time),
         TEST(test_every_changed_bit_is_seen),
         TEST(test_another_address_cannot_use_it),
         TEST(test_time_limits_hold_to_the_second),
         TEST(test_seconds_may_come_round),
-        TEST(test_other_lengths_are_nobodys),
-        TEST(test_lengths_that_cannot_be_are_told_apart),
+        TEST(test_a_cookie_of_another_length_is_not_ours),
+        TEST(test_impossible_lengths_are_recognised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

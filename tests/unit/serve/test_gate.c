@@ -107,7 +107,7 @@ static void test_a_client_gets_a_cookie_and_is_known_by_it(void **state)
     assert_int_equal(stats.cookies_bad, 0);
 }
 
-static void test_no_cookie_goes_to_who_sent_none(void **state)
+static void test_a_client_without_a_cookie_gets_none(void **state)
 {
     (void)state;
     assert_int_equal(ask("hit.example"), RCODE_NOERROR);
@@ -269,7 +269,7 @@ static void test_a_flood_does_not_cut_its_neighbours(void **state)
     assert_int_equal(ask_often("hit.example", QPS), QPS);
 }
 
-static void test_who_slips_through_is_told_to_come_over_a_stream(void **state)
+static void test_a_query_that_slips_through_is_sent_to_a_stream(void **state)
 {
     (void)state;
     ask_often("hit.example", QPS);
@@ -356,7 +356,7 @@ static void test_cut_answers_are_no_larger_than_their_queries(void **state)
     assert_true(got.bytes.len <= sent_len + COOKIE_SERVER_BYTES);
 }
 
-static void test_without_a_limit_nobody_is_cut(void **state)
+static void test_without_a_limit_no_client_is_limited(void **state)
 {
     (void)state;
     assert_int_equal(ask_often("hit.example", 2000), 2000);
@@ -388,7 +388,7 @@ static void test_one_client_cannot_take_all_that_may_wait(void **state)
 }
 
 /* Asks over a stream and leaves, again and again: its orphaned queries still count as its own. */
-static void test_who_asks_and_leaves_stays_bounded(void **state)
+static void test_a_client_that_asks_and_leaves_stays_bounded(void **state)
 {
     (void)state;
     for (int i = 0; i < 40; i++) {
@@ -423,7 +423,7 @@ int main(void)
 #define TEST(how, name) cmocka_unit_test_setup_teardown(name, how, harness_teardown)
     const struct CMUnitTest tests[] = {
         TEST(setup, test_a_client_gets_a_cookie_and_is_known_by_it),
-        TEST(setup, test_no_cookie_goes_to_who_sent_none),
+        TEST(setup, test_a_client_without_a_cookie_gets_none),
         TEST(setup, test_errors_and_late_answers_carry_the_cookie_too),
         TEST(setup, test_a_cookie_that_cannot_be_is_a_format_error),
         TEST(setup, test_a_query_for_a_cookie_alone_gets_it),
@@ -435,15 +435,15 @@ int main(void)
         TEST(setup, test_misses_and_errors_count_like_hits),
         TEST(setup, test_ports_of_one_address_are_one_client),
         TEST(setup, test_a_flood_does_not_cut_its_neighbours),
-        TEST(setup_slipping, test_who_slips_through_is_told_to_come_over_a_stream),
+        TEST(setup_slipping, test_a_query_that_slips_through_is_sent_to_a_stream),
         TEST(setup_slipping, test_a_known_client_is_never_cut_whoever_forges_its_address),
         TEST(setup_slipping, test_a_new_client_in_the_flood_gets_its_cookie_and_comes_back),
         TEST(setup, test_forged_cookies_open_nothing),
         TEST(setup, test_a_cookie_is_for_its_address_alone),
         TEST(setup_slipping, test_cut_answers_are_no_larger_than_their_queries),
-        TEST(setup_unlimited, test_without_a_limit_nobody_is_cut),
+        TEST(setup_unlimited, test_without_a_limit_no_client_is_limited),
         TEST(setup_few_waiting, test_one_client_cannot_take_all_that_may_wait),
-        TEST(setup_few_waiting, test_who_asks_and_leaves_stays_bounded),
+        TEST(setup_few_waiting, test_a_client_that_asks_and_leaves_stays_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void test_a_session_that_was_busy_lately_is_spared(void **state)
     assert_null(idle_order_longest(&order, 100));
 }
 
-static void test_clients_are_told_apart(void **state)
+static void test_each_client_has_its_own_order(void **state)
 {
     (void)state;
     enum { SAME_BUCKET = IDLE_BUCKETS + 1 };
@@ -73,7 +73,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_longest_idle_session_comes_first),
         TEST(test_a_session_that_was_busy_lately_is_spared),
-        TEST(test_clients_are_told_apart),
+        TEST(test_each_client_has_its_own_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

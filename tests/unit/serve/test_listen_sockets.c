@@ -263,7 +263,7 @@ static void test_plain_and_tls_are_different_addresses(void **state)
     assert_true(shares[0]->slots[0].stream.fd >= 0);
 }
 
-static void test_what_overlaps_an_address_of_ours_can_be_had(void **state)
+static void test_an_address_that_overlaps_one_of_ours_can_be_added(void **state)
 {
     (void)state;
     struct listen_share *open[WORKERS];
@@ -275,7 +275,7 @@ static void test_what_overlaps_an_address_of_ours_can_be_had(void **state)
         listen_share_free(open[i]);
 }
 
-static void test_what_was_just_removed_can_be_added_again(void **state)
+static void test_an_address_just_removed_can_be_added_again(void **state)
 {
     (void)state;
     struct listen_share *open[WORKERS];
@@ -289,7 +289,7 @@ static void test_what_was_just_removed_can_be_added_again(void **state)
         listen_share_free(open[i]);
 }
 
-static void test_what_has_ended_may_be_somebody_elses(void **state)
+static void test_an_ended_address_may_belong_to_another_program(void **state)
 {
     (void)state;
     size_t which;
@@ -358,7 +358,7 @@ static void test_an_address_listed_twice_with_port_zero_is_two(void **state)
     assert_int_equal(shares[0]->slots[2].before, SIZE_MAX);
 }
 
-static void test_sockets_can_be_given_to_who_opens_the_next_ones(void **state)
+static void test_sockets_can_be_given_to_the_user_that_opens_the_next_ones(void **state)
 {
     (void)state;
     size_t which;
@@ -404,7 +404,7 @@ static void test_given_sockets_serve_the_address_they_are_bound_to(void **state)
     }
 }
 
-static void test_what_was_not_given_is_opened(void **state)
+static void test_addresses_without_a_given_socket_are_opened(void **state)
 {
     (void)state;
     int fds[] = {foreign_socket("127.0.0.1@53", LISTEN_UDP)};
@@ -439,7 +439,7 @@ static void test_a_given_socket_that_serves_nothing_is_refused(void **state)
     refuse(fds, 2, "over UDP, which is not served"); /* TLS has no UDP */
 }
 
-static void test_what_is_no_socket_is_refused(void **state)
+static void test_a_descriptor_that_is_no_socket_is_refused(void **state)
 {
     (void)state;
     int fds[] = {0};
@@ -465,20 +465,20 @@ int main(void)
         TEST(test_an_address_that_stays_keeps_its_sockets),
         TEST(test_where_a_kept_address_is_bound_is_still_known),
         TEST(test_plain_and_tls_are_different_addresses),
-        TEST(test_what_overlaps_an_address_of_ours_can_be_had),
-        TEST(test_what_was_just_removed_can_be_added_again),
-        TEST(test_what_has_ended_may_be_somebody_elses),
+        TEST(test_an_address_that_overlaps_one_of_ours_can_be_added),
+        TEST(test_an_address_just_removed_can_be_added_again),
+        TEST(test_an_ended_address_may_belong_to_another_program),
         TEST(test_a_list_that_cannot_be_had_leaves_the_one_before),
         TEST(test_a_list_may_be_given_up),
         TEST(test_a_missing_address_is_tried_again_with_the_next_list),
         TEST(test_missing_addresses_are_no_error_while_one_is_kept),
         TEST(test_an_address_listed_twice_with_port_zero_is_two),
-        TEST(test_sockets_can_be_given_to_who_opens_the_next_ones),
+        TEST(test_sockets_can_be_given_to_the_user_that_opens_the_next_ones),
         TEST(test_given_sockets_serve_the_address_they_are_bound_to),
-        TEST(test_what_was_not_given_is_opened),
+        TEST(test_addresses_without_a_given_socket_are_opened),
         TEST(test_a_given_socket_comes_back_with_its_address),
         TEST(test_a_given_socket_that_serves_nothing_is_refused),
-        TEST(test_what_is_no_socket_is_refused),
+        TEST(test_a_descriptor_that_is_no_socket_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void test_a_client_below_the_level_loses_nothing(void **state)
     assert_false(overload_drops(&overload, client_of(3)));
 }
 
-static void test_nobody_gets_an_answer_to_a_dead_query(void **state)
+static void test_a_dead_query_gets_no_answer(void **state)
 {
     (void)state;
     pass_windows(8, OVERLOAD_OLD_US + 1, 1, 100);
@@ -239,14 +239,14 @@ static void expect_goals(struct load load, bool is_fair)
         assert_in_range(outcome.light_served, outcome.light_asked * 95 / 100, outcome.light_asked);
 }
 
-static void test_slow_queries_at_three_times_what_can_be_served(void **state)
+static void test_slow_queries_at_three_times_the_capacity(void **state)
 {
     (void)state;
     expect_goals((struct load){3000, 1, 30}, true);
     expect_goals((struct load){3000, 20, 30}, true);
 }
 
-static void test_fast_queries_at_three_times_what_can_be_served(void **state)
+static void test_fast_queries_at_three_times_the_capacity(void **state)
 {
     (void)state;
     expect_goals((struct load){300, 1, 30}, true);
@@ -266,7 +266,7 @@ static void test_a_little_too_much(void **state)
     expect_goals((struct load){1000, 3, 11}, true);
 }
 
-static void test_below_what_can_be_served_nothing_is_dropped(void **state)
+static void test_below_the_capacity_nothing_is_dropped(void **state)
 {
     (void)state;
     struct outcome outcome = run((struct load){1000, 3, 9});
@@ -280,16 +280,16 @@ int main(void)
         cmocka_unit_test_setup(test_a_burst_is_no_overload, setup),
         cmocka_unit_test_setup(test_a_queue_that_stays_old_is_overload, setup),
         cmocka_unit_test_setup(test_a_client_below_the_level_loses_nothing, setup),
-        cmocka_unit_test_setup(test_nobody_gets_an_answer_to_a_dead_query, setup),
+        cmocka_unit_test_setup(test_a_dead_query_gets_no_answer, setup),
         cmocka_unit_test_setup(test_more_is_served_while_the_queue_is_young, setup),
         cmocka_unit_test_setup(test_it_ends_when_the_load_is_gone, setup),
         cmocka_unit_test_setup(test_the_level_stays_above_nothing, setup),
         cmocka_unit_test_setup(test_dead_queries_leave_the_capacity_alone, setup),
-        cmocka_unit_test_setup(test_slow_queries_at_three_times_what_can_be_served, setup),
-        cmocka_unit_test_setup(test_fast_queries_at_three_times_what_can_be_served, setup),
+        cmocka_unit_test_setup(test_slow_queries_at_three_times_the_capacity, setup),
+        cmocka_unit_test_setup(test_fast_queries_at_three_times_the_capacity, setup),
         cmocka_unit_test_setup(test_a_crowd_of_small_clients, setup),
         cmocka_unit_test_setup(test_a_little_too_much, setup),
-        cmocka_unit_test_setup(test_below_what_can_be_served_nothing_is_dropped, setup),
+        cmocka_unit_test_setup(test_below_the_capacity_nothing_is_dropped, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

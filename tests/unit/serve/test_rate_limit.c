@@ -79,7 +79,7 @@ static void test_thereafter_the_rate_holds(void **state)
     assert_in_range(ask_often(1, 1000), 49, 51);
 }
 
-static void test_who_keeps_to_the_rate_is_never_cut(void **state)
+static void test_a_client_within_the_rate_is_never_limited(void **state)
 {
     (void)state;
     limit_to(100, 64);
@@ -124,7 +124,7 @@ static void test_whoever_asks_most_is_forgotten_last(void **state)
     assert_int_equal(ask_often(7, 1000), 0);
 }
 
-static void test_what_was_left_long_ago_is_as_good_as_free(void **state)
+static void test_a_place_unused_for_long_counts_as_free(void **state)
 {
     (void)state;
     rand_seed_for_tests(5); /* one instant in ten thousand looks like two seconds ago */
@@ -187,12 +187,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_second_of_queries_may_come_at_once),
         TEST(test_thereafter_the_rate_holds),
-        TEST(test_who_keeps_to_the_rate_is_never_cut),
+        TEST(test_a_client_within_the_rate_is_never_limited),
         TEST(test_a_flood_does_not_delay_its_own_end),
         TEST(test_the_rate_holds_up_to_the_largest),
         TEST(test_one_client_leaves_the_others_alone),
         TEST(test_whoever_asks_most_is_forgotten_last),
-        TEST(test_what_was_left_long_ago_is_as_good_as_free),
+        TEST(test_a_place_unused_for_long_counts_as_free),
         TEST(test_clocks_of_threads_may_differ),
         TEST(test_the_clock_may_begin_at_zero),
         TEST(test_threads_share_the_limit),

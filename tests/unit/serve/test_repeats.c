@@ -239,7 +239,7 @@ static void test_with_a_timeout_of_0_all_are_answered(void **state)
 }
 
 /* The attack: copies from one forged address, held and then released at once. */
-static void test_a_pulse_is_smaller_than_what_came_in(void **state)
+static void test_a_pulse_is_smaller_than_its_queries(void **state)
 {
     (void)state;
     size_t in = 0, out = 0;
@@ -387,7 +387,7 @@ int main(void)
         TEST(setup, test_a_repeat_keeps_a_query_young),
         TEST(setup, test_streams_of_a_crowd_are_answered),
         TEST(setup, test_with_a_timeout_of_0_all_are_answered),
-        TEST(setup, test_a_pulse_is_smaller_than_what_came_in),
+        TEST(setup, test_a_pulse_is_smaller_than_its_queries),
         TEST(setup_few_places, test_the_oldest_copy_gives_its_place_to_a_new_query_of_the_client),
         TEST(setup_few_places, test_queries_without_a_copy_keep_their_places),
         TEST(setup_few_places, test_a_crowd_makes_room_for_other_clients),

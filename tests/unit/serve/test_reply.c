@@ -116,7 +116,7 @@ static void test_other_bits_of_the_query_are_not_echoed(void **state)
     assert_int_equal(parsed.flags, HEADER_QR | HEADER_RA | HEADER_RD);
 }
 
-static void test_ad_goes_to_those_who_asked_with_ad_or_do(void **state)
+static void test_ad_is_set_for_queries_with_ad_or_do(void **state)
 {
     (void)state;
     struct canned_query plain = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
@@ -160,7 +160,7 @@ static void test_keepalive_is_answered_on_streams(void **state)
     assert_int_equal(parsed.edns.options.len, 0);
 }
 
-static void test_rules_stay_in_what_can_be_said(void **state)
+static void test_rules_are_clamped_to_valid_values(void **state)
 {
     (void)state;
     assert_int_equal(reply_rules_udp(0).udp_size, 512);
@@ -168,7 +168,7 @@ static void test_rules_stay_in_what_can_be_said(void **state)
     assert_int_equal(reply_rules_stream(1232, UINT64_MAX).keepalive_100ms, 65535);
 }
 
-static void test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole(void **state)
+static void test_an_answer_that_does_not_fit_is_truncated_and_whole_over_a_stream(void **state)
 {
     (void)state;
     struct canned_query asks = {"a.Example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
@@ -212,7 +212,7 @@ static void check_counts(unsigned answer, unsigned authority, bool truncated)
     assert_int_equal(!!(parsed.flags & HEADER_TC), truncated);
 }
 
-static void test_what_is_not_required_is_left_out_before_an_answer_is_truncated(void **state)
+static void test_optional_records_are_left_out_before_an_answer_is_truncated(void **state)
 {
     (void)state;
     answered_in_full(700, false, ANSWER_POSITIVE);
@@ -288,7 +288,7 @@ static void test_a_padded_query_over_tls_gets_an_answer_of_whole_blocks(void **s
     }
 }
 
-static void test_padding_is_only_for_those_who_pad_over_tls(void **state)
+static void test_only_padded_queries_over_tls_get_padded_answers(void **state)
 {
     (void)state;
     struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, true};
@@ -487,7 +487,7 @@ static void test_a_signed_query_gets_a_bad_key(void **state)
 }
 
 /* No client of ours signs and pads; should one, the whole message has the length. */
-static void test_what_follows_padding_is_counted_in(void **state)
+static void test_padding_counts_the_records_after_it(void **state)
 {
     (void)state;
     struct reply reply;
@@ -519,19 +519,19 @@ int main(void)
         TEST(test_the_spelling_of_the_name_is_echoed),
         TEST(test_rd_and_cd_are_copied_and_ra_is_set),
         TEST(test_other_bits_of_the_query_are_not_echoed),
-        TEST(test_ad_goes_to_those_who_asked_with_ad_or_do),
+        TEST(test_ad_is_set_for_queries_with_ad_or_do),
         TEST(test_opt_is_ours_with_do_copied),
         TEST(test_keepalive_is_answered_on_streams),
-        TEST(test_rules_stay_in_what_can_be_said),
-        TEST(test_what_does_not_fit_is_truncated_and_a_stream_gives_it_whole),
-        TEST(test_what_is_not_required_is_left_out_before_an_answer_is_truncated),
+        TEST(test_rules_are_clamped_to_valid_values),
+        TEST(test_an_answer_that_does_not_fit_is_truncated_and_whole_over_a_stream),
+        TEST(test_optional_records_are_left_out_before_an_answer_is_truncated),
         TEST(test_the_least_of_all_sizes_holds_to_the_byte),
         TEST(test_the_largest_message_goes_over_a_stream),
         TEST(test_a_padded_query_over_tls_gets_an_answer_of_whole_blocks),
-        TEST(test_padding_is_only_for_those_who_pad_over_tls),
+        TEST(test_only_padded_queries_over_tls_get_padded_answers),
         TEST(test_padding_ends_where_a_message_must),
         TEST(test_errors_are_padded_with_all_their_options),
-        TEST(test_what_follows_padding_is_counted_in),
+        TEST(test_padding_counts_the_records_after_it),
         TEST(test_ttls_are_aged_in_the_copy),
         TEST(test_extended_errors_go_along),
         TEST(test_extended_errors_need_edns),

@@ -115,7 +115,7 @@ static void test_the_answer_leaves_from_the_address_asked(void **state)
     assert_true(addr_equal(&reply.from, &here));
 }
 
-static void test_rd_0_gets_only_what_is_at_hand(void **state)
+static void test_rd_0_gets_only_cached_answers(void **state)
 {
     (void)state;
     struct canned_query query = {"miss.example", 1, RRTYPE_A, 0, 1232, false, false, false};
@@ -135,7 +135,7 @@ static void test_rd_0_gets_only_what_is_at_hand(void **state)
     assert_false(got.flags & HEADER_RD);
 }
 
-static void test_an_answer_that_is_due_is_refreshed_for_who_asks_with_rd(void **state)
+static void test_an_answer_that_is_due_is_refreshed_for_queries_with_rd(void **state)
 {
     (void)state;
     udp_ask("hit.example", 1);
@@ -215,7 +215,7 @@ static void test_answers_are_dropped_also_from_refused_clients(void **state)
     assert_false(udp_got());
 }
 
-static void test_nobody_is_at_port_0(void **state)
+static void test_datagrams_from_port_0_get_no_answer(void **state)
 {
     (void)state;
     struct addr forged = fake_addr("127.0.0.9@0");
@@ -271,7 +271,7 @@ static void test_a_large_answer_is_truncated(void **state)
 
 /* 1280 bytes, which every IPv6 path takes, without the headers of IPv6 and UDP. The limit holds
  * whatever size the client announces and whatever the answer contains. */
-static void test_no_answer_is_longer_than_what_every_path_takes(void **state)
+static void test_no_answer_is_too_long_for_any_path(void **state)
 {
     (void)state;
     const char *const clients[] = {"127.0.0.9@4000", "::1@4000"};
@@ -410,18 +410,18 @@ int main(void)
         HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
         HARNESS_TEST(test_answers_go_to_their_askers),
         HARNESS_TEST(test_the_answer_leaves_from_the_address_asked),
-        HARNESS_TEST(test_rd_0_gets_only_what_is_at_hand),
-        HARNESS_TEST(test_an_answer_that_is_due_is_refreshed_for_who_asks_with_rd),
+        HARNESS_TEST(test_rd_0_gets_only_cached_answers),
+        HARNESS_TEST(test_an_answer_that_is_due_is_refreshed_for_queries_with_rd),
         HARNESS_TEST(test_do_and_cd_reach_the_resolver),
         HARNESS_TEST(test_a_client_without_access_is_refused),
         HARNESS_TEST(test_a_client_to_be_dropped_hears_nothing),
         HARNESS_TEST(test_answers_and_scraps_are_dropped),
         HARNESS_TEST(test_answers_are_dropped_also_from_refused_clients),
-        HARNESS_TEST(test_nobody_is_at_port_0),
+        HARNESS_TEST(test_datagrams_from_port_0_get_no_answer),
         HARNESS_TEST(test_errors_are_counted_by_rcode),
         HARNESS_TEST(test_replies_that_the_kernel_drops_are_counted),
         HARNESS_TEST(test_a_large_answer_is_truncated),
-        HARNESS_TEST(test_no_answer_is_longer_than_what_every_path_takes),
+        HARNESS_TEST(test_no_answer_is_too_long_for_any_path),
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
         HARNESS_TEST(test_waiting_queries_are_bounded),

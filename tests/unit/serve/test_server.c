@@ -95,7 +95,7 @@ static void test_idle_sessions_are_closed_by_draining(void **state)
     assert_int_equal(drained, 1);
 }
 
-static void test_what_waits_is_answered_before_the_drain_is_over(void **state)
+static void test_waiting_queries_are_answered_before_the_drain_is_over(void **state)
 {
     (void)state;
     struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
@@ -419,7 +419,7 @@ int main(void)
         BARE_TEST(test_both_transports_get_the_same_free_port),
         HARNESS_TEST(test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty),
         HARNESS_TEST(test_idle_sessions_are_closed_by_draining),
-        HARNESS_TEST(test_what_waits_is_answered_before_the_drain_is_over),
+        HARNESS_TEST(test_waiting_queries_are_answered_before_the_drain_is_over),
         HARNESS_TEST(test_own_sockets_serve_as_ever_while_old_queries_wait),
         HARNESS_TEST(test_new_queries_do_not_prolong_the_time_that_own_sockets_serve),
         HARNESS_TEST(test_own_sockets_do_not_serve_for_ever_while_a_query_waits),

@@ -255,7 +255,7 @@ static void test_clients_of_one_address_are_bounded(void **state)
     assert_int_equal(server_quota_clients(quota), 4);
 }
 
-static void test_bounds_of_zero_let_nobody_in(void **state)
+static void test_bounds_of_zero_let_no_client_in(void **state)
 {
     (void)state;
     quota_of(0, 0, 0);
@@ -376,7 +376,7 @@ static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
     assert_true(take(105));
 }
 
-static void test_refused_clients_have_places_of_their_own(void **state)
+static void test_refused_clients_have_separate_places(void **state)
 {
     (void)state;
     quota_of(3, 3, 1);
@@ -469,7 +469,7 @@ int main(void)
         TEST(test_clients_are_bounded_in_all),
         TEST(test_clients_are_bounded_by_the_files_there_are),
         TEST(test_clients_of_one_address_are_bounded),
-        TEST(test_bounds_of_zero_let_nobody_in),
+        TEST(test_bounds_of_zero_let_no_client_in),
         TEST(test_both_families_are_counted_apart),
         TEST(test_places_do_not_leak),
         TEST(test_threads_share_the_bounds),
@@ -479,7 +479,7 @@ int main(void)
         TEST(test_waiting_places_do_not_leak),
         TEST(test_a_prefix_is_one_client),
         TEST(test_there_is_a_rate_limit_when_one_is_wanted),
-        TEST(test_refused_clients_have_places_of_their_own),
+        TEST(test_refused_clients_have_separate_places),
         TEST(test_one_refused_client_gets_few_places),
         TEST(test_refused_clients_get_few_of_the_files),
         TEST(test_a_connection_may_count_for_another_client),

@@ -180,7 +180,7 @@ static void test_a_new_address_begins(void **state)
     assert_true(tcp_got(conn));
 }
 
-static void test_what_was_sent_to_an_address_before_it_went_is_answered(void **state)
+static void test_queries_sent_to_an_address_before_its_removal_are_answered(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) { /* they wait in the socket */
@@ -197,7 +197,7 @@ static void test_what_was_sent_to_an_address_before_it_went_is_answered(void **s
     assert_true((me = fake_addr("::1@4000"), udp_is_answered("::1@53")));
 }
 
-static void test_what_waits_at_an_address_that_goes_is_answered_from_there(void **state)
+static void test_queries_that_wait_at_a_removed_address_are_answered_from_there(void **state)
 {
     (void)state;
     struct fake_reply reply;
@@ -213,7 +213,7 @@ static void test_what_waits_at_an_address_that_goes_is_answered_from_there(void 
     assert_int_equal(ended, 1);
 }
 
-static void test_who_waits_to_be_accepted_is_when_the_address_goes(void **state)
+static void test_a_waiting_connection_is_accepted_when_the_address_is_removed(void **state)
 {
     (void)state;
     struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
@@ -225,7 +225,7 @@ static void test_who_waits_to_be_accepted_is_when_the_address_goes(void **state)
     assert_int_equal(fake_conn_state(late), FAKE_CONN_FAILED);
 }
 
-static void test_sessions_of_an_address_that_goes_are_told_to_close(void **state)
+static void test_sessions_of_a_removed_address_are_asked_to_close(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -242,7 +242,7 @@ static void test_sessions_of_an_address_that_goes_are_told_to_close(void **state
     assert_int_equal(ended, 1);
 }
 
-static void test_who_sends_no_keepalive_is_told_to_close_too(void **state)
+static void test_a_client_without_keepalive_is_asked_to_close_too(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -369,7 +369,7 @@ static void test_a_server_may_be_freed_while_addresses_go(void **state)
 
 /* ---- the other options ---- */
 
-static void test_the_new_access_list_holds_for_who_is_connected(void **state)
+static void test_the_new_access_list_applies_to_connected_clients(void **state)
 {
     (void)state;
     struct fake_conn *allowed = open_client(), *dropped;
@@ -399,7 +399,7 @@ static void test_the_new_access_list_holds_for_who_is_connected(void **state)
     assert_int_equal(message_rcode(&got), RCODE_NOERROR);
 }
 
-static void test_who_was_refused_may_be_allowed_now(void **state)
+static void test_a_formerly_refused_client_may_be_allowed(void **state)
 {
     (void)state;
     me = fake_addr("192.0.2.7@4000");
@@ -414,7 +414,7 @@ static void test_who_was_refused_may_be_allowed_now(void **state)
 }
 
 /* Idle clients that the new list refuses give back places that other clients may need. */
-static void test_who_is_refused_now_leaves_the_places_to_the_allowed(void **state)
+static void test_newly_refused_clients_leave_their_places_to_allowed_ones(void **state)
 {
     (void)state;
     struct fake_conn *refused[SERVER_QUOTA_REFUSED_EACH_MAX + 1];
@@ -473,7 +473,7 @@ static void test_a_longer_idle_time_holds_from_the_next_query_on(void **state)
     assert_true(fake_conn_was_closed(asking));
 }
 
-static void test_the_largest_datagram_and_what_it_says_of_itself_change(void **state)
+static void test_the_largest_datagram_and_the_texts_of_the_server_change(void **state)
 {
     (void)state;
     char identity[] = "west-2"; /* only of the new options */
@@ -505,7 +505,7 @@ static void test_the_largest_datagram_and_what_it_says_of_itself_change(void **s
 
 /* ---- bounds ---- */
 
-static void test_what_is_taken_counts_under_the_new_bounds(void **state)
+static void test_taken_places_count_under_the_new_bounds(void **state)
 {
     (void)state;
     struct fake_conn *first = open_client();
@@ -664,11 +664,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_address_that_stays_keeps_its_sessions_and_queries),
         TEST(test_a_new_address_begins),
-        TEST(test_what_was_sent_to_an_address_before_it_went_is_answered),
-        TEST(test_what_waits_at_an_address_that_goes_is_answered_from_there),
-        TEST(test_who_waits_to_be_accepted_is_when_the_address_goes),
-        TEST(test_sessions_of_an_address_that_goes_are_told_to_close),
-        TEST(test_who_sends_no_keepalive_is_told_to_close_too),
+        TEST(test_queries_sent_to_an_address_before_its_removal_are_answered),
+        TEST(test_queries_that_wait_at_a_removed_address_are_answered_from_there),
+        TEST(test_a_waiting_connection_is_accepted_when_the_address_is_removed),
+        TEST(test_sessions_of_a_removed_address_are_asked_to_close),
+        TEST(test_a_client_without_keepalive_is_asked_to_close_too),
         TEST(test_sessions_that_do_not_close_are_finished),
         TEST(test_a_second_reload_takes_over),
         TEST(test_an_address_may_come_back_before_it_is_gone),
@@ -676,13 +676,13 @@ int main(void)
         TEST(test_a_server_drains_while_addresses_go),
         TEST(test_a_reload_while_draining_changes_no_address),
         TEST(test_a_server_may_be_freed_while_addresses_go),
-        TEST(test_the_new_access_list_holds_for_who_is_connected),
-        TEST(test_who_was_refused_may_be_allowed_now),
-        TEST(test_who_is_refused_now_leaves_the_places_to_the_allowed),
+        TEST(test_the_new_access_list_applies_to_connected_clients),
+        TEST(test_a_formerly_refused_client_may_be_allowed),
+        TEST(test_newly_refused_clients_leave_their_places_to_allowed_ones),
         TEST(test_a_shorter_idle_time_holds_from_the_next_query_on),
         TEST(test_a_longer_idle_time_holds_from_the_next_query_on),
-        TEST(test_the_largest_datagram_and_what_it_says_of_itself_change),
-        TEST(test_what_is_taken_counts_under_the_new_bounds),
+        TEST(test_the_largest_datagram_and_the_texts_of_the_server_change),
+        TEST(test_taken_places_count_under_the_new_bounds),
         TEST(test_higher_bounds_let_more_in),
         TEST(test_a_rate_limit_can_be_set_changed_and_taken_away),
         TEST(test_cookies_live_on_as_long_as_their_secret),

@@ -60,7 +60,7 @@ static void test_tls_sessions_live_through_a_reload(void **state)
     assert_int_equal(server_quota_clients(quota), 1);
 }
 
-static void test_tls_sessions_of_an_address_that_goes_are_told_and_finished(void **state)
+static void test_tls_sessions_of_a_removed_address_are_asked_to_close_and_finished(void **state)
 {
     (void)state;
     struct edns_keepalive keepalive;
@@ -91,7 +91,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_server_may_begin_to_serve_tls, setup_plain,
                                         teardown),
         TEST(test_tls_sessions_live_through_a_reload),
-        TEST(test_tls_sessions_of_an_address_that_goes_are_told_and_finished),
+        TEST(test_tls_sessions_of_a_removed_address_are_asked_to_close_and_finished),
     };
     return cmocka_run_group_tests(tests, make_certificate, free_certificate);
 }

@@ -144,7 +144,7 @@ static void test_an_idle_session_is_closed_with_a_fin(void **state)
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
-static void test_a_complete_query_starts_the_idle_time_anew(void **state)
+static void test_a_complete_query_restarts_the_idle_time(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -261,7 +261,7 @@ static void test_a_query_that_waits_with_bytes_behind_it_does_not_keep_a_session
     assert_true(closes_within(conn, US_PER_S + 2000));
 }
 
-static void test_what_waits_at_the_idle_timeout_is_answered_first(void **state)
+static void test_queries_that_wait_at_the_idle_timeout_are_answered_first(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -317,7 +317,7 @@ static void test_a_fin_without_queries_closes_at_once(void **state)
     assert_int_equal(server_quota_clients(quota), 0);
 }
 
-static void test_a_reset_ends_the_session_and_what_waits_keeps_its_place(void **state)
+static void test_a_reset_ends_the_session_and_waiting_queries_keep_their_places(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -616,7 +616,7 @@ static void test_many_small_answers_of_one_turn_are_not_held_up(void **state)
     assert_int_equal(answers, 3000);
 }
 
-static void test_answers_to_what_waited_are_bounded_too(void **state)
+static void test_answers_to_waiting_queries_are_bounded_too(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -659,7 +659,7 @@ static void test_a_client_that_never_reads_leaves_the_places_to_others(void **st
 }
 
 /* The cache has lost the answers, so the queries have to wait again. */
-static void test_a_query_that_found_no_room_and_no_place_later_is_told_so(void **state)
+static void test_a_query_that_finds_no_room_and_later_no_place_gets_an_error(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -784,7 +784,7 @@ static void test_a_client_that_still_sends_at_the_end_gets_a_fin(void **state)
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
-static void test_what_was_left_behind_is_still_taken_while_finishing(void **state)
+static void test_queries_left_in_the_kernel_are_still_taken_while_finishing(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
@@ -809,17 +809,17 @@ int main(void)
         HARNESS_TEST(test_keepalive_tells_the_idle_timeout),
         HARNESS_TEST(test_errors_keep_the_stream),
         HARNESS_TEST(test_an_idle_session_is_closed_with_a_fin),
-        HARNESS_TEST(test_a_complete_query_starts_the_idle_time_anew),
+        HARNESS_TEST(test_a_complete_query_restarts_the_idle_time),
         HARNESS_TEST(test_dribbled_bytes_do_not_keep_a_session),
         HARNESS_TEST(test_a_dribbled_query_in_time_is_answered),
         HARNESS_TEST(test_messages_that_are_no_queries_do_not_keep_a_session),
         HARNESS_TEST(test_garbage_that_is_answered_does_not_keep_a_session),
         HARNESS_TEST(test_a_query_that_waits_with_bytes_behind_it_does_not_keep_a_session),
-        HARNESS_TEST(test_what_waits_at_the_idle_timeout_is_answered_first),
+        HARNESS_TEST(test_queries_that_wait_at_the_idle_timeout_are_answered_first),
         HARNESS_TEST(test_a_half_closed_client_gets_its_answers),
         HARNESS_TEST(test_queries_right_before_a_fin_are_answered),
         HARNESS_TEST(test_a_fin_without_queries_closes_at_once),
-        HARNESS_TEST(test_a_reset_ends_the_session_and_what_waits_keeps_its_place),
+        HARNESS_TEST(test_a_reset_ends_the_session_and_waiting_queries_keep_their_places),
         HARNESS_TEST(test_a_reset_after_a_fin_ends_in_bounded_time),
         HARNESS_TEST(test_a_message_shorter_than_a_header_ends_the_session),
         HARNESS_TEST(test_a_scrap_does_not_cost_earlier_queries_their_answers),
@@ -837,16 +837,16 @@ int main(void)
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_a_slow_reader_gets_everything_after_the_idle_timeout),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
-        HARNESS_TEST(test_answers_to_what_waited_are_bounded_too),
+        HARNESS_TEST(test_answers_to_waiting_queries_are_bounded_too),
         HARNESS_TEST(test_a_client_that_never_reads_leaves_the_places_to_others),
-        HARNESS_TEST(test_a_query_that_found_no_room_and_no_place_later_is_told_so),
+        HARNESS_TEST(test_a_query_that_finds_no_room_and_later_no_place_gets_an_error),
         HARNESS_TEST(test_answers_that_found_no_room_come_when_there_is_room),
         HARNESS_TEST(test_answers_that_found_no_room_come_to_a_client_that_has_finished),
         HARNESS_TEST(test_a_client_that_finished_and_reads_a_little_is_reset),
         HARNESS_TEST(test_a_client_that_finished_and_reads_nothing_is_reset),
         HARNESS_TEST(test_large_answers_of_one_turn_reach_a_client_that_reads),
         HARNESS_TEST(test_a_client_that_still_sends_at_the_end_gets_a_fin),
-        HARNESS_TEST(test_what_was_left_behind_is_still_taken_while_finishing),
+        HARNESS_TEST(test_queries_left_in_the_kernel_are_still_taken_while_finishing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void test_a_full_session_leaves_the_rest_in_the_kernel_and_does_not_spin(
     assert_int_equal(stats.dropped_full, 0);
 }
 
-static void test_a_busy_session_goes_on_with_what_is_left(void **state)
+static void test_a_busy_session_continues_with_the_queries_that_are_left(void **state)
 {
     (void)state;
     struct fake_conn *greedy = open_client_at(&me);
@@ -226,7 +226,7 @@ int main(void)
         HARNESS_TEST(test_a_datagram_is_answered_after_one_read_of_a_greedy_client),
         HARNESS_TEST(test_greedy_clients_take_turns),
         HARNESS_TEST(test_a_full_session_leaves_the_rest_in_the_kernel_and_does_not_spin),
-        HARNESS_TEST(test_a_busy_session_goes_on_with_what_is_left),
+        HARNESS_TEST(test_a_busy_session_continues_with_the_queries_that_are_left),
         HARNESS_TEST(test_a_stop_answers_all_that_greedy_and_polite_clients_have_sent),
         HARNESS_TEST(test_a_stop_waits_for_the_turn_of_a_session_that_was_not_read_yet),
         HARNESS_TEST(test_a_stop_does_not_wait_for_a_turn_longer_than_the_bound),

@@ -162,7 +162,7 @@ static void test_keys_may_be_changed(void **state)
     }
 }
 
-static void test_an_alert_ends_the_session_and_what_waits(void **state)
+static void test_an_alert_ends_the_session_and_its_waiting_queries(void **state)
 {
     (void)state;
     struct dot_client *client = open_client_with(TLS1_2_VERSION, NULL);
@@ -378,7 +378,7 @@ int main(void)
         TEST(test_garbage_after_the_handshake_ends_the_session),
         TEST(test_renegotiation_is_refused),
         TEST(test_keys_may_be_changed),
-        TEST(test_an_alert_ends_the_session_and_what_waits),
+        TEST(test_an_alert_ends_the_session_and_its_waiting_queries),
         TEST(test_few_handshakes_go_on_in_a_turn),
         TEST(test_a_client_with_many_handshakes_does_not_delay_another),
         TEST(test_a_client_that_leaves_while_it_waits_costs_no_flight),

@@ -127,7 +127,7 @@ static void test_a_client_may_send_one_byte_at_a_time(void **state)
     }
 }
 
-static void test_what_the_kernel_takes_byte_by_byte_arrives(void **state)
+static void test_answers_that_the_kernel_takes_byte_by_byte_arrive(void **state)
 {
     (void)state;
     struct dot_client *client = begin_client("127.0.0.9@4000", 0, NULL);
@@ -274,7 +274,7 @@ int main(void)
         TEST(test_a_query_may_come_with_the_end_of_the_handshake),
         TEST(test_answers_of_any_size_come_whole),
         TEST(test_a_client_may_send_one_byte_at_a_time),
-        TEST(test_what_the_kernel_takes_byte_by_byte_arrives),
+        TEST(test_answers_that_the_kernel_takes_byte_by_byte_arrive),
         TEST(test_padded_queries_get_padded_answers),
         TEST(test_answers_that_had_to_wait_are_padded_too),
         TEST(test_the_same_query_over_tcp_is_not_padded),

@@ -40,7 +40,7 @@ static void test_a_half_closed_client_gets_its_answers(void **state)
     }
 }
 
-static void test_a_fin_without_close_notify_leaves_what_waits_to_be_answered(void **state)
+static void test_after_a_fin_without_close_notify_waiting_queries_are_answered(void **state)
 {
     (void)state;
     struct dot_client *client = open_client();
@@ -87,7 +87,7 @@ static void test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed(void
     assert_true(client->got_notify);
 }
 
-static void test_a_reset_ends_what_waits(void **state)
+static void test_a_reset_ends_waiting_queries(void **state)
 {
     (void)state;
     struct dot_client *client = open_client();
@@ -144,7 +144,7 @@ static void test_draining_waits_for_answers(void **state)
     assert_true(client->got_notify);
 }
 
-static void test_a_draining_listener_takes_nobody(void **state)
+static void test_a_draining_listener_takes_no_client(void **state)
 {
     (void)state;
     server_drain(server, on_drained, NULL);
@@ -334,14 +334,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_client_may_leave_without_close_notify),
         TEST(test_a_half_closed_client_gets_its_answers),
-        TEST(test_a_fin_without_close_notify_leaves_what_waits_to_be_answered),
+        TEST(test_after_a_fin_without_close_notify_waiting_queries_are_answered),
         TEST(test_queries_right_before_the_end_are_answered),
         TEST(test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed),
-        TEST(test_a_reset_ends_what_waits),
+        TEST(test_a_reset_ends_waiting_queries),
         TEST(test_draining_ends_idle_clients_with_close_notify),
         TEST(test_draining_waits_for_answers),
         TEST(test_draining_ends_busy_clients_with_close_notify),
-        TEST(test_a_draining_listener_takes_nobody),
+        TEST(test_a_draining_listener_takes_no_client),
         TEST(test_a_client_that_does_not_read_is_not_read_and_then_closed),
         TEST(test_a_slow_reader_gets_everything),
         TEST(test_sealed_answers_count_as_unsent),

@@ -243,7 +243,7 @@ static void ask_a_hit(void)
     send_udp(&workers[1], 5, true);
 }
 
-static void test_what_one_worker_has_found_is_marked_for_the_other(void **state)
+static void test_an_entry_found_by_one_worker_is_marked_for_the_other(void **state)
 {
     (void)state;
     store_all();
@@ -331,7 +331,7 @@ int main(void)
         SHARED_TEST(test_a_miss_is_seen_to_take_its_place_of_the_quota),
         SHARED_TEST(test_a_store_is_seen_to_write),
         SHARED_TEST(test_the_first_hit_of_an_entry_is_seen_to_write),
-        SHARED_TEST(test_what_one_worker_has_found_is_marked_for_the_other),
+        SHARED_TEST(test_an_entry_found_by_one_worker_is_marked_for_the_other),
         SHARED_TEST(test_hits_write_nothing_that_workers_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

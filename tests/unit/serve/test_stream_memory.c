@@ -85,7 +85,7 @@ static void test_weight_grows_with_bytes_and_with_time(void **state)
 
 /* ---- the bound ---- */
 
-static void test_what_clients_hold_is_counted_and_given_back(void **state)
+static void test_bytes_held_by_clients_are_counted_and_given_back(void **state)
 {
     (void)state;
     assert_int_equal(server_quota_memory(quota), 0);
@@ -323,7 +323,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, harness_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_weight_grows_with_bytes_and_with_time),
-        TEST(test_what_clients_hold_is_counted_and_given_back),
+        TEST(test_bytes_held_by_clients_are_counted_and_given_back),
         TEST(test_a_full_kernel_buffer_is_counted_until_it_has_room),
         TEST(test_half_messages_never_hold_more_than_the_bound),
         TEST(test_clients_that_do_not_read_go_before_those_that_do),

@@ -81,7 +81,7 @@ static const struct tap_reply *only_reply(enum tap_origin origin)
     return &replies[0].reply;
 }
 
-static void test_a_hit_is_told_with_both_ends_and_all_bytes(void **state)
+static void test_a_hit_is_shown_with_both_ends_and_all_bytes(void **state)
 {
     (void)state;
     udp_ask("hit.Example", 7);
@@ -120,7 +120,7 @@ static void test_an_answer_of_an_upstream_names_it_and_the_time_it_took(void **s
     assert_int_equal(reply->message.answered_at - reply->message.asked_at, 12345);
 }
 
-static void test_an_answer_of_nobody_names_none(void **state)
+static void test_an_answer_without_an_upstream_names_none(void **state)
 {
     (void)state;
     udp_ask("miss.example", 7);
@@ -132,7 +132,7 @@ static void test_an_answer_of_nobody_names_none(void **state)
     assert_int_equal(reply->rcode, RCODE_SERVFAIL);
 }
 
-static void test_stale_and_local_answers_are_told_apart(void **state)
+static void test_stale_and_local_answers_are_distinguished(void **state)
 {
     (void)state;
     stub.stale_s = 5;
@@ -147,7 +147,7 @@ static void test_stale_and_local_answers_are_told_apart(void **state)
     assert_int_equal(replies[2].reply.origin, TAP_FROM_LOCAL);
 }
 
-static void test_refusals_are_told(void **state)
+static void test_refusals_are_shown(void **state)
 {
     struct addr stranger = fake_addr("198.51.100.1@99");
     (void)state;
@@ -161,7 +161,7 @@ static void test_refusals_are_told(void **state)
     assert_int_equal(replies[1].reply.name.len, 0);
 }
 
-static void test_what_a_limit_stops_is_told(void **state)
+static void test_queries_stopped_by_a_limit_are_shown(void **state)
 {
     (void)state;
     stub.result = RESOLVER_FULL;
@@ -169,7 +169,7 @@ static void test_what_a_limit_stops_is_told(void **state)
     assert_int_equal(only_reply(TAP_FROM_LIMIT)->rcode, RCODE_SERVFAIL);
 }
 
-static void test_a_dropped_query_is_told_without_bytes(void **state)
+static void test_a_dropped_query_is_shown_without_bytes(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++)
@@ -181,7 +181,7 @@ static void test_a_dropped_query_is_told_without_bytes(void **state)
     assert_int_equal(replies[2].reply.name.len, 13);
 }
 
-static void test_what_is_no_query_is_not_told(void **state)
+static void test_a_message_that_is_no_query_is_not_shown(void **state)
 {
     struct addr unwanted = fake_addr("192.0.2.66@99"); /* to be dropped */
     (void)state;
@@ -194,7 +194,7 @@ static void test_what_is_no_query_is_not_told(void **state)
     assert_int_equal(query_count + reply_count, 0);
 }
 
-static void test_streams_are_told_too(void **state)
+static void test_streams_are_shown_too(void **state)
 {
     (void)state;
     struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
@@ -211,7 +211,7 @@ static void test_streams_are_told_too(void **state)
     assert_int_equal(query_count, 1);
 }
 
-static void test_nobody_is_told_any_more_when_they_stop(void **state)
+static void test_taps_that_stop_get_no_more_events(void **state)
 {
     (void)state;
     udp_ask("miss.example", 1);
@@ -227,17 +227,17 @@ static void test_nobody_is_told_any_more_when_they_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TELL_TEST(test_a_hit_is_told_with_both_ends_and_all_bytes),
+        TELL_TEST(test_a_hit_is_shown_with_both_ends_and_all_bytes),
         TELL_TEST(test_an_answer_of_an_upstream_names_it_and_the_time_it_took),
-        TELL_TEST(test_an_answer_of_nobody_names_none),
-        TELL_TEST(test_stale_and_local_answers_are_told_apart),
-        TELL_TEST(test_refusals_are_told),
-        TELL_TEST(test_what_a_limit_stops_is_told),
-        cmocka_unit_test_setup_teardown(test_a_dropped_query_is_told_without_bytes, setup_limited,
+        TELL_TEST(test_an_answer_without_an_upstream_names_none),
+        TELL_TEST(test_stale_and_local_answers_are_distinguished),
+        TELL_TEST(test_refusals_are_shown),
+        TELL_TEST(test_queries_stopped_by_a_limit_are_shown),
+        cmocka_unit_test_setup_teardown(test_a_dropped_query_is_shown_without_bytes, setup_limited,
                                         harness_teardown),
-        TELL_TEST(test_what_is_no_query_is_not_told),
-        TELL_TEST(test_streams_are_told_too),
-        TELL_TEST(test_nobody_is_told_any_more_when_they_stop),
+        TELL_TEST(test_a_message_that_is_no_query_is_not_shown),
+        TELL_TEST(test_streams_are_shown_too),
+        TELL_TEST(test_taps_that_stop_get_no_more_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

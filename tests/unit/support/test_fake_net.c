@@ -193,7 +193,7 @@ static void on_alarm(struct timer *timer)
     alarm->rang_at = loop_now(alarm->loop);
 }
 
-static void test_the_clock_moves_only_when_told(void **state)
+static void test_the_clock_moves_only_on_request(void **state)
 {
     struct world *world = *state;
     uint64_t begin = loop_now(world->loop);
@@ -274,7 +274,7 @@ static void test_a_refused_dial_fails(void **state)
     assert_int_equal(fake_conn_state(conn(world)), FAKE_CONN_FAILED);
 }
 
-static void test_nobody_is_at_an_unknown_address(void **state)
+static void test_an_unknown_address_has_no_server(void **state)
 {
     struct world *world = *state;
 
@@ -359,7 +359,7 @@ static void test_pieces_are_read_one_by_one(void **state)
     assert_int_equal(fake_conn_reads(conn(world)), 11);
 }
 
-static void test_a_fin_comes_after_what_was_sent_before(void **state)
+static void test_a_fin_comes_after_the_bytes_sent_before(void **state)
 {
     struct world *world = *state;
 
@@ -384,7 +384,7 @@ static void test_a_half_closed_peer_still_reads(void **state)
     assert_int_equal(fake_conn_messages(conn(world)), 1);
 }
 
-static void test_a_reset_reaches_also_who_does_not_read(void **state)
+static void test_a_reset_also_reaches_an_end_that_does_not_read(void **state)
 {
     struct world *world = *state;
 
@@ -659,21 +659,21 @@ static void test_a_peer_answers_out_of_order_and_resets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_clock_moves_only_when_told),
+        TEST(test_the_clock_moves_only_on_request),
         TEST(test_timers_fire_within_a_tick_of_their_instant),
         TEST(test_a_jump_lets_everything_fall_due_at_once),
         TEST(test_mail_is_read_in_the_next_turn),
         TEST(test_a_dial_takes_a_round_trip),
         TEST(test_a_refused_dial_fails),
-        TEST(test_nobody_is_at_an_unknown_address),
+        TEST(test_an_unknown_address_has_no_server),
         TEST(test_a_blackhole_never_answers),
         TEST(test_opens_fail_when_files_run_out),
         TEST(test_messages_of_one_turn_leave_in_one_write),
         TEST(test_answers_of_one_instant_come_in_one_read),
         TEST(test_pieces_are_read_one_by_one),
-        TEST(test_a_fin_comes_after_what_was_sent_before),
+        TEST(test_a_fin_comes_after_the_bytes_sent_before),
         TEST(test_a_half_closed_peer_still_reads),
-        TEST(test_a_reset_reaches_also_who_does_not_read),
+        TEST(test_a_reset_also_reaches_an_end_that_does_not_read),
         TEST(test_a_dark_connection_times_out_by_its_unacknowledged_bytes),
         TEST(test_a_peer_that_does_not_read_makes_writes_partial),
         TEST(test_short_writes_go_on_in_the_next_turn),

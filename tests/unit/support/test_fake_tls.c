@@ -61,7 +61,7 @@ static void test_the_peers_function_is_asked_as_ever(void **state)
     assert_int_equal(fake_conn_messages(conn(world, 0)), 2);
 }
 
-static void test_a_server_notes_whom_the_client_wants(void **state)
+static void test_a_server_notes_the_name_that_the_client_expects(void **state)
 {
     struct world *world = *state;
 
@@ -220,7 +220,7 @@ static void test_a_server_may_forget_its_tickets(void **state)
     assert_false(facts(world, 1)->resumed);
 }
 
-static void test_a_server_gives_as_many_tickets_as_told(void **state)
+static void test_a_server_gives_as_many_tickets_as_configured(void **state)
 {
     static const struct fake_tls_options none[] = {
         {.tickets = FAKE_TLS_NO_TICKETS, .only = FAKE_TLS_1_2}, {.tickets = FAKE_TLS_NO_TICKETS}};
@@ -629,7 +629,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_query_is_answered_over_tls),
         TEST(test_the_peers_function_is_asked_as_ever),
-        TEST(test_a_server_notes_whom_the_client_wants),
+        TEST(test_a_server_notes_the_name_that_the_client_expects),
         TEST(test_a_server_may_speak_one_version_only),
         TEST(test_a_server_of_old_is_refused),
         TEST(test_a_handshake_takes_its_round_trips),
@@ -641,7 +641,7 @@ int main(void)
         TEST(test_a_second_dial_is_resumed),
         TEST(test_a_second_dial_is_resumed_in_tls_1_2),
         TEST(test_a_server_may_forget_its_tickets),
-        TEST(test_a_server_gives_as_many_tickets_as_told),
+        TEST(test_a_server_gives_as_many_tickets_as_configured),
         TEST(test_tickets_say_their_lifetime),
         TEST(test_early_data_is_taken),
         TEST(test_early_data_may_be_rejected),

@@ -70,7 +70,7 @@ static void test_a_client_asks_and_reads_the_answer(void **state)
     assert_false(fake_conn_tls_raw_has(client, query_of(world)));
 }
 
-static void test_what_is_sent_before_the_handshake_waits_for_it(void **state)
+static void test_bytes_sent_before_the_handshake_wait_for_it(void **state)
 {
     struct world *world = *state;
     struct addr from = fake_addr("127.0.0.9@4000");
@@ -297,7 +297,7 @@ static void test_a_client_may_send_a_late_alert(void **state)
     assert_non_null(strstr(world->words, err_str(ERR_TLS_ALERT)));
 }
 
-static void test_nobody_listens(void **state)
+static void test_a_port_without_a_listener_refuses(void **state)
 {
     struct world *world = *state;
     struct addr nobody = fake_addr("127.0.0.1@854"), from = fake_addr("127.0.0.9@4000");
@@ -315,7 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_client_asks_and_reads_the_answer),
-        TEST(test_what_is_sent_before_the_handshake_waits_for_it),
+        TEST(test_bytes_sent_before_the_handshake_wait_for_it),
         TEST(test_a_client_may_speak_tls_1_2_only),
         TEST(test_a_client_of_old_is_refused),
         TEST(test_a_client_resumes),
@@ -333,7 +333,7 @@ int main(void)
         TEST(test_a_client_may_want_to_renegotiate),
         TEST(test_a_clients_new_keys_change_nothing),
         TEST(test_a_client_may_send_a_late_alert),
-        TEST(test_nobody_listens),
+        TEST(test_a_port_without_a_listener_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,7 +197,7 @@ static void test_loaded_tickets_are_below_newer_ones(void **state)
     tls_tickets_free(later);
 }
 
-static void test_expired_tickets_are_neither_saved_nor_loaded(void **state)
+static void test_expired_tickets_are_not_saved_and_not_loaded(void **state)
 {
     struct place *place = *state;
     size_t count;
@@ -640,7 +640,7 @@ int main(void)
         TEST(test_a_loaded_session_of_tls_1_2_is_resumed),
         TEST(test_a_loaded_session_of_tls_1_3_is_resumed),
         TEST(test_loaded_tickets_are_below_newer_ones),
-        TEST(test_expired_tickets_are_neither_saved_nor_loaded),
+        TEST(test_expired_tickets_are_not_saved_and_not_loaded),
         TEST(test_an_empty_store_replaces_the_old_file),
         TEST(test_a_full_rack_with_the_longest_key_comes_back),
         TEST(test_tickets_beyond_the_file_size_are_left_out),

@@ -332,7 +332,7 @@ static bool keeps_all(void *context, const struct addr *addr,
     return true;
 }
 
-static void test_discovered_is_not_what_was_only_configured(void **state)
+static void test_discovered_does_not_include_upstreams_that_were_only_configured(void **state)
 {
     (void)state;
     struct world world;
@@ -588,7 +588,7 @@ int main(void)
         cmocka_unit_test(test_discovered_in_a_prefix_of_all_addresses_they_stay_bounded),
         cmocka_unit_test(test_discovered_and_held_they_stay_bounded),
         cmocka_unit_test(test_discovered_and_dropped_inside_its_own_answer_it_outlives_the_call),
-        cmocka_unit_test(test_discovered_is_not_what_was_only_configured),
+        cmocka_unit_test(test_discovered_does_not_include_upstreams_that_were_only_configured),
         cmocka_unit_test(test_discovered_again_while_it_retires_it_comes_back),
         cmocka_unit_test(test_discovered_and_dropped_in_any_order_nothing_is_lost),
         cmocka_unit_test(test_discovered_by_thousands_a_part_is_shown_and_all_are_counted),

@@ -107,7 +107,7 @@ static void test_path_change_ends_every_rest(void **state)
 }
 
 /* Its first packets went into the old network. */
-static void test_path_change_during_a_dial_dials_anew(void **state)
+static void test_path_change_during_a_dial_dials_again(void **state)
 {
     (void)state;
     struct world world;
@@ -341,7 +341,7 @@ int main(void)
         cmocka_unit_test(test_path_query_in_flight_gets_its_answer_on_the_old_connection),
         cmocka_unit_test(test_path_lost_address_asks_queries_in_flight_again_at_once),
         cmocka_unit_test(test_path_change_ends_every_rest),
-        cmocka_unit_test(test_path_change_during_a_dial_dials_anew),
+        cmocka_unit_test(test_path_change_during_a_dial_dials_again),
         cmocka_unit_test(test_path_draining_connection_keeps_its_answer_unless_its_address_is_lost),
         cmocka_unit_test(test_path_storm_of_changes_is_bounded),
         cmocka_unit_test(test_path_resume_leaves_no_old_connection),

@@ -124,7 +124,7 @@ static void test_pool_a_late_answer_serves_the_waiters(void **state)
 }
 
 /* The peer accepts and closes at once, whatever it gets: dials stay few under any load. */
-static void test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm(void **state)
+static void test_pool_a_peer_that_closes_accepted_connections_causes_no_storm(void **state)
 {
     (void)state;
     struct world world;
@@ -460,7 +460,7 @@ int main(void)
         cmocka_unit_test(test_pool_a_given_up_query_makes_room_for_waiters),
         cmocka_unit_test(test_pool_garbage_makes_room_for_waiters),
         cmocka_unit_test(test_pool_a_late_answer_serves_the_waiters),
-        cmocka_unit_test(test_pool_a_peer_that_closes_what_it_accepts_causes_no_storm),
+        cmocka_unit_test(test_pool_a_peer_that_closes_accepted_connections_causes_no_storm),
         cmocka_unit_test(test_pool_idle_timeout_is_not_for_kept_connections),
         cmocka_unit_test(test_pool_recycled_connections_beyond_the_kept_ones_leave),
         cmocka_unit_test(test_pool_in_doubt_dials_for_queries_that_need_a_stream),

@@ -138,7 +138,7 @@ static void test_retire_keeps_discovered_upstreams_with_the_same_options(void **
 
 /* ---- those that go ---- */
 
-static void test_retire_a_changed_option_dials_anew_while_the_former_drains(void **state)
+static void test_retire_a_changed_option_dials_again_while_the_former_drains(void **state)
 {
     (void)state;
     struct world world;
@@ -715,7 +715,7 @@ int main(void)
         cmocka_unit_test(test_retire_keeps_an_upstream_of_both_configurations_as_it_is),
         cmocka_unit_test(test_retire_waits_until_no_route_wants_the_upstream),
         cmocka_unit_test(test_retire_keeps_discovered_upstreams_with_the_same_options),
-        cmocka_unit_test(test_retire_a_changed_option_dials_anew_while_the_former_drains),
+        cmocka_unit_test(test_retire_a_changed_option_dials_again_while_the_former_drains),
         cmocka_unit_test(test_retire_an_idle_upstream_closes_at_once_and_dials_no_more),
         cmocka_unit_test(test_retire_its_places_serve_the_new_upstreams),
         cmocka_unit_test(test_retire_its_holders_still_get_answers),
