@@ -721,9 +721,11 @@ static bool is_worse(const struct shard *shard, const struct cache_key *key,
            (is_failure || !old.stale_s);
 }
 
-bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer)
+/* Not inlined into cache_store(): there the compiler works out the shard's place again for every
+ * field. */
+static __attribute__((noinline)) bool shard_store(struct shard *shard, const struct cache_key *key,
+                                                  const struct answer *answer)
 {
-    struct shard *shard = shard_for(cache, key);
     if (!entry_fits(key, answer))
         return false;
     prefetch_bucket(bucket_for(shard, key->hash));
@@ -731,6 +733,11 @@ bool cache_store(struct cache *cache, const struct cache_key *key, const struct 
     bool is_stored = !is_worse(shard, key, answer) && store_locked(shard, key, answer);
     pthread_mutex_unlock(&shard->lock);
     return is_stored;
+}
+
+bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer)
+{
+    return shard_store(shard_for(cache, key), key, answer);
 }
 
 /* ---- walking and counting ---- */

@@ -297,7 +297,7 @@ static inline uint64_t time_to_ask(const struct task *task)
     return left_us ? MIN(left_us, TASK_FIRST_US) : TASK_FIRST_US;
 }
 
-static struct exchange_question
+static inline struct exchange_question
 exchange_question(struct task *task, const struct question *question, bool recursion_desired)
 {
     task->asked = *question;

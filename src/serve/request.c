@@ -382,7 +382,7 @@ static bool request_displace(struct sink *sink, enum server_quota_result why, ui
 }
 
 /* Takes a place for a query of the client. Returns NULL, or the error that the query gets. */
-static const struct query_error *request_take_place(struct sink *sink, uint64_t client)
+static inline const struct query_error *request_take_place(struct sink *sink, uint64_t client)
 {
     struct requests *requests = sink->requests;
     enum server_quota_result result = server_quota_take_waiting(requests->quota, client);
