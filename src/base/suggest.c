@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Edit distance that counts swapped neighbours once ("lsiten" is a common typing error). Case, and
- * '_' for '-', cost nothing: max_clients is the right word.
+ * Edit distance that counts swapped neighbours once ("lsiten" is a common typing error).
+ * Differences in case, and '_' for '-', do not count: max_clients is the right word.
  */
 #include "base/suggest.h"
 

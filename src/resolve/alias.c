@@ -22,7 +22,8 @@ struct walk {
     bool follows;
     bool over;
     unsigned dname_count;
-    struct rr dnames[ALIAS_DNAMES_MAX]; /* the first ones of the section, of any owner */
+    struct rr
+        dnames[ALIAS_DNAMES_MAX]; /* the first DNAME records of the section, whatever their owner */
 };
 
 static void alias_end(struct walk *walk, enum alias_end how)

@@ -99,7 +99,7 @@ enum event_kind {
     EVENT_ALIAS,      /* replaces STARTED: the head of the answer is at hand, target comes next */
     EVENT_ANSWERED,   /* response: of an upstream, already scrubbed */
     EVENT_FAILED,     /* exchange: no upstream of the group is left */
-    EVENT_SUB_DONE,   /* answer: of the subtask, of any kind but a failure */
+    EVENT_SUB_DONE,   /* answer: of the subtask; its kind is never a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_FOLLOWED,   /* a task that sent the same query has its result, or was too slow */
     EVENT_GLUE,       /* delegation: the servers with their known addresses */

@@ -32,7 +32,7 @@ struct at_hand {
     const struct event *event;
     const struct answer *answer; /* to keep, or to end with; NULL with most events */
     struct span message;         /* the one that the answer was made from; or empty */
-    bool another;                /* STEP_ANOTHER was among the steps */
+    bool another;                /* STEP_ANOTHER was one of the steps */
     uint32_t minimised_ttl_s;    /* the life of a response to a minimised QNAME */
 };
 

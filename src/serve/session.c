@@ -360,8 +360,8 @@ static void note_failed_handshake(struct stats *stats, const struct addr *client
     log_failed_handshake(client, tls, why);
 }
 
-/* A client that gets an alert also gets a FIN. A client whose time is up may not have taken our
- * part of the handshake, and is reset. */
+/* A client that gets an alert also gets a FIN. A client whose time is up is reset, because it may
+ * not have taken our part of the handshake. */
 static void give_up_handshake(struct session *session, enum err why)
 {
     note_failed_handshake(stats_of(session), &session->place.client, link_tls(session->link), why);

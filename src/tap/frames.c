@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The door to libfstrm. Its writer does the handshake and the frames. Opening, reading and writing
- * are our own and do not block, so that a silent reader delays only this thread, and not longer
- * than the drain allows. Invariants: a failure closes the stream to a reader, because it may have a
- * part of a frame. A file ends with a whole frame.
+ * The door to libfstrm. Its writer does the handshake and the frames. This file opens, reads and
+ * writes without blocking, so that a silent reader delays only this thread, and no longer than the
+ * drain allows. Invariants: a failure closes the stream to a reader, because it may have a part of
+ * a frame. A file ends with a whole frame.
  */
 #include "tap/frames.h"
 

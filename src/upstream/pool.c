@@ -465,7 +465,7 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
     if (pool->asleep)
         pool_wake(pool);
     if (pool->trouble.is_told && conn->answers > 0 && conn->dialed_at > pool->trouble.told_at)
-        note_recovery(pool); /* a connection older than the trouble proves nothing */
+        note_recovery(pool); /* a connection dialled before the failure proves nothing */
     if (pool_is_single_use(pool) && conn->answers > 1) /* the retest succeeded */
         log_single_use(pool, single_use_answered_two(&pool->single));
     look_for_losses(pool, conn);

@@ -60,7 +60,8 @@ size_t pool_recycle(struct pool *pool);
  * spares and further connections as needed. */
 struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_lack *lack);
 
-/* A silent connection without a probe, or NULL. The caller sends its query on it and elsewhere. */
+/* A silent connection without a probe, or NULL. The caller sends its query on this connection and
+ * also another way. */
 struct conn *pool_take_suspect(struct pool *pool);
 
 /* Waits for a connection, and dials if none is on its way. False: too many queries wait, or the
