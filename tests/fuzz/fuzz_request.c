@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     judge_cookie(&query);
     switch (verdict) {
     case QUERY_DROP:
-    case QUERY_CUT:
+    case QUERY_LIMITED:
         MUST(!"these do not come here");
         return 0;
     case QUERY_COOKIE:
