@@ -29,7 +29,7 @@ static bool find_user(struct loader *loader, const struct place *place, const ch
     if (account_find_user(word, user))
         return true;
     place_error(loader, place, key,
-                "names the user \"%s\", who does not exist; create one (as root: useradd "
+                "names the user \"%s\", but there is no such user; create one (as root: useradd "
                 "--system %s) or choose another",
                 word, word);
     return false;

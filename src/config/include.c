@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "config/include.h"
 
 enum {
@@ -146,23 +147,6 @@ static struct yaml_tree_node *take_include(struct yaml_tree_node *map)
 
 /* ---- one file ---- */
 
-/* Reads at most one byte more than the bound allows. -1: errno has the reason. */
-static ssize_t include_read_all(int fd, char *text, size_t room)
-{
-    size_t len = 0;
-    while (len < room) {
-        ssize_t got = read(fd, text + len, room - len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        len += (size_t)got;
-    }
-    return (ssize_t)len;
-}
-
 static bool is_seen(const struct includes *includes, const struct stat *status)
 {
     for (size_t i = 0; i < includes->seen_count; i++)
@@ -205,7 +189,7 @@ static ssize_t include_read_file(struct includes *includes, const struct yaml_tr
     }
     ssize_t len = -1;
     if (include_may_read(includes, node, fd, path)) {
-        len = include_read_all(fd, includes->text, includes->bytes_left + 1);
+        len = file_read(fd, includes->text, includes->bytes_left + 1);
         if (len < 0)
             COMPLAIN(includes, node, "%.300s cannot be read: %s", path, strerror(errno));
     }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "config/config_check.h"
 #include "config/config_check_files.h"
 #include "config/config_hints.h"
@@ -226,28 +227,12 @@ enum err config_parse(const char *file_name, const char *text, size_t len, struc
 /* ---- files ---- */
 
 /* Reads at most one byte more than a file may have. -1: errno has the reason. */
-static ssize_t read_up_to_bound(int fd, char *text)
-{
-    size_t len = 0;
-    while (len <= CONFIG_FILE_MAX) {
-        ssize_t got = read(fd, text + len, CONFIG_FILE_MAX + 1 - len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        len += (size_t)got;
-    }
-    return (ssize_t)len;
-}
-
 static ssize_t read_file(const char *path, char *text)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t len = read_up_to_bound(fd, text);
+    ssize_t len = file_read(fd, text, CONFIG_FILE_MAX + 1);
     int number = errno;
     close(fd);
     errno = number;

@@ -43,7 +43,7 @@ enum {
 };
 
 /* How questions are counted, the most telling way first. */
-enum strangers_by {
+enum unproven_by {
     UNPROVEN_BY_REFERRER, /* the zone whose referral named the servers */
     UNPROVEN_BY_DOMAIN, /* the last two labels of their zone, for zones that make up referring zones
                          */

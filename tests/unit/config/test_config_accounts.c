@@ -93,10 +93,10 @@ static void test_numbers_and_an_own_group_for_the_socket(void **state)
 static void test_an_unknown_user_is_an_error_with_a_remedy(void **state)
 {
     (void)state;
-    expect_file_error(
-        "server: {user: nobody-here}\n",
-        ":1:10: error: server.user: names the user \"nobody-here\", who does not exist; create one "
-        "(as root: useradd --system nobody-here) or choose another\n");
+    expect_file_error("server: {user: nobody-here}\n",
+                      ":1:10: error: server.user: names the user \"nobody-here\", but there is no "
+                      "such user; create one "
+                      "(as root: useradd --system nobody-here) or choose another\n");
     expect_file_error("server: {user: \"nobody:no-group-here\"}\n",
                       ":1:10: error: server.user: names the group \"no-group-here\", which");
     expect_file_error("control: {owner: nobody-here}\n",
