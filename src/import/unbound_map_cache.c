@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Options of the cache, and general options of upstreams. */
-#include "import/unbound_map.h"
+#include "import/unbound_maps.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Local data: local-zone, local-data and the reverse zones of private networks. */
-#include "import/unbound_map.h"
+#include "import/unbound_maps.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The servers that recursion asks and avoids, and the addresses that it rejects. */
-#include "import/unbound_map.h"
+#include "import/unbound_maps.h"
 
 static const char list_path[] = "recursion.do-not-query";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Options of clients: listeners, access and limits. */
-#include "import/unbound_map.h"
+#include "import/unbound_maps.h"
 
 #include <inttypes.h>
 #include <string.h>

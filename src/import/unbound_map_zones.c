@@ -5,7 +5,7 @@
  * no other clause has the names of an auth-zone, they are refused, so that their queries do not go
  * to the servers of a larger zone.
  */
-#include "import/unbound_map.h"
+#include "import/unbound_maps.h"
 
 #include <stdio.h>
 #include <string.h>

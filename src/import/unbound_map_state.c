@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Reads the values of statements for the maps, and leaves notes about them. */
+#include "import/unbound_map_state.h"
+
+#include <string.h>
+
+#include "config/options.h"
+
+void map_note(struct unbound_map_state *map, const struct unbound_statement *statement,
+              const char *sentence)
+{
+    draft_note(map->draft, statement->origin, sentence);
+}
+
+bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
+                   bool *yes)
+{
+    *yes = strcmp(statement->args[0], "yes") == 0;
+    if (*yes || strcmp(statement->args[0], "no") == 0)
+        return true;
+    map_note(map, statement, "Not imported: it takes yes or no.");
+    return false;
+}
+
+bool map_take_number(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     uint64_t *number)
+{
+    const char *text = statement->args[0];
+    size_t len = strlen(text);
+    *number = 0;
+    if (len == 0 || len > 15 || strspn(text, "0123456789") != len) {
+        map_note(map, statement, "Not imported: it takes a number.");
+        return false;
+    }
+    for (; *text; text++)
+        *number = *number * 10 + (uint64_t)(*text - '0');
+    return true;
+}
+
+bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (options_find(statement->word->path))
+        return true;
+    map_note(map, statement, *statement->word->note ? statement->word->note : "No counterpart.");
+    return false;
+}
+
+const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     const char *text)
+{
+    const char *word = draft_word(map->draft, text);
+    if (!word)
+        map_note(map, statement, "Not imported: it has non-ASCII characters.");
+    return word;
+}
+
+struct unbound_value *map_keep(struct unbound_map_state *map,
+                               const struct unbound_statement *statement)
+{
+    struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
+    if (value)
+        *value = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    else
+        map->draft->err = ERR_NO_MEMORY;
+    return value;
+}

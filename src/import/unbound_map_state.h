@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_IMPORT_UNBOUND_MAP_STATE_H
+#define NAILUP_IMPORT_UNBOUND_MAP_STATE_H
+
+/*
+ * The state of a conversion, and the functions that all maps use: they read the value of a
+ * statement and leave notes. They call no map.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "import/draft.h"
+#include "import/unbound_source.h"
+
+/* A value that waits for others, and its place. */
+struct unbound_value {
+    struct unbound_value *next;
+    const char *text;
+    const struct draft_origin *origin; /* NULL: not given */
+};
+
+struct unbound_zone {
+    struct unbound_zone *next;
+    enum unbound_clause clause;
+    const struct draft_origin *origin; /* of the name, or of the clause */
+    const char *name;                  /* NULL: not given */
+    struct unbound_value *addresses;
+    bool tls, tcp, no_cache, first, fallback;
+    const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
+};
+
+enum { UNBOUND_PORTS = 65536 };
+
+struct unbound_map_state {
+    struct draft *draft;
+    struct unbound_source *source;
+    /* listeners */
+    struct unbound_value *interfaces, **last_interface;
+    struct unbound_value port;   /* of interfaces without a port */
+    struct unbound_value family; /* the last do-ip line */
+    struct unbound_value automatic;
+    bool no_ip4, no_ip6;
+    uint8_t tls_ports[UNBOUND_PORTS / 8];
+    /* clients */
+    bool has_access, has_local_v4, has_local_v6;
+    const struct draft_origin *access_origin;
+    struct unbound_value incoming_tcp, ciphers, suites, version, identity;
+    const struct draft_origin *shown_version, *shown_identity; /* hide-...: no */
+    bool hides_version, hides_identity;
+    /* cache */
+    uint64_t message_bytes, rrset_bytes;
+    const struct draft_origin *size_origin;
+    struct unbound_value expired, expired_ttl;
+    bool has_source_v4, has_source_v6;
+    /* upstreams */
+    const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
+    struct unbound_zone *zones, **last_zone, *zone;
+    /* recursion */
+    const struct draft_origin
+        *not_query_origin; /* the first do-not-query line; NULL: the default */
+    bool queries_localhost;
+};
+
+/* Reads the value as yes or no. False after a note. */
+bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
+                   bool *yes);
+/* Reads the value as a number of at most 15 digits. False after a note. */
+bool map_take_number(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     uint64_t *number);
+void map_note(struct unbound_map_state *map, const struct unbound_statement *statement,
+              const char *sentence);
+/* Whether options.def has the row of the word. If not, adds the word's note. */
+bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *statement);
+/* Makes foreign text a value. NULL after a note: it has bytes that no value may have. */
+const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
+                     const char *text);
+/* Keeps a value that waits. NULL: out of memory. */
+struct unbound_value *map_keep(struct unbound_map_state *map,
+                               const struct unbound_statement *statement);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_IMPORT_UNBOUND_MAPS_H
+#define NAILUP_IMPORT_UNBOUND_MAPS_H
+
+/*
+ * The maps: one function for each kind of conversion in unbound_words.def. Only unbound_map.c calls
+ * them, through its table. No map calls a map of another file.
+ */
+
+#include "import/unbound_map_state.h"
+#include "import/unbound_words.h"
+
+/* Converts a statement, or keeps it until everything is read. */
+#define MAP(name)                                                                                  \
+    void map_##name(struct unbound_map_state *map, const struct unbound_statement *statement);
+UNBOUND_MAPS(MAP)
+#undef MAP
+
+/* Begins a zone: the next options of its clause belong to it. */
+void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement);
+
+/* Each converts what the maps of one file have kept. */
+void map_end_server(struct unbound_map_state *map);
+void map_end_cache(struct unbound_map_state *map);
+void map_end_recursion(struct unbound_map_state *map);
+void map_end_zones(struct unbound_map_state *map);
+
+#endif
