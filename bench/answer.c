@@ -204,9 +204,9 @@ static void put_question(struct draft *draft, struct span message, const struct 
 
 /* Also answers messages that do not parse: the header comes back without a question (RFC 1035
  * 4.1.1). */
-static struct answer make_formerr(struct span message, uint8_t *out)
+static struct bench_answer make_formerr(struct span message, uint8_t *out)
 {
-    struct answer answer = {.verdict = ANSWER_SILENT};
+    struct bench_answer answer = {.verdict = ANSWER_SILENT};
     if (message.len < WIRE_HEADER_BYTES || message.data[2] & 0x80)
         return answer;
     memset(out, 0, WIRE_HEADER_BYTES);
@@ -239,15 +239,15 @@ static void put_body(struct draft *draft, const struct answer_style *style,
     }
 }
 
-struct answer answer_make(const struct answer_style *style, struct span message, bool is_stream,
-                          const struct addr *from, uint8_t *out)
+struct bench_answer answer_make(const struct answer_style *style, struct span message,
+                                bool is_stream, const struct addr *from, uint8_t *out)
 {
     struct wire_query query;
     struct wishes wishes;
     if (!wire_parse_query(message, &query))
         return make_formerr(message, out);
     wishes_read(&wishes, &query, is_stream);
-    struct answer answer = {
+    struct bench_answer answer = {
         .verdict = wishes.verdict, .has_delay = wishes.has_delay, .delay_ms = wishes.delay_ms};
     struct draft draft = {.start = out};
     put_question(&draft, message, &query, &wishes, style->lower_case);

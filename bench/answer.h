@@ -49,7 +49,8 @@ struct answer_style {
     const struct tree_place *place; /* in a hierarchy of zones; NULL: every name exists */
 };
 
-struct answer {
+/* What the responder sends for a query, and when. The bytes are in the caller's buffer. */
+struct bench_answer {
     enum answer_verdict verdict;
     size_t len;
     bool has_delay; /* the name asked for delay_ms */
@@ -59,7 +60,7 @@ struct answer {
 /* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client's address,
  * for its cookie. A message that is not a query gets FORMERR, or silence if it has no header or
  * is a response. */
-struct answer answer_make(const struct answer_style *style, struct span query, bool is_stream,
-                          const struct addr *from, uint8_t *out);
+struct bench_answer answer_make(const struct answer_style *style, struct span query, bool is_stream,
+                                const struct addr *from, uint8_t *out);
 
 #endif

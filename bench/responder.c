@@ -23,15 +23,15 @@
 
 enum { SWEEP_US = 10000, PORT_ATTEMPTS = 16 };
 
-struct answer responder_answer(const struct listener *listener, struct span query, bool is_stream,
-                               const struct addr *from, uint8_t *out)
+struct bench_answer responder_answer(const struct listener *listener, struct span query,
+                                     bool is_stream, const struct addr *from, uint8_t *out)
 {
     struct answer_style style = listener->responder->options.style;
     style.place = listener->place.level == TREE_NONE ? NULL : &listener->place;
     return answer_make(&style, query, is_stream, from, out);
 }
 
-uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
+uint64_t responder_due_us(const struct responder *responder, const struct bench_answer *answer,
                           const struct conn *conn)
 {
     const struct responder_options *options = &responder->options;

@@ -186,10 +186,10 @@ void responder_arguments_take(struct responder *responder, struct responder_argu
                               int argc, char **argv);
 
 /* responder.c: the answer of a listener to a query. out has room for ANSWER_MAX. */
-struct answer responder_answer(const struct listener *listener, struct span query, bool is_stream,
-                               const struct addr *from, uint8_t *out);
+struct bench_answer responder_answer(const struct listener *listener, struct span query,
+                                     bool is_stream, const struct addr *from, uint8_t *out);
 /* The instant when an answer is due to a query that arrived now on conn (NULL: UDP). */
-uint64_t responder_due_us(const struct responder *responder, const struct answer *answer,
+uint64_t responder_due_us(const struct responder *responder, const struct bench_answer *answer,
                           const struct conn *conn);
 /* Copies the answer into the delay line. False: the line is full, and the answer is lost. */
 bool responder_delay(struct responder *responder, const struct delayed_answer *like,

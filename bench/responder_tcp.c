@@ -229,7 +229,7 @@ static void responder_tcp_on_query(struct conn *conn, struct span query)
     count_query(conn, query.len);
     if (!pass_limits(conn))
         return;
-    struct answer answer = responder_answer(conn->listener, query, true, &conn->peer, out);
+    struct bench_answer answer = responder_answer(conn->listener, query, true, &conn->peer, out);
     if (answer.verdict == ANSWER_HALF)
         answer_half(conn, out, answer.len);
     if (answer.verdict != ANSWER_SEND) {

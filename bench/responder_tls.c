@@ -95,7 +95,7 @@ static void count_handshake(struct conn *conn)
 static void responder_tls_hold(struct conn *conn)
 {
     struct responder *responder = conn->listener->responder;
-    const struct answer none = {.verdict = ANSWER_SEND};
+    const struct bench_answer none = {.verdict = ANSWER_SEND};
     uint64_t due_us = responder_due_us(responder, &none, conn);
     if (!responder->options.handshake || due_us <= responder->now_us)
         return;

@@ -109,7 +109,7 @@ static void responder_udp_on_query(struct listener *listener, struct span query,
         return;
     }
     uint8_t *out = out_slot(listener);
-    struct answer answer = responder_answer(listener, query, false, peer, out);
+    struct bench_answer answer = responder_answer(listener, query, false, peer, out);
     if (answer.verdict != ANSWER_SEND) {
         listener->stats.udp_silent++;
         return;

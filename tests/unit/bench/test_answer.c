@@ -19,7 +19,7 @@ static struct answer_style style;
 static struct addr client;
 static uint8_t out[ANSWER_MAX], query[WIRE_QUERY_MAX + 64];
 static size_t query_len;
-static struct answer answer;
+static struct bench_answer answer;
 
 static int init(void **state)
 {

@@ -28,7 +28,7 @@ static const enum tree_level levels[] = {TREE_ROOT, TREE_ROOT, TREE_TLD,  TREE_T
 static struct tree tree;
 static struct tree_place places[ARRAY_LEN(addresses)];
 static uint8_t out[ANSWER_MAX];
-static struct answer answer;
+static struct bench_answer answer;
 
 static int init(void **state)
 {
