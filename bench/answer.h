@@ -49,7 +49,7 @@ struct answer_style {
     const struct tree_place *place; /* in a hierarchy of zones; NULL: every name exists */
 };
 
-/* What the responder sends for a query, and when. The bytes are in the caller's buffer. */
+/* The answer to a query and its delay. The bytes are in the caller's buffer. */
 struct bench_answer {
     enum answer_verdict verdict;
     size_t len;

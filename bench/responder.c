@@ -3,7 +3,8 @@
 
 /*
  * nailup-bench responder: an upstream DNS server that is as slow, lossy, impatient or broken as its
- * settings say. This file starts it, turns its loop and keeps its delay line.
+ * settings say. This file starts it, turns its loop and sends the
+ * answers that are due.
  */
 
 #include "responder.h"
@@ -17,51 +18,10 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/rand.h"
 #include "bench.h"
 #include "clock.h"
 
 enum { SWEEP_US = 10000, PORT_ATTEMPTS = 16 };
-
-struct bench_answer responder_answer(const struct listener *listener, struct span query,
-                                     bool is_stream, const struct addr *from, uint8_t *out)
-{
-    struct answer_style style = listener->responder->options.style;
-    style.place = listener->place.level == TREE_NONE ? NULL : &listener->place;
-    return answer_make(&style, query, is_stream, from, out);
-}
-
-uint64_t responder_due_us(const struct responder *responder, const struct bench_answer *answer,
-                          const struct conn *conn)
-{
-    const struct responder_options *options = &responder->options;
-    uint64_t start = responder->now_us;
-    uint64_t delay_us = (uint64_t)(options->delay_ms * 1000);
-    /* Loopback connects in no time. Over a distance the first query would leave one round trip
-     * after the dial, so nothing on a connection is answered before two delays. */
-    if (conn && options->handshake && delay_us)
-        start = MAX(start, conn->accepted_at + delay_us);
-    if (answer->has_delay)
-        delay_us = (uint64_t)answer->delay_ms * 1000;
-    if (options->jitter_ms > 0)
-        delay_us += rand_below((uint64_t)(options->jitter_ms * 1000) + 1);
-    return start + delay_us;
-}
-
-bool responder_delay(struct responder *responder, const struct delayed_answer *like,
-                     const uint8_t *bytes, uint64_t due_us)
-{
-    struct delayed_answer *answer = malloc(sizeof(*answer) + like->len);
-    if (!answer)
-        return false;
-    *answer = *like;
-    answer->delayed.due_us = due_us;
-    memcpy(answer->bytes, bytes, like->len);
-    if (delay_line_add(&responder->line, &answer->delayed) == ERR_OK)
-        return true;
-    free(answer);
-    return false;
-}
 
 static void responder_send_due(struct responder *responder)
 {
@@ -149,7 +109,7 @@ static void responder_deinit(struct responder *responder)
 {
     struct delayed *item;
     for (size_t i = 0; i < responder->listener_count; i++) {
-        responder_tcp_each(responder->listeners[i], responder_tcp_reset);
+        responder_conn_each(responder->listeners[i], responder_tcp_reset);
         responder_tcp_unlisten(responder->listeners[i]);
     }
     while ((item = delay_line_take(&responder->line, UINT64_MAX))) {

@@ -5,7 +5,9 @@
 
 /*
  * The responder's parts share this header:
- *   responder.c          the turn of the loop, the delay line, start and end
+ *   responder.c          the turn of the loop, start and end
+ *   responder_answer.c   answers and their delays
+ *   responder_conn.c     the list and the memory of connections
  *   responder_arguments.c  its command line
  *   responder_options.c  settings, for the command line and for run time
  *   responder_udp.c      datagrams
@@ -185,7 +187,7 @@ struct responder_arguments {
 void responder_arguments_take(struct responder *responder, struct responder_arguments *arguments,
                               int argc, char **argv);
 
-/* responder.c: the answer of a listener to a query. out has room for ANSWER_MAX. */
+/* responder_answer.c: the answer of a listener to a query. out has room for ANSWER_MAX. */
 struct bench_answer responder_answer(const struct listener *listener, struct span query,
                                      bool is_stream, const struct addr *from, uint8_t *out);
 /* The instant when an answer is due to a query that arrived now on conn (NULL: UDP). */
@@ -194,6 +196,14 @@ uint64_t responder_due_us(const struct responder *responder, const struct bench_
 /* Copies the answer into the delay line. False: the line is full, and the answer is lost. */
 bool responder_delay(struct responder *responder, const struct delayed_answer *like,
                      const uint8_t *bytes, uint64_t due_us);
+
+/* responder_conn.c */
+/* Calls act for each open connection of the listener. act may close the connection. */
+void responder_conn_each(struct listener *listener, void (*act)(struct conn *conn));
+void responder_conn_free(struct conn *conn); /* once nothing refers to it */
+/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or ends that.
+ * False: the kernel lacks this. */
+bool socket_drops_all(int fd, bool drops);
 
 /* responder_udp.c */
 MUST_USE enum err responder_udp_new(struct responder *responder);
@@ -205,14 +215,10 @@ void responder_udp_flush(struct responder *responder); /* at the end of a turn *
 /* responder_accept.c */
 MUST_USE enum err responder_tcp_listen(struct listener *listener);
 void responder_tcp_unlisten(struct listener *listener);
-/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or ends that. */
-bool socket_drops_all(int fd, bool drops);
 /* Drops new connections silently, or ends that. */
 void responder_tcp_hole_listener(struct listener *listener, bool is_hole);
-void responder_conn_free(struct conn *conn); /* once nothing refers to it */
 
 /* responder_tcp.c */
-void responder_tcp_each(struct listener *listener, void (*act)(struct conn *conn));
 void responder_tcp_on_ready(struct watch *watch, uint32_t events);
 void responder_tcp_reset(struct conn *conn);
 void responder_tcp_finish(struct conn *conn); /* FIN */

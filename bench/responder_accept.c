@@ -2,11 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Accepts the responder's connections and frees their memory. responder_tcp.c does the talking.
+ * Accepts the responder's connections. responder_tcp.c does the talking.
  */
 
 #include <errno.h>
-#include <linux/filter.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +34,6 @@ static struct conn *conn_new(struct listener *listener, int fd, const struct add
     list_init(&conn->node);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return conn;
-}
-
-void responder_conn_free(struct conn *conn)
-{
-    tls_stream_free(conn->tls);
-    buf_deinit(&conn->out);
-    free(conn);
 }
 
 static void accept_one(struct listener *listener, int fd, const struct addr *peer)
@@ -73,17 +65,6 @@ static void on_acceptable(struct watch *watch, uint32_t events)
             return;
         accept_one(listener, fd, &peer);
     }
-}
-
-/* False: the kernel lacks this. */
-bool socket_drops_all(int fd, bool drops)
-{
-    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
-    struct sock_fprog program = {.len = 1, .filter = &nothing};
-    int unused = 0;
-    if (drops)
-        return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
-    return setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused)) == 0;
 }
 
 enum err responder_tcp_listen(struct listener *listener)

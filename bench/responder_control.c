@@ -41,7 +41,7 @@ static bool each_conn(struct responder *responder, bool is_tls, void (*act)(stru
 {
     for (size_t i = 0; i < responder->listener_count; i++)
         if (responder->listeners[i]->is_tls == is_tls)
-            responder_tcp_each(responder->listeners[i], act);
+            responder_conn_each(responder->listeners[i], act);
     return true;
 }
 

@@ -164,7 +164,7 @@ static uint64_t take_all_segments(const struct responder *responder)
 {
     uint64_t open = 0;
     for (size_t i = 0; i < responder->listener_count; i++) {
-        responder_tcp_each(responder->listeners[i], responder_stats_take_segments);
+        responder_conn_each(responder->listeners[i], responder_stats_take_segments);
         open += responder->listeners[i]->open;
     }
     return open;

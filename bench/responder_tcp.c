@@ -375,12 +375,6 @@ void responder_tcp_flush(struct responder *responder)
     }
 }
 
-void responder_tcp_each(struct listener *listener, void (*act)(struct conn *conn))
-{
-    LIST_EACH(node, &listener->conns)
-    act(LIST_ITEM(node, struct conn, node));
-}
-
 void responder_tcp_sweep(struct listener *listener)
 {
     struct responder *responder = listener->responder;
