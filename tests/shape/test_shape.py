@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Tests of the tests: each rule of layers.py and tables.py is broken once in a small tree."""
+"""Tests of the tests: each rule of layers.py, links.py and tables.py is broken once in a small tree."""
+import json
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import c_source
 import language
 import layers
+import links
 import tables
 
 README = """
@@ -131,6 +134,37 @@ class Layers(SmallTree):
         self.assert_complains(self.problems(check), "src/base/b.h", "alone")
         self.write("src/base/b.h", "struct b { int a; };\n")
         self.assert_complains(self.problems(check), "src/base/b.h", "redefinition")
+
+
+class Links(SmallTree):
+    def knots(self, **sources):
+        commands = []
+        for name, text in sources.items():
+            place = name.replace("__", "/") + ".c"
+            self.write("src/" + place, text)
+            made = ["cc", "-c", "-o", f"{name}.o", str(self.root / "src" / place)]
+            subprocess.run(made, cwd=self.root, check=True)
+            commands.append({"directory": str(self.root), "command": " ".join(made), "file": made[-1]})
+        self.write("compile_commands.json", json.dumps(commands))
+        paths = links.objects(self.root, self.root)
+        read = links.symbols(list(paths.values()))
+        return links.knots(links.call_graph({place: read[path] for place, path in paths.items()}))
+
+    def test_calls_in_one_direction_are_no_knot(self):
+        self.assertEqual(self.knots(net__a="void b(void); void a(void) { b(); }", net__b="void b(void) {}"), [])
+
+    def test_a_circle_of_calls_and_data_is_a_knot(self):
+        self.assertEqual(self.knots(net__a="extern int *b; int *a(void) { return b; }",
+                                    net__b="int c(void); int *b; int d(void) { return c(); }",
+                                    net__c="int *a(void); int c(void) { return *a(); }",
+                                    net__e="int d(void); int e(void) { return d(); }"),
+                         [["src/net/a.c", "src/net/b.c", "src/net/c.c"]])
+
+    def test_other_folders_and_doubled_names_join_nothing(self):
+        self.assertEqual(self.knots(net__a="int b(void); int a(void) { return b(); }",
+                                    base__b="int a(void); int b(void) { return a(); }"), [])
+        self.assertEqual(self.knots(net__a="int main(void) { return 0; }",
+                                    net__b="int main(void); int b(void) { return main(); }"), [])
 
 
 class Scanner(unittest.TestCase):
