@@ -29,7 +29,7 @@ static void put_text(struct draft *draft, uint32_t ttl_s, bool big, uint64_t has
     for (unsigned i = 0; i < strings; i++) {
         *draft->p++ = (uint8_t)chars;
         for (unsigned j = 0; j < chars; j++)
-            *draft->p++ = "0123456789abcdef"[hash >> (j % 16 * 4) & 15];
+            *draft->p++ = (uint8_t) "0123456789abcdef"[hash >> (j % 16 * 4) & 15];
     }
     draft->answers++;
 }

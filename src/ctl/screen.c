@@ -194,7 +194,8 @@ static bool is_quit_pressed(void)
 static bool screen_wait_for_keys(uint64_t us)
 {
     struct pollfd keys = {.fd = screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN};
-    struct timespec timeout = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = us % 1000000 * 1000};
+    struct timespec timeout = {.tv_sec = (time_t)(us / 1000000),
+                               .tv_nsec = (long)(us % 1000000 * 1000)};
     int ready = 0;
 
     if (!screen_ending && !resized && !suspended)

@@ -116,7 +116,7 @@ static bool next_attribute(struct span *span, uint16_t *type, struct span *value
     memcpy(head, span->data, sizeof(head));
     if (head[0] < ATTRIBUTE_HEAD || head[0] > span->len)
         return false;
-    *type = head[1] & NLA_TYPE_MASK;
+    *type = head[1] & (uint16_t)NLA_TYPE_MASK;
     *value = span_of(span->data + ATTRIBUTE_HEAD, head[0] - (size_t)ATTRIBUTE_HEAD);
     network_facts_skip(span, aligned(head[0]));
     return true;

@@ -424,7 +424,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     keep_additional(&work);
     if (!compose_end(&work.compose, out))
         return false;
-    out->kind = work.emptied ? ANSWER_NODATA : work.kind;
+    out->kind = (uint8_t)(work.emptied ? ANSWER_NODATA : work.kind);
     out->stored_at = rules->now;
     out->ttl_s = lifetime_of(&work, out);
     out->ede_count = work.emptied;

@@ -53,7 +53,7 @@ static bool find_old(const struct task *task, uint64_t now, struct answer *out)
         return true;
     if (!(task->key.flags & CACHE_KEY_CD))
         return false;
-    cache_key_init(&checked, cache, &task->question, task->key.flags & ~CACHE_KEY_CD,
+    cache_key_init(&checked, cache, &task->question, task->key.flags & (uint8_t)~CACHE_KEY_CD,
                    task->key.view);
     return cache_find_stale(cache, &checked, now, out);
 }

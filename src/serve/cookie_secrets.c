@@ -123,7 +123,7 @@ static void draw_master(void)
 
 static void make_secret(uint8_t out[SIPHASH_KEY_BYTES], uint32_t day)
 {
-    for (int half = 0; half < 2; half++) {
+    for (size_t half = 0; half < 2; half++) {
         uint64_t value = siphash_2_4(master[half], &day, sizeof(day));
         memcpy(out + half * sizeof(value), &value, sizeof(value));
     }

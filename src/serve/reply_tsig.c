@@ -55,7 +55,7 @@ size_t reply_tsig_len(struct span query)
     struct tsig tsig;
     if (!read_tsig(&tsig, query))
         return 0;
-    return tsig.owner.len + RR_FIXED + tsig.algorithm.len + TIMES_LEN + TAIL_LEN;
+    return tsig.owner.len + tsig.algorithm.len + (size_t)(RR_FIXED + TIMES_LEN + TAIL_LEN);
 }
 
 static uint8_t *write_bytes(uint8_t *at, const void *data, size_t len)

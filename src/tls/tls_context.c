@@ -179,7 +179,7 @@ static int refuse_finite_fields(const SSL *ssl, const SSL_CTX *ctx, int op, int 
 {
     const uint8_t *group = other;
 
-    if ((op & SSL_SECOP_OTHER_TYPE) == SSL_SECOP_OTHER_CURVE && group[0] == 1)
+    if (((unsigned)op & SSL_SECOP_OTHER_TYPE) == SSL_SECOP_OTHER_CURVE && group[0] == 1)
         return 0;
     return atomic_load(&usual_security)(ssl, ctx, op, bits, id, other, unused);
 }

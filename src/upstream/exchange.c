@@ -233,7 +233,8 @@ static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way
     struct attempt *attempt = new_attempt(exchange, index);
     if (!attempt)
         return false;
-    exchange->tried[index] += exchange->tried[index] < UINT8_MAX;
+    if (exchange->tried[index] < UINT8_MAX)
+        exchange->tried[index]++;
     if (way == WAY_ANY && count_by_stream(exchange, index) == 0)
         probe_silent_conn(exchange, index);
     if (way_send(attempt, way, avoid, &exchange->failure.full))
@@ -649,7 +650,8 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
 
     if (exchange->active)
         report_loss(attempt, exchange_failure_word(why));
-    exchange->silent -= !attempt->sent_at || is_heard(why);
+    if (!attempt->sent_at || is_heard(why))
+        exchange->silent--;
     if (why == ATTEMPT_CLOSED && attempt->state != ATTEMPT_WAITING && !replaced)
         forgive_stream(exchange, index);
     if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&

@@ -150,7 +150,7 @@ static void step_greedy(struct schedule *schedule)
 static void step_pipeline(struct schedule *schedule)
 {
     uint8_t how = take(schedule);
-    unsigned place = how % CLIENTS_STREAM, count = 1 + (how >> 4) * (how >> 4);
+    unsigned place = how % CLIENTS_STREAM, root = how >> 4, count = 1 + root * root;
     struct wish wish = take_wish(schedule);
     for (unsigned i = 0; i < count; i++) {
         clients_ask_stream(schedule->stage, place, &wish);
@@ -217,7 +217,7 @@ static void step_latency(struct schedule *schedule)
 {
     static const uint32_t latencies_ms[] = {0, 1, 5, 10, 40, 150, 300, 700};
     struct far *far = take_far(schedule);
-    unsigned which = take(schedule) % (is_spared(far) ? 4 : ARRAY_LEN(latencies_ms));
+    size_t which = take(schedule) % (is_spared(far) ? 4 : ARRAY_LEN(latencies_ms));
     far_set_latency(far, latencies_ms[which] * US_PER_MS);
 }
 

@@ -223,7 +223,7 @@ static void test_any_name_fits(void **state)
             size_t label = MIN(1 + rand_below(i % 2 ? 3 : 63), limit - len);
             name[len++] = (uint8_t)label;
             for (size_t j = 0; j < label && len < WIRE_NAME_MAX - 1; j++)
-                name[len++] = "nsxw01\0\xff"[rand_below(8)];
+                name[len++] = (uint8_t) "nsxw01\0\xff"[rand_below(8)];
             if (len > limit)
                 break;
         }

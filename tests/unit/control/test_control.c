@@ -26,7 +26,7 @@ static const struct local_place *at(const char *path)
 {
     static struct local_place place;
 
-    place = (struct local_place){.path = path, .mode = 0660, .uid = -1, .gid = -1};
+    place = (struct local_place){.path = path, .mode = 0660, .uid = (uid_t)-1, .gid = (gid_t)-1};
     return &place;
 }
 

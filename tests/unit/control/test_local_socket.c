@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static char folder[64], path[80], why[256];
-static struct local_place place = {.path = path, .mode = 0660, .uid = -1, .gid = -1};
+static struct local_place place = {.path = path, .mode = 0660, .uid = (uid_t)-1, .gid = (gid_t)-1};
 
 static int make_folder(void **state)
 {

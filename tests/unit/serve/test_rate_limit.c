@@ -162,7 +162,7 @@ static atomic_uint passed_in_all;
 static void *hammer(void *arg)
 {
     (void)arg;
-    for (int i = 0; i < 20000; i++)
+    for (uint64_t i = 0; i < 20000; i++)
         if (rate_limit_take(limit, hash_of(i % 2), now))
             atomic_fetch_add(&passed_in_all, 1);
     return NULL;

@@ -393,7 +393,7 @@ static bool keeps_some(void *context, const struct addr *addr,
 /* One of three kinds by its number: plain, over TCP, nailed. */
 static struct upstream *discover_any(struct churn *churn)
 {
-    unsigned n = rand_below(CHURN_SERVERS);
+    unsigned n = (unsigned)rand_below(CHURN_SERVERS);
     struct addr addr = nth(n);
     struct upstream_options options = n % 3 == 2 ? world_nailed() : upstream_options_default;
     if (n % 3 == 1)
@@ -437,7 +437,7 @@ static void test_discovered_and_dropped_in_any_order_nothing_is_lost(void **stat
     static struct churn churn;
     open_churn(&churn);
     for (unsigned round = 0; round < 20000; round++) {
-        churn_once(&churn, rand_below(CHURN_ASKERS));
+        churn_once(&churn, (unsigned)rand_below(CHURN_ASKERS));
         if (rand_below(200) == 0)
             upstreams_settle(churn.world.upstreams, keeps_some, NULL);
         if (rand_below(3) == 0)
