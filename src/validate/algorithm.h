@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_VALIDATE_ALGORITHM_H
+#define NAILUP_VALIDATE_ALGORITHM_H
+
+/*
+ * Which algorithms and digests count, and what a verification costs. Zones whose DS records have
+ * only others are insecure (RFC 4035 section 5.2), with EDE 1 or 2. One table; any thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ALGORITHM_RSASHA1 = 5,
+    ALGORITHM_RSASHA1_NSEC3 = 7,
+    ALGORITHM_RSASHA256 = 8,
+    ALGORITHM_RSASHA512 = 10,
+    ALGORITHM_ECDSA_P256 = 13,
+    ALGORITHM_ECDSA_P384 = 14,
+    ALGORITHM_ED25519 = 15,
+    ALGORITHM_ED448 = 16,
+};
+
+enum { DIGEST_SHA1 = 1, DIGEST_SHA256 = 2, DIGEST_SHA384 = 4 };
+
+/* Returns whether signatures of this algorithm count. 5 and 7 count only with allow_sha1. An
+ * algorithm that the system's crypto policy refuses at run time does not count: the first call of
+ * algorithm_probe() finds that out. */
+bool algorithm_is_supported(uint8_t algorithm, bool allow_sha1);
+
+bool algorithm_is_digest_supported(uint8_t digest_type);
+
+/* Verifies a known signature of each algorithm once, before threads start. */
+void algorithm_probe(void);
+
+/* "ECDSAP256SHA256", or "algorithm 23"; static storage or out. */
+enum { ALGORITHM_TEXT_MAX = 24 };
+const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX]);
+
+/* The cost of one verification in units of 10 us (P-256 8, RSA-2048 2,
+ * RSA-4096 8, Ed25519 13, Ed448 29, P-384 90). key_bytes is the length of the public key field. */
+unsigned algorithm_cost(uint8_t algorithm, size_t key_bytes);
+
+/* Whether a public key field of this length may be used: an RSA modulus of 512 to 4096 bits, the
+ * exact length for the others. */
+bool algorithm_key_is_sound(uint8_t algorithm, const uint8_t *key, size_t key_bytes);
+
+#endif

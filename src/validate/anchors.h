@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_VALIDATE_ANCHORS_H
+#define NAILUP_VALIDATE_ANCHORS_H
+
+/*
+ * Trust anchors and negative trust anchors (RFC 7646): an immutable table that all workers share.
+ * The closest one at or above a name decides. Made by the configuration; freed by its owner after
+ * the last use.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+#include "dns/name.h"
+
+struct anchors;
+
+enum anchor_kind {
+    ANCHOR_TRUSTED,  /* has DS or DNSKEY records */
+    ANCHOR_NEGATIVE, /* everything at and below it is treated as insecure */
+};
+
+struct anchor_record {
+    uint16_t type; /* RRTYPE_DS or RRTYPE_DNSKEY */
+    struct span rdata;
+};
+
+struct anchor {
+    enum anchor_kind kind;
+    struct name zone;
+    size_t count; /* of a trusted one; at least 1 */
+    const struct anchor_record *record;
+};
+
+/* Returns the closest anchor at or above the name, or NULL: nothing is trusted there. Borrows from
+ * the table. For a DS record, callers pass the parent of its owner. */
+const struct anchor *anchors_find(const struct anchors *anchors, struct name name);
+
+/* Returns a table without anchors, to which the following functions add. NULL: out of memory. */
+struct anchors *anchors_new(void);
+void anchors_free(struct anchors *anchors); /* NULL is fine */
+
+/* Adds the record to the trusted anchor of this zone. ERR_INVALID: RDATA that is no DS or DNSKEY
+ * record which may sign. ERR_MEMORY. */
+MUST_USE enum err anchors_add(struct anchors *anchors, struct name zone, uint16_t type,
+                              struct span rdata);
+
+/* Makes the zone a negative anchor, which displaces a trusted one at the same name. */
+MUST_USE enum err anchors_add_negative(struct anchors *anchors, struct name zone);
+
+/* Adds the root's built-in anchors (KSK-2017, tag 20326, and KSK-2024, tag 38696). */
+MUST_USE enum err anchors_add_root(struct anchors *anchors);
+
+/* Returns the number of anchors, and each of them: for people. */
+size_t anchors_count(const struct anchors *anchors);
+const struct anchor *anchors_at(const struct anchors *anchors, size_t at);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_VALIDATE_RRSETS_H
+#define NAILUP_VALIDATE_RRSETS_H
+
+/*
+ * The RRsets of a message's answer and authority sections, each with the signatures that cover it.
+ * They are indexes into the message: nothing is copied or allocated. One worker owns one struct
+ * rrsets and fills it again for each message, so filling it costs no more than the message has
+ * records. Pure.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/message.h"
+
+enum {
+    RRSETS_MAX = 32,           /* RRsets of one message; an answer with more is too costly */
+    RRSETS_RECORDS_MAX = 2048, /* records of one message */
+    RRSETS_NONE = 0xffff,      /* the end of a list of records */
+};
+
+struct rrset {
+    uint16_t type;
+    enum section section;
+    uint16_t owner_offset; /* of the first record or signature */
+    uint16_t count;        /* records; 0: only signatures */
+    uint16_t sig_count;
+    uint16_t first, first_sig; /* indexes into rrsets.record, or RRSETS_NONE; the lists go on by
+                                  rrsets.next and keep the order of the message */
+};
+
+struct rrsets {
+    const struct message *message;
+    uint16_t count;
+    uint16_t record_count;
+    struct rrset set[RRSETS_MAX];
+    struct rr record[RRSETS_RECORDS_MAX];
+    uint16_t next[RRSETS_RECORDS_MAX];
+};
+
+/*
+ * Reads the RRsets of class cls. Owners are compared without case. An RRSIG belongs to the RRset of
+ * the type that it covers in the same section, even if none of that type follows. Two sections
+ * never share an RRset. Each record passes message_check_rr(). False: the message has malformed
+ * RDATA, or more RRsets or records than the bounds; *out is useless then. message has parsed OK and
+ * outlives *out.
+ */
+MUST_USE bool rrsets_read(struct rrsets *out, const struct message *message, uint16_t cls);
+
+/* Copies the owner to wire. The result borrows wire. */
+struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set,
+                         uint8_t wire[NAME_WIRE_MAX]);
+
+/* Returns the RRset with this owner and type in the section, or NULL. */
+const struct rrset *rrsets_find(const struct rrsets *sets, enum section section, struct name owner,
+                                uint16_t type);
+
+static inline struct span rrsets_rdata(const struct rrsets *sets, uint16_t record)
+{
+    return message_rdata(sets->message, &sets->record[record]);
+}
+
+#endif

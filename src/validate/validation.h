@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_VALIDATE_VALIDATION_H
+#define NAILUP_VALIDATE_VALIDATION_H
+
+/*
+ * Decides whether a message is secure, insecure or bogus (RFC 4035 section 5). It decides and never
+ * acts: it has no network, no clock and no cryptography. Its steps name what it needs, and events
+ * bring the results.
+ *
+ *   STARTED  -> KEYS zone      <- ANSWERED by the answer to (zone, DNSKEY), or FAILED, UNKNOWN
+ *               DS zone        <- ANSWERED by the answer to (zone, DS), or FAILED
+ *               VERIFY job     <- VERIFIED
+ *               VERDICT
+ *
+ * Invariant: the verdict SECURE is unreachable unless each RRset that it covers had a VERIFIED
+ * event under a key of its signer, and each key a chain of such events to an anchor.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/answer.h"
+#include "dns/message.h"
+#include "dns/question.h"
+#include "validate/anchors.h"
+#include "validate/canonical.h"
+#include "validate/dnskey.h"
+#include "validate/rrsets.h"
+#include "validate/rrsig.h"
+#include "validate/verify.h"
+
+enum {
+    VALIDATION_KEYS_MAX = 32,    /* keys of a zone that count */
+    VALIDATION_DS_MAX = 8,       /* DS records of a zone that count */
+    VALIDATION_SIGS_MAX = 4,     /* signatures of one RRset that count */
+    VALIDATION_TAG_KEYS_MAX = 2, /* keys of one tag and algorithm that are tried */
+    VALIDATION_FAILURES_MAX = 4, /* wrong signatures of one message; 2 of one RRset */
+    VALIDATION_SET_FAILURES_MAX = 2,
+    VALIDATION_STEPS_MAX = 48, /* KEYS and DS steps of one message */
+};
+
+/* The cost that one client's question may cause, in units of 10 us (algorithm_cost()). */
+enum { VALIDATION_UNITS_MAX = 800 };
+
+/* The memory of a worker that every message uses again. A validation that waits loses it. */
+struct validation_space {
+    uint64_t owner; /* serial of the validation whose message was read last */
+    struct rrsets sets;
+    uint16_t key_count;
+    struct dnskey key[VALIDATION_KEYS_MAX]; /* of keys_zone */
+    struct name keys_zone;
+    uint8_t keys_zone_wire[NAME_WIRE_MAX];
+    uint8_t keys_bytes[MESSAGE_MAX]; /* the message that the keys borrow from */
+    uint8_t signed_bytes[CANONICAL_MAX];
+};
+
+/* What is judged, and by which rules; borrowed for each call and the same in all calls. */
+struct validation_view {
+    const struct message *message;   /* as a server sent it; its bytes outlive the validation */
+    const struct question *question; /* in lower case */
+    enum answer_kind kind;   /* POSITIVE (an alias that leads out of it too), NODATA, NXDOMAIN */
+    struct name end;         /* the last name of the alias chain; the QNAME without aliases */
+    struct name asked_zone;  /* of the servers that answered; a forwarder: its zone's name */
+    bool zone_is_configured; /* the operator named the servers of asked_zone, which is not the root
+                              */
+    bool zone_is_cut;        /* asked_zone is a zone cut, and not merely a forwarded domain */
+    bool allow_sha1;
+    struct rrsig_clock clock;
+    const struct anchors *anchors;
+    struct validation_space *space;
+    unsigned *units_left; /* of the client's question */
+};
+
+/* How an RRset or the whole ends. */
+struct verdict {
+    enum security security;
+    uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */
+    const char *fault;   /* static text of a BOGUS verdict: "signature expired"; "" otherwise */
+    uint32_t since_s;    /* of an expired signature: since when; else 0 */
+    uint32_t ttl_max_s;  /* SECURE: no record lives longer */
+    bool is_private;     /* INSECURE: the parent denies this configured zone, so it is private */
+    bool is_unreachable; /* BOGUS: keys or DS records could not be fetched; not remembered long */
+    bool is_spent;       /* BOGUS: the budget is used up; not remembered */
+    uint8_t zone_len;    /* the zone at fault, or the signer */
+    uint8_t zone[NAME_WIRE_MAX];
+};
+
+enum validation_step_kind {
+    VALIDATION_KEYS,    /* zone: the validated answer to (zone, DNSKEY) is needed */
+    VALIDATION_DS,      /* zone: the validated answer to (zone, DS) is needed */
+    VALIDATION_VERIFY,  /* job: the units are charged; borrows from the view */
+    VALIDATION_VERDICT, /* verdict: the validation has ended */
+};
+
+struct validation_step {
+    enum validation_step_kind kind;
+    bool only_known;  /* KEYS: from the cache only; UNKNOWN is a good answer */
+    struct name zone; /* borrows from the validation */
+    struct verify_job job;
+    struct verdict verdict;
+};
+
+enum validation_event_kind {
+    VALIDATION_STARTED,
+    VALIDATION_RESUMED,  /* VERIFY was put off, and the space was lost: the step comes again */
+    VALIDATION_ANSWERED, /* answer: its question is the step's; borrowed for the call */
+    VALIDATION_UNKNOWN,  /* KEYS with only_known: not in the cache */
+    VALIDATION_FAILED,   /* KEYS, DS: the question has no answer */
+    VALIDATION_VERIFIED, /* is_right */
+};
+
+struct validation_event {
+    enum validation_event_kind kind;
+    const struct answer *answer; /* with DNSSEC records, as stored: its security counts */
+    uint16_t ede;                /* FAILED: the first extended error, or EDE_NONE */
+    bool is_right;
+};
+
+enum validation_target {
+    VALIDATION_PENDING,
+    VALIDATION_GOOD,
+    VALIDATION_UNSIGNED,
+    VALIDATION_IGNORED
+};
+
+/* Has no pointers, so a copy of it is a validation too (trap 8). About 700 bytes. */
+struct validation {
+    uint64_t serial; /* validation_begin()'s; unique in its worker */
+    /* private to validation.c */
+    uint8_t state;
+    uint8_t steps;
+    uint8_t failures;
+    uint8_t target; /* the RRset that is judged */
+    uint8_t target_failures;
+    uint8_t sig, key;    /* of the next VERIFY */
+    uint8_t walk_labels; /* labels of the deepest name on the walk that was decided */
+    bool is_insecure;
+    bool used_hint;
+    uint8_t signer_labels;
+    uint8_t asked_labels; /* of the zone of the last KEYS or DS step */
+    uint16_t insecure_ede;
+    uint32_t ttl_max_s;
+    uint32_t secure;              /* a bit for each RRset with a verified signature */
+    uint32_t expanded;            /* a bit for each RRset that was expanded from a wildcard */
+    uint32_t dropped;             /* a bit for each RRset that does not count */
+    uint8_t encloser[RRSETS_MAX]; /* labels of the closest encloser of an expanded RRset */
+    uint8_t fault;                /* of the best candidate */
+    uint32_t fault_since_s;
+    uint8_t name_len; /* the name that the signer and the walk are suffixes of */
+    uint8_t name[NAME_WIRE_MAX];
+};
+
+/* Begins. serial is not 0 and was not used before in this worker. */
+void validation_begin(struct validation *validation, uint64_t serial);
+
+/* Takes an event and gives the next step. The first event is STARTED. */
+void validation_next(struct validation *validation, const struct validation_view *view,
+                     const struct validation_event *event, struct validation_step *out);
+
+/* After the verdict SECURE: whether the RRset of this authority record was verified. An unverified
+ * one must not reach clients. */
+bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
+                             const struct rr *rr);
+
+#endif
