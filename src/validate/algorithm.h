@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/span.h"
+
 enum {
     ALGORITHM_RSASHA1 = 5,
     ALGORITHM_RSASHA1_NSEC3 = 7,
@@ -32,19 +34,29 @@ bool algorithm_is_supported(uint8_t algorithm, bool allow_sha1);
 
 bool algorithm_is_digest_supported(uint8_t digest_type);
 
-/* Verifies a known signature of each algorithm once, before threads start. */
+/* Verifies a known signature of each algorithm once, before threads start, and refuses the
+ * algorithms that do not work. In algorithm_probe.c. */
 void algorithm_probe(void);
+
+/* Makes algorithm_is_supported() false from now on. Before threads start. */
+void algorithm_refuse(uint8_t algorithm);
 
 /* "ECDSAP256SHA256", or "algorithm 23"; static storage or out. */
 enum { ALGORITHM_TEXT_MAX = 24 };
 const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX]);
 
-/* The cost of one verification in units of 10 us (P-256 8, RSA-2048 2,
- * RSA-4096 8, Ed25519 13, Ed448 29, P-384 90). key_bytes is the length of the public key field. */
+/* The cost of one verification in units of 10 us (P-256 8, RSA-2048 2, RSA-4096 8, Ed25519 13,
+ * Ed448 29, P-384 90; 1 at least). key_bytes is the length of the public key field. The bytes that
+ * are signed cost too: verify_cost() of verify.h has the sum. */
 unsigned algorithm_cost(uint8_t algorithm, size_t key_bytes);
 
-/* Whether a public key field of this length may be used: an RSA modulus of 512 to 4096 bits, the
- * exact length for the others. */
+/* Whether this public key field may be used. RSA: a modulus of 512 to 4096 bits (RSASHA512: 1024 or
+ * more), an exponent above 1 of at most 33 bits, and both odd. Others: the exact length. False for
+ * unknown algorithms. Whether ECDSA's point is on the curve is verify_run()'s concern. */
 bool algorithm_key_is_sound(uint8_t algorithm, const uint8_t *key, size_t key_bytes);
+
+/* Splits an RSA key field (RFC 3110 section 2) into its two numbers, without zeros in front. False:
+ * too short. Borrows from key. */
+bool algorithm_rsa_split(struct span key, struct span *exponent, struct span *modulus);
 
 #endif

@@ -27,17 +27,23 @@ struct verify_job {
     struct span signature;
 };
 
+/* The price of verify_run() in units of algorithm_cost(): the signature's, and one for each 4 KiB
+ * of data. */
+unsigned verify_cost(const struct verify_job *job);
+
 /* Returns whether the signature is right. A key or signature that cannot be read is wrong. */
 bool verify_run(struct verifier *verifier, const struct verify_job *job);
 
 enum { VERIFY_DIGEST_MAX = 48, VERIFY_NSEC3_HASH = 20 };
 
-/* Digests the two spans as one. Returns the length, or 0 for an unsupported digest type. */
+/* Digests the two spans as one. Returns the length, or 0: an unsupported digest type, or out of
+ * memory. Any thread. */
 size_t verify_digest(uint8_t digest_type, struct span first, struct span second,
                      uint8_t out[VERIFY_DIGEST_MAX]);
 
-/* Hashes a name in wire form and lower case (RFC 5155 section 5; SHA-1). */
-void verify_nsec3_hash(uint8_t out[VERIFY_NSEC3_HASH], struct span name, struct span salt,
+/* Hashes a name in wire form and lower case (RFC 5155 section 5; SHA-1). False: out of memory, and
+ * *out is not written. Any thread. */
+bool verify_nsec3_hash(uint8_t out[VERIFY_NSEC3_HASH], struct span name, struct span salt,
                        uint16_t iterations);
 
 #endif
