@@ -4,11 +4,11 @@
 #define NAILUP_VALIDATE_DENIAL_H
 
 /*
- * What verified NSEC and NSEC3 records prove about a name and type (RFC 4035 section 5.4, RFC 5155
- * section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified records of
- * one zone, so nothing unverified can prove anything (trap 14). One function decides whether a
- * record may speak of a name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any
- * thread.
+ * The proofs that verified NSEC and NSEC3 records give about a name and type (RFC 4035 section 5.4,
+ * RFC 5155 section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified
+ * records of one zone, so nothing unverified can prove anything (trap 14). One function decides
+ * whether a record may speak of a name at all. Pure apart from NSEC3 hashes, which draw from
+ * *units_left; any thread.
  */
 
 #include <stdbool.h>
@@ -69,8 +69,7 @@ enum denial_ds {
     DENIAL_DS_SPENT,
 };
 
-/* What the records, which are those of a zone strictly above the name, prove about a DS record of
- * the name. */
+/* Decides about a DS record of the name. The records are those of a zone strictly above it. */
 enum denial_ds denial_of_ds(const struct denial *denial, struct name name);
 
 #endif

@@ -56,7 +56,7 @@ struct validation_space {
     uint8_t signed_bytes[CANONICAL_MAX];
 };
 
-/* What is judged, and by which rules; borrowed for each call and the same in all calls. */
+/* The message to judge, and the rules; borrowed for each call and the same in all calls. */
 struct validation_view {
     const struct message *message;   /* as a server sent it; its bytes outlive the validation */
     const struct question *question; /* in lower case */
