@@ -79,7 +79,8 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     entry->name_len = key->name_len;
     entry->flags_security = (uint8_t)(key->flags | answer->security << ENTRY_SECURITY_SHIFT);
     entry->view = key->view;
-    entry->kind_ede = (uint8_t)(answer->kind | answer->ede_count << 2 | pack_rare(answer) << 4);
+    entry->kind_ede =
+        (uint8_t)(answer->kind | (unsigned)answer->ede_count << 2 | pack_rare(answer) << 4);
     memcpy(entry->bytes, answer->message.data, answer->message.len);
     if (answer->ttl_count > 0)
         memcpy(entry->bytes + offsets_at(answer->message.len), answer->ttl_offsets,
