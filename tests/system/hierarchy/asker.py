@@ -6,7 +6,8 @@
 
 Each line of its input is a job in JSON, {"id": ID, "server": [IP, PORT], "questions": [[NAME, TYPE], ...],
 "parallel": N, "timeout": S}; the line it prints at the job's end has {"id", "answers"}, a list with {"rcode", "rows",
-"flags", "ttls"} of each; rcode is null where no answer came. Jobs run side by side. It ends with its input."""
+"flags", "ttls", "errors"} of each; rcode is null where no answer came. "flags" and "dnssec_ok" of a job are those of its
+queries. Jobs run side by side. It ends with its input."""
 
 import asyncio
 import json
@@ -52,9 +53,9 @@ async def ask_tcp(server, query):
         writer.close()
 
 
-async def ask(server, name, kind, flags):
+async def ask(server, name, kind, flags, dnssec_ok):
     number = random.getrandbits(16)
-    query = pack_query(number, name, kind, flags)
+    query = pack_query(number, name, kind, flags, dnssec_ok=dnssec_ok)
     message = Message(await ask_udp(server, number, query))
     return Message(await ask_tcp(server, query)) if message.flags & TC else message
 
@@ -62,12 +63,13 @@ async def ask(server, name, kind, flags):
 async def ask_one(job, question, turns):
     async with turns:
         try:
-            got = await asyncio.wait_for(ask(job["server"], *question, job.get("flags", 0x100)), job["timeout"])
+            got = await asyncio.wait_for(ask(job["server"], *question, job.get("flags", 0x100),
+                                             job.get("dnssec_ok", False)), job["timeout"])
         except (OSError, asyncio.TimeoutError, asyncio.IncompleteReadError):
-            return {"rcode": None, "rows": [], "flags": 0}
+            return {"rcode": None, "rows": [], "flags": 0, "errors": []}
     rows = [[one.name, one.type, one.data] for one in got.answer]
     return {"rcode": RCODES[got.rcode] if got.rcode < len(RCODES) else str(got.rcode), "rows": rows,
-            "flags": got.flags, "ttls": [one.ttl for one in got.answer]}
+            "flags": got.flags, "ttls": [one.ttl for one in got.answer], "errors": got.errors()}
 
 
 async def do(job):

@@ -121,12 +121,12 @@ class Program:
 
 
 class PythonProgram(Program):
-    """A module of this package that reads lines and prints lines."""
+    """A module, such as hierarchy.bad, that reads lines and prints lines."""
 
     def __init__(self, place, folder, module, *words):
         os_path = str(pathlib.Path(__file__).resolve().parents[1])
         super().__init__(place, folder, module, ["env", f"PYTHONPATH={os_path}", "PYTHONDONTWRITEBYTECODE=1",
-                                                 sys.executable, "-m", f"hierarchy.{module}", *words],
+                                                 sys.executable, "-m", module, *words],
                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def say(self, line):
@@ -212,7 +212,7 @@ class Asker(PythonProgram):
     """See asker.py. Any number of threads may ask at the same time."""
 
     def __init__(self, place, folder):
-        super().__init__(place, folder, "asker")
+        super().__init__(place, folder, "hierarchy.asker")
         self.lock, self.jobs, self.waiting, self.has_ended = threading.Lock(), 0, {}, False
         self.reader = threading.Thread(target=self.hand_out, daemon=True)
         self.reader.start()
@@ -265,7 +265,7 @@ class Hierarchy:
             (self.folder / zone_path(zone.name)).write_text(zone_file(zone))
         try:
             self.asker = Asker(place, self.folder)
-            self.bad = PythonProgram(place, self.folder, "bad", port)
+            self.bad = PythonProgram(place, self.folder, "hierarchy.bad", port)
             for name in PLANTS:
                 self.start(name)
             self.bad.read()

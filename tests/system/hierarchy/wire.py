@@ -9,10 +9,12 @@ import struct
 from collections import namedtuple
 
 TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "PTR": 12, "MX": 15, "TXT": 16, "AAAA": 28, "SRV": 33,
-         "DNAME": 39, "OPT": 41}
+         "DNAME": 39, "OPT": 41, "DS": 43, "RRSIG": 46, "NSEC": 47, "DNSKEY": 48, "NSEC3": 50, "NSEC3PARAM": 51}
 TYPE_NAMES = {number: name for name, number in TYPES.items()}
 RCODES = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
-QR, AA, TC, RD, AD = 0x8000, 0x400, 0x200, 0x100, 0x20
+QR, AA, TC, RD, AD, CD = 0x8000, 0x400, 0x200, 0x100, 0x20, 0x10
+DO = 0x8000  # in the TTL of OPT
+EDE = 15  # an option of EDNS (RFC 8914)
 
 # kinds of fields in data: name, 16 or 32 bits, strings to the end
 FIELDS = {"NS": "n", "CNAME": "n", "PTR": "n", "DNAME": "n", "MX": "hn", "SRV": "hhhn", "SOA": "nniiiii",
@@ -103,7 +105,7 @@ def pack_record(record):
 
 class Message:
     """A message that was read. question: (name in its original case, type); edns: whether it has OPT; size_bytes:
-    largest datagram; options: content of the OPT record, as bytes."""
+    largest datagram; options: content of the OPT record, as bytes; dnssec_ok: whether DO is set."""
 
     def __init__(self, data):
         self.id, self.flags, asked, *counts = struct.unpack_from(">6H", data)
@@ -114,6 +116,7 @@ class Message:
             self.question = name, type_name(struct.unpack_from(">H", data, at)[0])
             at += 4
         self.edns, self.size_bytes, self.options, self.sections = False, 512, b"", []
+        self.dnssec_ok = False
         for count in counts:
             section = []
             for _ in range(count):
@@ -129,18 +132,35 @@ class Message:
         kind, at = type_name(number), at + 10
         if kind == "OPT":
             self.edns, self.size_bytes, self.options = True, max(512, klass), data[at:at + length]
+            self.dnssec_ok = ttl & DO != 0
             return Record(name, kind, ttl, ""), at + length
         return Record(name, kind, ttl, unpack_data(kind, data, at, at + length)), at + length
 
 
-def pack_query(number, name, kind, flags=RD, edns=True):
-    opt = b"\0" + struct.pack(">HHIH", 41, 1232, 0, 0) if edns else b""
+    def errors(self):
+        """Returns [(code, text), ...] of the extended errors."""
+        found, at = [], 0
+        while at < len(self.options):
+            code, length = struct.unpack_from(">HH", self.options, at)
+            if code == EDE:
+                data = self.options[at + 4:at + 4 + length]
+                found.append((int.from_bytes(data[:2], "big"), data[2:].decode("utf-8", "replace")))
+            at += 4 + length
+        return found
+
+
+def pack_opt(dnssec_ok):
+    return b"\0" + struct.pack(">HHIH", 41, 1232, DO if dnssec_ok else 0, 0)
+
+
+def pack_query(number, name, kind, flags=RD, edns=True, dnssec_ok=False):
+    opt = pack_opt(dnssec_ok) if edns else b""
     return (struct.pack(">6H", number, flags, 1, 0, 0, len(opt) > 0) + pack_name(name) +
             struct.pack(">HH", type_number(kind), 1) + opt)
 
 
 def pack_reply(query, flags, rcode, answer=(), authority=(), additional=(), edns=True):
-    opt = b"\0" + struct.pack(">HHIH", 41, 1232, 0, 0) if edns and query.edns else b""
+    opt = pack_opt(query.dnssec_ok) if edns and query.edns else b""
     name, kind = query.question
     head = struct.pack(">6H", query.id, QR | flags | (query.flags & RD) | rcode, 1, len(answer), len(authority),
                        len(additional) + (len(opt) > 0))
