@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
   libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3"
 test_packages="dnsperf nsd unbound knot bind9 knot-resolver pdns-server pdns-backend-bind pdns-recursor dnsdist stunnel4 haproxy nftables
-  bind9-dnsutils knot-dnsutils ldnsutils python3-pytest python3-pytest-xdist clang
+  bind9-dnsutils bind9-utils knot-dnsutils ldnsutils python3-pytest python3-pytest-xdist clang
   libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish fstrm-bin shellcheck
   dns-root-data"
 

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Asks validating resolvers every question of cases.py and compares the results.
+
+    tests/system$ python3 -m signed_tree.compare [unbound] [named] [kresd]
+    tests/system$ python3 -m signed_tree.compare --all [...]     each question, not only differences"""
+
+import contextlib
+import pathlib
+import sys
+import tempfile
+
+from hierarchy.wire import AD
+
+from .cases import BOGUS, CASES, INSECURE, SECURE, SHA1, reason_for
+from .run import RESOLVERS, CannotRun, Place, Tree
+
+TIMEOUT_S = 8
+PARALLEL = 48
+
+
+def verdict_of(answer):
+    """Returns what an answer says about its security."""
+    if answer["rcode"] == "SERVFAIL":
+        return BOGUS
+    if answer["rcode"] is None:
+        return "no answer"
+    return SECURE if answer["flags"] & AD else INSECURE
+
+
+def rows_of(answer):
+    return {(kind, data) for _, kind, data in answer["rows"] if kind != "RRSIG"}
+
+
+def codes_of(answer):
+    return {code for code, _ in answer["errors"]}
+
+
+def wanted_of(one, has_sha1):
+    if one.verdict == SHA1:
+        return [SECURE if has_sha1 else INSECURE]
+    return one.verdict.split(" or ")
+
+
+def judge(one, answer, has_sha1=True):
+    """Returns the fault of an answer, or None. The extended errors are not compared: see judge_errors()."""
+    wanted, verdict = wanted_of(one, has_sha1), verdict_of(answer)
+    if verdict not in wanted:
+        return f"{verdict} instead of {' or '.join(wanted)}"
+    if verdict == BOGUS:
+        return None
+    if answer["rcode"] != one.rcode:
+        return f"{answer['rcode']} instead of {one.rcode}"
+    if one.rows is not None and rows_of(answer) != one.rows:
+        return f"other rows: {sorted(rows_of(answer) ^ one.rows)}"
+    if one.ttl_max and any(ttl > one.ttl_max for ttl in answer["ttls"]):
+        return f"a TTL above {one.ttl_max}: {max(answer['ttls'])}"
+    if verdict == SECURE and answer["rows"] and not any(kind == "RRSIG" for _, kind, _ in answer["rows"]):
+        return "no signature for a client with DO"
+    return None
+
+
+def judge_errors(one, answer, has_sha1=True):
+    """Returns what is wrong with the extended errors of a right answer, or None."""
+    verdict, codes = verdict_of(answer), codes_of(answer)
+    if verdict == SECURE:
+        return f"EDE {sorted(codes)} with a secure answer" if codes & set(range(1, 13)) else None
+    if not one.ede or codes & set(one.ede):
+        return None
+    return f"EDE {sorted(codes)} instead of {' or '.join(map(str, one.ede))}"
+
+
+def faults(name, cases, answers, has_sha1=True):
+    """Yields (case, fault, reason) for each answer that differs. reason is None where none is known."""
+    for one, answer in zip(cases, answers):
+        fault = judge(one, answer, has_sha1)
+        if fault:
+            yield one, fault, reason_for(name, one, fault)
+
+
+def ask(tree, address, cases=None, **more):
+    """Asks all questions, with DO; those without an answer once more. Returns the answers."""
+    more = {"parallel": PARALLEL, "timeout": TIMEOUT_S, "dnssec_ok": True} | more
+    asked = [one.question for one in cases or CASES]
+    answers = tree.ask(address, asked, **more)
+    late = [at for at, answer in enumerate(answers) if answer["rcode"] is None]
+    for at, answer in zip(late, tree.ask(address, [asked[at] for at in late], **more)):
+        answers[at] = answer
+    return answers
+
+
+def tell(name, answers, shows_all):
+    found = {id(one): (fault, why) for one, fault, why in faults(name, CASES, answers)}
+    for one, answer in zip(CASES, answers):
+        fault, why = found.get(id(one), (None, None))
+        error = fault is None and judge_errors(one, answer)
+        if shows_all or fault or error:
+            print(f"| {name} | {one.name} {one.type} | {one.verdict} | {fault or ''} | {error or ''} | "
+                  f"{why or (fault and 'NOT EXPLAINED') or ''} |")
+    errors = sum(judge_errors(one, answer) is not None for one, answer in zip(CASES, answers))
+    print(f"{name}: {len(CASES)} questions, {len(found)} differ, {errors} with another extended error", file=sys.stderr)
+    return all(why for _, why in found.values())
+
+
+def main(words):
+    shows_all = "--all" in words
+    names = [word for word in words if not word.startswith("--")] or list(RESOLVERS)
+    print("| resolver | question | right | what is different | extended error | why |\n|---|---|---|---|---|---|")
+    is_fine = True
+    with tempfile.TemporaryDirectory(prefix="signed.") as folder, contextlib.ExitStack() as stack:
+        tree = stack.enter_context(Tree(pathlib.Path(folder), stack.enter_context(Place())))
+        for name in names:
+            with RESOLVERS[name](tree) as resolver:
+                is_fine = tell(name, ask(tree, resolver.address), shows_all) and is_fine
+    return 0 if is_fine else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except CannotRun as error:
+        sys.exit(f"cannot compare: {error}")

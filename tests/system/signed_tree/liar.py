@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""A program in front of the real servers. It changes their answers as an attacker or a broken server would.
+
+    python3 -m signed_tree.liar RECORDS PORT
+
+RECORDS is the file of build.py. Each zone with a `lie` has an address of its own. The program says "ready" when it
+listens, and ends with its input."""
+
+import asyncio
+import json
+import struct
+import sys
+
+from hierarchy.asker import ask
+from hierarchy.wire import AA, TC, Message, Record, is_at_or_below, pack_reply, type_number
+
+from .signer import covered_type
+from .zones import LIAR_IPS, PLANT_IPS, ZONES, roles
+
+FORMERR, NXDOMAIN = 1, 3
+PROOFS = {"NSEC", "NSEC3"}
+RAISED_S = 86400
+POISON = Record("www.nsec-13.sec.", "A", 3600, "203.0.113.66")
+RECORDS, EXTRA = {}, {}
+
+
+def covers(record, kinds):
+    """Whether a record is of one of these types, or a signature over one."""
+    if record.type == "RRSIG":
+        return covered_type(record) in map(type_number, kinds)
+    return record.type in kinds
+
+
+def without(section, kinds):
+    return [one for one in section if not covers(one, kinds)]
+
+
+def signed(zone, name, kind):
+    """Returns an RRset of a zone and its signatures."""
+    return [one for one in RECORDS[zone] if one.name == name and covers(one, [kind])]
+
+
+class Reply:
+    """The answer of the real server, which a behaviour changes."""
+
+    def __init__(self, zone, query, message):
+        self.zone, self.query = zone, query
+        self.name, self.kind = query.question[0].lower(), query.question[1]
+        self.flags, self.rcode = message.flags & (AA | TC), message.rcode
+        self.answer, self.authority, self.additional = message.answer, message.authority, message.additional
+
+    def packed(self):
+        return pack_reply(self.query, self.flags, self.rcode, self.answer, self.authority, self.additional)
+
+    def is_about_data(self):
+        """The keys of the zone stay as they are, so that only the lie can be at fault."""
+        return self.kind not in ("DNSKEY", "DS", "SOA")
+
+    def deny(self, rcode, *proofs):
+        """Turns the answer into a denial with the SOA of the zone and these (zone, name, type)."""
+        self.rcode, self.answer = rcode, []
+        self.authority = signed(self.zone, self.zone, "SOA")
+        for proof in proofs:
+            self.authority += signed(*proof)
+
+    def at(self, label):
+        return f"{label}.{self.zone}"
+
+
+# ---- behaviours: change a Reply ----
+
+
+def truncates(reply):
+    """The server does it: see Server.answer()."""
+
+
+strips = formerr_edns = truncates
+
+
+def adds_poison(reply):
+    """Adds a record of another zone, without a signature."""
+    reply.additional = [POISON, *reply.additional]
+    if reply.answer:
+        reply.authority = [*reply.authority, POISON]
+
+
+def raises_ttl(reply):
+    if reply.is_about_data():
+        reply.answer = [one._replace(ttl=RAISED_S) for one in reply.answer]
+
+
+def forges_cname(reply):
+    """The CNAME below a DNAME leads to an address of the attacker."""
+    if is_at_or_below(reply.name, reply.at("moved")):
+        reply.answer = [one._replace(data="www.unsigned.sec.") if one.type == "CNAME" else one
+                        for one in reply.answer if covers(one, ["CNAME", "DNAME"])]
+
+
+def compact_denial(reply):
+    """RFC 9824: one NSEC at the name itself, and NOERROR for a name that does not exist."""
+    label = reply.name.removesuffix(f".{reply.zone}")
+    if label in EXTRA[reply.zone] and not reply.answer:
+        reply.deny(0)
+        reply.authority += EXTRA[reply.zone][label]
+
+
+def drops_proofs(reply):
+    reply.authority = without(reply.authority, PROOFS)
+
+
+def wrong_range(reply):
+    """Denies a name with an NSEC of other names."""
+    if reply.rcode == NXDOMAIN:
+        reply.deny(NXDOMAIN, (reply.zone, reply.at("alias"), "NSEC"))
+
+
+def drops_apex_nsec(reply):
+    """Leaves the name denied, and the wildcard not."""
+    if reply.rcode == NXDOMAIN:
+        reply.authority = [one for one in reply.authority if one.name != reply.zone or not covers(one, ["NSEC"])]
+
+
+def long_span(reply):
+    if reply.rcode == NXDOMAIN:
+        reply.deny(NXDOMAIN, (reply.zone, reply.zone, "NSEC"))
+        reply.authority += EXTRA[reply.zone]["span"]
+
+
+def drop_role(reply, number):
+    if reply.rcode == NXDOMAIN:
+        gone = roles(ZONES[reply.zone], reply.name.partition(".")[0])[number]
+        reply.authority = [one for one in reply.authority if not one.name.startswith(gone)]
+
+
+def drops_encloser(reply):
+    drop_role(reply, 0)
+
+
+def drops_next(reply):
+    drop_role(reply, 1)
+
+
+def drops_star(reply):
+    drop_role(reply, 2)
+
+
+def expands_over_name(reply):
+    """Answers a name that exists with the wildcard beside it."""
+    if reply.name == reply.at("held.wild") and reply.kind == "A":
+        star = signed(reply.zone, reply.at("*.wild"), "A")
+        reply.answer = [one._replace(name=reply.name) for one in star]
+        reply.authority = signed(reply.zone, reply.at("*.wild"), "NSEC")
+
+
+def denies_what_is_there(reply):
+    """Real NSEC records that do not prove what they are sent for."""
+    if (reply.name, reply.kind) == (reply.at("www"), "A"):
+        reply.deny(0, (reply.zone, reply.at("www"), "NSEC"))  # has the bit of A
+    elif reply.name == reply.at("alias"):
+        reply.deny(0, (reply.zone, reply.at("alias"), "NSEC"))  # has the bit of CNAME
+    elif reply.name == reply.at("www.moved"):
+        reply.deny(NXDOMAIN, (reply.zone, reply.at("moved"), "NSEC"), (reply.zone, reply.zone, "NSEC"))  # is a DNAME
+    elif reply.name == reply.at("any.wild"):
+        reply.deny(NXDOMAIN, (reply.zone, reply.at("held.wild"), "NSEC"), (reply.zone, reply.zone, "NSEC"))
+    elif reply.name == reply.at("y"):
+        reply.deny(NXDOMAIN, (reply.zone, reply.at("www"), "NSEC"), (reply.zone, reply.zone, "NSEC"))
+
+
+def denies_with_parent(reply):
+    """The parent's NSEC at the cut says nothing about names below it."""
+    if reply.name == reply.at("www") and reply.kind == "A":
+        parent = ZONES[reply.zone].parent
+        reply.rcode, reply.answer = NXDOMAIN, []
+        reply.authority = (signed(parent, parent, "SOA") + signed(parent, reply.zone, "NSEC") +
+                           signed(parent, parent, "NSEC"))
+
+
+def denies_with_other_zone(reply):
+    """NSEC3 records of a sibling with the same parameters."""
+    if reply.rcode == NXDOMAIN:
+        other = "nsec3-0.sec."
+        reply.authority = signed(reply.zone, reply.zone, "SOA") + [
+            one for one in RECORDS[other] if covers(one, ["NSEC3"])][:8]
+
+
+def lies_about_children(reply):
+    """At a TLD: hides that a child is signed, or that it is not."""
+    for child in ("noproof.lies.", "hiddends.lies.", "childds.lies."):
+        if is_at_or_below(reply.name, child):
+            hide_ds(reply, child)
+
+
+def hide_ds(reply, child):
+    reply.answer, proofs = without(reply.answer, ["DS"]), []
+    reply.authority = without(reply.authority, ["DS", "NSEC"])
+    if child == "childds.lies.":
+        proofs = signed(child, child, "NSEC")  # the child's own: it has no DS, and an SOA
+    if reply.kind == "DS" and not any(one.type == "SOA" for one in reply.authority):
+        reply.authority += signed(reply.zone, reply.zone, "SOA")
+    reply.authority += proofs
+
+
+BEHAVIOURS = {one.replace("_", "-"): found for one, found in list(globals().items())
+              if callable(found) and any(zone.lie == one.replace("_", "-") for zone in ZONES.values())}
+
+
+class Server(asyncio.DatagramProtocol):
+    """The address of one zone, over UDP and TCP."""
+
+    def __init__(self, zone, port):
+        self.zone, self.lie, self.real = zone.name, zone.lie, (PLANT_IPS[zone.plant], port)
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    async def answer(self, data, is_tcp):
+        query = Message(data)
+        if self.lie == "formerr-edns" and query.edns:
+            return pack_reply(query, 0, FORMERR, edns=False)
+        if self.lie == "truncates" and not is_tcp:
+            return pack_reply(query, AA | TC, 0)
+        dnssec_ok = query.dnssec_ok and self.lie not in ("strips", "formerr-edns")
+        reply = Reply(self.zone, query, await ask(self.real, *query.question, 0, dnssec_ok))
+        BEHAVIOURS[self.lie](reply)
+        packed = reply.packed()
+        if not is_tcp and len(packed) > (query.size_bytes if query.edns else 512):
+            return pack_reply(query, AA | TC, 0)
+        return packed
+
+    def datagram_received(self, data, address):
+        asyncio.get_running_loop().create_task(self.answer_datagram(data, address))
+
+    async def answer_datagram(self, data, address):
+        try:
+            self.transport.sendto(await self.answer(data, False), address)
+        except (OSError, ValueError, struct.error, asyncio.IncompleteReadError) as error:
+            print(f"{self.zone}: {error!r}", file=sys.stderr)
+
+    async def serve_stream(self, reader, writer):
+        try:
+            while True:
+                length = struct.unpack(">H", await reader.readexactly(2))[0]
+                reply = await self.answer(await reader.readexactly(length), True)
+                writer.write(struct.pack(">H", len(reply)) + reply)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, OSError):
+            writer.close()
+
+
+async def main(path, port):
+    with open(path, encoding="utf-8") as file:
+        stored = json.load(file)
+    for name, records in stored["records"].items():
+        RECORDS[name] = [Record(*one) for one in records]
+    for name, extra in stored["extra"].items():
+        EXTRA[name] = {label: [Record(*one) for one in records] for label, records in extra.items()}
+    loop = asyncio.get_running_loop()
+    for name, address in LIAR_IPS.items():
+        server = Server(ZONES[name], port)
+        await loop.create_datagram_endpoint(lambda server=server: server, local_addr=(address, port))
+        await asyncio.start_server(server.serve_stream, address, port)
+    print("ready", flush=True)
+    while await loop.run_in_executor(None, sys.stdin.readline):
+        pass
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
