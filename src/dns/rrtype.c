@@ -35,9 +35,10 @@ static const struct word types[] = {
     TYPE(HIP),        TYPE(TALINK),     TYPE(CDS),    TYPE(CDNSKEY),
     TYPE(OPENPGPKEY), TYPE(CSYNC),      TYPE(ZONEMD), TYPE(SVCB),
     TYPE(HTTPS),      TYPE(SPF),        TYPE(LP),     TYPE(EUI48),
-    TYPE(EUI64),      TYPE(TKEY),       TYPE(TSIG),   TYPE(IXFR),
-    TYPE(AXFR),       TYPE(MAILB),      TYPE(MAILA),  TYPE(ANY),
-    TYPE(URI),        TYPE(CAA),        TYPE(TA),     TYPE(DLV),
+    TYPE(EUI64),      TYPE(NXNAME),     TYPE(TKEY),   TYPE(TSIG),
+    TYPE(IXFR),       TYPE(AXFR),       TYPE(MAILB),  TYPE(MAILA),
+    TYPE(ANY),        TYPE(URI),        TYPE(CAA),    TYPE(TA),
+    TYPE(DLV),
 };
 
 static const struct word classes[] = {
