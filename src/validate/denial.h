@@ -21,7 +21,6 @@
 enum {
     DENIAL_RECORDS_MAX = 8,     /* NSEC and NSEC3 records of one message that count */
     DENIAL_ITERATIONS_MAX = 50, /* more make the zone insecure, with EDE 27 (RFC 9276) */
-    DENIAL_HASHES_MAX = 32,     /* names hashed for one message */
 };
 
 /* One verified record. Borrows. Its RRset was signed by the zone and not expanded from a wildcard.
