@@ -4,11 +4,11 @@
 #define NAILUP_VALIDATE_DENIAL_H
 
 /*
- * The proofs that verified NSEC and NSEC3 records give about a name and type (RFC 4035 section 5.4,
- * RFC 5155 section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified
- * records of one zone, so nothing unverified can prove anything (trap 14). One function decides
- * whether a record may speak of a name at all. Pure apart from NSEC3 hashes, which draw from
- * *units_left; any thread.
+ * Proofs about a name and type by verified NSEC and NSEC3 records (RFC 4035 section 5.4, RFC 5155
+ * section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified records of
+ * one zone, so nothing unverified can prove anything (trap 14). One function decides whether a
+ * record may speak of a name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any
+ * thread.
  */
 
 #include <stdbool.h>
@@ -68,7 +68,8 @@ enum denial_ds {
     DENIAL_DS_SPENT,
 };
 
-/* Decides about a DS record of the name. The records are those of a zone strictly above it. */
+/* Proves what it can about a DS record of the name. The zone of the records is strictly above it.
+ */
 enum denial_ds denial_of_ds(const struct denial *denial, struct name name);
 
 #endif
