@@ -19,6 +19,11 @@
 
 struct anchors;
 
+enum {
+    ANCHORS_MAX = 32768,     /* zones of one table */
+    ANCHOR_RECORDS_MAX = 32, /* of one zone */
+};
+
 enum anchor_kind {
     ANCHOR_TRUSTED,  /* has DS or DNSKEY records */
     ANCHOR_NEGATIVE, /* everything at and below it is treated as insecure */
@@ -27,6 +32,7 @@ enum anchor_kind {
 struct anchor_record {
     uint16_t type; /* RRTYPE_DS or RRTYPE_DNSKEY */
     struct span rdata;
+    const char *source; /* anchors_set_source()'s */
 };
 
 struct anchor {
@@ -34,28 +40,43 @@ struct anchor {
     struct name zone;
     size_t count; /* of a trusted one; at least 1 */
     const struct anchor_record *record;
+    const char *source; /* of a negative one; anchors_set_source()'s */
 };
 
-/* Returns the closest anchor at or above the name, or NULL: nothing is trusted there. Borrows from
- * the table. For a DS record, callers pass the parent of its owner. */
+/* Returns the closest anchor at or above the name, in any case, or NULL: nothing is trusted there.
+ * Borrows from the table. For a DS record, callers pass the parent of its owner. A table with
+ * nothing but the root costs one comparison; else each number of labels that some anchor has costs
+ * a hash of the name's suffix. */
 const struct anchor *anchors_find(const struct anchors *anchors, struct name name);
 
 /* Returns a table without anchors, to which the following functions add. NULL: out of memory. */
 struct anchors *anchors_new(void);
 void anchors_free(struct anchors *anchors); /* NULL is fine */
 
-/* Adds the record to the trusted anchor of this zone. ERR_INVALID: RDATA that is no DS or DNSKEY
- * record which may sign. ERR_MEMORY. */
+/* Returns a copy to which more can be added. NULL: out of memory. */
+struct anchors *anchors_copy(const struct anchors *anchors);
+
+/* Sets the word that tells people where the following additions come from. Static text; "" at
+ * first. */
+void anchors_set_source(struct anchors *anchors, const char *source);
+
+/* Adds the record to the trusted anchor of this zone. A record that is there already, or whose zone
+ * is a negative anchor, changes nothing. ERR_INVALID: RDATA that is no DS record and no DNSKEY
+ * record which may sign. ERR_LIMIT: a bound above is reached. ERR_NO_MEMORY: the
+ * table may only be freed. */
 MUST_USE enum err anchors_add(struct anchors *anchors, struct name zone, uint16_t type,
                               struct span rdata);
 
-/* Makes the zone a negative anchor, which displaces a trusted one at the same name. */
+/* Makes the zone a negative anchor, which displaces a trusted one at the same name, before or
+ * after. ERR_LIMIT, ERR_NO_MEMORY. */
 MUST_USE enum err anchors_add_negative(struct anchors *anchors, struct name zone);
 
-/* Adds the root's built-in anchors (KSK-2017, tag 20326, and KSK-2024, tag 38696). */
+/* Adds the root's built-in anchors (KSK-2017, tag 20326, and KSK-2024, tag 38696). Like
+ * anchors_add(). */
 MUST_USE enum err anchors_add_root(struct anchors *anchors);
 
-/* Returns the number of anchors, and each of them: for people. */
+/* Returns the number of anchors, and each of them in the order in which they were added: for
+ * people. */
 size_t anchors_count(const struct anchors *anchors);
 const struct anchor *anchors_at(const struct anchors *anchors, size_t at);
 
