@@ -98,11 +98,13 @@ struct config_zone {
     bool first;
     bool trust_ad; /* forward-zones only */
     bool cache;
+    bool validate;
     struct config_upstream *upstreams;
     size_t upstream_count;
     struct config_layer layer;
 };
 
+struct anchors;
 struct name_map;
 
 /* A list of prefixes as written in the file. */
@@ -186,6 +188,13 @@ struct config {
     struct config_prefixes do_not_query, private_addresses;
     struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;
+
+    /* DNSSEC: as written in the file, and the table made of it. */
+    char **trust_anchors; /* records */
+    size_t trust_anchor_count;
+    char *trust_anchor_file; /* "": none */
+    struct config_names negative_anchors;
+    struct anchors *anchors; /* of route.validation */
 
     /* Local data: as written in the file, and the table made of it. */
     bool default_local_zones;

@@ -149,6 +149,7 @@ static void compare_local_files(struct check *check)
 {
     const struct config *config = check->loader->config;
     compare_path(check, config->hosts_file, "hosts-file");
+    compare_path(check, config->trust_anchor_file, "dnssec.trust-anchor-file");
     for (size_t i = 0; i < config->block_list_count; i++)
         compare_path(check, config->block_lists[i].file, "block-lists");
 }

@@ -192,6 +192,7 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
     if (!zone->is_stub)
         put_format(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
     put_format(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
+    put_format(printer, ", validate: %s", kind_format(KIND_BOOL, &zone->validate, text));
     put_layer(printer, &zone->layer);
     put_format(printer, "}\n");
 }
@@ -242,6 +243,15 @@ static void put_records(struct printer *printer)
     put_format(printer, config->record_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->record_count; i++)
         put_format(printer, "  - %s\n", kind_format(KIND_TEXT, &config->records[i].text, text));
+}
+
+static void put_anchors(struct printer *printer)
+{
+    char text[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put_format(printer, config->trust_anchor_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->trust_anchor_count; i++)
+        put_format(printer, "    - %s\n", kind_format(KIND_TEXT, &config->trust_anchors[i], text));
 }
 
 static void put_block_lists(struct printer *printer)
@@ -327,6 +337,9 @@ static void put_list_value(struct printer *printer, const struct option *option)
         break;
     case KIND_RECORDS:
         put_records(printer);
+        break;
+    case KIND_ANCHORS:
+        put_anchors(printer);
         break;
     case KIND_BLOCK_LISTS:
         put_block_lists(printer);

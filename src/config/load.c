@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "config/config_anchors.h"
 #include "config/config_check.h"
 #include "config/config_check_files.h"
 #include "config/config_hints.h"
@@ -28,6 +29,7 @@
 #include "config/load_zones.h"
 #include "config/loader.h"
 #include "local/name_map.h"
+#include "validate/anchors.h"
 
 enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024 };
 
@@ -70,6 +72,9 @@ static void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_RECORDS:
         load_records(loader, option, node);
+        break;
+    case KIND_ANCHORS:
+        load_anchors(loader, option, node);
         break;
     case KIND_BLOCK_LISTS:
         load_block_lists(loader, option, node);
@@ -140,6 +145,8 @@ void config_free(struct config *config)
     prefix_set_free(config->own_set);
     prefix_set_free(config->private_addresses.set);
     name_map_free(config->private_domains.map);
+    name_map_free(config->negative_anchors.map);
+    anchors_free(config->anchors);
     local_names_free(config->local);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);
@@ -165,8 +172,12 @@ static void load_tree(struct loader *loader, struct span text)
         config_check_files(loader);
     if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
         config_warn_of_hints(loader);
+    if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
+        config_warn_of_anchors(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
+    if (is_whole && !loader->problems->no_memory && loader->with_files)
+        config_read_anchor_file(loader);
     loader->root = NULL;
     includes_free(includes);
     yaml_tree_free(tree);
@@ -175,7 +186,8 @@ static void load_tree(struct loader *loader, struct span text)
 static enum err load_finish(struct loader *loader, const char *file_name, struct config **out,
                             struct buf *errors)
 {
-    bool fine = problems_is_empty(loader->problems) && config_route(loader);
+    bool fine =
+        problems_is_empty(loader->problems) && config_route(loader) && config_anchors(loader);
     enum err err = loader->problems->no_memory ? ERR_NO_MEMORY : fine ? ERR_OK : ERR_INVALID;
     problems_print(loader->problems, file_name, errors);
     if (err)

@@ -117,6 +117,8 @@ void *option_owner_of(const struct option *option, struct config *config)
         return &config->route;
     case OWNER_recursion_options:
         return &config->route.recursion;
+    case OWNER_validation_options:
+        return &config->route.validation;
     case OWNER_upstream_options:
         return &config->upstream;
     default:

@@ -19,6 +19,7 @@ enum option_owner {
     OWNER_cache_options,
     OWNER_route_options,
     OWNER_recursion_options,
+    OWNER_validation_options,
     OWNER_upstream_options,
     OWNER_config_entry,
     OWNER_config_zone,

@@ -187,6 +187,7 @@ static void identity_warn_of_files(const struct config *config, const char *conf
     identity_warn_of_file(config->server.tls_key);
     identity_warn_of_file(config->server.cookie_secret_file);
     identity_warn_of_file(config->hosts_file);
+    identity_warn_of_file(config->trust_anchor_file);
     for (size_t i = 0; i < config->block_list_count; i++)
         identity_warn_of_file(config->block_lists[i].file);
 }

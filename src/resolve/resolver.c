@@ -126,6 +126,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.minimal_responses = routes->minimal_responses;
     resolver->tasks.world = NULL;
     resolver->tasks.judge = NULL;
+    resolver->tasks.validation = routes->validation;
     set_world(resolver, &routes->recursion);
     if (resolver_init(resolver, routes, max_tasks))
         return resolver;
@@ -170,6 +171,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         struct routes *former = resolver->routes;
         tasks->routes = resolver->routes = unused;
         tasks->minimal_responses = options->minimal_responses;
+        tasks->validation = options->validation;
         set_world(resolver, &options->recursion);
         lame_clear(tasks->lame);
         linger_drop_all(tasks);

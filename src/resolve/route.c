@@ -38,6 +38,7 @@ struct routes {
     size_t zone_count;
     bool has_named;   /* a zone other than "." */
     bool has_forward; /* a zone with recursive servers */
+    bool validates;   /* answers are validated where the zone does not say otherwise */
 };
 
 static void mark_count(struct routes *routes, unsigned labels)
@@ -184,6 +185,7 @@ static struct zone recursion_zone(struct routes *routes, const struct strategy *
                          .routes = routes,
                          .strategy = iterate,
                          .cache = true,
+                         .validates = routes->validates,
                          .is_authoritative = true};
 }
 
@@ -237,7 +239,8 @@ static bool route_fill(struct routes *routes, const struct route_options *option
                                   from->kind == ROUTE_STUB ? strategies->stub : strategies->forward,
                               .is_authoritative = from->kind == ROUTE_STUB,
                               .trust_ad = from->trust_ad,
-                              .cache = from->cache};
+                              .cache = from->cache,
+                              .validates = routes->validates && from->validate && !from->trust_ad};
         routes->has_forward |= from->kind == ROUTE_FORWARD;
         if (!fill_group(zone, from, upstreams))
             return false;
@@ -283,6 +286,7 @@ struct routes *routes_new(const struct route_options *options, struct upstreams 
         return NULL;
     routes->seed = rand_u64();
     routes->holds = 1;
+    routes->validates = options->validation.mode != VALIDATE_NO;
     if (allocate(routes, options) && route_fill(routes, options, upstreams, strategies))
         return routes;
     routes_free(routes);

@@ -32,6 +32,7 @@ struct zone {
     uint16_t group_len;
     bool trust_ad;
     bool cache;     /* its answers are kept */
+    bool validates; /* its answers are validated, or would be (VALIDATE_LOG) */
     bool has_inner; /* another zone is below it */
     /* Its servers are authoritative: they refer, and set AA on their data. */
     bool is_authoritative;

@@ -12,6 +12,7 @@
 #include "base/addr.h"
 #include "dns/name.h"
 #include "resolve/recursion_options.h"
+#include "resolve/validation_options.h"
 #include "upstream/upstream_options.h"
 
 /* The kind of a zone's servers. */
@@ -27,6 +28,7 @@ struct route_zone {
     bool first;    /* recursion is the substitute where they fail */
     bool trust_ad; /* clients may see the AD of these upstreams */
     bool cache;    /* answers of this zone are cached */
+    bool validate; /* answers of this zone are validated, if any are */
     struct route_upstream *upstreams;
     size_t upstream_count;
 };
@@ -39,6 +41,7 @@ struct route_options {
     size_t prewarmed_count;
     bool minimal_responses;
     struct recursion_options recursion;
+    struct validation_options validation;
 };
 
 #endif

@@ -129,9 +129,10 @@ struct tasks {
     uint32_t local_changes;          /* how often local data changed */
     bool blocks_aliases;             /* local_names_block_aliases() of local */
     bool minimal_responses;
-    struct recursion_options recursion; /* the current ones; they point into the configuration */
-    const struct iterate_world *world;  /* NULL: no recursion */
-    const struct judge *judge;          /* of answers (held_answer.h); NULL: all are good */
+    struct recursion_options recursion;   /* the current ones; they point into the configuration */
+    struct validation_options validation; /* the same */
+    const struct iterate_world *world;    /* NULL: no recursion */
+    const struct judge *judge;            /* of answers (held_answer.h); NULL: all are good */
 
     struct task **buckets;
     size_t bucket_mask;

@@ -132,7 +132,7 @@ static const char *anchor_skip_comment(struct anchor_reading *reading)
 
 /* ---- records ---- */
 
-static const char *put_byte(struct anchor_reading *reading, char byte)
+static const char *anchor_put_byte(struct anchor_reading *reading, char byte)
 {
     if (reading->len == ANCHOR_RECORD_TEXT_MAX)
         return too_long;
@@ -160,11 +160,11 @@ static const char *take_byte(struct anchor_reading *reading, unsigned *depth)
         byte = ' ';
     if (byte < ' ' || byte > '~')
         return strange_byte;
-    const char *fault = put_byte(reading, byte);
+    const char *fault = anchor_put_byte(reading, byte);
     if (fault || byte != '\\' || reading->at == text.len || text.data[reading->at] <= ' ' ||
         text.data[reading->at] > '~')
         return fault;
-    return put_byte(reading, (char)text.data[reading->at++]);
+    return anchor_put_byte(reading, (char)text.data[reading->at++]);
 }
 
 /* Cuts out the next record with the end of its last line; it may be blank. Returns NULL, or the
@@ -282,7 +282,8 @@ static enum err check_whole(const struct anchor_reading *reading,
     return anchor_tell(problem, 0, reading->has_state ? none_valid : is_empty);
 }
 
-static enum err read_records(struct anchor_reading *reading, struct anchor_file_problem *problem)
+static enum err anchor_read_records(struct anchor_reading *reading,
+                                    struct anchor_file_problem *problem)
 {
     while (reading->at < reading->text.len) {
         const char *fault = cut_record(reading);
@@ -306,7 +307,7 @@ enum err anchor_file_read(struct anchors *out, struct span text,
     reading->out = out;
     reading->text = text;
     reading->line = 1;
-    enum err err = read_records(reading, problem);
+    enum err err = anchor_read_records(reading, problem);
     free(reading);
     return err;
 }

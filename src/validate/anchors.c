@@ -182,8 +182,8 @@ static bool has_record(const struct anchor *anchor, uint16_t type, struct span r
 }
 
 /* Adds a record behind the others. Their array moves when its length is a power of two. */
-static enum err append_record(struct anchors *anchors, struct anchor *anchor, uint16_t type,
-                              struct span rdata)
+static enum err anchors_append_record(struct anchors *anchors, struct anchor *anchor, uint16_t type,
+                                      struct span rdata)
 {
     size_t count = anchor->count;
     if (count == ANCHOR_RECORDS_MAX)
@@ -246,7 +246,7 @@ enum err anchors_add(struct anchors *anchors, struct name zone, uint16_t type, s
     if (anchor && (anchor->kind == ANCHOR_NEGATIVE || has_record(anchor, type, rdata)))
         return ERR_OK;
     enum err err = anchor ? ERR_OK : anchors_append(anchors, zone, &anchor);
-    return err ? err : append_record(anchors, anchor, type, rdata);
+    return err ? err : anchors_append_record(anchors, anchor, type, rdata);
 }
 
 enum err anchors_add_negative(struct anchors *anchors, struct name zone)
