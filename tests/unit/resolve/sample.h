@@ -21,7 +21,8 @@ struct zone_set {
     struct route_options options;
 };
 
-/* Zone number i, by name, asks upstream 1000 + i; all are cached. The names end with NULL. */
+/* Zone number i, by name, asks upstream 1000 + i; all are cached and would be
+ * validated. The names end with NULL. */
 static inline const struct route_options *zones_make(struct zone_set *set, const char *const *names)
 {
     memset(set, 0, sizeof(*set));
@@ -30,6 +31,7 @@ static inline const struct route_options *zones_make(struct zone_set *set, const
         struct name name = sample_name(zone->wire, names[i]);
         zone->name_len = name.len;
         zone->cache = true;
+        zone->validate = true;
         zone->upstreams = &set->upstreams[i];
         zone->upstream_count = 1;
         assert_int_equal(addr_parse(&set->upstreams[i].addr, "127.0.0.1", (uint16_t)(1000 + i)),

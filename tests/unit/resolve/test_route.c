@@ -158,6 +158,51 @@ static void test_thousands_of_zones_are_all_found(void **state)
     free(zones);
 }
 
+static bool is_validated(const struct routes *routes, const char *name)
+{
+    return route_find(routes, NAME(name), RRTYPE_A)->validates;
+}
+
+static void test_zones_are_validated_unless_they_say_otherwise(void **state)
+{
+    (void)state;
+    struct zone_set set;
+    const struct route_strategies strategies = {.forward = &forward_strategy,
+                                                .iterate = &forward_strategy};
+    ZONES(&set, "plain", "off", "trusting");
+    set.zones[1].validate = false;
+    set.zones[2].trust_ad = true;
+    set.options.recursion.enabled = true;
+    for (enum validate_mode mode = VALIDATE_NO; mode <= VALIDATE_YES; mode++) {
+        set.options.validation.mode = mode;
+        struct routes *routes = routes_new(&set.options, NULL, &strategies);
+        assert_int_equal(is_validated(routes, "x.plain"), mode != VALIDATE_NO);
+        assert_false(is_validated(routes, "x.off"));
+        assert_false(is_validated(routes, "x.trusting"));
+        assert_int_equal(is_validated(routes, "com"), mode != VALIDATE_NO);
+        routes_free(routes);
+    }
+}
+
+static void test_a_substitute_is_validated_like_the_zone_above(void **state)
+{
+    (void)state;
+    struct zone_set set;
+    const struct route_strategies strategies = {.forward = &forward_strategy,
+                                                .iterate = &forward_strategy};
+    ZONES(&set, "example", "off.example", "off");
+    set.zones[1].validate = set.zones[2].validate = false;
+    set.zones[1].first = set.zones[2].first = true;
+    set.options.recursion.enabled = true;
+    set.options.validation.mode = VALIDATE_YES;
+    struct routes *routes = routes_new(&set.options, NULL, &strategies);
+    const struct zone *inner = route_find(routes, NAME("x.off.example"), RRTYPE_A);
+    const struct zone *outer = route_find(routes, NAME("x.off"), RRTYPE_A);
+    assert_false(inner->validates || outer->validates);
+    assert_true(inner->above->validates && outer->above->validates);
+    routes_free(routes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +214,8 @@ int main(void)
         cmocka_unit_test(test_routes_want_every_upstream_including_prewarmed_ones),
         cmocka_unit_test(test_a_group_is_cut_at_its_bound),
         cmocka_unit_test(test_thousands_of_zones_are_all_found),
+        cmocka_unit_test(test_zones_are_validated_unless_they_say_otherwise),
+        cmocka_unit_test(test_a_substitute_is_validated_like_the_zone_above),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
