@@ -91,7 +91,8 @@ static const char *head(struct import *import, const char *path)
         "Made by nailupd " NAILUP_VERSION
         " from %s. nailup.yaml(5) explains every key. Options that the file does not give have the "
         "defaults of nailup, which sometimes differ from those of Unbound: prefetching and stale "
-        "answers are on, there is a thread for each CPU, and DNSSEC is not validated.%s",
+        "answers are on, there is a thread for each CPU, and DNSSEC is validated only if "
+        "dnssec.validate says so.%s",
         draft_shown(&import->draft, span_of(path, strlen(path))),
         import->draft.has_placeholder
             ? " NO SERVER OF THE ROOT ZONE IS USABLE: name others in forward-zones."

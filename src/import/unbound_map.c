@@ -69,6 +69,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_server(map);
     map_end_cache(map);
     map_end_recursion(map);
+    map_end_dnssec(map);
     map_end_zones(map);
 }
 

@@ -62,6 +62,10 @@ struct unbound_map_state {
     const struct draft_origin
         *not_query_origin; /* the first do-not-query line; NULL: the default */
     bool queries_localhost;
+    /* DNSSEC */
+    struct unbound_value modules; /* module-config */
+    bool is_permissive;
+    const struct draft_origin *permissive_origin, *anchor_origin; /* NULL: not given */
 };
 
 /* Reads the value as yes or no. False after a note. */

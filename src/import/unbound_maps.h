@@ -24,6 +24,7 @@ void map_begin_zone(struct unbound_map_state *map, const struct unbound_statemen
 void map_end_server(struct unbound_map_state *map);
 void map_end_cache(struct unbound_map_state *map);
 void map_end_recursion(struct unbound_map_state *map);
+void map_end_dnssec(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 
 #endif

@@ -44,6 +44,10 @@ enum unbound_clause {
     MAP(not_localhost)                                                                             \
     MAP(tcp_upstream)                                                                              \
     MAP(tls_upstream)                                                                              \
+    MAP(modules)                                                                                   \
+    MAP(permissive)                                                                                \
+    MAP(anchor)                                                                                    \
+    MAP(anchor_file)                                                                               \
     MAP(local_zone)                                                                                \
     MAP(local_data)                                                                                \
     MAP(local_data_ptr)                                                                            \

@@ -295,6 +295,77 @@ static void test_private_addresses_are_refused_from_outside(void **state)
     config_free(config);
 }
 
+/* ---- DNSSEC ---- */
+
+#define DIGEST "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"
+#define ANCHOR " trust-anchor: \"example. DS 7 13 2 " DIGEST "\"\n"
+
+static enum validate_mode imported_mode(const char *text)
+{
+    struct config *config = imported(text);
+    enum validate_mode mode = config->route.validation.mode;
+    config_free(config);
+    return mode;
+}
+
+static void test_trust_anchors_are_taken_and_turn_validation_on(void **state)
+{
+    (void)state;
+    struct config *config =
+        imported("server:\n" ANCHOR " auto-trust-anchor-file: \"/var/lib/unbound/root.key\"\n"
+                 " domain-insecure: \"corp.example\"\n domain-insecure: test.example.\n" ROOT);
+    assert_int_equal(config->route.validation.mode, VALIDATE_YES);
+    assert_int_equal(config->trust_anchor_count, 1);
+    assert_string_equal(config->trust_anchor_file, "/var/lib/unbound/root.key");
+    assert_int_equal(config->negative_anchors.count, 2);
+    config_free(config);
+    EXPECT("server: auto-trust-anchor-file: \"/var/lib/unbound/root.key\"\n" ROOT,
+           "dnssec:\n  validate: yes\n  trust-anchor-file: /var/lib/unbound/root.key\n",
+           "# u.conf:1: auto-trust-anchor-file: /var/lib/unbound/root.key\n"
+           "#     nailupd reads this file, but does not keep it current");
+}
+
+static void test_the_validator_module_decides_whether_anything_is_validated(void **state)
+{
+    (void)state;
+    assert_int_equal(imported_mode("server: module-config: \"iterator\"\n" ANCHOR ROOT),
+                     VALIDATE_NO);
+    assert_int_equal(imported_mode("server: module-config: \"\"\n" ANCHOR ROOT), VALIDATE_NO);
+    assert_int_equal(imported_mode("server: module-config: \"validators iterator\"\n" ROOT),
+                     VALIDATE_NO);
+    assert_int_equal(
+        imported_mode("server: module-config: \"cachedb\tvalidator iterator\"\n" ANCHOR ROOT),
+        VALIDATE_YES);
+    EXPECT(
+        "server: module-config: \"validator iterator\"\n" ROOT, "dnssec:\n  validate: yes\n",
+        "# u.conf:1: module-config: validator iterator\n#     Unbound validates nothing without");
+    EXPECT("server: module-config: \"iterator\"\n" ROOT, "dnssec:\n  validate: no\n");
+}
+
+static void test_permissive_mode_becomes_the_mode_log(void **state)
+{
+    (void)state;
+    assert_int_equal(imported_mode("server: val-permissive-mode: yes\n" ANCHOR ROOT), VALIDATE_LOG);
+    assert_int_equal(imported_mode("server: val-permissive-mode: no\n" ANCHOR ROOT), VALIDATE_YES);
+    assert_int_equal(imported_mode("server: val-permissive-mode: yes\n"
+                                   " module-config: \"iterator\"\n" ROOT),
+                     VALIDATE_NO);
+}
+
+static void test_anchors_that_cannot_be_used_are_reported(void **state)
+{
+    (void)state;
+    EXPECT("server:\n trust-anchor: \"example. DS 7 13 2 AB\"\n"
+           " trust-anchor-file: /etc/a.key\n trust-anchor-file: /etc/b.key\n"
+           " trusted-keys-file: /etc/bind.keys\n domain-insecure: a\n domain-insecure: a.\n" ROOT,
+           "trust-anchor-file: /etc/a.key\n",
+           "# u.conf:2: trust-anchor: example. DS 7 13 2 AB\n#     Not imported: ",
+           "may not be a trust anchor",
+           "# u.conf:4: trust-anchor-file: /etc/b.key\n#     Not imported: nailup takes one file",
+           "# u.conf:5: trusted-keys-file: /etc/bind.keys\n", "# u.conf:7: domain-insecure: a.\n",
+           "is given twice");
+}
+
 /* ---- what is not taken ---- */
 
 static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(void **state)
@@ -304,8 +375,8 @@ static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(voi
         "server:\n harden-glue: yes\n harden-dnssec-stripped: yes\n"
         " harden-algo-downgrade: no\n outgoing-num-tcp: 10\n" ROOT,
         "# u.conf:2: harden-glue: yes\n#     Not needed:",
-        "# u.conf:3: harden-dnssec-stripped: yes\n# u.conf:4: harden-algo-downgrade: no\n"
-        "#     nailup does not validate",
+        "# u.conf:3: harden-dnssec-stripped: yes\n#     With dnssec.validate: yes,",
+        "# u.conf:4: harden-algo-downgrade: no\n#     One valid signature",
         "# u.conf:5: outgoing-num-tcp: 10\n#     The nearest option is upstream.max-connections");
 }
 
@@ -462,6 +533,10 @@ int main(void)
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
+        cmocka_unit_test(test_trust_anchors_are_taken_and_turn_validation_on),
+        cmocka_unit_test(test_the_validator_module_decides_whether_anything_is_validated),
+        cmocka_unit_test(test_permissive_mode_becomes_the_mode_log),
+        cmocka_unit_test(test_anchors_that_cannot_be_used_are_reported),
         cmocka_unit_test(test_a_line_without_a_counterpart_is_noted_with_place_and_reason),
         cmocka_unit_test(test_a_refused_item_becomes_a_comment_with_the_error_of_the_loader),
         cmocka_unit_test(test_the_last_of_several_values_counts),

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Validation. Unbound validates if its module is loaded, which is the default, and a trust anchor
+ * is given. nailup has the root's anchors built in, so dnssec.validate alone decides here.
+ */
+#include "import/unbound_maps.h"
+
+#include <string.h>
+
+static const char mode_path[] = "dnssec.validate";
+
+void map_modules(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map->modules = (struct unbound_value){NULL, statement->args[0], statement->origin};
+}
+
+void map_permissive(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (!map_take_flag(map, statement, &map->is_permissive))
+        return;
+    map->permissive_origin = statement->origin;
+}
+
+void map_anchor(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word = map_word(map, statement, statement->args[0]);
+    if (word)
+        draft_add(map->draft, statement->word->path, word, statement->origin);
+    map->anchor_origin = statement->origin;
+}
+
+void map_anchor_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *name = statement->args[0], *path = statement->word->path;
+    if (!*name)
+        return;
+    if (draft_get(map->draft, path)) {
+        map_note(map, statement,
+                 "Not imported: nailup takes one file; append the records of this one to it.");
+        return;
+    }
+    if (*name != '/')
+        name = draft_format(map->draft, "%s/%s", map->source->directory, name);
+    const char *word = map_word(map, statement, name);
+    if (word)
+        draft_set(map->draft, path, word, statement->origin);
+    map->anchor_origin = statement->origin;
+    if (strcmp(statement->word->name, "auto-trust-anchor-file") == 0)
+        map_note(map, statement,
+                 "nailupd reads this file, but does not keep it current (RFC 5011). Let a package "
+                 "such as dns-root-data do that, or leave the file out to use the built-in anchors "
+                 "of the root.");
+}
+
+static bool is_module(char c)
+{
+    return c != '\0' && c != ' ' && c != '\t';
+}
+
+static bool has_validator(const char *modules)
+{
+    static const char name[] = "validator";
+    for (const char *at = modules; *at;) {
+        size_t len = 0;
+        while (is_module(at[len]))
+            len++;
+        if (len == sizeof(name) - 1 && memcmp(at, name, len) == 0)
+            return true;
+        at += len ? len : 1;
+    }
+    return false;
+}
+
+void map_end_dnssec(struct unbound_map_state *map)
+{
+    const struct draft_origin *origin =
+        map->modules.origin ? map->modules.origin : map->anchor_origin;
+    if (map->modules.origin && !has_validator(map->modules.text)) {
+        draft_set(map->draft, mode_path, "no", origin);
+        return;
+    }
+    if (map->is_permissive)
+        draft_set(map->draft, mode_path, "log", map->permissive_origin);
+    else if (origin)
+        draft_set(map->draft, mode_path, "yes", origin);
+    if (map->modules.origin && !map->anchor_origin)
+        draft_note(map->draft, map->modules.origin,
+                   "Unbound validates nothing without a trust anchor. nailup has those of the root "
+                   "built in, so it does validate; dnssec.validate: no prevents that.");
+}
