@@ -18,7 +18,10 @@
 #include "base/file.h"
 #include "config/kind.h"
 #include "config/place.h"
+#include "dns/rrtype.h"
+#include "validate/algorithm.h"
 #include "validate/anchor_file.h"
+#include "validate/dnskey.h"
 
 static const struct place dnssec = {.key = "dnssec"};
 
@@ -141,17 +144,45 @@ void config_read_anchor_file(struct loader *loader)
 
 /* ---- the whole ---- */
 
+static bool is_usable(const struct anchor_record *record, bool allow_sha1)
+{
+    struct ds ds;
+    struct dnskey key;
+    if (record->type == RRTYPE_DS)
+        return ds_read(&ds, record->rdata) && algorithm_is_supported(ds.algorithm, allow_sha1) &&
+               algorithm_is_digest_supported(ds.digest_type);
+    return dnskey_read(&key, record->rdata) && algorithm_is_supported(key.algorithm, allow_sha1);
+}
+
+/* Warns of a zone whose anchors have only algorithms and digests that do not count. */
+static void warn_of_unusable(struct loader *loader, const struct anchor *anchor)
+{
+    static const char key[] = "dnssec.trust-anchors", file_key[] = "dnssec.trust-anchor-file";
+    char zone[NAME_TEXT_MAX];
+    for (size_t i = 0; i < anchor->count; i++)
+        if (is_usable(&anchor->record[i], loader->config->route.validation.allow_sha1))
+            return;
+    loader_warn(loader, config_is_given(loader->config, key) ? key : file_key,
+                "no anchor of %.100s has an algorithm and a digest that count, so this zone is "
+                "treated as unsigned; name another key of it",
+                name_format(anchor->zone, zone));
+}
+
 void config_warn_of_anchors(struct loader *loader)
 {
     static const char *const keys[] = {"dnssec.trust-anchors", "dnssec.trust-anchor-file",
                                        "dnssec.negative-trust-anchors"};
     const struct config *config = loader->config;
+    for (size_t i = 0; i < anchors_count(config->anchors); i++)
+        if (anchors_at(config->anchors, i)->kind == ANCHOR_TRUSTED)
+            warn_of_unusable(loader, anchors_at(config->anchors, i));
     if (config->route.validation.mode != VALIDATE_NO)
         return;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (config_is_given(config, keys[i]))
             loader_warn(loader, keys[i],
-                        "has no effect while dnssec.validate is no; write validate: yes or log");
+                        "%s has no effect while dnssec.validate is no; write validate: yes or log",
+                        keys[i]);
 }
 
 static enum err add_negative(struct anchors *anchors, const struct config_names *names)

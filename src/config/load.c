@@ -172,12 +172,12 @@ static void load_tree(struct loader *loader, struct span text)
         config_check_files(loader);
     if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
         config_warn_of_hints(loader);
-    if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
-        config_warn_of_anchors(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
     if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_read_anchor_file(loader);
+    if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
+        config_warn_of_anchors(loader);
     loader->root = NULL;
     includes_free(includes);
     yaml_tree_free(tree);

@@ -37,7 +37,8 @@ static const char other_record[] = "is a record of another type or class; leave 
                                    "records of class IN in it";
 static const char unfit_record[] =
     "may not be a trust anchor: the digest of a DS record must have its full length, and a DNSKEY "
-    "record needs the zone bit (256 or 257), protocol 3, and no revoke bit; replace it";
+    "record needs the zone bit (256 or 257), protocol 3, no revoke bit, and a whole key; replace "
+    "it";
 static const char too_many[] = "is one record or zone too many; a zone may have 32 records";
 static const char too_long[] = "is a record of more than 16 KiB; remove it";
 static const char open_paren[] = "has a parenthesis that is not closed; was the file cut off?";

@@ -207,30 +207,30 @@ static enum err anchors_append_record(struct anchors *anchors, struct anchor *an
 
 static bool is_whole_ds(struct span rdata)
 {
-    enum { FIXED = 4 };
-    if (rdata.len <= FIXED)
+    struct ds ds;
+    if (!ds_read(&ds, rdata))
         return false;
-    size_t digest = rdata.len - FIXED;
-    switch (rdata.data[3]) {
+    switch (ds.digest_type) {
     case DIGEST_SHA1:
-        return digest == 20;
+        return ds.digest.len == 20;
     case DIGEST_SHA256:
     case DIGEST_GOST:
-        return digest == 32;
+        return ds.digest.len == 32;
     case DIGEST_SHA384:
-        return digest == 48;
+        return ds.digest.len == 48;
     default:
-        return true;
+        return ds.digest.len > 0;
     }
 }
 
+/* A key of an unknown algorithm may be of any form. */
 static bool is_signing_key(struct span rdata)
 {
-    enum { FIXED = 4 };
-    if (rdata.len <= FIXED)
+    struct dnskey key;
+    if (!dnskey_read(&key, rdata) || key.key.len == 0 || !dnskey_may_sign(&key))
         return false;
-    struct dnskey key = {.flags = get_u16(rdata.data), .protocol = rdata.data[2]};
-    return dnskey_may_sign(&key);
+    return !algorithm_is_supported(key.algorithm, true) ||
+           algorithm_key_is_sound(key.algorithm, key.key.data, key.key.len);
 }
 
 static bool may_anchor(uint16_t type, struct span rdata)

@@ -183,7 +183,7 @@ static void test_a_record_that_is_no_anchor_is_reported_with_its_place(void **st
         "format, such as \". IN DS 38696 8 2 683D2D0A...\"\n"
         "f:5:7: error: dnssec.trust-anchors[2]: may not be a trust anchor: the digest of "
         "a DS record must have its full length, and a DNSKEY record needs the zone bit "
-        "(256 or 257), protocol 3, and no revoke bit; replace it\n"
+        "(256 or 257), protocol 3, no revoke bit, and a whole key; replace it\n"
         "f:6:7: error: dnssec.trust-anchors[3]: takes a DS or DNSKEY record in one line, "
         "not a mapping\n"
         "f:7:7: error: dnssec.trust-anchors[4]: has no trust anchor; write a DS or DNSKEY "
@@ -278,6 +278,46 @@ static void test_a_file_that_cannot_be_read_whole_is_an_error(void **state)
     expect_file_error("/tmp", " is not a regular file");
 }
 
+/* ---- warnings ---- */
+
+static void expect_warnings(const char *text, const char *warnings)
+{
+    struct config *config = load_fine(text);
+    struct span span = buf_span(&config->warnings);
+    char *shown = strndup(span.len ? (const char *)span.data : "", span.len);
+    assert_string_equal(shown, warnings);
+    free(shown);
+    config_free(config);
+}
+
+static void test_anchors_without_effect_get_a_warning(void **state)
+{
+    (void)state;
+    expect_warnings("dnssec: {validate: no, negative-trust-anchors: [a]}\n",
+                    "f:1:24: warning: dnssec.negative-trust-anchors has no effect while "
+                    "dnssec.validate is no; write validate: yes or log\n");
+    expect_warnings("dnssec: {validate: log, negative-trust-anchors: [a]}\n", "");
+}
+
+#define UNSIGNED                                                                                   \
+    "no anchor of a. has an algorithm and a digest that count, so this zone is treated as "        \
+    "unsigned; name another key of it\n"
+
+static void test_anchors_of_unknown_algorithms_get_a_warning(void **state)
+{
+    (void)state;
+    expect_warnings("dnssec: {validate: yes, trust-anchors: [a. DS 7 253 2 " DIGEST "]}\n",
+                    "f:1:25: warning: " UNSIGNED);
+    expect_warnings("dnssec: {validate: yes, trust-anchors: [a. DS 7 13 9 AB]}\n",
+                    "f:1:25: warning: " UNSIGNED);
+    expect_warnings("dnssec: {validate: yes, trust-anchors: [a. DS 7 7 2 " DIGEST "]}\n",
+                    "f:1:25: warning: " UNSIGNED);
+    expect_warnings(
+        "dnssec: {validate: yes, trust-anchors: [a. DS 7 13 9 AB, a. DS 7 13 2 " DIGEST "]}\n", "");
+    expect_warnings("dnssec: {validate: yes, sha1: yes, trust-anchors: [a. DS 7 7 2 " DIGEST "]}\n",
+                    "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_a_file_of_another_zone_leaves_the_builtin_root),
         cmocka_unit_test(test_a_file_of_the_root_replaces_the_builtin_anchors),
         cmocka_unit_test(test_a_file_that_cannot_be_read_whole_is_an_error),
+        cmocka_unit_test(test_anchors_without_effect_get_a_warning),
+        cmocka_unit_test(test_anchors_of_unknown_algorithms_get_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

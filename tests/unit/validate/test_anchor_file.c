@@ -163,6 +163,7 @@ static void test_a_file_that_is_cut_off_is_an_error(void **state)
     expect_fault(ROOT_DS "\nexample. IN DS 7 13 2 683D2D0A\n", 2, "full length");
     expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3 13\n", 2, "is no DS or DNSKEY record");
     expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3\n", 2, "is no DS or DNSKEY record");
+    expect_fault("example. IN DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0d\n", 1, "whole key");
     expect_fault("", 0, "no trust anchor");
     expect_fault("; only a comment\n\n", 0, "no trust anchor");
 }

@@ -198,6 +198,7 @@ static void test_only_records_that_may_sign_are_anchors(void **state)
     expect_unfit(RRTYPE_DNSKEY, key(1, 3));          /* no zone key */
     expect_unfit(RRTYPE_DNSKEY, key(257, 2));
     expect_unfit(RRTYPE_DNSKEY, span_of(key(257, 3).data, 4));
+    expect_unfit(RRTYPE_DNSKEY, span_of(key(257, 3).data, 67)); /* no P-256 key */
     expect_unfit(RRTYPE_DNSKEY, span_of("", 0));
     expect_unfit(RRTYPE_DS, span_of(ds(1).data, 35)); /* half a digest */
     expect_unfit(RRTYPE_DS, span_of(ds(1).data, 4));
