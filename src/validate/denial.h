@@ -55,7 +55,7 @@ enum denial_result denial_of_name(const struct denial *denial, struct name name)
 enum denial_result denial_of_type(const struct denial *denial, struct name name, uint16_t type);
 
 /* The answer for the name was expanded from the wildcard below the closest encloser, which has
- *  labels: the next closer name does not exist (trap 4). */
+ * this many labels: the next closer name does not exist (trap 4). */
 enum denial_result denial_of_next_closer(const struct denial *denial, struct name name,
                                          unsigned labels);
 

@@ -46,13 +46,16 @@ enum { VALIDATION_UNITS_MAX = 800 };
 
 /* The memory of a worker that every message uses again. A validation that waits loses it. */
 struct validation_space {
-    uint64_t owner; /* serial of the validation whose message was read last */
-    struct rrsets sets;
+    uint64_t owner;      /* serial of the validation whose message was read last */
+    struct rrsets sets;  /* of that message */
+    struct rrsets other; /* of the last answer that an event brought */
     uint16_t key_count;
-    struct dnskey key[VALIDATION_KEYS_MAX]; /* of keys_zone */
-    struct name keys_zone;
-    uint8_t keys_zone_wire[NAME_WIRE_MAX];
-    uint8_t keys_bytes[MESSAGE_MAX]; /* the message that the keys borrow from */
+    uint16_t ds_count;
+    uint8_t keys_zone_len, ds_zone_len; /* 0: none are at hand */
+    struct dnskey key[VALIDATION_KEYS_MAX];
+    struct ds ds[VALIDATION_DS_MAX];
+    uint8_t keys_zone[NAME_WIRE_MAX], ds_zone[NAME_WIRE_MAX];
+    uint8_t keys_bytes[MESSAGE_MAX], ds_bytes[MESSAGE_MAX]; /* key and ds borrow from these */
     uint8_t signed_bytes[CANONICAL_MAX];
 };
 
@@ -60,8 +63,9 @@ struct validation_space {
 struct validation_view {
     const struct message *message;   /* as a server sent it; its bytes outlive the validation */
     const struct question *question; /* in lower case */
-    enum answer_kind kind;   /* POSITIVE (an alias that leads out of it too), NODATA, NXDOMAIN */
-    struct name end;         /* the last name of the alias chain; the QNAME without aliases */
+    enum answer_kind kind;           /* POSITIVE, NODATA or NXDOMAIN */
+    bool leads_out;  /* POSITIVE: the alias chain leads to a name that another message is for */
+    struct name end; /* the last name of the alias chain; the QNAME without aliases */
     struct name asked_zone;  /* of the servers that answered; a forwarder: its zone's name */
     bool zone_is_configured; /* the operator named the servers of asked_zone, which is not the root
                               */
@@ -77,7 +81,7 @@ struct validation_view {
 struct verdict {
     enum security security;
     uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */
-    const char *fault;   /* static text of a BOGUS verdict: "signature expired"; "" otherwise */
+    const char *fault;   /* static text of a BOGUS verdict: "a signature has expired"; else "" */
     uint32_t since_s;    /* of an expired signature: since when; else 0 */
     uint32_t ttl_max_s;  /* SECURE: no record lives longer */
     bool is_private;     /* INSECURE: the parent denies this configured zone, so it is private */
@@ -104,7 +108,7 @@ struct validation_step {
 
 enum validation_event_kind {
     VALIDATION_STARTED,
-    VALIDATION_RESUMED,  /* VERIFY was put off, and the space was lost: the step comes again */
+    VALIDATION_RESUMED,  /* the VERIFY step was put off: a step that leads to it comes again */
     VALIDATION_ANSWERED, /* answer: its question is the step's; borrowed for the call */
     VALIDATION_UNKNOWN,  /* KEYS with only_known: not in the cache */
     VALIDATION_FAILED,   /* KEYS, DS: the question has no answer */
@@ -118,38 +122,37 @@ struct validation_event {
     bool is_right;
 };
 
-enum validation_target {
-    VALIDATION_PENDING,
-    VALIDATION_GOOD,
-    VALIDATION_UNSIGNED,
-    VALIDATION_IGNORED
-};
-
-/* Has no pointers, so a copy of it is a validation too (trap 8). About 700 bytes. */
+/* The state of one validation. It has no pointers, so a copy of it is a validation too (trap 8).
+ * All members are private to validation.c. A set of RRsets is a mask of their indexes. */
 struct validation {
-    uint64_t serial; /* validation_begin()'s; unique in its worker */
-    /* private to validation.c */
+    uint64_t serial;
     uint8_t state;
-    uint8_t steps;
-    uint8_t failures;
-    uint8_t target; /* the RRset that is judged */
-    uint8_t target_failures;
-    uint8_t sig, key;    /* of the next VERIFY */
-    uint8_t walk_labels; /* labels of the deepest name on the walk that was decided */
-    bool is_insecure;
-    bool used_hint;
-    uint8_t signer_labels;
-    uint8_t asked_labels; /* of the zone of the last KEYS or DS step */
+    uint8_t steps;           /* KEYS and DS steps so far */
+    uint8_t failures;        /* wrong signatures */
+    uint8_t target;          /* index of the RRset that is judged, or VALIDATION_END */
+    uint8_t target_failures; /* of these, of this RRset */
+    uint8_t sig, key;        /* the pair to try next; sig counts the usable ones */
+    uint8_t walk_labels;     /* the walk has decided about the suffix with this many labels */
+    uint8_t zone_labels;     /* of the name in the last KEYS or DS step, a suffix of name */
+    uint8_t fault;           /* the first fault of an RRset without a good signature */
+    bool is_oversize;        /* more records than are validated */
+    bool used_hint;          /* the walk has looked at the asked zone */
+    bool is_insecure;        /* some part of the answer is */
+    bool is_private;
+    bool end_was_walked;
     uint16_t insecure_ede;
-    uint32_t ttl_max_s;
-    uint32_t secure;              /* a bit for each RRset with a verified signature */
-    uint32_t expanded;            /* a bit for each RRset that was expanded from a wildcard */
-    uint32_t dropped;             /* a bit for each RRset that does not count */
-    uint8_t encloser[RRSETS_MAX]; /* labels of the closest encloser of an expanded RRset */
-    uint8_t fault;                /* of the best candidate */
+    uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;
-    uint8_t name_len; /* the name that the signer and the walk are suffixes of */
-    uint8_t name[NAME_WIRE_MAX];
+    uint32_t ttl_max_s;
+    uint32_t needed;   /* RRsets that must be secure */
+    uint32_t optional; /* proofs, which may be bad as long as the others suffice */
+    uint32_t decided;
+    uint32_t secure;                     /* with a verified signature */
+    uint32_t expanded;                   /* from a wildcard */
+    uint8_t signer_labels[RRSETS_MAX];   /* of secure RRsets */
+    uint8_t encloser_labels[RRSETS_MAX]; /* of expanded ones */
+    uint8_t name_len;
+    uint8_t name[NAME_WIRE_MAX]; /* of the target */
 };
 
 /* Begins. serial is not 0 and was not used before in this worker. */

@@ -1,0 +1,854 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Judges one RRset after the other, the answer's first, and then the proofs. Each RRset leads to
+ * the keys of its signer. An RRset without a usable signature leads to a walk down from the anchor,
+ * which looks for an insecure zone.
+ *
+ * Invariant: only on_verified() adds to `secure`.
+ */
+#include "validate/validation.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/edns.h"
+#include "dns/rrtype.h"
+#include "validate/algorithm.h"
+#include "validate/denial.h"
+#include "validate/fault.h"
+#include "validate/needs.h"
+#include "validate/trust.h"
+
+/* What the next event answers. */
+enum state {
+    STATE_STARTING,
+    STATE_KNOWN_KEYS, /* KEYS with only_known */
+    STATE_SIGNER_DS,  /* DS of a signer whose keys are not known */
+    STATE_KEYS,       /* KEYS of a signer with DS records */
+    STATE_OWN_DS,     /* DS of the zone whose DNSKEY RRset is judged */
+    STATE_VERIFYING,
+    STATE_WALKING, /* DS of a name on the walk */
+    STATE_ENDED,
+};
+
+/* validation.target: the name at the end of the alias chain instead of an RRset. */
+enum { VALIDATION_END = 0xff };
+
+/* One call of validation_next(). */
+struct call {
+    struct validation *v;
+    const struct validation_view *view;
+    struct validation_step *out;
+};
+
+/* How a function that looks for the next step ends. */
+enum progress {
+    PROGRESS_DECIDED, /* the target is decided: go on with the next */
+    PROGRESS_STEP,    /* *out is set */
+};
+
+static uint32_t bit(unsigned at)
+{
+    return UINT32_C(1) << at;
+}
+
+static const struct rrset *target_set(const struct call *call)
+{
+    return &call->view->space->sets.set[call->v->target];
+}
+
+static struct name target_name(const struct call *call)
+{
+    return (struct name){call->v->name, call->v->name_len};
+}
+
+static uint16_t target_type(const struct call *call)
+{
+    return call->v->target == VALIDATION_END ? call->view->question->type : target_set(call)->type;
+}
+
+/* A DS RRset belongs to the zone above its owner (RFC 4035 section 2.4). */
+static struct name home_of(struct name owner, uint16_t type)
+{
+    return type == RRTYPE_DS ? name_parent(owner) : owner;
+}
+
+static const struct anchor *target_anchor(const struct call *call)
+{
+    return anchors_find(call->view->anchors, home_of(target_name(call), target_type(call)));
+}
+
+static bool is_trusted(const struct anchor *anchor)
+{
+    return anchor && anchor->kind == ANCHOR_TRUSTED;
+}
+
+/* ---- verdicts ---- */
+
+static void set_zone(struct verdict *verdict, struct name zone)
+{
+    memcpy(verdict->zone, zone.wire, zone.len);
+    verdict->zone_len = zone.len;
+}
+
+static enum progress end_as(struct call *call, enum security security, struct name zone,
+                            uint16_t ede)
+{
+    call->v->state = STATE_ENDED;
+    call->out->kind = VALIDATION_VERDICT;
+    struct verdict *verdict = &call->out->verdict;
+    memset(verdict, 0, offsetof(struct verdict, zone));
+    verdict->security = security;
+    verdict->ede = ede;
+    verdict->fault = "";
+    verdict->ttl_max_s = call->v->ttl_max_s;
+    verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
+    set_zone(verdict, zone);
+    return PROGRESS_STEP;
+}
+
+static enum progress end_bogus_at(struct call *call, enum fault fault, struct name zone)
+{
+    end_as(call, SECURITY_BOGUS, zone, fault_ede(fault));
+    struct verdict *verdict = &call->out->verdict;
+    verdict->fault = fault_words(fault);
+    verdict->since_s = fault == FAULT_EXPIRED ? call->v->fault_since_s : 0;
+    verdict->is_spent = fault == FAULT_COST;
+    return PROGRESS_STEP;
+}
+
+/* The zone at fault is the signer of the last KEYS or DS step, or else the asked zone. */
+static enum progress end_bogus(struct call *call, enum fault fault)
+{
+    const struct validation *v = call->v;
+    struct name zone = call->view->asked_zone;
+    if (v->steps && v->name_len)
+        zone = name_suffix(target_name(call), v->zone_labels);
+    return end_bogus_at(call, fault, zone);
+}
+
+/* Keys or DS records could not be had. Their own failure says more than "unreachable". */
+static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t ede)
+{
+    bool is_dnssec = ede == EDE_DNSSEC_BOGUS ||
+                     (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
+                     ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
+    end_bogus(call, fault);
+    if (is_dnssec)
+        call->out->verdict.ede = ede;
+    else
+        call->out->verdict.is_unreachable = true;
+    return PROGRESS_STEP;
+}
+
+/* ---- the fate of a target ---- */
+
+static enum progress target_done(struct call *call)
+{
+    if (call->v->target != VALIDATION_END)
+        call->v->decided |= bit(call->v->target);
+    return PROGRESS_DECIDED;
+}
+
+static bool target_is_proof(const struct call *call)
+{
+    return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
+}
+
+/* A proof from an insecure zone matters only where that zone is the one of the denied name. */
+static enum progress target_insecure(struct call *call, uint16_t ede)
+{
+    struct validation *v = call->v;
+    struct name zone = name_suffix(target_name(call), v->zone_labels);
+    if (target_is_proof(call) && !name_is_below(call->view->end, zone))
+        return target_done(call);
+    v->is_insecure = true;
+    if (v->insecure_ede == EDE_NONE)
+        v->insecure_ede = ede;
+    return target_done(call);
+}
+
+/* A bad proof is dropped, because the others may suffice. */
+static enum progress target_bogus(struct call *call, enum fault fault)
+{
+    if (!target_is_proof(call))
+        return end_bogus(call, fault);
+    if (call->v->fault == FAULT_NONE)
+        call->v->fault = (uint8_t)fault;
+    return target_done(call);
+}
+
+/* ---- steps ---- */
+
+static enum progress need(struct call *call, enum validation_step_kind kind, enum state state,
+                          unsigned labels)
+{
+    struct validation *v = call->v;
+    if (v->steps == VALIDATION_STEPS_MAX)
+        return end_bogus(call, FAULT_COST);
+    v->steps++;
+    v->state = (uint8_t)state;
+    v->zone_labels = (uint8_t)labels;
+    call->out->kind = kind;
+    call->out->only_known = state == STATE_KNOWN_KEYS;
+    call->out->zone = name_suffix(target_name(call), labels);
+    return PROGRESS_STEP;
+}
+
+/* ---- the walk to an insecure zone ---- */
+
+/* The deepest name that the walk may look at. */
+static unsigned walk_limit(const struct call *call)
+{
+    return name_label_count(home_of(target_name(call), target_type(call)));
+}
+
+/* The asked zone is a good guess: often it is the insecure one, and one look finds it. */
+static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
+{
+    const struct validation_view *view = call->view;
+    struct name zone = view->asked_zone;
+    bool is_known = view->zone_is_cut || view->zone_is_configured;
+    return is_known && !call->v->used_hint && zone.len > anchor->zone.len &&
+           name_is_below(zone, anchor->zone) &&
+           name_is_below(home_of(target_name(call), target_type(call)), zone);
+}
+
+static enum progress walk_on(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct anchor *anchor = target_anchor(call);
+    if (hint_is_useful(call, anchor)) {
+        v->used_hint = true;
+        return need(call, VALIDATION_DS, STATE_WALKING, name_label_count(call->view->asked_zone));
+    }
+    unsigned next = v->walk_labels + 1u;
+    if (next > walk_limit(call)) {
+        enum fault fault = v->target == VALIDATION_END ? FAULT_NO_PROOF : FAULT_NO_SIGNATURE;
+        return target_bogus(call, v->fault != FAULT_NONE ? (enum fault)v->fault : fault);
+    }
+    return need(call, VALIDATION_DS, STATE_WALKING, next);
+}
+
+/* Finds out whether the target is in an insecure zone. If not, it is bogus. */
+static enum progress walk_begin(struct call *call)
+{
+    struct validation *v = call->v;
+    v->walk_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
+    v->used_hint = false;
+    return walk_on(call);
+}
+
+/* Whether the last DS step was about the zone that the operator configured, and not about a name
+ * below it. */
+static bool asked_about_configured(const struct call *call)
+{
+    const struct validation_view *view = call->view;
+    return view->zone_is_configured && !name_is_root(view->asked_zone) &&
+           name_equal(name_suffix(target_name(call), call->v->zone_labels), view->asked_zone);
+}
+
+/* Only the operator can have configured a zone that its parent denies. */
+static enum progress target_private(struct call *call)
+{
+    call->v->is_private = true;
+    return target_insecure(call, EDE_NONE);
+}
+
+/* Reads what an event says about the DS records of the last step's zone. */
+static enum trust read_ds(struct call *call, const struct validation_event *event, uint16_t *ede)
+{
+    const struct validation_view *view = call->view;
+    struct name zone = name_suffix(target_name(call), call->v->zone_labels);
+    *ede = event->ede;
+    if (event->kind != VALIDATION_ANSWERED)
+        return TRUST_NONE;
+    return trust_read_ds(view->space, view, zone, event->answer, ede);
+}
+
+/* The name is no zone cut, as far as its zone says. */
+static enum progress walk_past(struct call *call, bool exists)
+{
+    struct validation *v = call->v;
+    bool was_hint = v->used_hint && v->zone_labels != v->walk_labels + 1u;
+    if (asked_about_configured(call))
+        return target_private(call);
+    if (was_hint)
+        return walk_on(call);
+    if (!exists)
+        return target_bogus(call, FAULT_NO_SIGNATURE);
+    v->walk_labels = v->zone_labels;
+    return walk_on(call);
+}
+
+static enum progress on_walk_ds(struct call *call, const struct validation_event *event)
+{
+    struct validation *v = call->v;
+    uint16_t ede;
+    switch (read_ds(call, event, &ede)) {
+    case TRUST_INSECURE:
+        return target_insecure(call, ede);
+    case TRUST_SECURE:
+        v->walk_labels = v->zone_labels;
+        return walk_on(call);
+    case TRUST_NO_CUT:
+        return walk_past(call, true);
+    case TRUST_NO_NAME:
+        return walk_past(call, false);
+    case TRUST_NONE:
+        break;
+    }
+    if (asked_about_configured(call))
+        return target_insecure(call, EDE_NONE);
+    return end_unfetched(call, FAULT_NO_DS, ede);
+}
+
+/* ---- the signatures of the target ---- */
+
+static bool is_self_signed(const struct rrsig *sig, struct name owner)
+{
+    return name_equal(sig->signer, owner);
+}
+
+/* Whether this signature may count, without cryptography. */
+static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
+                            const struct anchor *anchor)
+{
+    struct name owner = target_name(call);
+    uint16_t type = target_set(call)->type;
+    switch (rrsig_check(sig, owner, type, &call->view->clock)) {
+    case RRSIG_EXPIRED:
+        return FAULT_EXPIRED;
+    case RRSIG_NOT_YET_VALID:
+        return FAULT_NOT_YET_VALID;
+    case RRSIG_ENDS_BEFORE_IT_BEGINS:
+        return FAULT_ENDS_FIRST;
+    case RRSIG_LABELS:
+        return FAULT_LABELS;
+    case RRSIG_UNRELATED:
+        return FAULT_SIGNER;
+    case RRSIG_USABLE:
+        break;
+    }
+    if (!name_is_below(sig->signer, anchor->zone) ||
+        (type == RRTYPE_DNSKEY && !is_self_signed(sig, owner)))
+        return FAULT_SIGNER;
+    bool is_whole = type == RRTYPE_DNSKEY || type == RRTYPE_DS;
+    return is_whole && rrsig_is_expanded(sig, owner) ? FAULT_LABELS : FAULT_NONE;
+}
+
+static void note_fault(struct validation *v, enum fault fault, const struct rrsig *sig)
+{
+    if (v->fault != FAULT_NONE)
+        return;
+    v->fault = (uint8_t)fault;
+    v->fault_since_s = fault == FAULT_EXPIRED ? sig->expiration : 0;
+}
+
+/* Finds the usable signature with this number; all of one signer count, the first usable one
+ * chooses it. */
+static bool find_sig(struct call *call, unsigned number, struct rrsig *out)
+{
+    const struct rrsets *sets = &call->view->space->sets;
+    const struct rrset *set = target_set(call);
+    const struct anchor *anchor = target_anchor(call);
+    struct name signer = {0};
+    unsigned count = 0, seen = 0;
+    for (uint16_t at = set->first_sig; at != RRSETS_NONE && seen < 2 * VALIDATION_SIGS_MAX;
+         at = sets->next[at], seen++) {
+        if (!rrsig_read(out, rrsets_rdata(sets, at)))
+            continue;
+        enum fault fault = sig_fault(call, out, anchor);
+        if (fault != FAULT_NONE) {
+            note_fault(call->v, fault, out);
+            continue;
+        }
+        if (signer.wire && !name_equal(signer, out->signer))
+            continue;
+        signer = out->signer;
+        if (count++ == number)
+            return number < VALIDATION_SIGS_MAX;
+    }
+    return false;
+}
+
+/* ---- keys ---- */
+
+static bool keys_are_of(const struct validation_space *space, struct name zone)
+{
+    return space->keys_zone_len &&
+           name_equal((struct name){space->keys_zone, space->keys_zone_len}, zone);
+}
+
+static bool is_keyset(const struct call *call)
+{
+    return target_set(call)->type == RRTYPE_DNSKEY;
+}
+
+/* The anchor of exactly this zone, or NULL. */
+static const struct anchor *anchor_at(const struct call *call, struct name zone)
+{
+    const struct anchor *anchor = anchors_find(call->view->anchors, zone);
+    return is_trusted(anchor) && name_equal(anchor->zone, zone) ? anchor : NULL;
+}
+
+/* Whether this key may have made the signature. The keys of a DNSKEY RRset need a DS record or an
+ * anchor. */
+static bool key_fits(struct call *call, const struct rrsig *sig, const struct dnskey *key)
+{
+    const struct validation_view *view = call->view;
+    if (key->tag != sig->tag || key->algorithm != sig->algorithm ||
+        !algorithm_is_supported(key->algorithm, view->allow_sha1) ||
+        !algorithm_key_is_sound(key->algorithm, key->key.data, key->key.len))
+        return false;
+    if (!dnskey_may_sign(key)) {
+        if (!(key->flags & DNSKEY_ZONE))
+            note_fault(call->v, FAULT_NO_ZONE_BIT, sig);
+        return false;
+    }
+    return !is_keyset(call) || trust_vouches(view->space, anchor_at(call, sig->signer), sig->signer,
+                                             key, view->units_left);
+}
+
+static enum progress verify_with(struct call *call, const struct rrsig *sig,
+                                 const struct dnskey *key)
+{
+    struct validation_space *space = call->view->space;
+    struct validation *v = call->v;
+    unsigned cost = algorithm_cost(key->algorithm, key->key.len);
+    if (*call->view->units_left < cost)
+        return end_bogus(call, FAULT_COST);
+    size_t len = canonical_write(space->signed_bytes, sizeof(space->signed_bytes), &space->sets,
+                                 target_set(call), sig);
+    if (!len)
+        return end_bogus(call, FAULT_SIZE);
+    *call->view->units_left -= cost;
+    v->charged = cost;
+    v->state = STATE_VERIFYING;
+    call->out->kind = VALIDATION_VERIFY;
+    call->out->zone = name_suffix(target_name(call), v->zone_labels);
+    call->out->job = (struct verify_job){
+        .algorithm = key->algorithm,
+        .key = key->key,
+        .data = span_of(space->signed_bytes, len),
+        .signature = sig->signature,
+    };
+    return PROGRESS_STEP;
+}
+
+/* The fault of an RRset whose signatures are usable, but no pair of them with a key is right. */
+static enum fault unfit_fault(const struct call *call)
+{
+    if (call->v->target_failures)
+        return FAULT_WRONG;
+    if (call->v->fault != FAULT_NONE)
+        return (enum fault)call->v->fault;
+    return is_keyset(call) ? FAULT_NO_DS_KEY : FAULT_NO_KEY;
+}
+
+/* Tries the pairs of a signature and a key from the cursor on; the keys are in the space. */
+static enum progress try_pairs(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_space *space = call->view->space;
+    struct rrsig sig;
+    for (; find_sig(call, v->sig, &sig); v->sig++, v->key = 0) {
+        unsigned tried = 0;
+        for (unsigned i = 0; i < space->key_count && tried < VALIDATION_TAG_KEYS_MAX; i++) {
+            const struct dnskey *key = &space->key[i];
+            if (key->tag != sig.tag || key->algorithm != sig.algorithm)
+                continue;
+            tried++;
+            if (i < v->key || !key_fits(call, &sig, key))
+                continue;
+            v->key = (uint8_t)i;
+            return verify_with(call, &sig, key);
+        }
+    }
+    return target_bogus(call, unfit_fault(call));
+}
+
+/* ---- the keys of the signer ---- */
+
+static enum progress signer_keys(struct call *call)
+{
+    return need(call, VALIDATION_KEYS, STATE_KEYS, call->v->zone_labels);
+}
+
+/* The target is a DNSKEY RRset, whose DS records or anchor are in the space. */
+static enum progress keyset_begin(struct call *call)
+{
+    trust_take_keys(call->view->space, target_set(call));
+    return try_pairs(call);
+}
+
+static enum progress judge_keyset(struct call *call)
+{
+    const struct anchor *anchor = anchor_at(call, target_name(call));
+    uint16_t ede;
+    if (!anchor)
+        return need(call, VALIDATION_DS, STATE_OWN_DS, name_label_count(target_name(call)));
+    if (!trust_read_anchor(call->view->space, anchor, call->view->allow_sha1, &ede))
+        return target_insecure(call, ede);
+    return keyset_begin(call);
+}
+
+/* The DS records were needed to trust the target's signer. */
+static enum progress on_ds(struct call *call, const struct validation_event *event)
+{
+    uint16_t ede;
+    enum trust trust = read_ds(call, event, &ede);
+    if (trust == TRUST_SECURE)
+        return call->v->state == STATE_OWN_DS ? keyset_begin(call) : signer_keys(call);
+    if (trust == TRUST_INSECURE)
+        return target_insecure(call, ede);
+    if (asked_about_configured(call))
+        return trust == TRUST_NONE ? target_insecure(call, EDE_NONE) : target_private(call);
+    return trust == TRUST_NONE ? end_unfetched(call, FAULT_NO_DS, ede)
+                               : target_bogus(call, FAULT_SIGNER);
+}
+
+static enum progress on_keys(struct call *call, const struct validation_event *event)
+{
+    struct validation *v = call->v;
+    struct name zone = name_suffix(target_name(call), v->zone_labels);
+    enum trust trust = event->kind == VALIDATION_ANSWERED
+                           ? trust_read_keys(call->view->space, zone, event->answer)
+                           : TRUST_NONE;
+    switch (trust) {
+    case TRUST_SECURE:
+        return try_pairs(call);
+    case TRUST_INSECURE:
+        return target_insecure(call, event->answer->ede_count ? event->answer->ede[0] : EDE_NONE);
+    default:
+        break;
+    }
+    if (v->state == STATE_KNOWN_KEYS && event->kind != VALIDATION_FAILED)
+        return anchor_at(call, zone) ? signer_keys(call)
+                                     : need(call, VALIDATION_DS, STATE_SIGNER_DS, v->zone_labels);
+    return end_unfetched(call, FAULT_NO_KEYS, event->ede);
+}
+
+/* ---- one target ---- */
+
+static void set_target(struct call *call, unsigned target, struct name name)
+{
+    struct validation *v = call->v;
+    v->target = (uint8_t)target;
+    v->target_failures = v->sig = v->key = 0;
+    v->fault = target_is_proof(call) ? v->fault : FAULT_NONE;
+    memcpy(v->name, name.wire, name.len);
+    v->name_len = name.len;
+}
+
+/* Begins with the RRset, or begins again after the space was lost. */
+static enum progress judge_set(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct anchor *anchor = target_anchor(call);
+    struct rrsig sig;
+    v->zone_labels = (uint8_t)name_label_count(target_name(call));
+    if (!is_trusted(anchor))
+        return target_insecure(call, EDE_NONE);
+    if (!find_sig(call, 0, &sig))
+        return target_is_proof(call) ? target_done(call) : walk_begin(call);
+    v->zone_labels = (uint8_t)name_label_count(sig.signer);
+    if (is_keyset(call))
+        return judge_keyset(call);
+    if (keys_are_of(call->view->space, sig.signer))
+        return try_pairs(call);
+    return need(call, VALIDATION_KEYS, STATE_KNOWN_KEYS, v->zone_labels);
+}
+
+/* The signed TTL and the end of the signature bound the life of the RRset (RFC 4035 section
+ * 5.3.3). */
+static void bound_ttl(struct call *call, const struct rrsig *sig)
+{
+    const struct rrsets *sets = &call->view->space->sets;
+    const struct rrset *set = target_set(call);
+    uint32_t left_s = rrsig_seconds_left(sig, &call->view->clock);
+    call->v->ttl_max_s = MIN(call->v->ttl_max_s, left_s);
+    for (uint16_t at = set->first; at != RRSETS_NONE; at = sets->next[at])
+        if (sets->record[at].ttl > sig->original_ttl)
+            call->v->ttl_max_s = MIN(call->v->ttl_max_s, sig->original_ttl);
+}
+
+static enum progress on_verified(struct call *call, const struct validation_event *event)
+{
+    struct validation *v = call->v;
+    struct rrsig sig;
+    if (!event->is_right) {
+        v->failures++;
+        v->target_failures++;
+        if (v->target_failures == VALIDATION_SET_FAILURES_MAX)
+            return target_bogus(call, FAULT_WRONG);
+        if (v->failures == VALIDATION_FAILURES_MAX)
+            return end_bogus(call, FAULT_WRONG);
+        v->key++;
+        return try_pairs(call);
+    }
+    MUST(find_sig(call, v->sig, &sig));
+    v->secure |= bit(v->target);
+    v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);
+    if (rrsig_is_expanded(&sig, target_name(call))) {
+        v->expanded |= bit(v->target);
+        v->encloser_labels[v->target] = sig.labels;
+    }
+    bound_ttl(call, &sig);
+    return target_done(call);
+}
+
+/* ---- the proofs ---- */
+
+/* Collects the verified proofs of one zone. A proof that was expanded from a wildcard proves
+ * nothing. */
+static void collect(const struct call *call, struct denial *out, uint8_t owners[][NAME_WIRE_MAX],
+                    struct name zone)
+{
+    const struct validation *v = call->v;
+    const struct rrsets *sets = &call->view->space->sets;
+    out->zone = zone;
+    out->count = 0;
+    out->units_left = call->view->units_left;
+    for (unsigned i = 0; i < sets->count && out->count < DENIAL_RECORDS_MAX; i++) {
+        const struct rrset *set = &sets->set[i];
+        if (!(v->optional & v->secure & ~v->expanded & bit(i)))
+            continue;
+        struct name owner = rrsets_owner(sets, set, owners[out->count]);
+        if (!name_equal(name_suffix(owner, v->signer_labels[i]), zone))
+            continue;
+        out->at[out->count++] = (struct denial_record){
+            .owner = owner, .type = set->type, .rdata = rrsets_rdata(sets, set->first)};
+    }
+}
+
+/* Ends, or goes on where the proof suffices. */
+static enum progress use_proof(struct call *call, enum denial_result result, struct name zone)
+{
+    struct validation *v = call->v;
+    switch (result) {
+    case DENIAL_PROVEN:
+        return PROGRESS_DECIDED;
+    case DENIAL_OPT_OUT:
+        v->is_insecure = true;
+        return PROGRESS_DECIDED;
+    case DENIAL_ITERATIONS:
+        v->is_insecure = true;
+        v->insecure_ede = EDE_UNSUPPORTED_NSEC3_ITERATIONS;
+        return PROGRESS_DECIDED;
+    case DENIAL_SPENT:
+        return end_bogus_at(call, FAULT_COST, zone);
+    case DENIAL_UNPROVEN:
+        break;
+    }
+    return end_bogus_at(call, v->fault != FAULT_NONE ? (enum fault)v->fault : FAULT_NO_PROOF, zone);
+}
+
+/* Each RRset that was expanded from a wildcard needs a proof that no closer name exists. */
+static enum progress prove_expansions(struct call *call)
+{
+    const struct validation *v = call->v;
+    const struct rrsets *sets = &call->view->space->sets;
+    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX], wire[NAME_WIRE_MAX];
+    struct denial denial;
+    for (unsigned i = 0; i < sets->count; i++) {
+        if (!(v->needed & v->expanded & bit(i)))
+            continue;
+        struct name owner = rrsets_owner(sets, &sets->set[i], wire);
+        struct name zone = name_suffix(owner, v->signer_labels[i]);
+        collect(call, &denial, owners, zone);
+        enum denial_result result = denial_of_next_closer(&denial, owner, v->encloser_labels[i]);
+        if (use_proof(call, result, zone) == PROGRESS_STEP)
+            return PROGRESS_STEP;
+    }
+    return PROGRESS_DECIDED;
+}
+
+/* Returns the deepest zone at or above the name whose proofs were verified. False: none. */
+static bool find_proof_zone(const struct call *call, struct name name, struct name *out)
+{
+    const struct validation *v = call->v;
+    const struct rrsets *sets = &call->view->space->sets;
+    bool any = false;
+    unsigned labels = 0;
+    for (unsigned i = 0; i < sets->count; i++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        if (!(v->optional & v->secure & ~v->expanded & bit(i)))
+            continue;
+        struct name zone =
+            name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]);
+        if (!name_is_below(name, zone) || (any && v->signer_labels[i] < labels))
+            continue;
+        any = true;
+        labels = v->signer_labels[i];
+    }
+    *out = name_suffix(name, labels);
+    return any;
+}
+
+static enum progress prove_absence(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
+    struct denial denial;
+    struct name zone;
+    if (!find_proof_zone(call, home_of(view->end, view->question->type), &zone)) {
+        if (v->end_was_walked)
+            return PROGRESS_DECIDED;
+        v->end_was_walked = true;
+        set_target(call, VALIDATION_END, view->end);
+        return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
+    }
+    collect(call, &denial, owners, zone);
+    if (view->kind == ANSWER_NXDOMAIN)
+        return use_proof(call, denial_of_name(&denial, view->end), zone);
+    return use_proof(call, denial_of_type(&denial, view->end, view->question->type), zone);
+}
+
+/* ---- the whole ---- */
+
+/* The next RRset to judge: those of the answer come first, and proofs only where one is needed. */
+static bool next_target(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct rrsets *sets = &call->view->space->sets;
+    bool is_negative = call->view->kind != ANSWER_POSITIVE;
+    uint32_t open = v->needed & ~v->decided;
+    if (!open && !v->is_insecure && (is_negative || v->needed & v->expanded))
+        open = v->optional & ~v->decided;
+    if (!open)
+        return false;
+    uint8_t wire[NAME_WIRE_MAX];
+    unsigned at = (unsigned)__builtin_ctz(open);
+    set_target(call, at, rrsets_owner(sets, &sets->set[at], wire));
+    return true;
+}
+
+static enum progress conclude(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    bool is_negative = view->kind != ANSWER_POSITIVE;
+    MUST(!v->is_oversize || v->is_insecure);
+    if (!v->is_insecure && prove_expansions(call) == PROGRESS_STEP)
+        return PROGRESS_STEP;
+    if (!v->is_insecure && is_negative && prove_absence(call) == PROGRESS_STEP)
+        return PROGRESS_STEP;
+    if (v->is_insecure)
+        return end_as(call, SECURITY_INSECURE, view->asked_zone, v->insecure_ede);
+    if (!v->secure || v->needed & ~v->secure)
+        return end_bogus_at(call, FAULT_NO_SIGNATURE, view->asked_zone);
+    uint8_t wire[NAME_WIRE_MAX];
+    unsigned first = (unsigned)__builtin_ctz(v->secure);
+    struct name owner = rrsets_owner(&view->space->sets, &view->space->sets.set[first], wire);
+    return end_as(call, SECURITY_SECURE, name_suffix(owner, v->signer_labels[first]), EDE_NONE);
+}
+
+/* Goes on until a step is needed. */
+static void advance(struct call *call, enum progress progress)
+{
+    while (progress == PROGRESS_DECIDED)
+        progress = !call->v->is_oversize && next_target(call) ? judge_set(call) : conclude(call);
+}
+
+/* Reads the message into the space. False: it has more than is validated. */
+static bool read_message(const struct call *call)
+{
+    struct validation_space *space = call->view->space;
+    space->owner = 0;
+    space->keys_zone_len = space->ds_zone_len = 0;
+    if (!rrsets_read(&space->sets, call->view->message, RRCLASS_IN))
+        return false;
+    space->owner = call->v->serial;
+    return true;
+}
+
+/* An answer of any size may come from an insecure zone. */
+static enum progress start_oversize(struct call *call)
+{
+    call->v->is_oversize = true;
+    set_target(call, VALIDATION_END, call->view->question->name);
+    if (!is_trusted(target_anchor(call)))
+        return target_insecure(call, EDE_NONE);
+    call->v->fault = FAULT_SIZE;
+    return walk_begin(call);
+}
+
+static enum progress start(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    struct needs needs;
+    if (view->question->type == RRTYPE_RRSIG) /* signatures have no signatures */
+        return end_as(call, SECURITY_INSECURE, view->asked_zone, EDE_NONE);
+    if (view->space->owner != v->serial)
+        return start_oversize(call);
+    needs_find(&needs, &view->space->sets, view);
+    v->needed = needs.needed;
+    v->optional = needs.proofs;
+    return needs.is_sound ? PROGRESS_DECIDED : end_bogus(call, FAULT_ALIAS);
+}
+
+/* The units of a step that was put off are given back, because it comes again. */
+static enum progress resume(struct call *call)
+{
+    MUST(call->v->state == STATE_VERIFYING);
+    *call->view->units_left += call->v->charged;
+    return judge_set(call);
+}
+
+static enum progress take_event(struct call *call, const struct validation_event *event)
+{
+    if (event->kind == VALIDATION_RESUMED)
+        return resume(call);
+    switch ((enum state)call->v->state) {
+    case STATE_STARTING:
+        return start(call);
+    case STATE_KNOWN_KEYS:
+    case STATE_KEYS:
+        return on_keys(call, event);
+    case STATE_SIGNER_DS:
+    case STATE_OWN_DS:
+        return on_ds(call, event);
+    case STATE_VERIFYING:
+        return on_verified(call, event);
+    case STATE_WALKING:
+        return on_walk_ds(call, event);
+    case STATE_ENDED:
+        break;
+    }
+    MUST(!"a validation that has ended");
+    return PROGRESS_STEP;
+}
+
+void validation_begin(struct validation *validation, uint64_t serial)
+{
+    memset(validation, 0, offsetof(struct validation, name));
+    validation->serial = serial;
+    validation->insecure_ede = EDE_NONE;
+    validation->ttl_max_s = UINT32_MAX;
+}
+
+void validation_next(struct validation *validation, const struct validation_view *view,
+                     const struct validation_event *event, struct validation_step *out)
+{
+    struct call call = {.v = validation, .view = view, .out = out};
+    if (view->space->owner != validation->serial && !validation->is_oversize)
+        (void)!read_message(&call);
+    advance(&call, take_event(&call, event));
+}
+
+bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
+                             const struct rr *rr)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name owner = message_owner(sets->message, rr, wire);
+    uint16_t type = rr->type;
+    struct rrsig sig;
+    if (type == RRTYPE_RRSIG && rrsig_read(&sig, message_rdata(sets->message, rr)))
+        type = sig.covered;
+    const struct rrset *set = rrsets_find(sets, rr->section, owner, type);
+    return set && validation->secure & bit((unsigned)(set - sets->set));
+}
