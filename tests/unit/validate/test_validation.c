@@ -1,0 +1,823 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/validate/zones.h"
+
+/* The verdict about one message, with the steps that led to it. */
+
+#define WWW QUESTION("www.example.", A)
+#define ADDRESS "www.example. 300 IN A 192.0.2.1"
+#define GOOD_SIG SIG("www.example.", "A", "example.")
+
+static enum security judge_address(const char *record, const char *sig)
+{
+    return zones_judge(WWW, ANSWER_POSITIVE, "example.",
+                       (struct sections){.answer = {record, sig}});
+}
+
+#define ASSERT_BOGUS(security, code)                                                               \
+    do {                                                                                           \
+        assert_int_equal(security, SECURITY_BOGUS);                                                \
+        assert_int_equal(zones.verdict.ede, code);                                                 \
+        assert_string_not_equal(zones.verdict.fault, "");                                          \
+    } while (0)
+
+/* ---- keys ---- */
+
+static void test_a_signed_answer_is_secure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    assert_string_equal(zones.words, "known example., ds example., keys example., right example.");
+    assert_int_equal(zones.verdict.ede, EDE_NONE);
+    assert_int_equal(zones.verdict.zone_len, 9);
+}
+
+static void test_known_keys_need_no_other_step(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[1].is_cached = true;
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    assert_string_equal(zones.words, "known example., right example.");
+}
+
+static void test_one_look_at_the_keys_serves_all_sets_of_a_zone(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        zones_judge(QUESTION("www.example.", ANY), ANSWER_POSITIVE, "example.",
+                    (struct sections){.answer = {ADDRESS, GOOD_SIG, "www.example. 300 IN TXT x",
+                                                 SIG("www.example.", "TXT", "example.")}}),
+        SECURITY_SECURE);
+    assert_string_equal(
+        zones.words, "known example., ds example., keys example., right example., right example.");
+}
+
+static void test_the_keys_of_an_anchor_need_no_ds(void **state)
+{
+    (void)state;
+    assert_int_equal(zones_judge(QUESTION("example.", DS), ANSWER_POSITIVE, ".",
+                                 (struct sections){
+                                     .answer = {zones_ds("example.", 13, 2),
+                                                SIG("example.", "DS", ".", .original_ttl = 3600)}}),
+                     SECURITY_SECURE);
+    assert_string_equal(zones.words, "known ., keys ., right .");
+}
+
+static void test_a_dnskey_set_needs_a_key_with_a_ds(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {zones_dnskey("example.", 257, 13),
+                   SIG("example.", "DNSKEY", "example.", .original_ttl = 3600)}};
+    zones_secure("example.");
+    assert_int_equal(
+        zones_judge(QUESTION("example.", DNSKEY), ANSWER_POSITIVE, "example.", sections),
+        SECURITY_SECURE);
+    assert_string_equal(zones.words, "ds example., right example.");
+}
+
+static void test_a_dnskey_set_without_a_key_of_the_ds_is_bogus(void **state)
+{
+    (void)state;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_ds("other.", 13, 2)}});
+    ASSERT_BOGUS(zones_judge(QUESTION("example.", DNSKEY), ANSWER_POSITIVE, "example.",
+                             (struct sections){.answer = {zones_dnskey("example.", 257, 13),
+                                                          SIG("example.", "DNSKEY", "example.",
+                                                              .original_ttl = 3600)}}),
+                 EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_the_dnskey_set_of_the_root_needs_the_anchor(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {zones_dnskey(".", 257, 13), SIG(".", "DNSKEY", ".", .original_ttl = 3600)}};
+    assert_int_equal(zones_judge(QUESTION(".", DNSKEY), ANSWER_POSITIVE, ".", sections),
+                     SECURITY_SECURE);
+    assert_string_equal(zones.words, "right .");
+    sections.answer[0] = zones_dnskey("forged.", 257, 13);
+    ASSERT_BOGUS(zones_judge(QUESTION("forged.", DNSKEY), ANSWER_POSITIVE, "forged.", sections),
+                 EDE_RRSIGS_MISSING);
+}
+
+static void test_a_revoked_key_signs_nothing(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024];
+    struct dnskey key = zones_read_key("example.", 257 | DNSKEY_REVOKE, 13, bytes);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_dnskey("example.", 257 | DNSKEY_REVOKE, 13)}});
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_ds("example.", 13, 2)}});
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .tag = key.tag)),
+                 EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_a_key_without_the_zone_bit_signs_nothing(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024];
+    struct dnskey key = zones_read_key("example.", 1, 13, bytes);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_dnskey("example.", 1, 13)}});
+    zones.known[zones.count - 1].is_cached = true;
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .tag = key.tag)),
+                 EDE_NO_ZONE_KEY_BIT);
+}
+
+static void test_keys_that_cannot_be_fetched_make_the_answer_bogus(void **state)
+{
+    (void)state;
+    zones_fail("example.", RRTYPE_DS, EDE_NO_REACHABLE_AUTHORITY);
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_BOGUS);
+    assert_true(zones.verdict.is_unreachable);
+    zones_secure("example.");
+    zones_fail("example.", RRTYPE_DNSKEY, EDE_SIGNATURE_EXPIRED);
+    ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_SIGNATURE_EXPIRED);
+    assert_false(zones.verdict.is_unreachable);
+}
+
+static void test_an_unchecked_answer_about_keys_is_not_believed(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    for (size_t i = 1; i < zones.count; i++)
+        zones.known[i].security = SECURITY_UNCHECKED;
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_BOGUS);
+    assert_int_equal(zones.verifications, 0);
+}
+
+/* ---- signatures ---- */
+
+static void test_a_wrong_signature_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .is_wrong = true)),
+                 EDE_DNSSEC_BOGUS);
+    assert_int_equal(zones.verifications, 1);
+}
+
+static void test_one_right_signature_suffices(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        zones_judge(WWW, ANSWER_POSITIVE, "example.",
+                    (struct sections){
+                        .answer = {ADDRESS, SIG("www.example.", "A", "example.", .is_wrong = true),
+                                   GOOD_SIG}}),
+        SECURITY_SECURE);
+    assert_int_equal(zones.verifications, 2);
+}
+
+static void test_two_wrong_signatures_of_a_set_end_it(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    const char *wrong = SIG("www.example.", "A", "example.", .is_wrong = true);
+    const char *worse =
+        SIG("www.example.", "A", "example.", .is_wrong = true, .until = "20270601000000");
+    ASSERT_BOGUS(zones_judge(WWW, ANSWER_POSITIVE, "example.",
+                             (struct sections){.answer = {ADDRESS, wrong, worse, GOOD_SIG}}),
+                 EDE_DNSSEC_BOGUS);
+    assert_int_equal(zones.verifications, VALIDATION_SET_FAILURES_MAX);
+}
+
+static void test_dates_have_their_own_errors(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    ASSERT_BOGUS(
+        judge_address(ADDRESS, SIG("www.example.", "A", "example.", .until = "20260301000000")),
+        EDE_SIGNATURE_EXPIRED);
+    assert_true(zones.verdict.since_s != 0);
+    ASSERT_BOGUS(
+        judge_address(ADDRESS, SIG("www.example.", "A", "example.", .from = "20270901000000")),
+        EDE_SIGNATURE_NOT_YET_VALID);
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "example.",
+                                            .from = "20280101000000", .until = "20270101000000")),
+                 EDE_SIGNATURE_EXPIRED_BEFORE_VALID);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_dates_do_not_count_while_the_clock_is_wrong(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ADDRESS, SIG("www.example.", "A", "example.",
+                                                        .until = "20260301000000")}});
+    zones.view.clock.ignores_dates = true;
+    assert_int_equal(zones_run(), SECURITY_SECURE);
+}
+
+static void test_a_signer_beside_or_above_the_anchor_does_not_count(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_secure("other.");
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "other.")), EDE_DNSSEC_BOGUS);
+    assert_null(strstr(zones.words, "other."));
+}
+
+static void test_too_many_labels_do_not_count(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .labels = 3)),
+                 EDE_DNSSEC_BOGUS);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_a_signer_that_is_no_zone_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    ASSERT_BOGUS(judge_address(ADDRESS, SIG("www.example.", "A", "www.example.")),
+                 EDE_DNSSEC_BOGUS);
+}
+
+static void test_the_signature_bounds_the_life(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_address(ADDRESS, SIG("www.example.", "A", "example.", .original_ttl = 200)),
+        SECURITY_SECURE);
+    assert_int_equal(zones.verdict.ttl_max_s, 200);
+    assert_int_equal(
+        judge_address(ADDRESS, SIG("www.example.", "A", "example.", .until = "20270115080100")),
+        SECURITY_SECURE);
+    assert_int_equal(zones.verdict.ttl_max_s, 60);
+}
+
+static void test_a_verification_that_is_put_off_comes_again(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.puts_off = true;
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    assert_string_equal(zones.words,
+                        "known example., ds example., keys example., later example., known "
+                        "example., ds example., keys example., right example.");
+    assert_int_equal(zones.units, VALIDATION_UNITS_MAX - algorithm_cost(13, 64));
+}
+
+static void test_the_budget_ends_the_work(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){.answer = {ADDRESS, GOOD_SIG}});
+    zones.units = algorithm_cost(13, 64) - 1;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+    assert_true(zones.verdict.is_spent);
+    assert_int_equal(zones.verifications, 0);
+}
+
+/* ---- insecure zones ---- */
+
+static void test_an_unsigned_answer_below_an_insecure_cut_is_insecure(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "ds example.");
+}
+
+static void test_an_unsigned_answer_of_a_secure_zone_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+    assert_string_equal(zones.words, "ds example., ds www.example.");
+}
+
+static void test_a_forwarder_is_asked_label_by_label(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("b.example.", "example.");
+    zones_insecure("a.b.example.", "example.");
+    zones_ask(&QUESTION("x.y.a.b.example.", A), ANSWER_POSITIVE, ".",
+              (struct sections){.answer = {"x.y.a.b.example. 300 IN A 192.0.2.1"}});
+    zones.view.zone_is_cut = false;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "ds example., ds b.example., ds a.b.example.");
+}
+
+static void test_a_cut_behind_a_secure_zone_is_found(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_insecure("www.example.", "example.");
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "ds example., ds www.example.");
+}
+
+static void test_an_insecure_zone_may_have_signatures(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    assert_int_equal(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .is_wrong = true)),
+                     SECURITY_INSECURE);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_unsupported_algorithms_make_a_zone_insecure(void **state)
+{
+    (void)state;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_ds("example.", 253, 2)}});
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
+}
+
+static void test_unsupported_digests_make_a_zone_insecure(void **state)
+{
+    (void)state;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_ds("example.", 13, 3)}});
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_INSECURE);
+    assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DS_DIGEST);
+}
+
+static void test_sha1_counts_only_where_the_operator_says_so(void **state)
+{
+    (void)state;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {zones_ds("example.", 5, 2)}});
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    zones_no_cut("www.example.", "example.");
+    zones.view.allow_sha1 = true;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+}
+
+static void test_a_ds_that_fits_no_key_is_not_made_good_by_an_unsupported_one(void **state)
+{
+    (void)state;
+    zones_add(
+        "example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+        (struct sections){.answer = {zones_ds("example.", 253, 2), zones_ds("other.", 13, 2)}});
+    ASSERT_BOGUS(zones_judge(QUESTION("example.", DNSKEY), ANSWER_POSITIVE, "example.",
+                             (struct sections){.answer = {zones_dnskey("example.", 257, 13),
+                                                          SIG("example.", "DNSKEY", "example.",
+                                                              .original_ttl = 3600)}}),
+                 EDE_DNSKEY_MISSING);
+}
+
+static void test_names_below_no_anchor_are_insecure(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024];
+    anchors_free(zones.anchors);
+    zones.anchors = anchors_new();
+    assert_int_equal(anchors_add(zones.anchors, NAME("island."), RRTYPE_DS,
+                                 zones_rdata(zones_ds("island.", 13, 2), bytes)),
+                     ERR_OK);
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "");
+}
+
+static void test_a_negative_anchor_hides_bad_signatures(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(anchors_add_negative(zones.anchors, NAME("example.")), ERR_OK);
+    assert_int_equal(judge_address(ADDRESS, SIG("www.example.", "A", "example.", .is_wrong = true)),
+                     SECURITY_INSECURE);
+    assert_string_equal(zones.words, "");
+}
+
+static void test_a_name_that_is_denied_does_not_become_insecure(void **state)
+{
+    (void)state;
+    zones_no_name("example.");
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+}
+
+static void test_a_configured_zone_that_its_parent_denies_is_private(void **state)
+{
+    (void)state;
+    zones_no_name("example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){.answer = {ADDRESS}});
+    zones.view.zone_is_configured = true;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_true(zones.verdict.is_private);
+}
+
+static void test_a_private_zone_may_be_signed(void **state)
+{
+    (void)state;
+    zones_no_name("example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){.answer = {ADDRESS, GOOD_SIG}});
+    zones.view.zone_is_configured = true;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_true(zones.verdict.is_private);
+}
+
+static void test_a_configured_zone_with_a_ds_is_judged(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){.answer = {ADDRESS}});
+    zones.view.zone_is_configured = true;
+    ASSERT_BOGUS(zones_run(), EDE_RRSIGS_MISSING);
+}
+
+static void test_a_configured_zone_answers_while_proofs_cannot_be_reached(void **state)
+{
+    (void)state;
+    zones_fail("example.", RRTYPE_DS, EDE_NO_REACHABLE_AUTHORITY);
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){.answer = {ADDRESS}});
+    zones.view.zone_is_configured = true;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+}
+
+static void test_an_alias_at_the_name_is_no_cut(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_add("www.example.", RRTYPE_DS, SECURITY_INSECURE, ANSWER_NODATA,
+              (struct sections){.answer = {"www.example. 300 IN CNAME insecure.",
+                                           SIG("www.example.", "CNAME", "example.")}});
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+}
+
+/* ---- aliases ---- */
+
+#define ALIAS "www.example. 300 IN CNAME host.other."
+#define HOST "host.other. 300 IN A 192.0.2.7"
+
+static enum security judge_alias(const char *end, struct sections sections)
+{
+    static uint8_t wire[NAME_WIRE_MAX];
+    zones_ask(&WWW, ANSWER_POSITIVE, ".", sections);
+    zones.view.zone_is_cut = false;
+    zones.view.end = sample_name(wire, end);
+    return zones_run();
+}
+
+static void test_each_set_of_a_chain_has_its_own_signer(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_secure("other.");
+    assert_int_equal(
+        judge_alias("host.other.",
+                    (struct sections){.answer = {ALIAS, SIG("www.example.", "CNAME", "example."),
+                                                 HOST, SIG("host.other.", "A", "other.")}}),
+        SECURITY_SECURE);
+    assert_int_equal(zones.right, 2);
+}
+
+static void test_an_insecure_link_makes_the_chain_insecure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_insecure("other.", ".");
+    assert_int_equal(
+        judge_alias(
+            "host.other.",
+            (struct sections){.answer = {ALIAS, SIG("www.example.", "CNAME", "example."), HOST}}),
+        SECURITY_INSECURE);
+}
+
+static void test_a_bogus_link_makes_the_chain_bogus(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    zones_secure("other.");
+    assert_int_equal(
+        judge_alias("host.other.", (struct sections){.answer = {ALIAS, HOST,
+                                                                SIG("host.other.", "A", "other.",
+                                                                    .is_wrong = true)}}),
+        SECURITY_BOGUS);
+}
+
+static void test_records_after_an_alias_that_leads_out_do_not_count(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_secure("other.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ALIAS, SIG("www.example.", "CNAME", "example."), HOST}});
+    uint8_t wire[NAME_WIRE_MAX];
+    zones.view.end = sample_name(wire, "host.other.");
+    zones.view.leads_out = true;
+    assert_int_equal(zones_run(), SECURITY_SECURE);
+    assert_null(strstr(zones.words, "other."));
+}
+
+static void test_a_chain_that_ends_elsewhere_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_alias("third.",
+                    (struct sections){.answer = {ALIAS, SIG("www.example.", "CNAME", "example.")}}),
+        SECURITY_BOGUS);
+}
+
+#define DNAME_RECORD "example. 300 IN DNAME other."
+#define MADE "www.example. 300 IN CNAME www.other."
+
+static void test_a_dname_vouches_for_its_cname(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_secure("other.");
+    struct sections sections = {.answer = {DNAME_RECORD, SIG("example.", "DNAME", "example."), MADE,
+                                           "www.other. 300 IN A 192.0.2.7",
+                                           SIG("www.other.", "A", "other.")}};
+    assert_int_equal(judge_alias("www.other.", sections), SECURITY_SECURE);
+    sections.answer[2] = "www.example. 300 IN CNAME evil.other.";
+    sections.answer[3] = "evil.other. 300 IN A 192.0.2.7";
+    sections.answer[4] = SIG("evil.other.", "A", "other.");
+    assert_int_equal(judge_alias("evil.other.", sections), SECURITY_BOGUS);
+    sections.answer[0] = "example. 300 IN DNAME evil.";
+    sections.answer[1] = SIG("example.", "DNAME", "example.", .is_wrong = true);
+    assert_int_equal(judge_alias("www.evil.", sections), SECURITY_BOGUS);
+}
+
+/* ---- negative answers ---- */
+
+#define SOA "example. 300 IN SOA ns.example. host.example. 1 2 3 4 300"
+#define SOA_SIG SIG("example.", "SOA", "example.")
+
+static enum security judge_absence(enum answer_kind kind, struct sections sections)
+{
+    return zones_judge(WWW, kind, "example.", sections);
+}
+
+static void test_a_proven_nodata_is_secure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_absence(ANSWER_NODATA,
+                      (struct sections){.authority = {SOA, SOA_SIG,
+                                                      "www.example. 300 IN NSEC z.example. TXT "
+                                                      "RRSIG NSEC",
+                                                      SIG("www.example.", "NSEC", "example.")}}),
+        SECURITY_SECURE);
+    assert_int_equal(zones.right, 2);
+}
+
+static void test_a_nodata_with_the_type_in_the_bitmap_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    ASSERT_BOGUS(
+        judge_absence(ANSWER_NODATA,
+                      (struct sections){.authority = {SOA, SOA_SIG,
+                                                      "www.example. 300 IN NSEC z.example. A "
+                                                      "RRSIG NSEC",
+                                                      SIG("www.example.", "NSEC", "example.")}}),
+        EDE_NSEC_MISSING);
+}
+
+static void test_a_negative_answer_without_proof_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    ASSERT_BOGUS(judge_absence(ANSWER_NXDOMAIN, (struct sections){.authority = {SOA, SOA_SIG}}),
+                 EDE_NSEC_MISSING);
+    ASSERT_BOGUS(judge_absence(ANSWER_NODATA, (struct sections){0}), EDE_NSEC_MISSING);
+}
+
+static void test_an_unsigned_proof_proves_nothing(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    ASSERT_BOGUS(
+        judge_absence(ANSWER_NODATA, (struct sections){.authority = {SOA, SOA_SIG,
+                                                                     "www.example. 300 IN NSEC "
+                                                                     "z.example. TXT RRSIG NSEC"}}),
+        EDE_NSEC_MISSING);
+}
+
+static void test_a_wrongly_signed_proof_proves_nothing(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    assert_int_equal(
+        judge_absence(ANSWER_NODATA,
+                      (struct sections){.authority = {SOA, SOA_SIG,
+                                                      "www.example. 300 IN NSEC z.example. TXT "
+                                                      "RRSIG NSEC",
+                                                      SIG("www.example.", "NSEC", "example.",
+                                                          .is_wrong = true)}}),
+        SECURITY_BOGUS);
+}
+
+static void test_an_insecure_negative_answer_needs_no_proof(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    assert_int_equal(judge_absence(ANSWER_NXDOMAIN, (struct sections){.authority = {SOA}}),
+                     SECURITY_INSECURE);
+    assert_int_equal(judge_absence(ANSWER_NODATA, (struct sections){0}), SECURITY_INSECURE);
+}
+
+static void test_a_proven_nxdomain_is_secure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_absence(
+            ANSWER_NXDOMAIN,
+            (struct sections){.authority = {SOA, SOA_SIG,
+                                            "a.example. 300 IN NSEC z.example. A RRSIG NSEC",
+                                            SIG("a.example.", "NSEC", "example."),
+                                            "example. 300 IN NSEC a.example. SOA RRSIG NSEC",
+                                            SIG("example.", "NSEC", "example.")}}),
+        SECURITY_SECURE);
+    assert_int_equal(zones.right, 3);
+}
+
+static void test_a_soa_that_is_not_signed_is_bogus(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_absence(ANSWER_NODATA,
+                      (struct sections){.authority = {SOA,
+                                                      "www.example. 300 IN NSEC z.example. TXT "
+                                                      "RRSIG NSEC",
+                                                      SIG("www.example.", "NSEC", "example.")}}),
+        SECURITY_BOGUS);
+}
+
+/* ---- wildcards ---- */
+
+#define WILD_SIG SIG("www.example.", "A", "example.", .labels = 1)
+
+static void test_an_expansion_needs_the_next_closer_name(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    struct sections sections = {.answer = {ADDRESS, WILD_SIG},
+                                .authority = {"a.example. 300 IN NSEC z.example. A RRSIG NSEC",
+                                              SIG("a.example.", "NSEC", "example.")}};
+    assert_int_equal(zones_judge(WWW, ANSWER_POSITIVE, "example.", sections), SECURITY_SECURE);
+    sections.authority[0] = "x.example. 300 IN NSEC z.example. A RRSIG NSEC";
+    sections.authority[1] = SIG("x.example.", "NSEC", "example.");
+    ASSERT_BOGUS(zones_judge(WWW, ANSWER_POSITIVE, "example.", sections), EDE_NSEC_MISSING);
+    sections.authority[0] = NULL;
+    ASSERT_BOGUS(zones_judge(WWW, ANSWER_POSITIVE, "example.", sections), EDE_NSEC_MISSING);
+}
+
+static void test_proofs_of_positive_answers_are_not_verified(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        zones_judge(WWW, ANSWER_POSITIVE, "example.",
+                    (struct sections){.answer = {ADDRESS, GOOD_SIG},
+                                      .authority = {"a.example. 300 IN NSEC z.example. A",
+                                                    SIG("a.example.", "NSEC", "example.")}}),
+        SECURITY_SECURE);
+    assert_int_equal(zones.verifications, 1);
+}
+
+static void test_dnskey_and_ds_are_never_expanded(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(zones_judge(QUESTION("sub.example.", DS), ANSWER_POSITIVE, "example.",
+                                 (struct sections){.answer = {zones_ds("sub.example.", 13, 2),
+                                                              SIG("sub.example.", "DS", "example.",
+                                                                  .labels = 1)}}),
+                     SECURITY_BOGUS);
+    assert_int_equal(zones.verifications, 0);
+}
+
+/* ---- bounds ---- */
+
+static void test_a_large_answer_of_an_insecure_zone_is_insecure(void **state)
+{
+    (void)state;
+    static char texts[RRSETS_MAX + 1][64];
+    zones_insecure("example.", ".");
+    response_begin(&zones.sent, 0, &WWW);
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", (struct sections){0});
+    for (unsigned i = 0; i <= RRSETS_MAX; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "n%u.example. 300 IN A 192.0.2.1", i);
+        response_add(&zones.sent, SECTION_ANSWER, texts[i]);
+    }
+    response_parse(&zones.sent);
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    zones_secure("example.");
+    zones_no_cut("www.example.", "example.");
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+}
+
+static void test_signatures_asked_for_are_not_secure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(zones_judge(QUESTION("www.example.", RRSIG), ANSWER_POSITIVE, "example.",
+                                 (struct sections){.answer = {GOOD_SIG}}),
+                     SECURITY_INSECURE);
+}
+
+static void test_the_steps_are_bounded(void **state)
+{
+    (void)state;
+    char name[256] = "", record[300];
+    for (unsigned i = 0; i < 60; i++) {
+        memmove(name + 2, name, strlen(name) + 1);
+        memcpy(name, "a.", 2);
+    }
+    snprintf(record, sizeof(record), "%s 300 IN A 192.0.2.1", name);
+    for (unsigned i = 0; i < ZONES_MAX - 3; i++)
+        zones_no_cut(name + 2 * (59 - i), ".");
+    zones_ask(&QUESTION(name, A), ANSWER_POSITIVE, ".", (struct sections){.answer = {record}});
+    zones.view.zone_is_cut = false;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_signed_answer_is_secure, zones_setup),
+        cmocka_unit_test_setup(test_known_keys_need_no_other_step, zones_setup),
+        cmocka_unit_test_setup(test_one_look_at_the_keys_serves_all_sets_of_a_zone, zones_setup),
+        cmocka_unit_test_setup(test_the_keys_of_an_anchor_need_no_ds, zones_setup),
+        cmocka_unit_test_setup(test_a_dnskey_set_needs_a_key_with_a_ds, zones_setup),
+        cmocka_unit_test_setup(test_a_dnskey_set_without_a_key_of_the_ds_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_the_dnskey_set_of_the_root_needs_the_anchor, zones_setup),
+        cmocka_unit_test_setup(test_a_revoked_key_signs_nothing, zones_setup),
+        cmocka_unit_test_setup(test_a_key_without_the_zone_bit_signs_nothing, zones_setup),
+        cmocka_unit_test_setup(test_keys_that_cannot_be_fetched_make_the_answer_bogus, zones_setup),
+        cmocka_unit_test_setup(test_an_unchecked_answer_about_keys_is_not_believed, zones_setup),
+        cmocka_unit_test_setup(test_a_wrong_signature_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_one_right_signature_suffices, zones_setup),
+        cmocka_unit_test_setup(test_two_wrong_signatures_of_a_set_end_it, zones_setup),
+        cmocka_unit_test_setup(test_dates_have_their_own_errors, zones_setup),
+        cmocka_unit_test_setup(test_dates_do_not_count_while_the_clock_is_wrong, zones_setup),
+        cmocka_unit_test_setup(test_a_signer_beside_or_above_the_anchor_does_not_count,
+                               zones_setup),
+        cmocka_unit_test_setup(test_too_many_labels_do_not_count, zones_setup),
+        cmocka_unit_test_setup(test_a_signer_that_is_no_zone_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
+        cmocka_unit_test_setup(test_a_verification_that_is_put_off_comes_again, zones_setup),
+        cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),
+        cmocka_unit_test_setup(test_an_unsigned_answer_below_an_insecure_cut_is_insecure,
+                               zones_setup),
+        cmocka_unit_test_setup(test_an_unsigned_answer_of_a_secure_zone_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_a_forwarder_is_asked_label_by_label, zones_setup),
+        cmocka_unit_test_setup(test_a_cut_behind_a_secure_zone_is_found, zones_setup),
+        cmocka_unit_test_setup(test_an_insecure_zone_may_have_signatures, zones_setup),
+        cmocka_unit_test_setup(test_unsupported_algorithms_make_a_zone_insecure, zones_setup),
+        cmocka_unit_test_setup(test_unsupported_digests_make_a_zone_insecure, zones_setup),
+        cmocka_unit_test_setup(test_sha1_counts_only_where_the_operator_says_so, zones_setup),
+        cmocka_unit_test_setup(test_a_ds_that_fits_no_key_is_not_made_good_by_an_unsupported_one,
+                               zones_setup),
+        cmocka_unit_test_setup(test_names_below_no_anchor_are_insecure, zones_setup),
+        cmocka_unit_test_setup(test_a_negative_anchor_hides_bad_signatures, zones_setup),
+        cmocka_unit_test_setup(test_a_name_that_is_denied_does_not_become_insecure, zones_setup),
+        cmocka_unit_test_setup(test_a_configured_zone_that_its_parent_denies_is_private,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_private_zone_may_be_signed, zones_setup),
+        cmocka_unit_test_setup(test_a_configured_zone_with_a_ds_is_judged, zones_setup),
+        cmocka_unit_test_setup(test_a_configured_zone_answers_while_proofs_cannot_be_reached,
+                               zones_setup),
+        cmocka_unit_test_setup(test_an_alias_at_the_name_is_no_cut, zones_setup),
+        cmocka_unit_test_setup(test_each_set_of_a_chain_has_its_own_signer, zones_setup),
+        cmocka_unit_test_setup(test_an_insecure_link_makes_the_chain_insecure, zones_setup),
+        cmocka_unit_test_setup(test_a_bogus_link_makes_the_chain_bogus, zones_setup),
+        cmocka_unit_test_setup(test_records_after_an_alias_that_leads_out_do_not_count,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_chain_that_ends_elsewhere_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_a_dname_vouches_for_its_cname, zones_setup),
+        cmocka_unit_test_setup(test_a_proven_nodata_is_secure, zones_setup),
+        cmocka_unit_test_setup(test_a_nodata_with_the_type_in_the_bitmap_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_a_negative_answer_without_proof_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_an_unsigned_proof_proves_nothing, zones_setup),
+        cmocka_unit_test_setup(test_a_wrongly_signed_proof_proves_nothing, zones_setup),
+        cmocka_unit_test_setup(test_an_insecure_negative_answer_needs_no_proof, zones_setup),
+        cmocka_unit_test_setup(test_a_proven_nxdomain_is_secure, zones_setup),
+        cmocka_unit_test_setup(test_a_soa_that_is_not_signed_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_an_expansion_needs_the_next_closer_name, zones_setup),
+        cmocka_unit_test_setup(test_proofs_of_positive_answers_are_not_verified, zones_setup),
+        cmocka_unit_test_setup(test_dnskey_and_ds_are_never_expanded, zones_setup),
+        cmocka_unit_test_setup(test_a_large_answer_of_an_insecure_zone_is_insecure, zones_setup),
+        cmocka_unit_test_setup(test_signatures_asked_for_are_not_secure, zones_setup),
+        cmocka_unit_test_setup(test_the_steps_are_bounded, zones_setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, zones_teardown);
+}
