@@ -198,10 +198,18 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
 
 /* ---- the walk to an insecure zone ---- */
 
-/* The deepest name that the walk may look at. */
+/* Returns the labels of the deepest name that the walk may look at. A signature that does not count
+ * still says which zone the RRset claims to be in. */
 static unsigned walk_limit(const struct call *call)
 {
-    return name_label_count(home_of(target_name(call), target_type(call)));
+    const struct validation *v = call->v;
+    struct name owner = target_name(call);
+    struct rrsig sig;
+    if (v->target != VALIDATION_END && target_set(call)->sig_count &&
+        rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, target_set(call)->first_sig)) &&
+        name_is_below(home_of(owner, target_type(call)), sig.signer))
+        return name_label_count(sig.signer);
+    return name_label_count(home_of(owner, target_type(call)));
 }
 
 /* The asked zone is a good guess: often it is the insecure one, and one look finds it. */
@@ -211,8 +219,8 @@ static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
     struct name zone = view->asked_zone;
     bool is_known = view->zone_is_cut || view->zone_is_configured;
     return is_known && !call->v->used_hint && zone.len > anchor->zone.len &&
-           name_is_below(zone, anchor->zone) &&
-           name_is_below(home_of(target_name(call), target_type(call)), zone);
+           name_is_below(zone, anchor->zone) && name_is_below(target_name(call), zone) &&
+           name_label_count(zone) <= walk_limit(call);
 }
 
 static enum progress walk_on(struct call *call)

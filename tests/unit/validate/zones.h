@@ -57,6 +57,16 @@ static inline char *zones_text(void)
     return texts[next++ % ZONES_TEXTS];
 }
 
+__attribute__((format(printf, 1, 2))) static inline const char *zones_print(const char *format, ...)
+{
+    char *out = zones_text();
+    va_list args;
+    va_start(args, format);
+    assert_true(vsnprintf(out, 1024, format, args) < 1024);
+    va_end(args);
+    return out;
+}
+
 /* The public key of the zone in base64: 64 bytes that start with its name's hash. */
 static inline const char *zones_key(const char *zone, unsigned flags)
 {
@@ -71,10 +81,8 @@ static inline const char *zones_key(const char *zone, unsigned flags)
 
 static inline const char *zones_dnskey(const char *zone, unsigned flags, unsigned algorithm)
 {
-    char *out = zones_text();
-    snprintf(out, 1024, "%s 3600 IN DNSKEY %u 3 %u %s", zone, flags, algorithm,
-             zones_key(zone, flags));
-    return out;
+    return zones_print("%s 3600 IN DNSKEY %u 3 %u %s", zone, flags, algorithm,
+                       zones_key(zone, flags));
 }
 
 /* Reads the RDATA of a record in text. */
@@ -99,18 +107,25 @@ static inline struct dnskey zones_read_key(const char *zone, unsigned flags, uns
     return key;
 }
 
-static inline const char *zones_ds(const char *zone, unsigned algorithm, unsigned digest_type)
+/* The DS record at owner for the key of the zone. */
+static inline const char *zones_ds_at(const char *owner_text, const char *zone, unsigned algorithm,
+                                      unsigned digest_type)
 {
     uint8_t bytes[1024], wire[NAME_WIRE_MAX], digest[VERIFY_DIGEST_MAX];
     struct dnskey key = zones_read_key(zone, 257, algorithm, bytes);
-    struct name owner = sample_name(wire, zone);
-    char *out = zones_text();
+    struct name owner = sample_name(wire, owner_text);
+    char hex[2 * VERIFY_DIGEST_MAX + 1] = "abababab";
     size_t digest_len =
         verify_digest((uint8_t)digest_type, span_of(owner.wire, owner.len), key.rdata, digest);
-    int at = snprintf(out, 1024, "%s 3600 IN DS %u %u %u ", zone, key.tag, algorithm, digest_type);
-    for (size_t i = 0; i < (digest_len ? digest_len : 4); i++)
-        at += snprintf(out + at, 1024 - (size_t)at, "%02x", digest_len ? digest[i] : 0xab);
-    return out;
+    for (size_t i = 0; i < digest_len; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    return zones_print("%s 3600 IN DS %u %u %u %s", owner_text, key.tag, algorithm, digest_type,
+                       hex);
+}
+
+static inline const char *zones_ds(const char *zone, unsigned algorithm, unsigned digest_type)
+{
+    return zones_ds_at(zone, zone, algorithm, digest_type);
 }
 
 struct sig_text {
@@ -131,13 +146,11 @@ static inline const char *zones_sig(const struct sig_text *sig)
     struct dnskey key = zones_read_key(sig->signer, 257, algorithm, bytes);
     struct name owner = sample_name(wire, sig->owner);
     unsigned labels = name_label_count(owner) - (owner.len > 1 && owner.wire[1] == '*');
-    char *out = zones_text();
-    snprintf(out, 1024, "%s 300 IN RRSIG %s %u %u %u %s %s %u %s %s", sig->owner, sig->type,
-             algorithm, sig->labels ? sig->labels : labels,
-             sig->original_ttl ? sig->original_ttl : 300,
-             sig->until ? sig->until : "20280101000000", sig->from ? sig->from : "20260101000000",
-             sig->tag ? sig->tag : key.tag, sig->signer, sig->is_wrong ? "QmFk" : "R29vZA==");
-    return out;
+    return zones_print(
+        "%s 300 IN RRSIG %s %u %u %u %s %s %u %s %s", sig->owner, sig->type, algorithm,
+        sig->labels ? sig->labels : labels, sig->original_ttl ? sig->original_ttl : 300,
+        sig->until ? sig->until : "20280101000000", sig->from ? sig->from : "20260101000000",
+        sig->tag ? sig->tag : key.tag, sig->signer, sig->is_wrong ? "QmFk" : "R29vZA==");
 }
 
 #define SIG(name, rrtype, zone, ...)                                                               \
@@ -173,8 +186,7 @@ static inline void zones_secure(const char *zone)
 /* Its parent proves that the zone has no DS record. */
 static inline void zones_insecure(const char *zone, const char *parent)
 {
-    char *nsec = zones_text();
-    snprintf(nsec, 1024, "%s 300 IN NSEC \\000.%s NS RRSIG NSEC", zone, zone);
+    const char *nsec = zones_print("%s 300 IN NSEC \\000.%s NS RRSIG NSEC", zone, zone);
     zones_add(zone, RRTYPE_DS, SECURITY_SECURE, ANSWER_NODATA,
               (struct sections){.authority = {nsec, SIG(zone, "NSEC", parent)}});
 }
@@ -182,8 +194,7 @@ static inline void zones_insecure(const char *zone, const char *parent)
 /* The name exists and is no zone cut. */
 static inline void zones_no_cut(const char *name, const char *zone)
 {
-    char *nsec = zones_text();
-    snprintf(nsec, 1024, "%s 300 IN NSEC \\000.%s A RRSIG NSEC", name, name);
+    const char *nsec = zones_print("%s 300 IN NSEC \\000.%s A RRSIG NSEC", name, name);
     zones_add(name, RRTYPE_DS, SECURITY_SECURE, ANSWER_NODATA,
               (struct sections){.authority = {nsec, SIG(name, "NSEC", zone)}});
 }
