@@ -151,6 +151,8 @@ static enum trust trust_read_absent(const struct rrsets *sets, struct name zone,
     struct denial denial = {.units_left = units_left};
     uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
     trust_collect(&denial, owners, sets, zone);
+    if (!denial.count)
+        return TRUST_NONE;
     switch (denial_of_ds(&denial, zone)) {
     case DENIAL_DS_INSECURE:
         return TRUST_INSECURE;
