@@ -292,8 +292,10 @@ bool script_load(struct script *script, const char *path)
     MUST(reader);
     if (data) {
         reader_init(reader, data, len);
-        if (read_all(script, reader) && script->error[0] == '\0' && script->needs[0] == '\0')
+        if (read_all(script, reader) && script->error[0] == '\0' && script->needs[0] == '\0') {
             MUST(script->config);
+            zone_sign_link(script);
+        }
     }
     free(reader);
     free(data);

@@ -17,6 +17,9 @@
 #include "scenario/entry.h"
 #include "scenario/zone.h"
 
+/* The wall clock at the start of each scenario: January 2027. */
+enum { SCENARIO_WALL_S = 1800000000 };
+
 enum { SCRIPT_ADDRS_MAX = 1024, SCRIPT_NEEDS_MAX = 256, SCRIPT_WORD_MAX = 256 };
 
 struct script_range {

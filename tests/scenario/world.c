@@ -33,11 +33,13 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     struct temp_files files;
     char *hints = NULL, *with_hints = hints_config(yaml, world->script->hints, &hints);
-    char *with_certs = tls_config(with_hints), *whole = temp_files_write(&files, with_certs);
+    char *with_certs = tls_config(with_hints), *with_anchor = zone_sign_config(with_certs);
+    char *whole = temp_files_write(&files, with_anchor);
     enum err err =
         config_parse_with_files(world->script->path, whole, strlen(whole), &world->config, &errors);
     temp_files_remove(&files);
     free(with_certs);
+    free(with_anchor);
     free(whole);
     free(with_hints);
     hints_remove(hints);
@@ -129,6 +131,7 @@ bool world_open(struct world *world, const struct script *script, const char *ya
         return false;
     rand_seed_for_tests(seed);
     world->loop = loop_new();
+    fake_loop_set_wall(world->loop, SCENARIO_WALL_S);
     world->net = fake_net_of(world->loop);
     world->now = script->steps ? script->steps->number : 0;
     open_servers(world);

@@ -46,7 +46,7 @@ static bool take_manner(struct script_zone *zone, const char *word)
     return false;
 }
 
-/* ZONE_BEGIN first last name [manner...] */
+/* ZONE_BEGIN first last name [manner...] [signing...] */
 static bool read_head(struct script *script, const char *text, struct script_zone *zone)
 {
     char word[SCRIPT_WORD_MAX];
@@ -60,7 +60,7 @@ static bool read_head(struct script *script, const char *text, struct script_zon
         return false;
     zone->apex.wire = arena_copy(&script->arena, wire, zone->apex.len);
     while (reader_word(&text, word, sizeof(word), NULL))
-        if (!take_manner(zone, word))
+        if (!take_manner(zone, word) && !zone_sign_word(&zone->signing, word))
             return false;
     return true;
 }

@@ -16,6 +16,7 @@
 #include "base/span.h"
 #include "dns/name.h"
 #include "scenario/reader.h"
+#include "scenario/zone_sign.h"
 
 struct script;
 
@@ -51,6 +52,7 @@ struct script_zone {
     struct addr addrs[ZONE_ADDRS_MAX];
     unsigned addr_count;
     uint32_t manners;
+    struct zone_signing signing;
     struct name apex;
     struct zone_record *records;
 };

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A small authoritative server. Zones have a few records each, so every query looks at all of them.
- * It does not support DNSSEC or compression.
+ * It does not support compression; zone_sign.c signs.
  */
 #include "scenario/zone.h"
 
@@ -330,6 +330,11 @@ size_t zone_answer(const struct script *script, int now, const struct addr *addr
         work.message.rcode = RCODE_REFUSED;
     else
         answer_all(&work, &query.question);
+    bool is_useful = work.message.rcode == RCODE_NOERROR || work.message.rcode == RCODE_NXDOMAIN;
+    if (work.zone->signing.is_signed && query.edns.dnssec_ok && is_useful) {
+        zone_sign_answer(work.zone, &query.question, &work.message);
+        work.message.dnssec_ok = true;
+    }
     put_header(&work, &query);
     if (work.zone->manners & (ZONE_NO_EDNS | ZONE_DROPS_EDNS))
         work.message.edns = false;

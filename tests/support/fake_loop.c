@@ -29,6 +29,7 @@ struct loop {
     struct mail *mail, **mail_end;
     struct timers timers;
     struct fake_net *net;
+    int64_t wall_s; /* at the start */
 };
 
 struct loop *loop_new(void)
@@ -37,6 +38,7 @@ struct loop *loop_new(void)
 
     MUST(loop);
     loop->turn.now_us = FAKE_LOOP_START_US;
+    loop->wall_s = FAKE_LOOP_WALL_S;
     loop->mail_end = &loop->mail;
     list_init(&loop->events);
     list_init(&loop->turn_ends);
@@ -81,7 +83,12 @@ uint64_t loop_clock(struct loop *loop)
 
 int64_t loop_wall_s(struct loop *loop)
 {
-    return FAKE_LOOP_WALL_S + (int64_t)((loop->turn.now_us - FAKE_LOOP_START_US) / US_PER_S);
+    return loop->wall_s + (int64_t)((loop->turn.now_us - FAKE_LOOP_START_US) / US_PER_S);
+}
+
+void fake_loop_set_wall(struct loop *loop, int64_t wall_s)
+{
+    loop->wall_s = wall_s;
 }
 
 struct timers *loop_timers(struct loop *loop)

@@ -27,6 +27,9 @@
 /* The start of the wall clock: an instant in 2019. */
 #define FAKE_LOOP_WALL_S 1559731985
 
+/* Moves the wall clock: it shows this time at the start of the loop's clock. */
+void fake_loop_set_wall(struct loop *loop, int64_t wall_s);
+
 /* Runs one turn. Returns false if no event, timer, mail or hook is left. */
 bool fake_loop_step(struct loop *loop);
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_ZONE_SIGN_H
+#define NAILUP_TESTS_SCENARIO_ZONE_SIGN_H
+
+/*
+ * Signed zones. A zone with the word `signed` has an Ed25519 key that follows from its name, and
+ * its server signs each answer as it leaves, with proofs of absence by NSEC or NSEC3. More words
+ * make the signatures or proofs wrong, as README.md lists. Nothing here uses the validator's code
+ * except the hash of NSEC3.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/question.h"
+#include "scenario/compose_message.h"
+
+struct script;
+struct script_zone;
+
+enum { ZONE_FAULTS_MAX = 6 };
+
+enum zone_fault_kind {
+    FAULT_SIG_WRONG,   /* a bit of the signature is flipped */
+    FAULT_SIG_EXPIRED, /* it ended long ago */
+    FAULT_SIG_EARLY,   /* it begins next year */
+    FAULT_SIG_MISSING, /* there is none */
+    FAULT_SIG_FOREIGN, /* made by a key that the zone does not have */
+    FAULT_SIG_LABELS,  /* one label more than the owner has */
+    FAULT_SIG_SHORT,   /* it ends in a minute */
+    FAULT_SIG_ABOVE,   /* the signer is the parent's name */
+};
+
+/* Type 0: all but DNSKEY. */
+struct zone_fault {
+    enum zone_fault_kind kind;
+    uint16_t type;
+};
+
+/* The words of a signed zone. */
+struct zone_signing {
+    bool is_signed;
+    bool has_nsec3, has_opt_out;
+    uint16_t iterations;
+    bool lacks_ds;                   /* the zone above has no DS record for it */
+    bool lacks_proofs;               /* no NSEC or NSEC3 records */
+    bool lacks_keys;                 /* no DNSKEY record */
+    uint8_t ds_algorithm, ds_digest; /* other than the true ones, where they are set */
+    bool has_bad_ds;                 /* the digest is that of another key */
+    uint16_t key_flags;              /* 257 */
+    unsigned fault_count;
+    struct zone_fault fault[ZONE_FAULTS_MAX];
+};
+
+/* Takes one word after the name of a zone. False: it is none of these. */
+bool zone_sign_word(struct zone_signing *signing, const char *word);
+
+/* After the whole file is read: adds the keys of signed zones to them, and DS records to the zones
+ * above. */
+void zone_sign_link(struct script *script);
+
+/* Adds DS records, proofs and signatures to an answer of the zone, which has its other records. */
+void zone_sign_answer(const struct script_zone *zone, const struct question *question,
+                      struct compose_message *message);
+
+/* Returns a copy of the YAML with "TEST-ANCHOR" replaced by the root's DS record, from malloc(). */
+char *zone_sign_config(const char *yaml);
+
+#endif
