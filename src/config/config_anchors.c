@@ -144,7 +144,7 @@ void config_read_anchor_file(struct loader *loader)
 
 /* ---- the whole ---- */
 
-static bool is_usable(const struct anchor_record *record, bool allow_sha1)
+static bool config_anchors_is_usable(const struct anchor_record *record, bool allow_sha1)
 {
     struct ds ds;
     struct dnskey key;
@@ -160,7 +160,8 @@ static void warn_of_unusable(struct loader *loader, const struct anchor *anchor)
     static const char key[] = "dnssec.trust-anchors", file_key[] = "dnssec.trust-anchor-file";
     char zone[NAME_TEXT_MAX];
     for (size_t i = 0; i < anchor->count; i++)
-        if (is_usable(&anchor->record[i], loader->config->route.validation.allow_sha1))
+        if (config_anchors_is_usable(&anchor->record[i],
+                                     loader->config->route.validation.allow_sha1))
             return;
     loader_warn(loader, config_is_given(loader->config, key) ? key : file_key,
                 "no anchor of %.100s has an algorithm and a digest that count, so this zone is "

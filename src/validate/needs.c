@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dns/rrtype.h"
-#include "validate/validation.h"
 
 static uint32_t needs_bit(const struct rrsets *sets, const struct rrset *set)
 {
@@ -67,8 +66,8 @@ static void needs_data(struct needs *out, const struct rrsets *sets,
     }
 }
 
-/* Needs the alias at the name, and gives the name that it leads to. False: there is none, or its
- * CNAME record contradicts its DNAME record. */
+/* Needs the alias at the name, and gives the name that it leads to. False: the
+ * name has none, or its CNAME record contradicts its DNAME record. */
 static bool needs_alias(struct needs *out, const struct rrsets *sets, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *next)
 {
@@ -103,8 +102,8 @@ static void needs_end(struct needs *out, const struct rrsets *sets,
 }
 
 /* Follows the chain. False: it does not lead to the end that the reader of the message found. */
-static bool needs_chain(struct needs *out, const struct rrsets *sets,
-                        const struct validation_view *view)
+static bool needs_follow(struct needs *out, const struct rrsets *sets,
+                         const struct validation_view *view)
 {
     uint8_t wires[2][NAME_WIRE_MAX];
     struct name name = view->question->name;
@@ -133,7 +132,7 @@ static bool needs_is_soa(const struct rrsets *sets, const struct rrset *set,
 void needs_find(struct needs *out, const struct rrsets *sets, const struct validation_view *view)
 {
     *out = (struct needs){0};
-    out->is_sound = needs_chain(out, sets, view);
+    out->is_sound = needs_follow(out, sets, view);
     for (unsigned i = 0; i < sets->count; i++) {
         const struct rrset *set = &sets->set[i];
         if (set->section != SECTION_AUTHORITY)

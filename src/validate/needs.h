@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #include "validate/rrsets.h"
-
-struct validation_view;
+#include "validate/validation_view.h"
 
 enum { NEEDS_ALIASES_MAX = 12 /* aliases that are followed in one answer */ };
 

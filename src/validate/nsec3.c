@@ -11,7 +11,7 @@
 enum { ALGORITHM_SHA1 = 1, FLAG_OPT_OUT = 1, OWNER_LABEL_LEN = 32 };
 
 /* Returns the five bits of a base32hex digit (RFC 4648 section 7), or -1. */
-static int digit_value(uint8_t digit)
+static int nsec3_digit_value(uint8_t digit)
 {
     digit = name_fold_byte(digit);
     if (digit >= '0' && digit <= '9')
@@ -24,7 +24,7 @@ static bool owner_decode(uint8_t out[VERIFY_NSEC3_HASH], const uint8_t *label)
 {
     uint64_t bits = 0;
     for (unsigned i = 0; i < OWNER_LABEL_LEN; i++) {
-        int value = digit_value(label[i]);
+        int value = nsec3_digit_value(label[i]);
         if (value < 0)
             return false;
         bits = bits << 5 | (unsigned)value;

@@ -4,8 +4,8 @@
 #define NAILUP_VALIDATE_TRUST_H
 
 /*
- * What a validated answer about DNSKEY or DS records says about a zone. The answers are those of
- * the cache, with their security, so what is known about zones needs no store of its own.
+ * Reads what a validated answer about DNSKEY or DS records says about a zone. The answers are those
+ * of the cache, with their security, so what is known about zones needs no store of its own.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "cache/answer.h"
 #include "dns/name.h"
 #include "validate/anchors.h"
-#include "validate/validation.h"
+#include "validate/validation_view.h"
 
 enum trust {
     TRUST_SECURE,   /* keys: they are in the space; DS: some are usable, and in the space */

@@ -20,7 +20,7 @@
 #include "validate/needs.h"
 #include "validate/trust.h"
 
-/* What the next event answers. */
+/* The step that the next event answers. */
 enum state {
     STATE_STARTING,
     STATE_KNOWN_KEYS, /* KEYS with only_known */
@@ -69,14 +69,15 @@ static uint16_t target_type(const struct call *call)
 }
 
 /* A DS RRset belongs to the zone above its owner (RFC 4035 section 2.4). */
-static struct name home_of(struct name owner, uint16_t type)
+static struct name validation_home_of(struct name owner, uint16_t type)
 {
     return type == RRTYPE_DS ? name_parent(owner) : owner;
 }
 
 static const struct anchor *target_anchor(const struct call *call)
 {
-    return anchors_find(call->view->anchors, home_of(target_name(call), target_type(call)));
+    return anchors_find(call->view->anchors,
+                        validation_home_of(target_name(call), target_type(call)));
 }
 
 static bool is_trusted(const struct anchor *anchor)
@@ -207,9 +208,9 @@ static unsigned walk_limit(const struct call *call)
     struct rrsig sig;
     if (v->target != VALIDATION_END && target_set(call)->sig_count &&
         rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, target_set(call)->first_sig)) &&
-        name_is_below(home_of(owner, target_type(call)), sig.signer))
+        name_is_below(validation_home_of(owner, target_type(call)), sig.signer))
         return name_label_count(sig.signer);
-    return name_label_count(home_of(owner, target_type(call)));
+    return name_label_count(validation_home_of(owner, target_type(call)));
 }
 
 /* The asked zone is a good guess: often it is the insecure one, and one look finds it. */
@@ -702,7 +703,7 @@ static enum progress prove_absence(struct call *call)
     uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
     struct denial denial;
     struct name zone;
-    if (!find_proof_zone(call, home_of(view->end, view->question->type), &zone)) {
+    if (!find_proof_zone(call, validation_home_of(view->end, view->question->type), &zone)) {
         if (v->end_was_walked)
             return PROGRESS_DECIDED;
         v->end_was_walked = true;
@@ -755,14 +756,14 @@ static enum progress conclude(struct call *call)
 }
 
 /* Goes on until a step is needed. */
-static void advance(struct call *call, enum progress progress)
+static void validation_advance(struct call *call, enum progress progress)
 {
     while (progress == PROGRESS_DECIDED)
         progress = !call->v->is_oversize && next_target(call) ? judge_set(call) : conclude(call);
 }
 
 /* Reads the message into the space. False: it has more than is validated. */
-static bool read_message(const struct call *call)
+static bool validation_read_message(const struct call *call)
 {
     struct validation_space *space = call->view->space;
     space->owner = 0;
@@ -784,7 +785,7 @@ static enum progress start_oversize(struct call *call)
     return walk_begin(call);
 }
 
-static enum progress start(struct call *call)
+static enum progress validation_start(struct call *call)
 {
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
@@ -800,7 +801,7 @@ static enum progress start(struct call *call)
 }
 
 /* The units of a step that was put off are given back, because it comes again. */
-static enum progress resume(struct call *call)
+static enum progress validation_resume(struct call *call)
 {
     MUST(call->v->state == STATE_VERIFYING);
     *call->view->units_left += call->v->charged;
@@ -810,10 +811,10 @@ static enum progress resume(struct call *call)
 static enum progress take_event(struct call *call, const struct validation_event *event)
 {
     if (event->kind == VALIDATION_RESUMED)
-        return resume(call);
+        return validation_resume(call);
     switch ((enum state)call->v->state) {
     case STATE_STARTING:
-        return start(call);
+        return validation_start(call);
     case STATE_KNOWN_KEYS:
     case STATE_KEYS:
         return on_keys(call, event);
@@ -844,8 +845,8 @@ void validation_next(struct validation *validation, const struct validation_view
 {
     struct call call = {.v = validation, .view = view, .out = out};
     if (view->space->owner != validation->serial && !validation->is_oversize)
-        (void)!read_message(&call);
-    advance(&call, take_event(&call, event));
+        (void)!validation_read_message(&call);
+    validation_advance(&call, take_event(&call, event));
 }
 
 bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,

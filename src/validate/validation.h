@@ -22,18 +22,11 @@
 #include <stdint.h>
 
 #include "cache/answer.h"
-#include "dns/message.h"
-#include "dns/question.h"
-#include "validate/anchors.h"
-#include "validate/canonical.h"
-#include "validate/dnskey.h"
 #include "validate/rrsets.h"
-#include "validate/rrsig.h"
+#include "validate/validation_view.h"
 #include "validate/verify.h"
 
 enum {
-    VALIDATION_KEYS_MAX = 32,    /* keys of a zone that count */
-    VALIDATION_DS_MAX = 8,       /* DS records of a zone that count */
     VALIDATION_SIGS_MAX = 4,     /* signatures of one RRset that count */
     VALIDATION_TAG_KEYS_MAX = 2, /* keys of one tag and algorithm that are tried */
     VALIDATION_FAILURES_MAX = 4, /* wrong signatures of one message; 2 of one RRset */
@@ -43,39 +36,6 @@ enum {
 
 /* The cost that one client's question may cause, in units of 10 us (algorithm_cost()). */
 enum { VALIDATION_UNITS_MAX = 800 };
-
-/* The memory of a worker that every message uses again. A validation that waits loses it. */
-struct validation_space {
-    uint64_t owner;      /* serial of the validation whose message was read last */
-    struct rrsets sets;  /* of that message */
-    struct rrsets other; /* of the last answer that an event brought */
-    uint16_t key_count;
-    uint16_t ds_count;
-    uint8_t keys_zone_len, ds_zone_len; /* 0: none are at hand */
-    struct dnskey key[VALIDATION_KEYS_MAX];
-    struct ds ds[VALIDATION_DS_MAX];
-    uint8_t keys_zone[NAME_WIRE_MAX], ds_zone[NAME_WIRE_MAX];
-    uint8_t keys_bytes[MESSAGE_MAX], ds_bytes[MESSAGE_MAX]; /* key and ds borrow from these */
-    uint8_t signed_bytes[CANONICAL_MAX];
-};
-
-/* The message to judge, and the rules; borrowed for each call and the same in all calls. */
-struct validation_view {
-    const struct message *message;   /* as a server sent it; its bytes outlive the validation */
-    const struct question *question; /* in lower case */
-    enum answer_kind kind;           /* POSITIVE, NODATA or NXDOMAIN */
-    bool leads_out;  /* POSITIVE: the alias chain leads to a name that another message is for */
-    struct name end; /* the last name of the alias chain; the QNAME without aliases */
-    struct name asked_zone;  /* of the servers that answered; a forwarder: its zone's name */
-    bool zone_is_configured; /* the operator named the servers of asked_zone, which is not the root
-                              */
-    bool zone_is_cut;        /* asked_zone is a zone cut, and not merely a forwarded domain */
-    bool allow_sha1;
-    struct rrsig_clock clock;
-    const struct anchors *anchors;
-    struct validation_space *space;
-    unsigned *units_left; /* of the client's question */
-};
 
 /* How an RRset or the whole ends. */
 struct verdict {

@@ -25,7 +25,7 @@ enum zone_fault_kind {
     FAULT_SIG_WRONG,   /* a bit of the signature is flipped */
     FAULT_SIG_EXPIRED, /* it ended long ago */
     FAULT_SIG_EARLY,   /* it begins next year */
-    FAULT_SIG_MISSING, /* there is none */
+    FAULT_SIG_MISSING, /* the RRset has no signature */
     FAULT_SIG_FOREIGN, /* made by a key that the zone does not have */
     FAULT_SIG_LABELS,  /* one label more than the owner has */
     FAULT_SIG_SHORT,   /* it ends in a minute */

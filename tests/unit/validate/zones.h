@@ -18,9 +18,9 @@
 
 enum { ZONES_NOW_S = 1800000000 /* January 2027 */, ZONES_MAX = 24, ZONES_TEXTS = 64 };
 
-/* What is known about DNSKEY or DS records of a name. */
+/* The answer to a question for the DNSKEY or DS records of a name. */
 struct zone_answer {
-    char zone[64];
+    char zone[256];
     uint16_t type;
     bool is_cached; /* KEYS with only_known finds it */
     bool fails;
@@ -165,7 +165,8 @@ static inline struct zone_answer *zones_add(const char *zone, uint16_t type, enu
     assert_true(zones.count < ZONES_MAX);
     struct zone_answer *known = &zones.known[zones.count++];
     memset(known, 0, sizeof(*known));
-    snprintf(known->zone, sizeof(known->zone), "%s", zone);
+    assert_true(strlen(zone) < sizeof(known->zone));
+    memcpy(known->zone, zone, strlen(zone));
     known->type = type;
     known->kind = kind;
     known->security = security;
