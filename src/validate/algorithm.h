@@ -46,9 +46,12 @@ enum { ALGORITHM_TEXT_MAX = 24 };
 const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX]);
 
 /* The cost of one verification in units of 10 us (P-256 8, RSA-2048 2, RSA-4096 8, Ed25519 13,
- * Ed448 29, P-384 90; 1 at least). key_bytes is the length of the public key field. The bytes that
- * are signed cost too: verify_cost() of verify.h has the sum. */
+ * Ed448 29, P-384 90; 1 at least). key_bytes is the length of the public key field. */
 unsigned algorithm_cost(uint8_t algorithm, size_t key_bytes);
+
+/* The same for a key that is known: a long RSA exponent doubles the cost. The bytes that are signed
+ * cost too: verify_cost() of verify.h has the sum. */
+unsigned algorithm_key_cost(uint8_t algorithm, struct span key);
 
 /* Whether this public key field may be used. RSA: a modulus of 512 to 4096 bits (RSASHA512: 1024 or
  * more), an exponent above 1 of at most 33 bits, and both odd. Others: the exact length. False for

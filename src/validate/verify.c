@@ -54,7 +54,7 @@ void verifier_free(struct verifier *verifier)
 
 unsigned verify_cost(const struct verify_job *job)
 {
-    return algorithm_cost(job->algorithm, job->key.len) + (unsigned)(job->data.len / UNIT_BYTES);
+    return algorithm_key_cost(job->algorithm, job->key) + (unsigned)(job->data.len / UNIT_BYTES);
 }
 
 /* ---- ECDSA signatures ---- */

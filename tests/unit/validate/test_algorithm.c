@@ -154,6 +154,19 @@ static void test_a_huge_rsa_exponent_is_refused(void **state)
     assert_false(is_rsa_sound_with(8, span_of(exponent, sizeof(exponent)), 2048));
 }
 
+static void test_a_long_rsa_exponent_costs_double(void **state)
+{
+    (void)state;
+    assert_int_equal(algorithm_key_cost(8, rsa_field(F4, 2048)), 2);
+    assert_int_equal(algorithm_key_cost(8, rsa_field(BYTES("\3"), 4096)), 8);
+    assert_int_equal(algorithm_key_cost(8, rsa_field(BYTES("\1\0\0\0\1"), 4096)), 16);
+    assert_int_equal(algorithm_key_cost(10, rsa_field(BYTES("\xff\xff\xff\xff"), 1024)), 2);
+    assert_int_equal(algorithm_key_cost(13, rsa_field(BYTES("\xff\xff\xff\xff"), 1024)), 8);
+    assert_int_equal(algorithm_key_cost(99, BYTES("\5")), 1);
+    assert_int_equal(algorithm_key_cost(8, BYTES("\5")), 1);
+    assert_int_equal(algorithm_key_cost(8, span_of(NULL, 0)), 1);
+}
+
 static void test_an_even_rsa_modulus_is_refused(void **state)
 {
     (void)state;
@@ -218,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_an_rsa_modulus_has_512_to_4096_bits),
         cmocka_unit_test(test_an_rsa_exponent_is_odd_above_1_and_has_33_bits_at_most),
         cmocka_unit_test(test_a_huge_rsa_exponent_is_refused),
+        cmocka_unit_test(test_a_long_rsa_exponent_costs_double),
         cmocka_unit_test(test_an_even_rsa_modulus_is_refused),
         cmocka_unit_test(test_zeros_in_front_of_a_modulus_do_not_count),
         cmocka_unit_test(test_a_truncated_rsa_field_is_refused),
