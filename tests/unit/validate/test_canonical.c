@@ -289,6 +289,22 @@ static void test_a6_has_a_name_after_its_prefix(void **state)
                     "short"));
 }
 
+/* RFC 1035 and its followers say what the RDATA of class IN is. */
+static void test_rdata_of_another_class_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    raw_start(&zone.raw, HEADER_QR);
+    raw_rr(&zone.raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_SRV, RRCLASS_CH, 1,
+           BYTES("\0\1\0\2\0\3\1T\xc0\x0c"));
+    uint8_t rdata[] = "\0\x21\x0d\1\0\0\0\1\0\0\0\2\0\0\0\1\0\1\0s";
+    raw_rr(&zone.raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_RRSIG, RRCLASS_CH, 1,
+           span_of(rdata, sizeof(rdata) - 1));
+    zone.message = sample_parse(raw_span(&zone.raw));
+    assert_true(rrsets_read(&zone.sets, &zone.message, RRCLASS_CH));
+    assert_written(BYTES(RAW_SIGNED("\x21") "\1q\0\0\x21\0\3\0\0\0\1" /* */
+                                            "\0\x0a\0\1\0\2\0\3\1T\xc0\x0c"));
+}
+
 /* ---- order of many records ---- */
 
 static uint64_t random_state = 7;
@@ -457,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_soa_has_two_names_and_numbers),
         cmocka_unit_test(test_nxt_and_sig_have_bytes_after_their_name),
         cmocka_unit_test(test_a6_has_a_name_after_its_prefix),
+        cmocka_unit_test(test_rdata_of_another_class_is_taken_as_it_is),
         cmocka_unit_test(test_any_number_of_records_is_sorted),
         cmocka_unit_test(test_any_number_of_names_is_sorted),
         cmocka_unit_test(test_the_bound_on_the_output),
