@@ -32,8 +32,8 @@ enum { ANSWER_KINDS = ANSWER_FAILURE + 1 };
 /* Returns "positive", "nodata", "nxdomain" or "failure". */
 const char *answer_kind_name(uint8_t kind);
 
-/* The result of DNSSEC validation (RFC 4033 section 5). There is no validator yet, so every answer
- * is unchecked. A validator reports indeterminate data as insecure, with an EDE. */
+/* The result of DNSSEC validation (RFC 4033 section 5). The validator reports indeterminate data
+ * as insecure. Only a failure is bogus. */
 enum security {
     SECURITY_UNCHECKED,
     SECURITY_INSECURE,
@@ -55,7 +55,11 @@ struct answer {
     uint32_t ttl_s;   /* how long it may be cached, from stored_at; 0: not at all */
     uint32_t stale_s; /* how long it had been expired at stored_at (RFC 8767); 0: it is not stale */
     uint64_t stored_at; /* us on the loop's clock */
+    const char *text;   /* of a failure without error: goes with the first EDE, at most
+                           ANSWER_TEXT_MAX bytes with the final zero; NULL: none */
 };
+
+enum { ANSWER_TEXT_MAX = 128 };
 
 /* Returns the whole seconds from stored_at to now_us, saturated. Returns 0 when now_us is earlier:
  * the loops of two threads do not read the clock at the same instant. */

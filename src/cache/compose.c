@@ -124,7 +124,8 @@ void compose_failure(struct answer *out, uint8_t bytes[COMPOSE_FAILURE_MAX],
 struct answer *compose_dup(const struct answer *answer)
 {
     size_t offsets_bytes = answer->ttl_count * sizeof(*answer->ttl_offsets);
-    struct answer *copy = malloc(sizeof(*copy) + offsets_bytes + answer->message.len);
+    size_t text_bytes = answer->text ? strlen(answer->text) + 1 : 0;
+    struct answer *copy = malloc(sizeof(*copy) + offsets_bytes + answer->message.len + text_bytes);
     if (!copy)
         return NULL;
     uint16_t *offsets = (uint16_t *)(copy + 1);
@@ -135,5 +136,7 @@ struct answer *compose_dup(const struct answer *answer)
     *copy = *answer;
     copy->ttl_offsets = offsets;
     copy->message = span_of(bytes, answer->message.len);
+    if (text_bytes)
+        copy->text = memcpy(bytes + answer->message.len, answer->text, text_bytes);
     return copy;
 }

@@ -31,39 +31,57 @@ bool entry_fits(const struct cache_key *key, const struct answer *answer)
     return message.len >= ENTRY_QUESTION_AT + key->name_len + 4u && has_question(message.data, key);
 }
 
-static size_t stale_at(size_t message_len, size_t ttl_count)
+static size_t extra_at(size_t message_len, size_t ttl_count)
 {
     return offsets_at(message_len) + sizeof(uint16_t) * ttl_count;
 }
 
+static size_t text_size(const struct answer *answer)
+{
+    return answer->text ? strnlen(answer->text, ANSWER_TEXT_MAX - 1) + 1 : 0;
+}
+
 size_t entry_size(const struct answer *answer)
 {
-    return ENTRY_MESSAGE_AT + stale_at(answer->message.len, answer->ttl_count) +
-           (answer->stale_s ? sizeof(answer->stale_s) : 0);
+    return ENTRY_MESSAGE_AT + extra_at(answer->message.len, answer->ttl_count) +
+           (answer->stale_s ? sizeof(answer->stale_s) : text_size(answer));
 }
 
 _Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 28, "an entry did not grow");
 
-_Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_STALE,
+_Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_EXTRA,
                "the errors that clients see fit into four bits");
 
-/* Packs what few answers have: an error, which only failures have, or the mark of a stale answer,
- * which no failure is. */
+/* Packs what few answers have: an error, which only failures have, or the mark of more bytes: the
+ * text of a failure, or the staleness of a stale answer, which no failure is. */
 static unsigned pack_rare(const struct answer *answer)
 {
     uint8_t error = answer->error;
-    if (answer->stale_s)
-        return ENTRY_STALE;
+    if (answer->stale_s || answer->text)
+        return ENTRY_EXTRA;
     return error >= ERR_TLS_NOT_SPOKEN && error < ERR_COUNT ? error - ERR_TLS_NOT_SPOKEN + 1u : 0;
 }
 
 static void unpack_rare(const struct entry *entry, unsigned packed, struct answer *out)
 {
-    if (packed == ENTRY_STALE)
-        memcpy(&out->stale_s, entry->bytes + stale_at(entry->message_len, entry->ttl_count),
-               sizeof(out->stale_s));
-    else
+    const uint8_t *extra = entry->bytes + extra_at(entry->message_len, entry->ttl_count);
+    if (packed != ENTRY_EXTRA)
         out->error = (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN);
+    else if (out->kind == ANSWER_FAILURE)
+        out->text = (const char *)extra;
+    else
+        memcpy(&out->stale_s, extra, sizeof(out->stale_s));
+}
+
+static void write_extra(uint8_t *extra, const struct answer *answer)
+{
+    if (answer->stale_s) {
+        memcpy(extra, &answer->stale_s, sizeof(answer->stale_s));
+        return;
+    }
+    size_t size = text_size(answer);
+    memcpy(extra, answer->text, size - 1);
+    extra[size - 1] = 0;
 }
 
 void entry_write(struct entry *entry, const struct cache_key *key, const struct answer *answer)
@@ -85,9 +103,8 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     if (answer->ttl_count > 0)
         memcpy(entry->bytes + offsets_at(answer->message.len), answer->ttl_offsets,
                sizeof(uint16_t) * answer->ttl_count);
-    if (answer->stale_s)
-        memcpy(entry->bytes + stale_at(answer->message.len, answer->ttl_count), &answer->stale_s,
-               sizeof(answer->stale_s));
+    if (answer->stale_s || answer->text)
+        write_extra(entry->bytes + extra_at(answer->message.len, answer->ttl_count), answer);
 }
 
 void entry_view(const struct entry *entry, struct answer *out)
@@ -106,6 +123,7 @@ void entry_view(const struct entry *entry, struct answer *out)
     out->ttl_s = entry->ttl_s;
     out->stale_s = 0;
     out->stored_at = entry->stored_at;
+    out->text = NULL;
     if (entry->kind_ede >> 4)
         unpack_rare(entry, entry->kind_ede >> 4, out);
 }

@@ -238,6 +238,15 @@ static bool may_keep(const struct loading *loading, const struct snapshot_item *
                            loading->now.us >= EXPIRED_MIN_S * US_PER_S);
 }
 
+/* A file proves nothing, so only a new verdict makes the answer secure again. */
+static void take_security(struct loading *loading, const struct snapshot_item *item)
+{
+    bool is_claim = item->security == SECURITY_SECURE || item->security == SECURITY_BOGUS;
+    loading->revived.answer.security = is_claim ? SECURITY_UNCHECKED : item->security;
+    if (is_claim)
+        header_put(loading->message, HEADER_AD, false);
+}
+
 static void store_item(struct loading *loading, const struct snapshot_item *item)
 {
     struct revived *revived = &loading->revived;
@@ -250,7 +259,7 @@ static void store_item(struct loading *loading, const struct snapshot_item *item
         return;
     ttl_age(loading->message, revived->answer.ttl_offsets, revived->answer.ttl_count,
             loading->passed_s, ANSWER_TTL_FLOOR_S);
-    revived->answer.security = item->security;
+    take_security(loading, item);
     if (past_s)
         set_expired(loading, past_s);
     else

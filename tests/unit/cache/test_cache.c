@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cache/compose.h"
 #include "unit/cache/made_answers.h"
 
 static struct cache *cache;
@@ -77,6 +78,35 @@ static void test_a_stored_answer_is_found_unchanged(void **state)
     assert_int_equal(found.security, SECURITY_BOGUS);
     assert_int_equal(found.ttl_s, MADE_TTL);
     assert_int_equal(found.stored_at, 10 * SECOND);
+    cache_read_end();
+}
+
+static void test_the_text_of_a_failure_is_stored_with_it(void **state)
+{
+    (void)state;
+    struct answer found;
+    char long_text[2 * ANSWER_TEXT_MAX];
+    make_answer(&made, 0, 0, 1, 10 * SECOND);
+    made.answer.kind = ANSWER_FAILURE;
+    made.answer.text = "a signature has expired, zone a.test";
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 11 * SECOND, &found));
+    assert_string_equal(found.text, made.answer.text);
+    assert_int_equal(found.error, 0);
+    assert_int_equal(found.stale_s, 0);
+    struct answer *copy = compose_dup(&found);
+    cache_read_end();
+    assert_string_equal(copy->text, made.answer.text);
+    free(copy);
+
+    memset(long_text, 'x', sizeof(long_text));
+    long_text[sizeof(long_text) - 1] = 0;
+    made.answer.text = long_text;
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 11 * SECOND, &found));
+    assert_int_equal(strlen(found.text), ANSWER_TEXT_MAX - 1);
     cache_read_end();
 }
 
@@ -555,6 +585,7 @@ int main(void)
         SENTENCE(test_an_answer_does_not_change_while_a_reader_uses_it),
         SENTENCE(test_names_are_found_in_any_case),
         SENTENCE(test_type_class_flags_and_view_separate_answers),
+        SENTENCE(test_the_text_of_a_failure_is_stored_with_it),
         SENTENCE(test_the_security_state_is_no_part_of_the_key),
         SENTENCE(test_an_equal_hash_does_not_make_an_equal_key),
         SENTENCE(test_the_root_and_the_longest_name_are_stored),

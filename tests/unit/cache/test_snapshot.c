@@ -152,6 +152,27 @@ static void test_every_field_of_an_answer_comes_back(void **state)
     cache_read_end();
 }
 
+/* A file must not be able to make an answer secure. */
+static void test_a_secure_answer_comes_back_unchecked_and_without_ad(void **state)
+{
+    (void)state;
+    struct answer found;
+    for (uint8_t security = SECURITY_SECURE; security <= SECURITY_BOGUS; security++) {
+        make(security, 1, HEADER_AD);
+        made.answer.security = security;
+        assert_true(store_made(cache, &made, 0));
+    }
+    assert_int_equal(saved(100 * SECOND), 2);
+    assert_int_equal(loaded(SECOND, 0), 2);
+    cache_read_begin();
+    for (uint8_t security = SECURITY_SECURE; security <= SECURITY_BOGUS; security++) {
+        assert_true(find(security, 0, SECOND, &found));
+        assert_int_equal(found.security, SECURITY_UNCHECKED);
+        assert_false(header_flags(found.message.data) & HEADER_AD);
+    }
+    cache_read_end();
+}
+
 static void test_failures_are_not_saved(void **state)
 {
     (void)state;
@@ -558,6 +579,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SENTENCE(test_loaded_answers_are_older_by_the_time_between),
         SENTENCE(test_every_field_of_an_answer_comes_back),
+        SENTENCE(test_a_secure_answer_comes_back_unchecked_and_without_ad),
         SENTENCE(test_failures_are_not_saved),
         SENTENCE(test_an_expired_answer_comes_back_expired),
         SENTENCE(test_an_answer_that_expires_meanwhile_comes_back_expired),
