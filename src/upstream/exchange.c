@@ -364,7 +364,7 @@ static void exchange_begin(struct exchange *exchange)
         exchange_ask_all(exchange);
         return;
     }
-    advance(exchange, WAY_ANY, NULL);
+    advance(exchange, exchange->asked.prefers_stream ? WAY_STREAM : WAY_ANY, NULL);
     if (exchange->group_len > 1)
         probe_ill(exchange);
 }

@@ -25,6 +25,7 @@ struct exchange_question {
      * sent at 0. NULL: no such bound. */
     uint8_t *attempts_left;
     uint64_t doubtful; /* a bit per upstream: the upstream may be lame and comes after the others */
+    bool prefers_stream;    /* the first query takes a stream: a datagram may have been forged */
     bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };
 

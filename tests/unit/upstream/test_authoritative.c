@@ -103,6 +103,39 @@ static void test_authoritative_servers_are_not_asked_for_recursion(void **state)
     world_close(&zone.world);
 }
 
+/* A bogus answer may have been forged, so the next query takes a stream. */
+static void test_authoritative_question_that_prefers_streams_takes_one_first(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    uint8_t flags = 0;
+    open_zone(&zone);
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    fake_peer_set(peer, see_flags, &flags);
+    ask_as(&zone, &asker, (struct exchange_question){.prefers_stream = true});
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_true(asker.over_stream);
+    assert_int_equal(peer_stream_queries(peer), 1);
+    world_close(&zone.world);
+}
+
+static void test_authoritative_question_that_prefers_streams_goes_on_by_datagram(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    uint8_t flags = 0;
+    open_zone(&zone);
+    struct fake_peer *peer = add(&zone, "192.0.2.1@53", FAKE_UDP_DELIVER);
+    fake_peer_set(peer, see_flags, &flags);
+    fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_BLACKHOLE);
+    ask_as(&zone, &asker, (struct exchange_question){.prefers_stream = true});
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_false(asker.over_stream);
+    world_close(&zone.world);
+}
+
 /* A question's total budget counts over all its exchanges. */
 static void test_authoritative_questions_keep_to_their_common_budget(void **state)
 {
@@ -539,6 +572,8 @@ int main(void)
         cmocka_unit_test(test_authoritative_dead_forwarders_get_full_exchanges),
         cmocka_unit_test(test_authoritative_change_of_network_forgets_given_up_servers),
         cmocka_unit_test(test_authoritative_servers_are_not_asked_for_recursion),
+        cmocka_unit_test(test_authoritative_question_that_prefers_streams_takes_one_first),
+        cmocka_unit_test(test_authoritative_question_that_prefers_streams_goes_on_by_datagram),
         cmocka_unit_test(test_authoritative_questions_keep_to_their_common_budget),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
         cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_come_first_again),
