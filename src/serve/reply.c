@@ -18,12 +18,12 @@
 #include "serve/rotate.h"
 
 enum {
-    OPT_FIXED = 11,      /* root, type, class, TTL, RDLENGTH */
-    OPTION_FIXED = 4,    /* code and length */
-    EDE_TEXT_MAX = 64,   /* bytes of an extended error's text */
-    STREAM_MAX = 65535,  /* RFC 1035 section 4.2.2 */
-    DATAGRAM_MIN = 512,  /* every client takes this much */
-    DATAGRAM_MAX = 4096, /* what udp_server.h has room for */
+    OPT_FIXED = 11,                     /* root, type, class, TTL, RDLENGTH */
+    OPTION_FIXED = 4,                   /* code and length */
+    EDE_TEXT_MAX = ANSWER_TEXT_MAX - 1, /* bytes of an extended error's text */
+    STREAM_MAX = 65535,                 /* RFC 1035 section 4.2.2 */
+    DATAGRAM_MIN = 512,                 /* every client takes this much */
+    DATAGRAM_MAX = 4096,                /* what udp_server.h has room for */
 };
 
 struct reply_rules reply_rules_udp(uint16_t max_udp_size)
@@ -122,6 +122,14 @@ static void plan_padding(struct reply *reply)
     reply->len = padded;
 }
 
+/* Returns the text of the first extended error. */
+static const char *text_of(const struct answer *answer)
+{
+    if (answer->text)
+        return answer->text;
+    return answer->error ? err_str(answer->error) : "";
+}
+
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules)
 {
@@ -133,7 +141,7 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->query = query;
     reply->answer = answer;
     reply->rules = rules;
-    reply->ede_text = answer->error ? err_str(answer->error) : "";
+    reply->ede_text = text_of(answer);
     reply->flags = flags | echoed_flags(query);
     reply->rcode = flags & HEADER_RCODE_MASK;
     reply->ede_count = answer->ede_count;

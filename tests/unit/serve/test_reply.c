@@ -415,6 +415,23 @@ static void test_an_error_says_why_in_words(void **state)
     assert_true(parsed.edns.dnssec_ok);
 }
 
+static void test_a_failure_says_why_in_words(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
+    struct reply reply = answered(&asks, RCODE_SERVFAIL, 0, 0, &udp);
+    struct edns_ede ede;
+    canned.answer.ede_count = 1;
+    canned.answer.ede[0] = EDE_SIGNATURE_EXPIRED;
+    canned.answer.text = "a signature has expired, zone example";
+    reply_plan_answer(&reply, &query, &canned.answer, &udp);
+    write_planned(&reply, 0);
+    assert_int_equal(edns_find_ede(&parsed.edns, &ede), EDNS_FOUND);
+    assert_int_equal(ede.code, EDE_SIGNATURE_EXPIRED);
+    assert_int_equal(ede.text.len, strlen(canned.answer.text));
+    assert_memory_equal(ede.text.data, canned.answer.text, ede.text.len);
+}
+
 static void test_bad_version_uses_the_upper_bits_of_the_rcode(void **state)
 {
     (void)state;
@@ -533,6 +550,7 @@ int main(void)
         TEST(test_errors_are_padded_with_all_their_options),
         TEST(test_padding_counts_the_records_after_it),
         TEST(test_ttls_are_aged_in_the_copy),
+        TEST(test_a_failure_says_why_in_words),
         TEST(test_extended_errors_go_along),
         TEST(test_extended_errors_need_edns),
         TEST(test_an_error_says_why_in_words),
