@@ -8,8 +8,10 @@
 #include "base/check.h"
 
 static const uint8_t bounds[] = {
-    [BUDGET_QUERIES] = BUDGET_QUERIES_MAX, [BUDGET_REFERRALS] = BUDGET_REFERRALS_MAX,
-    [BUDGET_LOOKUPS] = BUDGET_LOOKUPS_MAX, [BUDGET_RESTARTS] = BUDGET_RESTARTS_MAX,
+    [BUDGET_QUERIES] = 0, /* budget.queries_max */
+    [BUDGET_REFERRALS] = BUDGET_REFERRALS_MAX,
+    [BUDGET_LOOKUPS] = BUDGET_LOOKUPS_MAX,
+    [BUDGET_RESTARTS] = BUDGET_RESTARTS_MAX,
     [BUDGET_ALIASES] = BUDGET_ALIASES_MAX,
 };
 
@@ -20,9 +22,20 @@ struct budget *budget_new(uint64_t now)
 {
     struct budget *budget = malloc(sizeof(*budget));
     if (budget)
-        *budget = (struct budget){
-            .refs = 1, .ends_at = now + BUDGET_WALL_US, .attempts_left = BUDGET_ATTEMPTS_MAX};
+        *budget = (struct budget){.refs = 1,
+                                  .ends_at = now + BUDGET_WALL_US,
+                                  .attempts_left = BUDGET_ATTEMPTS_MAX,
+                                  .queries_max = BUDGET_QUERIES_MAX,
+                                  .tasks_max = BUDGET_TASKS_MAX};
     return budget;
+}
+
+void budget_allow_validation(struct budget *budget, unsigned verify_units)
+{
+    budget->queries_max += BUDGET_VALIDATION_QUERIES;
+    budget->attempts_left += BUDGET_VALIDATION_QUERIES;
+    budget->tasks_max += BUDGET_VALIDATION_TASKS;
+    budget->verify_units_left = verify_units;
 }
 
 struct budget *budget_ref(struct budget *budget)
@@ -42,8 +55,9 @@ void budget_unref(struct budget *budget)
 
 static bool budget_is_used_up(const struct budget *budget, enum budget_kind kind)
 {
-    return budget->used[kind] == bounds[kind] ||
-           (kind == BUDGET_QUERIES && budget->attempts_left == 0);
+    if (kind == BUDGET_QUERIES)
+        return budget->used[kind] >= budget->queries_max || budget->attempts_left == 0;
+    return budget->used[kind] == bounds[kind];
 }
 
 bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now)

@@ -31,8 +31,12 @@ enum {
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
     BUDGET_ALIASES_MAX = 12,
-    BUDGET_TASKS_MAX = 16,     /* tasks that run for it at once */
-    BUDGET_ATTEMPTS_MAX = 32,  /* queries sent for all questions, to all servers */
+    BUDGET_TASKS_MAX = 16,    /* tasks that run for it at once */
+    BUDGET_ATTEMPTS_MAX = 32, /* queries sent for all questions, to all servers */
+    /* More of each for questions whose answers are validated: the keys and DS records of the zones
+     * of an alias chain through three signed zones, and of the zones above these. */
+    BUDGET_VALIDATION_QUERIES = 16,
+    BUDGET_VALIDATION_TASKS = 8,
     BUDGET_MINIMISED_MAX = 16, /* minimised QNAMEs; afterwards names are shown whole, so an alias to
                                   many labels costs one question */
 };
@@ -43,9 +47,13 @@ struct budget {
     uint32_t refs;    /* tasks that run for it */
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
-    uint8_t attempts_left; /* exchanges decrement it (exchange_question.attempts_left) */
-    uint8_t minimised;     /* minimised QNAMEs sent */
-    uint8_t reached;       /* a bit for each kind that a task wanted after it was used up */
+    uint8_t attempts_left;      /* exchanges decrement it (exchange_question.attempts_left) */
+    uint8_t minimised;          /* minimised QNAMEs sent */
+    uint8_t reached;            /* a bit for each kind that a task wanted after it was used up */
+    uint8_t queries_max;        /* the bound of BUDGET_QUERIES */
+    uint8_t tasks_max;          /* tasks that may run for it at once */
+    bool is_recursive;          /* a zone's own servers are asked for it, and not just forwarders */
+    unsigned verify_units_left; /* cost of the signatures that may be verified for it */
 };
 
 enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
@@ -54,6 +62,9 @@ enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was 
 struct budget *budget_new(uint64_t now);
 struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
+
+/* Adds what a validated question needs: questions about keys, and verifications of this cost. */
+void budget_allow_validation(struct budget *budget, unsigned verify_units);
 
 /* Draws one. False, and nothing is drawn: the kind is used up, or the time is over. BUDGET_QUERIES
  * also needs an attempt that is left. */
