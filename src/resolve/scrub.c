@@ -14,6 +14,7 @@
 #include "dns/rrtype.h"
 #include "resolve/private_addrs.h"
 #include "resolve/route.h"
+#include "validate/validation.h"
 
 enum { SCRUB_TARGETS_MAX = 16 /* kept records whose hosts' addresses are kept too */ };
 
@@ -31,14 +32,17 @@ struct scrubbing {
     bool full;  /* keeps authority */
     bool hosts; /* and additional */
     uint8_t target_count;
+    bool is_secure;                       /* by the verdict */
+    bool lost_data;                       /* some data had private addresses */
     bool emptied;                         /* all data had private addresses */
+    uint32_t ttl_max_s;                   /* by the verdict */
     uint32_t refused_ttl;                 /* the lowest TTL of the refused records */
     struct rr targets[SCRUB_TARGETS_MAX]; /* kept records that name hosts */
 };
 
 static uint32_t scrub_clamp(const struct scrubbing *work, enum answer_kind kind, uint32_t ttl)
 {
-    return cache_ttl(work->rules->cache, kind, ttl);
+    return MIN(cache_ttl(work->rules->cache, kind, ttl), work->ttl_max_s);
 }
 
 static void scrub_keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind,
@@ -194,7 +198,7 @@ static void keep_data(struct scrubbing *work)
 {
     struct rr seen[SCRUB_UNIQUE_MAX];
     unsigned count = 0;
-    bool any_refused = find_refused(work);
+    bool any_refused = work->lost_data = find_refused(work);
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, work->response->data);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
@@ -271,6 +275,13 @@ static void keep_ns(struct scrubbing *work, const struct rr *rr)
         note_target(work, rr);
 }
 
+/* What is beside the answer and was not verified must not look as if it were secure. */
+static bool is_unproven(const struct scrubbing *work, const struct rr *rr)
+{
+    const struct scrub_rules *rules = work->rules;
+    return work->is_secure && !validation_has_verified(rules->validation, rules->sets, rr);
+}
+
 static void keep_authority(struct scrubbing *work)
 {
     if (!work->message->counts[SECTION_AUTHORITY])
@@ -279,7 +290,7 @@ static void keep_authority(struct scrubbing *work)
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, SECTION_AUTHORITY);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (!has_class(work, &rr) || keep_proof(work, &rr))
+        if (!has_class(work, &rr) || is_unproven(work, &rr) || keep_proof(work, &rr))
             continue;
         if (work->full)
             keep_ns(work, &rr);
@@ -319,7 +330,7 @@ static bool is_in_answer(const struct scrubbing *work, const struct rr *rr, stru
 
 static void keep_additional(struct scrubbing *work)
 {
-    if (!work->target_count)
+    if (!work->target_count || work->is_secure) /* no address was verified */
         return;
     build_section(&work->compose.build, SECTION_ADDITIONAL);
     uint16_t first = work->compose.ttl_count;
@@ -399,6 +410,18 @@ static bool is_about_servers(const struct question *question, const struct respo
     return question->type == RRTYPE_NS && response->kind == RESPONSE_ANSWER;
 }
 
+/* Private addresses are removed after the verdict, and what has lost a record cannot verify. */
+static void set_verdict(struct scrubbing *work, struct answer *out, const struct verdict *verdict)
+{
+    bool is_secure = work->is_secure && !work->lost_data;
+    out->security = is_secure ? SECURITY_SECURE : SECURITY_INSECURE;
+    header_put(work->compose.space->bytes, HEADER_AD, is_secure);
+    if (work->is_secure && work->lost_data && !work->emptied)
+        out->ede[out->ede_count++] = EDE_BLOCKED;
+    if (verdict->ede != EDE_NONE && out->ede_count < ARRAY_LEN(out->ede))
+        out->ede[out->ede_count++] = verdict->ede;
+}
+
 bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
            const struct question *question, const struct response *response,
            const struct scrub_rules *rules)
@@ -413,7 +436,9 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.full = !rules->minimal_responses && has_company(response);
     work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;
-    work.emptied = false;
+    work.lost_data = work.emptied = false;
+    work.is_secure = rules->verdict && rules->verdict->security == SECURITY_SECURE;
+    work.ttl_max_s = rules->verdict ? rules->verdict->ttl_max_s : UINT32_MAX;
 
     bool ad = rules->zone->trust_ad && message->flags & HEADER_AD;
     compose_begin(&work.compose, space, question,
@@ -429,5 +454,7 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     out->ttl_s = lifetime_of(&work, out);
     out->ede_count = work.emptied;
     out->ede[0] = EDE_BLOCKED;
+    if (rules->verdict)
+        set_verdict(&work, out, rules->verdict);
     return true;
 }

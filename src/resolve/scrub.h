@@ -25,6 +25,9 @@
 #include "resolve/classify.h"
 #include "resolve/private_addrs.h"
 
+struct rrsets;
+struct validation;
+struct verdict;
 struct zone;
 
 struct scrub_rules {
@@ -34,6 +37,11 @@ struct scrub_rules {
     bool dnssec_ok;
     bool minimal_responses;
     uint64_t now; /* us: when the message came */
+    /* Of a validated message: its verdict, which is not bogus, and what the validation knows about
+     * its RRsets. NULL: it was not validated. */
+    const struct verdict *verdict;
+    const struct validation *validation;
+    const struct rrsets *sets;
 };
 
 /*
@@ -42,7 +50,9 @@ struct scrub_rules {
  * (RFC 2181 section 5.2) within the cache's bounds. ttl_s is the lowest of all, and 0 for a
  * negative answer without SOA (RFC 2308 section 5) and for a zone whose answers are not kept. Where
  * all records asked for have private addresses, the answer has no data and says so (EDE Blocked);
- * it lives as long as the records. False: the message does not come out whole and is useless.
+ * it lives as long as the records. A secure answer has AD and only authority records that were
+ * verified, and no record outlives its signature. It is merely insecure where a record was removed.
+ * False: the message does not come out whole and is useless.
  */
 MUST_USE bool scrub(struct answer *out, struct compose_space *space, const struct message *message,
                     const struct question *question, const struct response *response,

@@ -49,6 +49,16 @@ static unsigned count_aliases(const struct part *part)
     return count;
 }
 
+/* Returns the lesser of both (RFC 4035 section 3.2.3). A part without a verdict, for example local
+ * data or the answer of a zone that is not validated, makes the whole insecure, unless the aliases
+ * are what has none: then the question's zone is not validated. */
+static uint8_t security_of(const struct answer *head, const struct answer *tail)
+{
+    if (head->security == tail->security || head->security == SECURITY_UNCHECKED)
+        return head->security;
+    return SECURITY_INSECURE;
+}
+
 bool stitch(struct answer *out, struct compose_space *space, const struct question *question,
             const struct answer *head, const struct answer *tail, uint64_t now)
 {
@@ -74,5 +84,8 @@ bool stitch(struct answer *out, struct compose_space *space, const struct questi
     out->stored_at = now;
     out->ede_count = tail->ede_count; /* the reason for an empty end, for example */
     memcpy(out->ede, tail->ede, sizeof(out->ede));
+    if (!out->ede_count && head->ede_count && head->security == SECURITY_INSECURE)
+        out->ede[out->ede_count++] = head->ede[0]; /* why it is insecure */
+    out->security = security_of(head, tail);
     return true;
 }

@@ -18,9 +18,9 @@
 /*
  * head has the aliases of the question, and tail the answer for their target. scrub() or stitch()
  * made each some time before now, and their TTLs are lowered by that time. Kind and rcode are the
- * tail's; AD is set when both have it; ttl_s is the lower of what both have left, and 0 when one of
- * them must not be kept. *out borrows from space. False: together they have more than
- * ALIAS_HOPS_MAX aliases, or do not fit.
+ * tail's; AD is set when both have it; the security is the lesser of both; ttl_s is the lower of
+ * what both have left, and 0 when one of them must not be kept. *out borrows from space. False:
+ * together they have more than ALIAS_HOPS_MAX aliases, or do not fit.
  */
 MUST_USE bool stitch(struct answer *out, struct compose_space *space,
                      const struct question *question, const struct answer *head,
