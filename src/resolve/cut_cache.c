@@ -15,6 +15,7 @@
 #include "resolve/iterate_world.h"
 #include "resolve/tasks.h"
 #include "resolve/trace.h"
+#include "validate/anchors.h"
 
 /* A zone's substitute (first: yes) may know another zone of that name, so its cuts have a separate
  * view. */
@@ -60,6 +61,7 @@ static bool write_absent(struct answer *out, struct compose_space *space,
     out->kind = ANSWER_NXDOMAIN;
     out->ttl_s = known->ttl_s - age;
     out->stored_at = now;
+    out->security = known->security;
     return true;
 }
 
@@ -148,6 +150,20 @@ static bool is_too_old(const struct task *task, const struct answer *found)
     return task->is_refresh && answer_is_ending(found, age_s);
 }
 
+/* Where answers are validated, only an insecure NXDOMAIN speaks for the names below: the proof of a
+ * secure one is about the whole QNAME and not about this part of it. An anchor below it is not
+ * overruled. */
+static bool may_be_believed(const struct task *task, struct name absent, const struct answer *found)
+{
+    const struct validation_options *options = &task->tasks->validation;
+    if (!task_validates(task) || options->mode != VALIDATE_YES)
+        return true;
+    const struct anchor *anchor =
+        options->anchors ? anchors_find(options->anchors, task->question.name) : NULL;
+    bool is_overruled = anchor && anchor->kind == ANCHOR_TRUSTED && anchor->zone.len >= absent.len;
+    return found->security == SECURITY_INSECURE && !is_overruled;
+}
+
 /* A task that needs proofs cannot use an NXDOMAIN without them, and no task can use one where a
  * name below is known to exist. True: the search is over. */
 static bool find_at(struct climb *climb, struct name name)
@@ -161,7 +177,8 @@ static bool find_at(struct climb *climb, struct name name)
     if (!cache_find(task->tasks->cache, &key, now, &found) || is_too_old(task, &found))
         return false;
     out->is_cut = delegation_from_answer(out->cut, &found);
-    if (!out->is_cut && !climb->passed && !(task->key.flags & CACHE_KEY_DO))
+    if (!out->is_cut && !climb->passed && !(task->key.flags & CACHE_KEY_DO) &&
+        may_be_believed(task, name, &found))
         out->is_absent =
             write_absent(out->absent, &task->tasks->stitched, &task->question, &found, now);
     if (!out->is_cut && !climb->passed && read_passed(&found, &climb->passed_zone))

@@ -9,12 +9,14 @@
 #include "resolve/finish.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "dns/rrtype.h"
 #include "local/local_answer.h"
 #include "local/local_block.h"
 #include "local/local_names.h"
+#include "resolve/bogus.h"
 #include "resolve/linger.h"
 #include "resolve/stale.h"
 #include "resolve/task_ask.h"
@@ -54,6 +56,8 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
 void finish_failed(struct task *task, const struct failure *failure)
 {
     task->failure = *failure;
+    task->failure_text = failure->text ? strdup(failure->text) : NULL;
+    task->failure.text = task->failure_text;
     finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }
 
@@ -118,6 +122,8 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
                  replaced->stored_at);
     tasks->local_space.bytes[2] &= (uint8_t) ~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
     blocked.ttl_s = blocked_ttl(tasks, &blocked, replaced);
+    blocked.security =
+        replaced->security == SECURITY_UNCHECKED ? SECURITY_UNCHECKED : SECURITY_INSECURE;
     struct answer *copy = compose_dup(&blocked);
     uint8_t bytes[COMPOSE_FAILURE_MAX];
     if (!copy) {
@@ -133,7 +139,7 @@ static void deliver_answer(struct task *task, const struct answer *answer)
 {
     const struct tasks *tasks = task->tasks;
     struct local_result result;
-    if (!tasks->blocks_aliases ||
+    if (!tasks->blocks_aliases || task->key.view != CACHE_VIEW_ANSWERS ||
         !local_block_find(tasks->local, answer->message, &task->question, &result)) {
         store_and_hand_out(task, answer);
         return;
@@ -148,8 +154,10 @@ static bool hand_out_cached(struct task *task)
 {
     struct answer found;
     cache_read_begin();
-    bool good = cache_find(task->tasks->cache, &task->key, loop_now(task->tasks->loop), &found) &&
-                found.kind != ANSWER_FAILURE && !found.stale_s;
+    struct tasks *tasks = task->tasks;
+    bool good = cache_find(tasks->cache, &task->key, loop_now(tasks->loop), &found) &&
+                found.kind != ANSWER_FAILURE && !found.stale_s &&
+                tasks_may_use(tasks, &task->key, &found);
     if (good)
         finish_hand_out(task, &found, NULL);
     cache_read_end();
@@ -201,6 +209,20 @@ void finish_stale(struct task *task)
 
 /* ---- delivering ---- */
 
+static uint32_t failure_ttl(const struct task *task)
+{
+    const struct tasks *tasks = task->tasks;
+    struct cache_item before;
+    if (!task->failure.is_bogus)
+        return cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+    cache_read_begin();
+    uint64_t now = loop_now(tasks->loop);
+    bool is_there = cache_peek(tasks->cache, &task->key, now, &before);
+    uint32_t ttl_s = bogus_ttl(is_there ? &before.answer : NULL, now);
+    cache_read_end();
+    return ttl_s;
+}
+
 static void deliver_failure(struct task *task)
 {
     const struct failure *failure = &task->failure;
@@ -215,7 +237,10 @@ static void deliver_failure(struct task *task)
     compose_failure(&answer, bytes, &task->question, failure->rcode);
     answer.stored_at = loop_now(tasks->loop);
     if (failure->cache && task->zone->cache)
-        answer.ttl_s = cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+        answer.ttl_s = failure_ttl(task);
+    if (failure->is_bogus)
+        answer.security = SECURITY_BOGUS;
+    answer.text = failure->text;
     answer.ede_count = failure->ede_count;
     for (unsigned i = 0; i < failure->ede_count; i++)
         answer.ede[i] = failure->ede[i];

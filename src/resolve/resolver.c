@@ -26,6 +26,7 @@
 #include "resolve/task.h"
 #include "resolve/task_trace.h"
 #include "resolve/tasks.h"
+#include "resolve/validator.h"
 #include "upstream/upstreams.h"
 
 struct resolver {
@@ -93,12 +94,22 @@ static void resolver_settle(struct tasks *tasks)
     upstreams_settle(tasks->upstreams, discovered_keeps, &tasks->recursion);
 }
 
+/* Makes the validator when options first need it. It stays, because tasks may use it. */
+static bool need_validator(struct tasks *tasks, const struct route_options *options)
+{
+    if (options->validation.mode != VALIDATE_NO && !tasks->validator)
+        tasks->validator = validator_new();
+    return options->validation.mode == VALIDATE_NO || tasks->validator;
+}
+
 static bool resolver_init(struct resolver *resolver, const struct route_options *options,
                           size_t max_tasks)
 {
     struct tasks *tasks = &resolver->tasks;
     turn_end_init(&tasks->deliver, resolver_on_turn_end);
     if (!tasks_init(tasks, max_tasks))
+        return false;
+    if (!need_validator(tasks, options))
         return false;
     resolver->routes = routes_new(options, tasks->upstreams, &strategies);
     tasks->routes = resolver->routes;
@@ -125,12 +136,13 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.upstreams = upstreams;
     resolver->tasks.minimal_responses = routes->minimal_responses;
     resolver->tasks.world = NULL;
-    resolver->tasks.judge = NULL;
+    resolver->tasks.validator = NULL;
     resolver->tasks.validation = routes->validation;
     set_world(resolver, &routes->recursion);
     if (resolver_init(resolver, routes, max_tasks))
         return resolver;
     tasks_deinit(&resolver->tasks);
+    validator_free(resolver->tasks.validator);
     free(resolver);
     return NULL;
 }
@@ -148,6 +160,7 @@ void resolver_free(struct resolver *resolver)
         finish_failed(task, &failure);
     finish_deliver(tasks);
     tasks_deinit(tasks);
+    validator_free(tasks->validator);
     routes_free(resolver->routes);
     free(resolver);
 }
@@ -166,7 +179,8 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
     struct tasks *tasks = &resolver->tasks;
     MUST(!tasks->delivering && !tasks->closing);
     struct routes *unused = routes_new(options, tasks->upstreams, &strategies);
-    enum err err = unused && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
+    bool is_ready = unused && need_validator(tasks, options);
+    enum err err = is_ready && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
     if (!err) {
         struct routes *former = resolver->routes;
         tasks->routes = resolver->routes = unused;
@@ -202,7 +216,8 @@ static __attribute__((noinline)) void make_key_unchecked(const struct resolver *
                                                          const struct question *question,
                                                          uint8_t flags)
 {
-    bool may_differ = routes_have_forward(resolver->routes);
+    bool may_differ =
+        routes_have_forward(resolver->routes) || resolver->tasks.validation.mode != VALIDATE_NO;
     resolver_make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
 }
 
@@ -282,10 +297,35 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
     return false;
 }
 
+/* A client with CD gets what others get, unless that is a failure. */
+static __attribute__((noinline)) bool
+find_unchecked(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    uint64_t now = loop_now(tasks->loop);
+    struct question question = question_of(key);
+    struct cache_key checked;
+    cache_key_init(&checked, tasks->cache, &question, key->flags & ~CACHE_KEY_CD, key->view);
+    if (tasks->validation.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
+        out->kind != ANSWER_FAILURE)
+        return true;
+    return cache_find(tasks->cache, key, now, out);
+}
+
+static inline bool find_cached(struct resolver *resolver, const struct cache_key *key,
+                               struct answer *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    if (key->flags & CACHE_KEY_CD)
+        return find_unchecked(resolver, key, out);
+    return cache_find(tasks->cache, key, loop_now(tasks->loop), out) &&
+           tasks_may_use(tasks, key, out);
+}
+
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
-    if (!cache_find(tasks->cache, key, loop_now(tasks->loop), out))
+    if (!find_cached(resolver, key, out))
         return find_missed(resolver, key, out);
     if (out->kind == ANSWER_FAILURE) {
         if (out->stored_at < resolver->network_at)
@@ -347,7 +387,7 @@ bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
 {
     uint64_t now = loop_now(resolver->tasks.loop);
     struct question question = question_of(key);
-    if (!trace->fresh && cache_find(resolver->tasks.cache, key, now, out) &&
+    if (!trace->fresh && find_cached(resolver, key, out) &&
         !(out->kind == ANSWER_FAILURE && out->stored_at < resolver->network_at)) {
         const char *word = out->stale_s ? "stale" : answer_kind_name(out->kind);
         trace_say(trace, TRACE_CACHE, 0, &question, word, now);

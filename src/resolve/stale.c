@@ -20,6 +20,8 @@ static bool may_serve(const struct task *task, const struct failure *failure)
     const struct tasks *tasks = task->tasks;
     if (tasks->closing || cache_stale_timeout_us(tasks->cache) == 0)
         return false;
+    if (failure && failure->is_bogus)
+        return false;
     for (unsigned i = 0; failure && i < failure->ede_count; i++)
         if (is_of_dnssec(failure->ede[i]))
             return false;
@@ -49,7 +51,8 @@ static bool find_old(const struct task *task, uint64_t now, struct answer *out)
 {
     struct cache *cache = task->tasks->cache;
     struct cache_key checked;
-    if (cache_find_stale(cache, &task->key, now, out))
+    if (cache_find_stale(cache, &task->key, now, out) &&
+        tasks_may_use(task->tasks, &task->key, out))
         return true;
     if (!(task->key.flags & CACHE_KEY_CD))
         return false;

@@ -16,6 +16,7 @@
 #include "local/local_names.h"
 #include "resolve/cut_cache.h"
 #include "resolve/finish.h"
+#include "resolve/held_message.h"
 #include "resolve/iterate_world.h"
 #include "resolve/linger.h"
 #include "resolve/stitch.h"
@@ -24,6 +25,7 @@
 #include "resolve/task_ask.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
+#include "resolve/task_validate.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
@@ -31,13 +33,15 @@ enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks a
 struct at_hand {
     const struct event *event;
     const struct answer *answer; /* to keep, or to end with; NULL with most events */
-    struct span message;         /* the one that the answer was made from; or empty */
+    bool is_held;                /* the answer comes from a held message, in tasks->judged */
     bool another;                /* STEP_ANOTHER was one of the steps */
     uint32_t minimised_ttl_s;    /* the life of a response to a minimised QNAME */
 };
 
 static void feed(struct task *task, struct at_hand *at_hand);
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
+static void resume_validation(struct task *task, const struct validation_event *event);
+static void end_validation(struct task *task, const struct verdict *verdict);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
 {
@@ -62,6 +66,24 @@ static void task_fail(struct task *task, enum stat reason, uint16_t ede, bool ca
     finish_failed(task, &failure);
 }
 
+/* After a bogus answer the strategy does not learn that the servers failed: its ways out would hide
+ * the reason. */
+static void fail_as_bogus(struct task *task)
+{
+    stats_add_at(task->tasks->stats, stat_failures_badanswer, 1);
+    if (task->bogus->count > 1)
+        STATS_INC(task->tasks->stats, bogus_retries_vain);
+    finish_failed(task, &task->bogus->failure);
+}
+
+static void feed_exchange_failure(struct task *task, const struct exchange_failure *failure)
+{
+    if (task->bogus)
+        fail_as_bogus(task);
+    else
+        feed_event(task, &(struct event){.kind = EVENT_FAILED, .exchange = failure}, NULL);
+}
+
 /* ---- timers ---- */
 
 /* No server may be asked for lack of room, or none is left. */
@@ -70,7 +92,7 @@ static void fail_unasked(struct task *task)
     const struct exchange_failure unasked = {.full = task->group.is_full};
     if (task_is_traced(task))
         task_trace_given_up(task, &unasked);
-    feed_event(task, &(struct event){.kind = EVENT_FAILED, .exchange = &unasked}, NULL);
+    feed_exchange_failure(task, &unasked);
 }
 
 static void task_on_wait_over(struct timer *timer)
@@ -114,10 +136,17 @@ static void task_on_clock(struct timer *timer)
     if (task->deadline == TASK_DEADLINE_STALE) {
         task->deadline = TASK_DEADLINE_END;
         timer_start(tasks->loop, &task->clock, task->ends_at);
-        finish_stale(task);
+        if (!task->bogus)
+            finish_stale(task);
         return;
     }
-    task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
+    if (task->bogus)
+        fail_as_bogus(task);
+    else if (task->state == TASK_VALIDATING && !task_is_enforced(task))
+        end_validation(task, NULL);
+    else
+        task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
+    settle(task);
     finish_deliver(tasks);
 }
 
@@ -193,70 +222,15 @@ static void end_stitched(struct task *task, const struct answer *tail)
         task_fail(task, stat_failures_badanswer, EDE_INVALID_DATA, true);
 }
 
-/* The answer in the scrub space stays there: finish_deliver() comes before the next one. */
-static void end_scrubbed(struct task *task, const struct answer *answer)
-{
-    if (task->head)
-        end_stitched(task, answer);
-    else
-        finish_answered(task, answer, NULL);
-}
-
-/* The answer waits for its verdict: the task takes copies and gives the scrub space back. */
-static void hold_for_verdict(struct task *task, const struct at_hand *at_hand)
-{
-    struct tasks *tasks = task->tasks;
-    MUST(!task->held);
-    task_ask_stop(task);
-    task_ask_drop(task);
-    tasks_leave_subs(task);
-    task->held = held_answer_new(&tasks->held_bytes, at_hand->answer, at_hand->message);
-    if (task->held)
-        task_move(task, TASK_VALIDATING);
-    else
-        task_fail(task, stat_failures_full, EDE_OTHER, false);
-}
-
-static void judge_answer(struct task *task, const struct at_hand *at_hand)
-{
-    const struct judge *judge = task->tasks->judge;
-    uint16_t ede = EDE_NONE;
-    switch (judge->judge(judge->context, task, at_hand->answer, at_hand->message, &ede)) {
-    case VERDICT_GOOD:
-        end_scrubbed(task, at_hand->answer);
-        break;
-    case VERDICT_BAD:
-        task_fail(task, stat_failures_badanswer, ede, true);
-        break;
-    case VERDICT_LATER:
-        hold_for_verdict(task, at_hand);
-        break;
-    }
-}
-
-void task_on_verdict(struct task *task, enum verdict verdict, uint16_t ede)
-{
-    MUST(task->state == TASK_VALIDATING && verdict != VERDICT_LATER);
-    struct answer *answer = held_answer_take(&task->tasks->held_bytes, task->held);
-    task->held = NULL;
-    if (verdict == VERDICT_GOOD && !task->head) {
-        finish_answered(task, answer, answer);
-        return;
-    }
-    if (verdict == VERDICT_GOOD)
-        end_stitched(task, answer);
-    else
-        task_fail(task, stat_failures_badanswer, ede, true);
-    free(answer);
-}
-
+/* The answer in the scrub space stays there: finish_deliver() comes before the next one. Only an
+ * answer that comes from an exchange right now is in that space. */
 static void step_done(struct task *task, const struct at_hand *at_hand)
 {
     MUST(at_hand->answer);
-    if (at_hand->event->kind == EVENT_ANSWERED && task->tasks->judge)
-        judge_answer(task, at_hand);
-    else if (at_hand->event->kind == EVENT_ANSWERED || task->head)
-        end_scrubbed(task, at_hand->answer);
+    if (task->head)
+        end_stitched(task, at_hand->answer);
+    else if (at_hand->event->kind == EVENT_ANSWERED && !at_hand->is_held)
+        finish_answered(task, at_hand->answer, NULL);
     else
         end_with_copy(task, at_hand->answer);
 }
@@ -281,9 +255,15 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
 /* Gives the task a budget where the zone's questions need one. False: out of memory. */
 static bool give_budget(struct task *task, const struct zone *zone)
 {
-    if (zone->is_authoritative && !task->budget)
+    bool is_needed = zone->is_authoritative || zone->validates;
+    if (is_needed && !task->budget) {
         task->budget = budget_new(loop_now(task->tasks->loop));
-    return task->budget || !zone->is_authoritative;
+        if (task->budget && zone->validates)
+            budget_allow_validation(task->budget, VALIDATION_UNITS_MAX);
+    }
+    if (task->budget)
+        task->budget->is_recursive |= zone->is_authoritative;
+    return task->budget || !is_needed;
 }
 
 /* Resolves the question by this zone from now on. False, and nothing has changed: the zone has no
@@ -420,12 +400,211 @@ static void feed(struct task *task, struct at_hand *at_hand)
 
 /* ---- what servers say ---- */
 
+/* Remembers and shows what the answer says about its server. */
+static void note_answer(struct task *task, const struct exchange_answer *from,
+                        const struct task_reading *read)
+{
+    if (task->zone->is_authoritative)
+        task_ask_note_answer(task, &from->source.addr, &read->response, from->message);
+    if (task_is_traced(task))
+        task_trace_answered(task, from, &read->response, read->cut);
+}
+
+/* Shows the answer to the strategy. Keys and DS records of an alias's target say nothing about the
+ * alias, so nothing follows it there. */
+static void feed_answer(struct task *task, const struct task_reading *read, struct at_hand *at_hand)
+{
+    struct event event = {
+        .kind = EVENT_ANSWERED, .response = &read->response, .delegation = read->cut};
+    at_hand->event = &event;
+    at_hand->answer = read->answer;
+    at_hand->minimised_ttl_s = read->minimised_ttl_s;
+    if (task->key.view == CACHE_VIEW_TRUST && read->response.kind == RESPONSE_ALIAS)
+        step_done(task, at_hand);
+    else
+        feed(task, at_hand);
+}
+
+/* The exchange goes on. */
+static enum exchange_verdict want_another(struct task *task, bool is_late)
+{
+    if (is_late)
+        linger_again(task);
+    else if (task->state == TASK_DECIDING)
+        task_move(task, TASK_ASKING);
+    return EXCHANGE_ANOTHER;
+}
+
+/* judged: its validation; NULL: none. */
+static enum exchange_verdict take_answer(struct task *task, const struct exchange_answer *from,
+                                         struct task_reading *read,
+                                         const struct task_judged *judged, bool is_late)
+{
+    struct tasks *tasks = task->tasks;
+    enum exchange_verdict verdict = EXCHANGE_TAKEN;
+    uint64_t leads = task->group.leads;
+    struct at_hand at_hand = {.is_held = false};
+    task_read(task, from, judged, &tasks->scrubbed, read);
+    note_answer(task, from, read);
+    feed_answer(task, read, &at_hand);
+    if (at_hand.another) {
+        verdict = want_another(task, is_late);
+    } else {
+        if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
+            task_ask_stop_leading(task);
+        settle(task);
+    }
+    finish_deliver(tasks);
+    return verdict;
+}
+
+/* ---- validation ---- */
+
+/* The answer is bogus: its servers are asked again, or the task fails. */
+static void refuse_bogus(struct task *task, const struct validating *validating,
+                         const struct verdict *verdict, const struct addr *server)
+{
+    task_ask_stop(task);
+    if (!task_validate_note_bogus(task, validating, verdict, server))
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+    else if (!task_validate_may_retry(task, validating, verdict) || !task_ask_again(task))
+        fail_as_bogus(task);
+}
+
+/* A better answer came after a bogus one. */
+static void forget_bogus(struct task *task)
+{
+    if (!task->bogus)
+        return;
+    STATS_INC(task->tasks->stats, bogus_retries_helped);
+    free(task->bogus);
+    task->bogus = NULL;
+}
+
+static bool is_refused(const struct task *task, const struct verdict *verdict)
+{
+    return verdict->security == SECURITY_BOGUS && task_is_enforced(task);
+}
+
+/* The message waits for the answer to this question. False: no room. */
+static bool hold_message(struct task *task, const struct exchange_answer *from,
+                         const struct validating *validating)
+{
+    struct tasks *tasks = task->tasks;
+    MUST(!task->held);
+    task->held = held_message_new(&tasks->held_bytes, from, validating);
+    if (!task->held) {
+        STATS_INC(tasks->stats, validation_bound_memory);
+        return false;
+    }
+    tasks->validator->space.owner = 0; /* it has read the message that is gone after this call */
+    task_ask_stop(task);
+    task_move(task, TASK_VALIDATING);
+    return true;
+}
+
+static void ask_need(struct task *task, const struct validate_need *need)
+{
+    struct question question = {
+        .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
+    start_sub(task, &question, TASK_TAG_VALIDATION, false);
+}
+
+/* Judges the answer before the strategy sees it. Out of line: many configurations never come here.
+ */
+static __attribute__((noinline)) enum exchange_verdict
+judge_answer(struct task *task, const struct exchange_answer *from, struct task_reading *read,
+             bool is_late)
+{
+    struct tasks *tasks = task->tasks;
+    struct validating *now = &tasks->validator->now;
+    struct validation_event event;
+    struct validate_need need;
+    struct verdict verdict;
+    struct task_judged judged = {&now->machine, &verdict};
+    task_validate_begin(task, now, &event);
+    enum validate_result result =
+        task_validate_next(task, now, from->message, &read->response, &event, &need, &verdict);
+    if (result == VALIDATE_VERDICT)
+        task_validate_note(task, &verdict, &from->source.addr);
+    if (result == VALIDATE_VERDICT && !is_refused(task, &verdict)) {
+        forget_bogus(task);
+        return take_answer(task, from, read, task_is_enforced(task) ? &judged : NULL, is_late);
+    }
+    bool is_held = result == VALIDATE_NEEDS && hold_message(task, from, now);
+    if (result == VALIDATE_NEEDS && !is_held && !task_is_enforced(task))
+        return take_answer(task, from, read, NULL, is_late);
+    note_answer(task, from, read);
+    if (is_held) {
+        ask_need(task, &need);
+    } else if (result == VALIDATE_VERDICT) {
+        refuse_bogus(task, now, &verdict, &from->source.addr);
+    } else {
+        task_ask_stop(task);
+        task_fail(task, stat_failures_full, EDE_OTHER, false);
+    }
+    settle(task);
+    finish_deliver(tasks);
+    return EXCHANGE_TAKEN;
+}
+
+/* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
+ * answer learns that there is none. */
+static void hear_held(struct task *task, const struct held_message *held,
+                      const struct verdict *verdict)
+{
+    struct task_judged judged = {&held->validating.machine, verdict};
+    struct task_reading read;
+    struct at_hand at_hand = {.is_held = true};
+    bool is_judged = verdict && task_is_enforced(task);
+    forget_bogus(task);
+    task_read_kind(task, held->from.message, &read);
+    task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, &read);
+    feed_answer(task, &read, &at_hand);
+    struct exchange_failure failure = {.any_answer = true, .rcode = read.response.rcode};
+    if (at_hand.another)
+        feed_exchange_failure(task, &failure);
+}
+
+/* Ends VALIDATING. NULL: without a verdict. */
+static void end_validation(struct task *task, const struct verdict *verdict)
+{
+    struct held_message *held = task->held;
+    const struct addr *server = &held->from.source.addr;
+    task->held = NULL;
+    task_move(task, TASK_DECIDING);
+    if (verdict)
+        task_validate_note(task, verdict, server);
+    if (verdict && is_refused(task, verdict))
+        refuse_bogus(task, &held->validating, verdict, server);
+    else
+        hear_held(task, held, verdict);
+    held_message_free(&task->tasks->held_bytes, held);
+}
+
+/* The event answers the question that the validation waits for. */
+static void resume_validation(struct task *task, const struct validation_event *event)
+{
+    struct held_message *held = task->held;
+    struct task_reading read;
+    struct validate_need need;
+    struct verdict verdict;
+    MUST(task->state == TASK_VALIDATING);
+    task_read_kind(task, held->from.message, &read);
+    if (task_validate_next(task, &held->validating, held->from.message, &read.response, event,
+                           &need, &verdict) == VALIDATE_NEEDS)
+        ask_need(task, &need);
+    else
+        end_validation(task, &verdict);
+}
+
+/* ---- events of the exchange ---- */
+
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
 {
     struct task *task = owner;
-    struct tasks *tasks = task->tasks;
     struct task_reading read;
-    MUST(!tasks->delivering);
+    MUST(!task->tasks->delivering);
     if (task->state == TASK_PARTING) /* its failure is about to be delivered */
         return EXCHANGE_TAKEN;
     bool is_late = task->state == TASK_LINGERING;
@@ -433,45 +612,30 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
         linger_wake(task);
     else
         task_move(task, TASK_DECIDING);
-    uint64_t leads = task->group.leads;
     task->source = from->source;
-    task_read(task, from, &read);
-    if (task->zone->is_authoritative)
-        task_ask_note_answer(task, &from->source.addr, &read.response, from->message);
-    if (task_is_traced(task))
-        task_trace_answered(task, from, &read.response, read.cut);
-    struct event event = {
-        .kind = EVENT_ANSWERED, .response = &read.response, .delegation = read.cut};
-    struct at_hand at_hand = {.event = &event,
-                              .answer = read.answer,
-                              .message = from->message->bytes,
-                              .minimised_ttl_s = read.minimised_ttl_s};
-    feed(task, &at_hand);
-    if (!at_hand.another) {
-        if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
-            task_ask_stop_leading(task);
-        settle(task);
-    } else if (is_late) {
-        linger_again(task);
-    } else if (task->state == TASK_DECIDING) {
-        task_move(task, TASK_ASKING);
-    }
-    finish_deliver(tasks);
-    return at_hand.another ? EXCHANGE_ANOTHER : EXCHANGE_TAKEN;
+    read.cut = NULL;
+    task_read_kind(task, from->message, &read);
+    if (!task_validates(task))
+        return take_answer(task, from, &read, NULL, is_late);
+    if (task_validate_concerns(task, &read.response))
+        return judge_answer(task, from, &read, is_late);
+    if (!task->bogus)
+        return take_answer(task, from, &read, NULL, is_late);
+    note_answer(task, from, &read); /* useless, and the strategy has asked no question */
+    return want_another(task, is_late);
 }
 
 static void task_on_failed(void *owner, const struct exchange_failure *failure)
 {
     struct task *task = owner;
     struct tasks *tasks = task->tasks;
-    struct event event = {.kind = EVENT_FAILED, .exchange = failure};
     task_move(task, TASK_DECIDING);
     task_ask_stop_leading(task);
     if (!failure->any_answer && !failure->full)
         task_ask_note_silence(task);
     if (task_is_traced(task))
         task_trace_given_up(task, failure);
-    feed_event(task, &event, NULL);
+    feed_exchange_failure(task, failure);
     settle(task);
     finish_deliver(tasks);
 }
@@ -575,6 +739,12 @@ static void feed_sub_failure(struct task *task, uint16_t tag, const struct failu
  */
 static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 {
+    if (tag == TASK_TAG_VALIDATION) {
+        struct validation_event event =
+            task_validate_refusal(&task->held->validating, ede, ede == EDE_OTHER);
+        resume_validation(task, &event);
+        return;
+    }
     struct failure failure = {
         .rcode = RCODE_SERVFAIL, .cache = ede != EDE_OTHER, .ede_count = 1, .ede = {ede}};
     if (ede == EDE_NO_REACHABLE_AUTHORITY)
@@ -584,6 +754,11 @@ static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 
 static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer *answer)
 {
+    if (tag == TASK_TAG_VALIDATION) {
+        struct validation_event event = task_validate_event(&task->held->validating, answer);
+        resume_validation(task, &event);
+        return;
+    }
     if (answer->kind == ANSWER_FAILURE) {
         struct failure failure = {.rcode = header_rcode(answer->message.data),
                                   .cache = answer->ttl_s != 0};
@@ -591,6 +766,8 @@ static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer
         for (unsigned i = 0; i < answer->ede_count; i++)
             failure.ede[i] = answer->ede[i];
         failure.error = answer->error;
+        failure.text = answer->text;
+        failure.is_bogus = answer->security == SECURITY_BOGUS;
         feed_sub_failure(task, tag, &failure);
         return;
     }
@@ -607,7 +784,8 @@ static bool may_begin_again(const struct task *task, const struct subtask *sub,
             budget_take(task->budget, BUDGET_LOOKUPS, loop_now(task->tasks->loop)));
 }
 
-/* The answer is borrowed for this call; a task that ends here has copied it. */
+/* The answer is borrowed for this call; a task that ends here has copied it. A validation goes on
+ * in the worker's own spaces, because the answer may be in the scrub space. */
 static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
@@ -626,9 +804,13 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     settle(task);
 }
 
-static struct subtask *free_sub(struct task *task)
+/* A validation has a place of its own, because the strategy may use all others meanwhile. */
+static struct subtask *free_sub(struct task *task, uint16_t tag)
 {
-    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
+    enum { LAST = TASK_SUBS_MAX - 1 };
+    if (tag == TASK_TAG_VALIDATION)
+        return task->sub[LAST].child ? NULL : &task->sub[LAST];
+    for (unsigned i = 0; i < LAST; i++)
         if (!task->sub[i].child)
             return &task->sub[i];
     return NULL;
@@ -672,7 +854,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
 {
     struct tasks *tasks = task->tasks;
     struct task *running = tasks_find(tasks, key);
-    struct subtask *sub = free_sub(task);
+    struct subtask *sub = free_sub(task, tag);
     *ede = EDE_OTHER;
     if (sub)
         sub->tag = tag;
@@ -689,7 +871,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
             task_trace_sub_joined(task, &running->question);
         return true;
     }
-    if (task->budget && task->budget->refs >= BUDGET_TASKS_MAX)
+    if (task->budget && task->budget->refs >= task->budget->tasks_max)
         return false;
     struct task *child;
     enum resolver_result result = take(tasks, key, task->depth + 1u, &child);
@@ -745,6 +927,43 @@ static bool find_special(struct tasks *tasks, const struct cache_key *key, uint1
     return true;
 }
 
+/* Makes the key of a subtask's question. Where answers are validated, addresses of servers are
+ * asked for with CD: keys need addresses, so addresses must not need keys, and no client sees them.
+ */
+static void make_sub_key(const struct task *task, const struct question *question, uint16_t tag,
+                         struct cache_key *key)
+{
+    uint8_t flags = task->key.flags, view = CACHE_VIEW_ANSWERS;
+    if (tag == TASK_TAG_VALIDATION) {
+        flags = CACHE_KEY_DO;
+        view = CACHE_VIEW_TRUST;
+    } else if (tag) {
+        flags = task->zone->validates ? CACHE_KEY_CD : 0;
+    }
+    cache_key_init(key, task->tasks->cache, question, flags, view);
+}
+
+static bool find_usable(const struct task *task, const struct cache_key *key, uint16_t tag,
+                        struct answer *out)
+{
+    struct tasks *tasks = task->tasks;
+    return cache_find(tasks->cache, key, loop_now(tasks->loop), out) && is_usable(task, out, tag) &&
+           tasks_may_use(tasks, key, out);
+}
+
+/* Finds what the cache knows under the key or, for an address asked for with CD, without CD. */
+static bool find_sub(const struct task *task, const struct question *question, uint16_t tag,
+                     const struct cache_key *key, struct answer *out)
+{
+    struct cache_key checked;
+    if (tag && key->flags == CACHE_KEY_CD) {
+        cache_key_init(&checked, task->tasks->cache, question, 0, key->view);
+        if (find_usable(task, &checked, tag, out) && out->kind != ANSWER_FAILURE)
+            return true;
+    }
+    return find_usable(task, key, tag, out);
+}
+
 /* again: the second try, after a joined subtask failed for another question's reasons. */
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
 {
@@ -752,10 +971,9 @@ static void start_sub(struct task *task, const struct question *question, uint16
     struct cache_key key;
     struct answer found;
     uint16_t ede;
-    cache_key_init(&key, tasks->cache, question, tag ? 0 : task->key.flags, task->key.view);
+    make_sub_key(task, question, tag, &key);
     cache_read_begin();
-    if (cache_find(tasks->cache, &key, loop_now(tasks->loop), &found) &&
-        is_usable(task, &found, tag)) {
+    if (find_sub(task, question, tag, &key, &found)) {
         if (task_is_traced(task))
             task_trace_sub_cached(task, question, &found);
         feed_sub_answer(task, tag, &found);

@@ -8,7 +8,6 @@
  * task_ask.h asks servers, and finish.h ends tasks. Tasks never wait for each other in a loop.
  */
 
-#include "resolve/held_answer.h"
 #include "resolve/tasks.h"
 #include "resolve/waiter.h"
 
@@ -28,11 +27,5 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
 
 /* Starts a task without waiters, unless one of the key runs or no room is left. */
 void task_refresh(struct tasks *tasks, const struct cache_key *key);
-
-/* ---- for judges ---- */
-
-/* Ends a VALIDATING task with the verdict of tasks->judge: GOOD delivers the held answer, BAD fails
- * with this extended error. The caller calls finish_deliver() afterwards. */
-void task_on_verdict(struct task *task, enum verdict verdict, uint16_t ede);
 
 #endif

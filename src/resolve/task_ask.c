@@ -17,6 +17,7 @@
 #include "resolve/cut_cache.h"
 #include "resolve/iterate_world.h"
 #include "resolve/task_trace.h"
+#include "resolve/task_validate.h"
 #include "upstream/upstreams.h"
 
 /* ---- following ---- */
@@ -304,8 +305,9 @@ exchange_question(struct task *task, const struct question *question, bool recur
     return (struct exchange_question){
         .question = *question,
         .recursion_desired = recursion_desired,
-        .checking_disabled = recursion_desired && task->key.flags & CACHE_KEY_CD,
-        .dnssec_ok = task->key.flags & CACHE_KEY_DO,
+        .checking_disabled =
+            recursion_desired && (task->key.flags & CACHE_KEY_CD || task_validates(task)),
+        .dnssec_ok = task->key.flags & CACHE_KEY_DO || task->zone->validates,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
         .wall_us = time_to_ask(task),
     };
@@ -390,6 +392,39 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
         task_move(task, TASK_UNASKED);
         break;
     }
+}
+
+/* Returns a bit for each server of the group whose answer was bogus. */
+static uint64_t bogus_servers(const struct task_bogus *bogus, struct upstream *const *group,
+                              size_t count)
+{
+    uint64_t servers = 0;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned j = 0; j < bogus->count; j++)
+            if (addr_equal(upstreams_addr(group[i]), &bogus->servers[j]))
+                servers |= UINT64_C(1) << i;
+    return servers;
+}
+
+bool task_ask_again(struct task *task)
+{
+    struct exchange *exchange = &task->exchange;
+    struct upstream *const *group = exchange->group;
+    size_t count = exchange->group_len;
+    bool is_gone = group == task->group.servers && !task->group.count;
+    if (is_gone || !budget_take(task->budget, BUDGET_QUERIES, loop_now(task->tasks->loop)))
+        return false;
+    struct exchange_question question =
+        exchange_question(task, &task->question, exchange->asked.recursion_desired);
+    if (task->zone->is_authoritative)
+        add_wishes(task, &question, group, count);
+    question.doubtful |= bogus_servers(task->bogus, group, count);
+    question.prefers_stream = true;
+    if (task->bogus->count > VALIDATE_RETRIES_MAX - 1)
+        question.checking_disabled = false; /* RFC 6840 section 5.9: it may know better data */
+    exchange_start(exchange, &question, group, count);
+    task_move(task, TASK_ASKING);
+    return true;
 }
 
 /* ---- what an answer shows about servers ---- */

@@ -26,6 +26,11 @@ void task_ask(struct task *task, const struct step_ask *ask);
 /* Asks the servers of a zone cut: ASKING, FOLLOWING, or UNASKED where no server may be asked. */
 void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
 
+/* Asks the servers of the last exchange again, after an answer of theirs that failed to validate:
+ * servers with such answers come last, streams come first, and a forwarder may validate for itself
+ * in the end. False: they were let go, or the budget is used up. */
+MUST_USE bool task_ask_again(struct task *task);
+
 /* Ends the exchange or the wait: DECIDING. Only subtasks may be under way afterwards. */
 void task_ask_stop(struct task *task);
 

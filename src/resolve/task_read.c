@@ -9,6 +9,7 @@
 #include "recurse/delegation.h"
 #include "resolve/scrub.h"
 #include "resolve/tasks.h"
+#include "resolve/validator.h"
 
 static __attribute__((cold)) void log_response(const struct task *task, enum response_kind kind)
 {
@@ -27,14 +28,32 @@ static struct zone asked_zone(const struct task *task)
     return zone;
 }
 
-/* Classifies the message and scrubs a useful one. A message that does not come out whole is not
- * believed. The answer to a minimised QNAME is not an answer to a client. */
-static inline const struct answer *vet(const struct task *task, struct response *response,
-                                       struct answer *answer, const struct message *message)
+void task_read_kind(const struct task *task, const struct message *message,
+                    struct task_reading *out)
 {
-    struct tasks *tasks = task->tasks;
+    struct response *response = &out->response;
     struct zone cut;
     const struct zone *zone = task->zone;
+    if (zone->is_authoritative) {
+        cut = asked_zone(task);
+        zone = &cut;
+    }
+    classify(response, message, &task->asked, zone);
+    log_response(task, response->kind);
+}
+
+/* Scrubs a useful message. One that does not come out whole is not believed. The answer to a
+ * minimised QNAME is not an answer to a client. */
+static inline const struct answer *vet(const struct task *task, const struct message *message,
+                                       const struct task_judged *judged,
+                                       struct compose_space *space, struct task_reading *out)
+{
+    const struct tasks *tasks = task->tasks;
+    struct response *response = &out->response;
+    struct zone cut;
+    const struct zone *zone = task->zone;
+    if (!response_is_useful(response->kind) || !task_asks_whole(task, &task->asked))
+        return NULL;
     if (zone->is_authoritative) {
         cut = asked_zone(task);
         zone = &cut;
@@ -47,12 +66,13 @@ static inline const struct answer *vet(const struct task *task, struct response 
         .minimal_responses = tasks->minimal_responses,
         .now = loop_now(tasks->loop),
     };
-    classify(response, message, &task->asked, zone);
-    log_response(task, response->kind);
-    if (!response_is_useful(response->kind) || !task_asks_whole(task, &task->asked))
-        return NULL;
-    if (scrub(answer, &tasks->scrubbed, message, &task->question, response, &rules))
-        return answer;
+    if (judged) {
+        rules.verdict = judged->verdict;
+        rules.validation = judged->validation;
+        rules.sets = &tasks->validator->space.sets;
+    }
+    if (scrub(&out->space, space, message, &task->question, response, &rules))
+        return &out->space;
     response->kind = RESPONSE_UNSOUND;
     return NULL;
 }
@@ -97,10 +117,11 @@ static uint32_t minimised_ttl(const struct response *response, const struct mess
 }
 
 void task_read(const struct task *task, const struct exchange_answer *from,
+               const struct task_judged *judged, struct compose_space *space,
                struct task_reading *out)
 {
     struct tasks *tasks = task->tasks;
-    out->answer = vet(task, &out->response, &out->space, from->message);
+    out->answer = vet(task, from->message, judged, space, out);
     out->cut = NULL;
     out->minimised_ttl_s = 0;
     if (out->response.kind == RESPONSE_LAME)

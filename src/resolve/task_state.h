@@ -7,7 +7,7 @@
  * The life of a task. Subtasks may run in any state from DECIDING to WAITING; the state names what
  * the task itself waits for.
  *
- *   free --> deciding <--> asking, following, unasked, waiting, (validating)
+ *   free --> deciding <--> asking, following, unasked, waiting, validating
  *                |
  *                |--> answered --> free
  *                |--> failed ----> free
@@ -33,7 +33,7 @@
     TASK_STATE(WAITING, "waiting", TASK_BIT(DECIDING) | TASK_ENDS,                                 \
                "waits for subtasks only; each has its own deadline")                               \
     TASK_STATE(VALIDATING, "validating", TASK_BIT(DECIDING) | TASK_ENDS,                           \
-               "holds an answer and the message it came in until the verdict")                     \
+               "holds a server's message whose verdict needs keys or DS records")                  \
     TASK_STATE(ANSWERED, "answered", TASK_BIT(FREE), "its answer waits for delivery")              \
     TASK_STATE(FAILED, "failed", TASK_BIT(FREE), "its failure waits for delivery")                 \
     TASK_STATE(PARTING, "parting", TASK_BIT(LINGERING) | TASK_BIT(FREE),                           \

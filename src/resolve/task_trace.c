@@ -5,7 +5,9 @@
 
 #include "base/transport.h"
 #include "dns/edns.h"
+#include "dns/rrtype.h"
 #include "resolve/cut_cache.h"
+#include "validate/validation.h"
 
 static struct trace_step *task_trace_add(const struct task *task, enum trace_kind kind)
 {
@@ -196,6 +198,48 @@ void task_trace_sub_refused(const struct task *task, const struct question *ques
     else if (ede == EDE_NO_REACHABLE_AUTHORITY)
         word = "no zone takes it";
     say_sub(task, TRACE_REFUSED, question, word);
+}
+
+/* ---- validation ---- */
+
+void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
+                      enum task_trace_need how)
+{
+    static const char *const words[] = {
+        [TRACE_NEED_CACHED] = "from the cache",
+        [TRACE_NEED_ASKED] = "asked",
+        [TRACE_NEED_UNKNOWN] = "not known",
+    };
+    struct question question = {.name = zone, .type = type, .cls = RRCLASS_IN};
+    trace_say(task->trace, TRACE_NEEDED, task->depth, &question, words[how],
+              loop_now(task->tasks->loop));
+}
+
+void task_trace_verified(const struct task *task, struct name zone, bool is_right, uint64_t us)
+{
+    struct trace_step *step = task_trace_add(task, TRACE_VERIFIED);
+    if (!step)
+        return;
+    step->zone = task_trace_keep(task, zone);
+    step->us = us;
+    step->word = is_right ? "right" : "wrong";
+}
+
+void task_trace_verdict(const struct task *task, const struct verdict *verdict)
+{
+    static const char *const words[] = {
+        [SECURITY_UNCHECKED] = "",
+        [SECURITY_INSECURE] = "insecure",
+        [SECURITY_SECURE] = "secure",
+        [SECURITY_BOGUS] = "bogus",
+    };
+    struct trace_step *step = task_trace_add(task, TRACE_VERDICT);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, &task->question);
+    step->zone = task_trace_keep(task, (struct name){verdict->zone, verdict->zone_len});
+    step->word = verdict->fault[0] ? verdict->fault : words[verdict->security];
+    step->ede = verdict->ede;
 }
 
 /* ---- the end ---- */

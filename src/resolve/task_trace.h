@@ -18,6 +18,7 @@ struct exchange_failure;
 struct exchange_loss;
 struct response;
 struct cut_found;
+struct verdict;
 
 static inline bool task_is_traced(const struct task *task)
 {
@@ -48,6 +49,14 @@ void task_trace_sub_cached(const struct task *task, const struct question *quest
                            const struct answer *answer);
 void task_trace_sub_joined(const struct task *task, const struct question *question);
 void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede);
+
+/* A validation needs the records of this type at the zone: they are in the cache, or are asked for,
+ * or are done without. */
+enum task_trace_need { TRACE_NEED_CACHED, TRACE_NEED_ASKED, TRACE_NEED_UNKNOWN };
+void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
+                      enum task_trace_need how);
+void task_trace_verified(const struct task *task, struct name zone, bool is_right, uint64_t us);
+void task_trace_verdict(const struct task *task, const struct verdict *verdict);
 
 /* The task was answered, or has failed. */
 void task_trace_ended(const struct task *task);

@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "dns/word.h"
 #include "recurse/lame.h"
-#include "resolve/held_answer.h"
+#include "resolve/held_message.h"
 #include "resolve/trace.h"
 
 struct slab {
@@ -162,6 +162,8 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = tasks->local_changes;
     task->head = NULL;
+    task->bogus = NULL;
+    task->failure_text = NULL;
     task->budget = NULL;
     task->trace = NULL;
     init_group(&task->group);
@@ -210,6 +212,17 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
     tasks->sub_count -= task->depth > 0;
 }
 
+bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
+                       const struct answer *answer)
+{
+    if (answer->security != SECURITY_UNCHECKED || answer->kind == ANSWER_FAILURE ||
+        key->flags & CACHE_KEY_CD || key->cls != RRCLASS_IN)
+        return true;
+    struct name name = {key->name, key->name_len};
+    const struct zone *zone = route_find(tasks->routes, name, key->type);
+    return !zone || !zone->validates;
+}
+
 static void count_reached(struct stats *stats, unsigned reached)
 {
     static const enum stat bounds[] = {
@@ -228,7 +241,7 @@ static void count_reached(struct stats *stats, unsigned reached)
 /* Counts the work for a client's question when its last task ends. */
 static void count_budget(struct stats *stats, const struct budget *budget)
 {
-    stats_add_at(stats, stat_recursion_resolutions, 1);
+    stats_add_at(stats, stat_recursion_resolutions, budget->is_recursive);
     stats_add_at(stats, stat_recursion_queries, budget->used[BUDGET_QUERIES]);
     stats_add_at(stats, stat_recursion_referrals, budget->used[BUDGET_REFERRALS]);
     stats_add_at(stats, stat_recursion_lookups, budget->used[BUDGET_LOOKUPS]);
@@ -245,8 +258,12 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->head);
     free(task->owned);
     task->head = task->owned = NULL;
-    held_answer_free(&tasks->held_bytes, task->held);
+    held_message_free(&tasks->held_bytes, task->held);
     task->held = NULL;
+    free(task->bogus);
+    free(task->failure_text);
+    task->bogus = NULL;
+    task->failure_text = NULL;
     if (task->budget && task->budget->refs == 1)
         count_budget(tasks->stats, task->budget);
     budget_unref(task->budget);

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "cache/cache.h"
 #include "cache/compose.h"
+#include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "recurse/delegation.h"
@@ -30,8 +31,12 @@
 #include "upstream/exchange.h"
 
 enum {
-    TASK_SUBS_MAX = 6,          /* subtasks of one task at once: A and AAAA of three servers */
-    TASK_DEPTH_MAX = 12,        /* subtasks below each other */
+    /* Subtasks of one task at once: A and AAAA of three servers, and one in the last place that
+     * only a validation uses. */
+    TASK_SUBS_MAX = 7,
+    /* Subtasks below each other. Keys and DS records of six zones may be unknown, and two subtasks
+     * are for each. The budget bounds the number of tasks whatever the depth. */
+    TASK_DEPTH_MAX = 24,
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
     TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame lately */
     TASKS_SLAB = 32,            /* tasks allocated at once */
@@ -52,13 +57,14 @@ enum {
  * QNAME follows a minimised one that brings silence. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
-struct held_answer;
+struct held_message;
 struct iterate_world;
-struct judge;
 struct lame;
 struct task;
+struct task_bogus;
 struct tasks;
 struct trace;
+struct validator;
 
 /* A question that a task waits for. In use while child is set. */
 struct subtask {
@@ -98,21 +104,23 @@ struct task {
     uint16_t events_left;
     uint32_t local_changes; /* of the tasks when it began */
     union strategy_memory memory;
-    struct budget *budget;    /* of the client's question; a reference, NULL where not needed */
-    struct trace *trace;      /* a reference; NULL: nothing watches */
-    struct question asked;    /* the last question to servers; its name borrows from key */
-    struct name asked_zone;   /* the zone of those servers; of the zone, or in the memory */
-    struct task_group group;  /* those servers, where recursion chose them */
-    uint64_t client;          /* struct waiter.client of the question that started it */
-    struct answer *head;      /* kept by STEP_KEEP; owned, for free() */
-    struct held_answer *held; /* VALIDATING; owned */
-    struct answer answer;     /* ANSWERED; borrows from the scrub space or from owned */
-    struct answer *owned;     /* the memory that answer borrows from; for free(), or NULL */
-    struct failure failure;   /* FAILED, PARTING */
-    struct tap_source source; /* the server that answered last, useful or not */
-    struct timer wait;        /* FOLLOWING, UNASKED: when the state ends */
-    struct timer clock;       /* all running states: when `deadline` is due */
-    uint64_t ends_at;         /* TASK_WALL_US after its start */
+    struct budget *budget;     /* of the client's question; a reference, NULL where not needed */
+    struct trace *trace;       /* a reference; NULL: nothing watches */
+    struct question asked;     /* the last question to servers; its name borrows from key */
+    struct name asked_zone;    /* the zone of those servers; of the zone, or in the memory */
+    struct task_group group;   /* those servers, where recursion chose them */
+    uint64_t client;           /* struct waiter.client of the question that started it */
+    struct answer *head;       /* kept by STEP_KEEP; owned, for free() */
+    struct held_message *held; /* VALIDATING; owned */
+    struct task_bogus *bogus;  /* after a bogus answer, until a better one comes; owned */
+    struct answer answer;      /* ANSWERED; borrows from the scrub space or from owned */
+    struct answer *owned;      /* the memory that answer borrows from; for free(), or NULL */
+    struct failure failure;    /* FAILED, PARTING */
+    char *failure_text;        /* that failure borrows; for free(), or NULL */
+    struct tap_source source;  /* the server that answered last, useful or not */
+    struct timer wait;         /* FOLLOWING, UNASKED: when the state ends */
+    struct timer clock;        /* all running states: when `deadline` is due */
+    uint64_t ends_at;          /* TASK_WALL_US after its start */
     struct subtask sub[TASK_SUBS_MAX];
     struct exchange exchange;
     struct question question; /* its name borrows from key */
@@ -132,7 +140,7 @@ struct tasks {
     struct recursion_options recursion;   /* the current ones; they point into the configuration */
     struct validation_options validation; /* the same */
     const struct iterate_world *world;    /* NULL: no recursion */
-    const struct judge *judge;            /* of answers (held_answer.h); NULL: all are good */
+    struct validator *validator;          /* NULL: nothing was validated so far */
 
     struct task **buckets;
     size_t bucket_mask;
@@ -141,7 +149,7 @@ struct tasks {
     size_t sub_count;       /* subtasks */
     struct list lingering;  /* struct task, the oldest first */
     size_t lingering_count; /* of these; count includes them */
-    size_t held_bytes;      /* of answers that wait for a verdict */
+    size_t held_bytes;      /* of messages that wait for a verdict */
     unsigned traces;        /* held by tasks or their readers */
     struct list idle;       /* free tasks */
     struct list slabs;      /* their memory */
@@ -154,6 +162,7 @@ struct tasks {
     bool closing; /* nothing starts any more */
 
     struct compose_space scrubbed; /* the answer that came last */
+    struct compose_space judged;   /* the answer whose verdict came last, after a wait */
     struct compose_space stitched;
     struct compose_space local_space;   /* answers from local data */
     struct delegation cut;              /* the cut that came last */
@@ -190,6 +199,26 @@ static inline void task_move(struct task *task, enum task_state state)
 {
     MUST(task_state_may_follow(task->state, state));
     task->state = state;
+}
+
+/* Whether answers to this task are validated. Keys and DS records are, whatever their zone says,
+ * because other zones depend on them. */
+static inline bool task_validates(const struct task *task)
+{
+    return (task->zone->validates || task->key.view == CACHE_VIEW_TRUST) &&
+           !(task->key.flags & CACHE_KEY_CD) && task->key.cls == RRCLASS_IN;
+}
+
+/* Whether an answer found under this key may be used as it is. Where answers are validated, one
+ * without a verdict may not, unless the key has CD. */
+bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
+                       const struct answer *answer);
+
+static inline bool tasks_may_use(const struct tasks *tasks, const struct cache_key *key,
+                                 const struct answer *answer)
+{
+    return tasks->validation.mode != VALIDATE_YES || answer->security != SECURITY_UNCHECKED ||
+           tasks_has_verdict(tasks, key, answer);
 }
 
 /* Puts a task back that tasks_unlink() took out; no other task may have its key. */

@@ -109,6 +109,9 @@ const char *trace_kind_name(enum trace_kind kind)
         [TRACE_LOST] = "no answer",
         [TRACE_GIVEN_UP] = "given up",
         [TRACE_PASSED] = "zone passed over",
+        [TRACE_NEEDED] = "needed to validate",
+        [TRACE_VERIFIED] = "signature",
+        [TRACE_VERDICT] = "verdict",
         [TRACE_REFUSED] = "refused",
         [TRACE_ENDED] = "end",
     };

@@ -32,6 +32,9 @@ enum trace_kind {
     TRACE_LOST,     /* the same without an answer; word: why */
     TRACE_GIVEN_UP, /* zone: no server is left to ask; word: why */
     TRACE_PASSED,   /* zone (first: yes) is passed over; word: the strategy that goes on */
+    TRACE_NEEDED,   /* asked: keys or DS records for a validation; word: where they come from */
+    TRACE_VERIFIED, /* zone: whose key; word: whether the signature is right; in us */
+    TRACE_VERDICT,  /* asked: about its answer; word: the verdict, or the fault; zone: at fault */
     TRACE_REFUSED,  /* asked: the question is not resolved; word: why */
     TRACE_ENDED, /* asked: the question that began with TRACE_BEGUN has its answer; word: its kind
                   */

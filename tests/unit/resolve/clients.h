@@ -33,6 +33,9 @@ struct client {
     uint8_t kind, rcode, ede_count;
     uint16_t ede[2];
     enum err error;
+    uint8_t security;
+    bool ad;
+    char reason[ANSWER_TEXT_MAX];
     uint32_t stale_s;
     int source; /* the number of the exchange that answered; -1: none */
     char text[4096];
@@ -63,6 +66,9 @@ static inline void on_answer(struct waiter *waiter, const struct answer *got)
     client->rcode = header_rcode(got->message.data);
     client->ede_count = got->ede_count;
     client->error = got->error;
+    client->security = got->security;
+    client->ad = header_flags(got->message.data) & HEADER_AD;
+    snprintf(client->reason, sizeof(client->reason), "%s", got->text ? got->text : "");
     memcpy(client->ede, got->ede, sizeof(client->ede));
     client->stale_s = got->stale_s;
     if (got->stale_s)

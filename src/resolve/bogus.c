@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "resolve/bogus.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/name.h"
+#include "validate/validation.h"
+
+enum { BOGUS_ZONE_MAX = 56 /* bytes of the zone's name, as text */ };
+
+static const char *bogus_plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* " 3 days ago", or "" where the instant is unknown or not in the past. */
+static void bogus_put_age(char *out, size_t size, const struct verdict *verdict, uint32_t now_s)
+{
+    uint32_t age_s = verdict->since_s ? now_s - verdict->since_s : 0;
+    uint32_t count = age_s;
+    const char *unit = "second";
+    out[0] = '\0';
+    if (!age_s || age_s > INT32_MAX)
+        return;
+    if (age_s >= 2 * 86400) {
+        count = age_s / 86400;
+        unit = "day";
+    } else if (age_s >= 2 * 3600) {
+        count = age_s / 3600;
+        unit = "hour";
+    } else if (age_s >= 2 * 60) {
+        count = age_s / 60;
+        unit = "minute";
+    }
+    snprintf(out, size, " %u %s%s ago", count, unit, bogus_plural(count));
+}
+
+const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict, uint32_t now_s)
+{
+    struct name zone = {verdict->zone, verdict->zone_len};
+    char age[32], text[NAME_TEXT_MAX];
+    name_format(zone, text);
+    while (strlen(text) > BOGUS_ZONE_MAX) {
+        zone = name_parent(zone);
+        name_format(zone, text);
+    }
+    if (text[1])
+        text[strlen(text) - 1] = '\0'; /* the final dot */
+    bogus_put_age(age, sizeof(age), verdict, now_s);
+    snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %s", verdict->fault, age, text);
+    return out;
+}
+
+uint32_t bogus_ttl(const struct answer *before, uint64_t now_us)
+{
+    if (!before || before->kind != ANSWER_FAILURE || before->security != SECURITY_BOGUS)
+        return BOGUS_TTL_MIN_S;
+    uint32_t age_s = answer_age(before, now_us);
+    bool is_new = age_s >= before->ttl_s && age_s - before->ttl_s >= BOGUS_TTL_MAX_S;
+    return is_new
+               ? BOGUS_TTL_MIN_S
+               : MIN(MAX(2 * before->ttl_s, (uint32_t)BOGUS_TTL_MIN_S), (uint32_t)BOGUS_TTL_MAX_S);
+}

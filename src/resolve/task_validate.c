@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Invariant: only answers of CACHE_VIEW_TRUST that are secure or insecure tell a validation about
+ * keys and DS records. Every other result of such a question counts as a failure.
+ */
+#include "resolve/task_validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "dns/edns.h"
+#include "resolve/bogus.h"
+#include "resolve/task_trace.h"
+#include "validate/anchors.h"
+
+/* The wall clock of a machine without a battery is earlier after its start. Dates of signatures are
+ * not checked then. 2026-11-01. */
+enum { VALIDATE_CLOCK_MIN_S = 1793491200 };
+
+bool task_validate_concerns(const struct task *task, const struct response *response)
+{
+    if (!task_validates(task) || !task->tasks->validator || !task->budget)
+        return false;
+    return response_is_useful(response->kind) && task_asks_whole(task, &task->asked) &&
+           !(response->is_empty && !task->memory.iterate.is_last_hope &&
+             task->zone->is_authoritative);
+}
+
+void task_validate_begin(struct task *task, struct validating *validating,
+                         struct validation_event *event)
+{
+    struct validator *validator = task->tasks->validator;
+    validation_begin(&validating->machine, ++validator->serial);
+    validating->lacks_answer = validating->lacks_room = false;
+    validating->text[0] = '\0';
+    *event = (struct validation_event){.kind = VALIDATION_STARTED};
+}
+
+/* ---- what is judged ---- */
+
+static enum answer_kind validate_kind(const struct response *response)
+{
+    switch (response->kind) {
+    case RESPONSE_NODATA:
+        return ANSWER_NODATA;
+    case RESPONSE_NXDOMAIN:
+        return ANSWER_NXDOMAIN;
+    default:
+        return ANSWER_POSITIVE;
+    }
+}
+
+static struct rrsig_clock validate_clock(const struct tasks *tasks)
+{
+    int64_t now_s = loop_wall_s(tasks->loop);
+    bool is_wrong = now_s < VALIDATE_CLOCK_MIN_S;
+    if (is_wrong)
+        LOG_LIMITED(LOG_ERROR, "resolve",
+                    "the clock is wrong, so the dates of DNSSEC signatures are not checked%s", "");
+    return (struct rrsig_clock){.now_s = (uint32_t)now_s, .ignores_dates = is_wrong};
+}
+
+static struct validation_view validate_view(const struct task *task, const struct message *message,
+                                            const struct response *response)
+{
+    const struct tasks *tasks = task->tasks;
+    const struct zone *zone = task->zone;
+    bool is_configured = zone->group_len > 0 && !name_is_root(zone->name) &&
+                         name_equal(task->asked_zone, zone->name);
+    return (struct validation_view){
+        .message = message,
+        .question = &task->question,
+        .kind = validate_kind(response),
+        .leads_out = response->kind == RESPONSE_ALIAS,
+        .end = response->chain.name,
+        .asked_zone = task->asked_zone,
+        .zone_is_configured = is_configured,
+        .zone_is_cut = zone->is_authoritative,
+        .allow_sha1 = tasks->validation.allow_sha1,
+        .clock = validate_clock(tasks),
+        .anchors = tasks->validation.anchors,
+        .space = &tasks->validator->space,
+        .units_left = &task->budget->verify_units_left,
+    };
+}
+
+/* Whether a trusted anchor is the closest one. A DS record belongs to the zone above. */
+static bool is_anchored(const struct task *task)
+{
+    const struct anchors *anchors = task->tasks->validation.anchors;
+    struct name name = task->question.name;
+    if (!anchors)
+        return false;
+    if (task->question.type == RRTYPE_DS && !name_is_root(name))
+        name = name_parent(name);
+    const struct anchor *anchor = anchors_find(anchors, name);
+    return anchor && anchor->kind == ANCHOR_TRUSTED;
+}
+
+/* ---- keys and DS records ---- */
+
+static void note_failure(struct validating *validating, const struct answer *answer)
+{
+    validating->lacks_answer = true;
+    validating->lacks_room = validating->lacks_room || !answer->ttl_s;
+    if (answer->text)
+        memccpy(validating->text, answer->text, '\0', sizeof(validating->text));
+    validating->text[sizeof(validating->text) - 1] = '\0';
+}
+
+struct validation_event task_validate_event(struct validating *validating,
+                                            const struct answer *answer)
+{
+    bool is_known = answer->security == SECURITY_SECURE || answer->security == SECURITY_INSECURE;
+    if (answer->kind != ANSWER_FAILURE && is_known)
+        return (struct validation_event){.kind = VALIDATION_ANSWERED, .answer = answer};
+    if (answer->kind == ANSWER_FAILURE)
+        note_failure(validating, answer);
+    validating->lacks_answer = true;
+    return (struct validation_event){.kind = VALIDATION_FAILED,
+                                     .ede = answer->ede_count ? answer->ede[0] : EDE_NONE};
+}
+
+struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
+                                              bool is_room)
+{
+    validating->lacks_answer = true;
+    validating->lacks_room = validating->lacks_room || is_room;
+    return (struct validation_event){.kind = VALIDATION_FAILED, .ede = ede};
+}
+
+/* Finds the answer in the cache; in a read section. */
+static bool find_trust(const struct task *task, const struct validate_need *need,
+                       struct answer *out)
+{
+    struct tasks *tasks = task->tasks;
+    struct cache_key key;
+    struct question question = {
+        .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
+    cache_key_init(&key, tasks->cache, &question, CACHE_KEY_DO, CACHE_VIEW_TRUST);
+    if (!cache_find(tasks->cache, &key, loop_now(tasks->loop), out) || out->stale_s)
+        return false;
+    return !task_is_traced(task) || trace_allows(task->trace, out->stored_at);
+}
+
+static void set_need(struct validate_need *need, const struct validation_step *step)
+{
+    need->type = step->kind == VALIDATION_KEYS ? RRTYPE_DNSKEY : RRTYPE_DS;
+    need->len = step->zone.len;
+    memcpy(need->wire, step->zone.wire, step->zone.len);
+}
+
+/* Takes the step from the cache. False: it must be asked. */
+static bool step_known(struct task *task, struct validating *validating,
+                       const struct validation_view *view, const struct validate_need *need,
+                       struct validation_step *step)
+{
+    struct answer found;
+    bool only_known = step->only_known;
+    cache_read_begin();
+    bool is_found = find_trust(task, need, &found);
+    if (task_is_traced(task))
+        task_trace_needs(task, (struct name){need->wire, need->len}, need->type,
+                         is_found ? TRACE_NEED_CACHED
+                                  : (only_known ? TRACE_NEED_UNKNOWN : TRACE_NEED_ASKED));
+    if (is_found || only_known) {
+        struct validation_event event = {.kind = VALIDATION_UNKNOWN, .ede = EDE_NONE};
+        if (is_found)
+            event = task_validate_event(validating, &found);
+        validation_next(&validating->machine, view, &event, step);
+    }
+    cache_read_end();
+    return is_found || only_known;
+}
+
+/* ---- verifications ---- */
+
+static void step_verify(struct task *task, struct validating *validating,
+                        const struct validation_view *view, struct validation_step *step)
+{
+    struct tasks *tasks = task->tasks;
+    uint64_t began_at = loop_clock(tasks->loop);
+    struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
+    event.is_right = verify_run(tasks->validator->verifier, &step->job);
+    uint64_t us = loop_clock(tasks->loop) - began_at;
+    stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
+                 1);
+    stats_add_at(tasks->stats, stat_verify_us, us);
+    if (task_is_traced(task))
+        task_trace_verified(task, step->zone, event.is_right, us);
+    validation_next(&validating->machine, view, &event, step);
+}
+
+/* ---- the whole ---- */
+
+static struct verdict unanchored(void)
+{
+    return (struct verdict){
+        .security = SECURITY_INSECURE, .ede = EDE_NONE, .fault = "", .ttl_max_s = UINT32_MAX};
+}
+
+enum validate_result task_validate_next(struct task *task, struct validating *validating,
+                                        const struct message *message,
+                                        const struct response *response,
+                                        const struct validation_event *event,
+                                        struct validate_need *need, struct verdict *verdict)
+{
+    if (!is_anchored(task)) {
+        *verdict = unanchored();
+        return VALIDATE_VERDICT;
+    }
+    struct validation_view view = validate_view(task, message, response);
+    struct validation_step step;
+    step.only_known = false;
+    validation_next(&validating->machine, &view, event, &step);
+    for (;;) {
+        switch (step.kind) {
+        case VALIDATION_KEYS:
+        case VALIDATION_DS:
+            set_need(need, &step);
+            if (!step_known(task, validating, &view, need, &step))
+                return VALIDATE_NEEDS;
+            break;
+        case VALIDATION_VERIFY:
+            step_verify(task, validating, &view, &step);
+            break;
+        case VALIDATION_VERDICT:
+            *verdict = step.verdict;
+            return VALIDATE_VERDICT;
+        }
+    }
+}
+
+/* ---- what the verdict means ---- */
+
+static __attribute__((cold)) void log_bogus(const struct task *task, const struct verdict *verdict,
+                                            const struct addr *server)
+{
+    char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], from[ADDR_TEXT_MAX], text[ANSWER_TEXT_MAX];
+    bogus_text(text, verdict, (uint32_t)loop_wall_s(task->tasks->loop));
+    LOG_LIMITED(LOG_INFO, "resolve", "%s %s from %s is bogus: %s",
+                name_format(task->question.name, name), rrtype_name(task->question.type, type),
+                addr_format(server, from), text);
+}
+
+static __attribute__((cold)) void log_private(const struct task *task)
+{
+    char name[NAME_TEXT_MAX];
+    if (validator_take_private(task->tasks->validator, task->zone->name))
+        LOG(LOG_NOTICE, "resolve",
+            "zone %s is not validated: the zone above proves that it does not exist, so it is "
+            "private (validate: no says the same)",
+            name_format(task->zone->name, name));
+}
+
+void task_validate_note(const struct task *task, const struct verdict *verdict,
+                        const struct addr *server)
+{
+    static const enum stat results[] = {
+        [SECURITY_INSECURE] = stat_validations_insecure,
+        [SECURITY_SECURE] = stat_validations_secure,
+        [SECURITY_BOGUS] = stat_validations_bogus,
+    };
+    stats_add_at(task->tasks->stats, results[verdict->security], 1);
+    if (verdict->is_spent)
+        STATS_INC(task->tasks->stats, validation_bound_units);
+    if (verdict->security == SECURITY_BOGUS)
+        log_bogus(task, verdict, server);
+    if (verdict->is_private)
+        log_private(task);
+    if (task_is_traced(task))
+        task_trace_verdict(task, verdict);
+}
+
+bool task_validate_note_bogus(struct task *task, const struct validating *validating,
+                              const struct verdict *verdict, const struct addr *server)
+{
+    struct task_bogus *bogus = task->bogus;
+    if (!bogus) {
+        bogus = task->bogus = malloc(sizeof(*bogus));
+        if (!bogus)
+            return false;
+        bogus->count = 0;
+    }
+    if (bogus->count < ARRAY_LEN(bogus->servers))
+        bogus->servers[bogus->count++] = *server;
+    if (validating->text[0])
+        memcpy(bogus->text, validating->text, sizeof(bogus->text));
+    else
+        bogus_text(bogus->text, verdict, (uint32_t)loop_wall_s(task->tasks->loop));
+    bogus->failure = (struct failure){
+        .rcode = RCODE_SERVFAIL,
+        .cache = !verdict->is_spent && !validating->lacks_room,
+        .is_bogus = !verdict->is_unreachable,
+        .text = bogus->text,
+    };
+    failure_add_ede(&bogus->failure, verdict->ede);
+    return true;
+}
+
+bool task_validate_may_retry(const struct task *task, const struct validating *validating,
+                             const struct verdict *verdict)
+{
+    return !verdict->is_spent && !verdict->is_unreachable && !validating->lacks_answer &&
+           task->bogus->count <= VALIDATE_RETRIES_MAX && !task->tasks->closing;
+}

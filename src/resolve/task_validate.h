@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_TASK_VALIDATE_H
+#define NAILUP_RESOLVE_TASK_VALIDATE_H
+
+/*
+ * Drives the validation of a task's answer (validate/validation.h): finds keys and DS records in
+ * the cache, runs verifications, and names the question that must be asked where the cache lacks
+ * the answer. task.c asks it and acts on the verdict.
+ *
+ * Keys and DS records are answers in CACHE_VIEW_TRUST. They come from tasks of that view, which are
+ * validated whatever the mode is and end with an alias instead of following it. So the mode `log`
+ * changes nothing that clients see, and an alias never decides about its owner.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+#include "dns/rrtype.h"
+#include "resolve/classify.h"
+#include "resolve/tasks.h"
+#include "resolve/validator.h"
+
+/* Of a bogus answer: how often the servers are asked again. */
+enum { VALIDATE_RETRIES_MAX = 2 };
+
+/* The tag of the subtask that a validation waits for. */
+enum { TASK_TAG_VALIDATION = 0xffff };
+
+/* The answers of a task that failed to validate. */
+struct task_bogus {
+    unsigned count; /* of servers */
+    struct addr servers[VALIDATE_RETRIES_MAX + 1];
+    struct failure failure; /* of the last one; its text is below */
+    char text[ANSWER_TEXT_MAX];
+};
+
+/* A question about keys or DS records that must be asked. */
+struct validate_need {
+    uint16_t type; /* DNSKEY or DS */
+    uint8_t len;
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+enum validate_result {
+    VALIDATE_VERDICT, /* *verdict is set */
+    VALIDATE_NEEDS,   /* *need must be asked: task_validate_event() makes the next event of it */
+};
+
+/* Whether a verdict changes the answers of this task. */
+static inline bool task_is_enforced(const struct task *task)
+{
+    return task->tasks->validation.mode == VALIDATE_YES || task->key.view == CACHE_VIEW_TRUST;
+}
+
+/* Whether this response needs a verdict before the strategy sees it. A doubtful one (is_empty) does
+ * not before it is the last hope, because the strategy refuses it. */
+bool task_validate_concerns(const struct task *task, const struct response *response);
+
+/* Begins; *event is the first event. */
+void task_validate_begin(struct task *task, struct validating *validating,
+                         struct validation_event *event);
+
+/*
+ * Goes on with this event until the verdict, or until a question must be asked. message and
+ * response are the judged ones. The tasks have a validator, and the task has a budget. The RRsets
+ * in the validator's space are those of the message afterwards.
+ */
+enum validate_result task_validate_next(struct task *task, struct validating *validating,
+                                        const struct message *message,
+                                        const struct response *response,
+                                        const struct validation_event *event,
+                                        struct validate_need *need, struct verdict *verdict);
+
+/* Makes an event of the answer to the question that was asked; it borrows the answer. */
+struct validation_event task_validate_event(struct validating *validating,
+                                            const struct answer *answer);
+
+/* Likewise, where no task could ask it. is_room: our own lack of room is the reason. */
+struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
+                                              bool is_room);
+
+/* Counts and logs the verdict about the answer of this server. */
+void task_validate_note(const struct task *task, const struct verdict *verdict,
+                        const struct addr *server);
+
+/* Notes that this server's answer is bogus, and why. False: out of memory. */
+bool task_validate_note_bogus(struct task *task, const struct validating *validating,
+                              const struct verdict *verdict, const struct addr *server);
+
+/* Whether the servers may be asked again after this bogus answer: other servers may have a better
+ * one, and the bound is not reached. */
+bool task_validate_may_retry(const struct task *task, const struct validating *validating,
+                             const struct verdict *verdict);
+
+#endif

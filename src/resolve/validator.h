@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_VALIDATOR_H
+#define NAILUP_RESOLVE_VALIDATOR_H
+
+/*
+ * The memory of a worker that validates: the space that every message uses again, the contexts of
+ * OpenSSL, and the validation that runs just now. Made when a configuration first validates.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/answer.h"
+#include "dns/name.h"
+#include "validate/validation.h"
+#include "validate/verify.h"
+
+enum { VALIDATOR_PRIVATE_MAX = 64 /* private zones that the log names */ };
+
+/* One validation, with what its verdict depends on beside the message. It has no pointers. */
+struct validating {
+    struct validation machine;
+    bool lacks_answer; /* a question about keys or DS records has failed: other servers of the
+                          answer do not help */
+    bool lacks_room;   /* ... for our own lack of room: the failure is not remembered */
+    char text[ANSWER_TEXT_MAX]; /* of that failure; "": none */
+};
+
+struct validator {
+    struct verifier *verifier;
+    uint64_t serial; /* of the last validation */
+    struct validating now;
+    uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of those that the log has named */
+    unsigned private_count;
+    struct validation_space space;
+};
+
+/* Returns NULL out of memory. */
+struct validator *validator_new(void);
+void validator_free(struct validator *validator); /* NULL is fine */
+
+/* Whether the log has not named this private zone yet. It is named at most once. */
+bool validator_take_private(struct validator *validator, struct name zone);
+
+#endif

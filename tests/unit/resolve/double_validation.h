@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_RESOLVE_DOUBLE_VALIDATION_H
+#define NAILUP_TESTS_RESOLVE_DOUBLE_VALIDATION_H
+
+/*
+ * Validations by a script that the test writes, in place of validate's. Each letter is a step:
+ *
+ *   k, K  KEYS of "example"; K: only those known      d  DS of "example"
+ *   v     VERIFY                                      s, i, b, u  the verdict: secure, insecure
+ *                                                     (EDE 1), bogus, bogus because of its cost
+ *   c     bogus where the answer has the address 192.0.2.66, and else secure
+ *
+ * A question about keys or DS records that fails makes the verdict bogus. One file of a program
+ * includes this.
+ */
+
+#include "unit/resolve/sample.h"
+
+#include "dns/edns.h"
+#include "validate/anchors.h"
+#include "validate/validation.h"
+#include "validate/verify.h"
+
+static const char *answer_script, *keys_script;
+static uint32_t script_ttl_max_s;
+static bool verify_is_right;
+static unsigned validations_begun, verifications;
+static bool is_private_zone;
+static enum anchor_kind anchor_kind; /* of the root */
+static const char *proven_owner;     /* of the authority records that are verified; NULL: all */
+
+struct verifier {
+    int unused;
+};
+
+struct verifier *verifier_new(void)
+{
+    return calloc(1, sizeof(struct verifier));
+}
+
+void verifier_free(struct verifier *verifier)
+{
+    free(verifier);
+}
+
+bool verify_run(struct verifier *verifier, const struct verify_job *job)
+{
+    assert_non_null(verifier);
+    assert_int_equal(job->algorithm, 13);
+    verifications++;
+    return verify_is_right;
+}
+
+const struct anchor *anchors_find(const struct anchors *anchors, struct name name)
+{
+    static struct anchor anchor;
+    assert_non_null(anchors);
+    assert_true(name.len > 0);
+    anchor.kind = anchor_kind;
+    anchor.zone = name_root();
+    return &anchor;
+}
+
+void validation_begin(struct validation *validation, uint64_t serial)
+{
+    memset(validation, 0, sizeof(*validation));
+    validation->serial = serial;
+    validations_begun++;
+}
+
+static inline bool has_bad_address(const struct message *message)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_A && message_rdata(message, &rr).data[3] == 66)
+            return true;
+    return false;
+}
+
+static inline void step_verdict(struct validation_step *out, enum security security)
+{
+    struct name zone = NAME("example");
+    out->kind = VALIDATION_VERDICT;
+    memset(&out->verdict, 0, sizeof(out->verdict));
+    out->verdict.security = security;
+    out->verdict.ede = security == SECURITY_BOGUS ? EDE_RRSIGS_MISSING : EDE_NONE;
+    out->verdict.fault = security == SECURITY_BOGUS ? "a signature is missing" : "";
+    out->verdict.ttl_max_s = script_ttl_max_s;
+    out->verdict.zone_len = zone.len;
+    memcpy(out->verdict.zone, zone.wire, zone.len);
+}
+
+static inline void step_trust(struct validation *validation, struct validation_step *out,
+                              enum validation_step_kind kind)
+{
+    struct name zone = NAME("example");
+    memcpy(validation->name, zone.wire, zone.len);
+    out->kind = kind;
+    out->zone = (struct name){validation->name, zone.len};
+}
+
+void validation_next(struct validation *validation, const struct validation_view *view,
+                     const struct validation_event *event, struct validation_step *out)
+{
+    bool is_answer = view->question->type != RRTYPE_DNSKEY && view->question->type != RRTYPE_DS;
+    const char *script = is_answer ? answer_script : keys_script;
+    struct message again;
+    assert_int_equal(message_parse(&again, view->message->bytes), MESSAGE_OK);
+    assert_int_equal(again.id, 4711); /* as the server sent it */
+    assert_non_null(view->units_left);
+    assert_int_equal(event->kind == VALIDATION_STARTED, validation->steps == 0);
+    if (event->kind == VALIDATION_ANSWERED)
+        assert_in_range(event->answer->security, SECURITY_INSECURE, SECURITY_SECURE);
+    out->only_known = false;
+    if (event->kind == VALIDATION_FAILED ||
+        (event->kind == VALIDATION_VERIFIED && !event->is_right)) {
+        step_verdict(out, SECURITY_BOGUS);
+        out->verdict.is_unreachable =
+            event->kind == VALIDATION_FAILED && event->ede != EDE_RRSIGS_MISSING;
+        return;
+    }
+    switch (script[validation->steps++]) {
+    case 'k':
+        step_trust(validation, out, VALIDATION_KEYS);
+        break;
+    case 'K':
+        step_trust(validation, out, VALIDATION_KEYS);
+        out->only_known = true;
+        break;
+    case 'd':
+        step_trust(validation, out, VALIDATION_DS);
+        break;
+    case 'v':
+        out->kind = VALIDATION_VERIFY;
+        out->zone = name_root();
+        out->job = (struct verify_job){.algorithm = 13};
+        break;
+    case 's':
+        step_verdict(out, SECURITY_SECURE);
+        break;
+    case 'i':
+        step_verdict(out, SECURITY_INSECURE);
+        out->verdict.ede = EDE_UNSUPPORTED_DNSKEY_ALGORITHM;
+        out->verdict.is_private = is_private_zone;
+        break;
+    case 'u':
+        step_verdict(out, SECURITY_BOGUS);
+        out->verdict.is_spent = true;
+        break;
+    case 'c':
+        step_verdict(out, has_bad_address(view->message) ? SECURITY_BOGUS : SECURITY_SECURE);
+        break;
+    default:
+        step_verdict(out, SECURITY_BOGUS);
+        break;
+    }
+}
+
+bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
+                             const struct rr *rr)
+{
+    (void)sets;
+    (void)validation;
+    return !proven_owner || rr->type != RRTYPE_NS;
+}
+
+#endif
