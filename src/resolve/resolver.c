@@ -305,7 +305,8 @@ find_unchecked(struct resolver *resolver, const struct cache_key *key, struct an
     uint64_t now = loop_now(tasks->loop);
     struct question question = question_of(key);
     struct cache_key checked;
-    cache_key_init(&checked, tasks->cache, &question, key->flags & ~CACHE_KEY_CD, key->view);
+    cache_key_init(&checked, tasks->cache, &question, key->flags & (uint8_t)~CACHE_KEY_CD,
+                   key->view);
     if (tasks->validation.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
         out->kind != ANSWER_FAILURE)
         return true;

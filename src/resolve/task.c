@@ -858,7 +858,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     *ede = EDE_OTHER;
     if (sub)
         sub->tag = tag;
-    if (!sub || task->depth == TASK_DEPTH_MAX)
+    if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
         return false;
     if (running) {
         *ede = EDE_INVALID_DATA; /* a loop */

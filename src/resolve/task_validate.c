@@ -188,7 +188,7 @@ static void step_verify(struct task *task, struct validating *validating,
     uint64_t us = loop_clock(tasks->loop) - began_at;
     stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
                  1);
-    stats_add_at(tasks->stats, stat_verify_us, us);
+    stats_add_at(tasks->stats, stat_verify_us, (int64_t)us);
     if (task_is_traced(task))
         task_trace_verified(task, step->zone, event.is_right, us);
     validation_next(&validating->machine, view, &event, step);

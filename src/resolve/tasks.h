@@ -34,9 +34,10 @@ enum {
     /* Subtasks of one task at once: A and AAAA of three servers, and one in the last place that
      * only a validation uses. */
     TASK_SUBS_MAX = 7,
-    /* Subtasks below each other. Keys and DS records of six zones may be unknown, and two subtasks
-     * are for each. The budget bounds the number of tasks whatever the depth. */
-    TASK_DEPTH_MAX = 24,
+    TASK_DEPTH_MAX = 12, /* targets of aliases below each other */
+    /* All subtasks below each other: the keys and DS records of six zones may be unknown below an
+     * alias chain. The budget bounds the number of tasks whatever their depth is. */
+    TASK_DEPTH_ALL_MAX = 24,
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
     TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame lately */
     TASKS_SLAB = 32,            /* tasks allocated at once */
