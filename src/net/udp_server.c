@@ -12,6 +12,7 @@
 #include "net/udp_server.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +26,7 @@
 #include "net/listen_socket.h"
 #include "net/socket.h"
 #include "net/stock.h"
+#include "net/udp_filter.h"
 
 enum {
     BATCH = 32,
@@ -250,6 +252,36 @@ static void note_turn(struct udp_server *server, bool is_full)
         set_stamped(server, true);
     else if (server->is_stamped && now - server->full_at > UDP_SERVER_STAMPED_US)
         set_stamped(server, false);
+}
+
+/* ---------------------------------------------------------------- the kernel's queue */
+
+struct udp_server_queue udp_server_look(const struct udp_server *server)
+{
+    uint32_t figures[SK_MEMINFO_VARS] = {0};
+    socklen_t len = sizeof(figures);
+
+    if (getsockopt(server->watch.fd, SOL_SOCKET, SO_MEMINFO, figures, &len) != 0)
+        return (struct udp_server_queue){0};
+    return (struct udp_server_queue){
+        .lost = figures[SK_MEMINFO_DROPS],
+        .is_half_full = figures[SK_MEMINFO_RMEM_ALLOC] > figures[SK_MEMINFO_RCVBUF] / 2,
+    };
+}
+
+bool udp_server_thin(struct udp_server *server, const struct udp_thinned *thinned, unsigned count)
+{
+    struct sock_filter steps[UDP_FILTER_STEPS_MAX];
+    struct sock_fprog program = {.filter = steps};
+
+    if (server->is_shared)
+        return false;
+    if (count == 0)
+        return socket_set(server->watch.fd, SOL_SOCKET, SO_DETACH_FILTER, 0);
+    program.len =
+        (unsigned short)udp_filter_build(steps, addr_family(&server->local), thinned, count);
+    return setsockopt(server->watch.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ==
+           0;
 }
 
 /* ---------------------------------------------------------------- batches */

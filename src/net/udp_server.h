@@ -16,6 +16,7 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "net/udp_thinned.h"
 
 struct listen_socket;
 struct loop;
@@ -87,5 +88,19 @@ uint64_t udp_server_dropped(const struct udp_server *server);
 uint64_t udp_server_age_us(const struct udp_server *server);
 
 enum { UDP_SERVER_STAMPED_US = 60 * 1000 * 1000 };
+
+/* The kernel's queue of unread datagrams. */
+struct udp_server_queue {
+    uint32_t lost; /* datagrams that the kernel has dropped since the socket exists; wraps around */
+    bool is_half_full;
+};
+
+/* One system call. All zero if the kernel does not say. */
+struct udp_server_queue udp_server_look(const struct udp_server *server);
+
+/* Has the kernel drop the other datagrams of these prefixes, which costs this thread nothing. Each
+ * call replaces the prefixes; a count of 0 ends it. Returns whether the kernel does so. It is false
+ * for a shared socket, whose other owners would lose datagrams too. */
+bool udp_server_thin(struct udp_server *server, const struct udp_thinned *thinned, unsigned count);
 
 #endif

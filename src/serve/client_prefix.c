@@ -52,6 +52,15 @@ struct addr client_prefix(const struct client_masks *masks, const struct addr *c
     return prefix;
 }
 
+uint8_t client_prefix_bits(const struct client_masks *masks, const struct addr *client)
+{
+    if (addr_family(client) == AF_INET)
+        return (uint8_t)__builtin_popcount(masks->v4);
+    if (IN6_IS_ADDR_LINKLOCAL(&client->in6.sin6_addr))
+        return 128;
+    return (uint8_t)(__builtin_popcountll(masks->v6[0]) + __builtin_popcountll(masks->v6[1]));
+}
+
 uint64_t client_hash(const struct client_masks *masks, const struct addr *client, uint64_t seed)
 {
     uint64_t words[2];

@@ -25,6 +25,9 @@ struct client_masks client_masks_of(uint16_t v4_bits, uint16_t v6_bits);
  * because all hosts of a link share its first 64 bits. */
 struct addr client_prefix(const struct client_masks *masks, const struct addr *client);
 
+/* The bits of the address that this prefix has; all of a link-local one. */
+uint8_t client_prefix_bits(const struct client_masks *masks, const struct addr *client);
+
 /* A hash of that prefix, without the scope of a link-local address. */
 uint64_t client_hash(const struct client_masks *masks, const struct addr *client, uint64_t seed);
 

@@ -35,6 +35,9 @@
 
 enum { LOOKUPS_MAX = 32 }; /* as many as one read brings */
 
+_Static_assert((int)OVERLOAD_BUSY_MAX <= (int)UDP_THINNED_MAX, "the kernel thins each busy client");
+_Static_assert((int)OVERLOAD_SHARE_WHOLE == (int)UDP_THINNED_WHOLE, "shares have one unit");
+
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
@@ -46,6 +49,10 @@ struct serve_udp {
     struct request_lookup lookups[LOOKUPS_MAX];
     uint64_t dropped; /* replies that the kernel did not take, as counted so far */
     struct overload overload;
+    struct udp_server_queue queue;  /* of unread datagrams, as last seen */
+    uint64_t looked_at;             /* at the queue */
+    unsigned share_changes;         /* of the overload that the socket knows */
+    struct timer quiet;             /* while the kernel drops datagrams */
     void (*on_idle)(void *context); /* NULL: not draining and not ending */
     void *context;
 };
@@ -84,18 +91,78 @@ static void serve_udp_on_answered(struct sink *sink)
     serve_udp_tell_if_idle(CONTAINER_OF(sink, struct serve_udp, sink));
 }
 
+/* ---- overload ---- */
+
+static void serve_udp_log_overload(void)
+{
+    LOG_LIMITED(LOG_WARNING, "serve",
+                "more queries come over UDP than can be served: the "
+                "clients that ask most lose some");
+}
+
+/* Tells the kernel which clients' datagrams to thin. */
+static void serve_udp_thin(struct serve_udp *serve)
+{
+    const struct requests *requests = serve->sink.requests;
+    struct udp_thinned thinned[OVERLOAD_BUSY_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < OVERLOAD_BUSY_MAX; i++) {
+        const struct overload_busy *busy = &serve->overload.busy[i];
+        if (!overload_is_thinned(busy))
+            continue;
+        uint8_t bits = server_quota_prefix_bits(requests->quota, &busy->addr);
+        thinned[count++] = (struct udp_thinned){busy->addr, bits, busy->share};
+    }
+    serve->share_changes = serve->overload.share_changes;
+    bool has_thinned = udp_server_thin(serve->socket, thinned, count);
+    if (count == 0)
+        timer_stop(&serve->quiet);
+    else if (has_thinned)
+        timer_start(requests->loop, &serve->quiet, loop_now(requests->loop) + OVERLOAD_QUIET_US);
+    else
+        overload_forbid_shares(&serve->overload);
+}
+
+static void serve_udp_on_quiet_due(struct timer *timer)
+{
+    struct serve_udp *serve = CONTAINER_OF(timer, struct serve_udp, quiet);
+    struct loop *loop = serve->sink.requests->loop;
+    overload_note_quiet(&serve->overload, loop_now(loop));
+    if (serve->share_changes != serve->overload.share_changes)
+        serve_udp_thin(serve);
+    else
+        timer_start(loop, timer, loop_now(loop) + OVERLOAD_QUIET_US);
+}
+
+/* Looks at the kernel's queue once in a window. Datagrams that the kernel drops count too. */
+static void look_at_queue(struct serve_udp *serve, uint64_t now)
+{
+    uint32_t lost = serve->queue.lost;
+    if (now - serve->looked_at < OVERLOAD_WINDOW_US)
+        return;
+    serve->looked_at = now;
+    serve->queue = udp_server_look(serve->socket);
+    STATS_ADD(serve->sink.requests->stats, dropped_overload, (uint32_t)(serve->queue.lost - lost));
+}
+
 static void note_read(struct serve_udp *serve)
 {
     enum overload_state before = serve->overload.state;
-    uint64_t age_us = udp_server_age_us(serve->socket);
-    if (age_us == 0 && !overload_is_on(&serve->overload)) /* nearly always */
+    struct overload_queue queue = {.age_us = udp_server_age_us(serve->socket)};
+    if (queue.age_us <= OVERLOAD_FULL_US && !overload_is_on(&serve->overload)) /* nearly always */
         return;
-    overload_note_read(&serve->overload, loop_now(serve->sink.requests->loop), age_us);
+    uint64_t now = loop_now(serve->sink.requests->loop);
+    look_at_queue(serve, now);
+    queue.lost = serve->queue.lost;
+    queue.is_half_full = serve->queue.is_half_full;
+    overload_note_read(&serve->overload, now, &queue);
     if (before != OVERLOAD_SHEDDING && serve->overload.state == OVERLOAD_SHEDDING)
-        LOG_LIMITED(LOG_WARNING, "serve",
-                    "more queries come over UDP than can be served: the "
-                    "clients that ask most lose some");
+        serve_udp_log_overload();
+    if (serve->share_changes != serve->overload.share_changes)
+        serve_udp_thin(serve);
 }
+
+/* ---- batches ---- */
 
 static void on_batch_begin(void *owner)
 {
@@ -131,7 +198,8 @@ static void on_batch_end(void *owner)
 static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
 {
     const struct requests *requests = serve->sink.requests;
-    if (!overload_drops(&serve->overload, server_quota_client(requests->quota, &path->peer)))
+    uint64_t client = server_quota_client(requests->quota, &path->peer);
+    if (!overload_drops(&serve->overload, client, &path->peer))
         return false;
     STATS_INC(requests->stats, dropped_overload);
     return true;
@@ -176,6 +244,7 @@ static enum err serve_udp_open(struct serve_udp **out, struct requests *requests
     sink_init(&serve->sink, requests);
     overload_init(&serve->overload);
     serve_udp_renew(serve);
+    timer_init(&serve->quiet, serve_udp_on_quiet_due);
     serve->is_shared = socket->is_shared;
     serve->is_heard = true;
     serve->sink.reserve = serve_udp_reserve;
@@ -188,6 +257,7 @@ static enum err serve_udp_open(struct serve_udp **out, struct requests *requests
         free(serve);
         return err;
     }
+    serve->queue = udp_server_look(serve->socket);
     *out = serve;
     return ERR_OK;
 }
@@ -197,6 +267,7 @@ static void serve_udp_close(struct serve_udp **serve)
     struct serve_udp *closing = *serve;
     *serve = NULL;
     MUST(!closing->in_batch);
+    timer_stop(&closing->quiet);
     sink_abandon(&closing->sink);
     udp_server_close(&closing->socket);
     free(closing);

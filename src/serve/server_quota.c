@@ -179,6 +179,11 @@ uint64_t server_quota_client(const struct server_quota *quota, const struct addr
     return client_hash(&quota->masks, client, quota->seed);
 }
 
+uint8_t server_quota_prefix_bits(const struct server_quota *quota, const struct addr *client)
+{
+    return client_prefix_bits(&quota->masks, client);
+}
+
 /* ---- waiting queries ---- */
 
 static _Atomic uint32_t *first_counter(struct server_quota *quota, uint64_t client)

@@ -37,6 +37,9 @@ void server_quota_free(struct server_quota *quota);
 /* The number of a client in all calls: a hash of its prefix with a seed of the process. */
 uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client);
 
+/* The bits of its address that make a client. */
+uint8_t server_quota_prefix_bits(const struct server_quota *quota, const struct addr *client);
+
 enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL, QUOTA_NO_FILES };
 
 /* Takes a place for one waiting query of this client. No client gets more than its bound. Rarely a

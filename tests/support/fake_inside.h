@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/framing.h"
 #include "base/list.h"
+#include "net/udp_server.h"
 #include "support/fake_loop.h"
 #include "support/fake_net.h"
 
@@ -58,6 +59,9 @@ struct fake_net {
     size_t write_max;
     uint64_t client_latency_us;
     uint64_t datagram_age_us;
+    uint32_t datagrams_lost;
+    struct udp_thinned thinned[UDP_THINNED_MAX];
+    unsigned thinned_count;
     size_t client_conns;
     struct list udp_servers, acceptors;
     struct list replies;       /* at the clients, oldest first */

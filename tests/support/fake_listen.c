@@ -257,6 +257,21 @@ uint64_t udp_server_dropped(const struct udp_server *server)
     return server->dropped;
 }
 
+struct udp_server_queue udp_server_look(const struct udp_server *server)
+{
+    return (struct udp_server_queue){server->net->datagrams_lost, false};
+}
+
+bool udp_server_thin(struct udp_server *server, const struct udp_thinned *thinned, unsigned count)
+{
+    MUST(count <= UDP_THINNED_MAX);
+    if (server->socket.is_shared)
+        return false;
+    memcpy(server->net->thinned, thinned, count * sizeof(*thinned));
+    server->net->thinned_count = count;
+    return true;
+}
+
 /* ---------------------------------------------------------------- UDP: clients */
 
 static struct udp_server *find_udp_server(struct fake_net *net, const struct addr *to)

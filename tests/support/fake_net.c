@@ -206,6 +206,17 @@ void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us)
     net->datagram_age_us = age_us;
 }
 
+void fake_net_lose_datagrams(struct fake_net *net, uint32_t count)
+{
+    net->datagrams_lost += count;
+}
+
+unsigned fake_net_thinned(const struct fake_net *net, const struct udp_thinned **thinned)
+{
+    *thinned = net->thinned;
+    return net->thinned_count;
+}
+
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family)
 {
     struct addr addr;

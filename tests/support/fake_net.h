@@ -29,6 +29,7 @@
 #include "base/span.h"
 #include "net/listen_socket.h"
 #include "net/tcp.h"
+#include "net/udp_server.h"
 
 struct loop;
 struct fake_net;
@@ -301,6 +302,12 @@ void fake_client_udp_send(struct fake_net *net, const struct addr *to, const str
 
 /* Sets the age of datagrams when they are read. 0, the initial value: unknown. */
 void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us);
+
+/* Counts datagrams that the kernel has dropped. */
+void fake_net_lose_datagrams(struct fake_net *net, uint32_t count);
+
+/* The prefixes whose datagrams the kernel thins, as the server wants it. */
+unsigned fake_net_thinned(const struct fake_net *net, const struct udp_thinned **thinned);
 
 /* A reply of a udp_server to a client. */
 struct fake_reply {

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -63,12 +64,26 @@ static void test_mapped_addresses_are_ipv4(void **state)
     expect(24, 56, "::ffff:192.0.2.7", "192.0.2.0");
 }
 
+static void test_the_bits_of_a_prefix(void **state)
+{
+    (void)state;
+    struct client_masks masks = client_masks_of(24, 56), all = client_masks_of(0, 128);
+    struct addr v4 = parse("192.0.2.1"), v6 = parse("2001:db8::1"), link = v6;
+    assert_int_equal(inet_pton(AF_INET6, "fe80::1", &link.in6.sin6_addr), 1);
+    assert_int_equal(client_prefix_bits(&masks, &v4), 24);
+    assert_int_equal(client_prefix_bits(&masks, &v6), 56);
+    assert_int_equal(client_prefix_bits(&masks, &link), 128);
+    assert_int_equal(client_prefix_bits(&all, &v4), 0);
+    assert_int_equal(client_prefix_bits(&all, &v6), 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_after_the_prefix_are_cleared),
         cmocka_unit_test(test_addresses_of_a_link_stand_alone),
         cmocka_unit_test(test_mapped_addresses_are_ipv4),
+        cmocka_unit_test(test_the_bits_of_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

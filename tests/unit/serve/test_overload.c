@@ -31,14 +31,25 @@ static uint64_t client_of(unsigned number)
     return hash_word(number, 12345);
 }
 
+static void read_queue(uint64_t age_us)
+{
+    overload_note_read(&overload, now, &(struct overload_queue){.age_us = age_us});
+}
+
+static bool drops(unsigned client)
+{
+    struct addr addr = {.in = {.sin_family = AF_INET, .sin_addr.s_addr = client}};
+    return overload_drops(&overload, client_of(client), &addr);
+}
+
 /* Windows with a read of this age every millisecond, of a client that asks as often each time. */
 static void pass_windows(unsigned windows, uint64_t age_us, unsigned client, unsigned queries)
 {
     for (uint64_t ms = 0; ms < windows * OVERLOAD_WINDOW_US / US_PER_MS; ms++) {
         now += US_PER_MS;
-        overload_note_read(&overload, now, age_us);
+        read_queue(age_us);
         for (unsigned i = 0; overload_is_on(&overload) && i < queries; i++)
-            overload_drops(&overload, client_of(client));
+            drops(client);
     }
 }
 
@@ -57,7 +68,7 @@ static void test_a_burst_is_no_overload(void **state)
     pass_windows(1, 10 * OVERLOAD_DEAD_US, 1, 10); /* the process was stopped for a while */
     pass_windows(1, 0, 1, 10);
     assert_int_equal(overload.state, OVERLOAD_COUNTING);
-    assert_false(overload_drops(&overload, client_of(1)));
+    assert_false(drops(1));
     pass_windows(OVERLOAD_CALM_WINDOWS + 1, 0, 1, 1);
     assert_int_equal(overload.state, OVERLOAD_CALM);
 }
@@ -73,23 +84,26 @@ static void test_a_client_below_the_level_loses_nothing(void **state)
 {
     (void)state;
     pass_windows(8, OVERLOAD_OLD_US + 1, 1, 100);
-    overload_note_read(&overload, now += OVERLOAD_WINDOW_US, OVERLOAD_OLD_US + 1);
+    now += OVERLOAD_WINDOW_US;
+    read_queue(OVERLOAD_OLD_US + 1);
     for (unsigned i = 0; i < overload.level; i++) {
-        assert_false(overload_drops(&overload, client_of(1)));
-        assert_false(overload_drops(&overload, client_of(2)));
+        assert_false(drops(1));
+        assert_false(drops(2));
     }
-    assert_true(overload_drops(&overload, client_of(1)));
-    assert_false(overload_drops(&overload, client_of(3)));
+    assert_true(drops(1));
+    assert_false(drops(3));
 }
 
 static void test_a_dead_query_gets_no_answer(void **state)
 {
     (void)state;
     pass_windows(8, OVERLOAD_OLD_US + 1, 1, 100);
-    overload_note_read(&overload, ++now, OVERLOAD_DEAD_US);
-    assert_false(overload_drops(&overload, client_of(2)));
-    overload_note_read(&overload, ++now, OVERLOAD_DEAD_US + 1);
-    assert_true(overload_drops(&overload, client_of(2)));
+    now++;
+    read_queue(OVERLOAD_DEAD_US);
+    assert_false(drops(2));
+    now++;
+    read_queue(OVERLOAD_DEAD_US + 1);
+    assert_true(drops(2));
 }
 
 static void test_more_is_served_while_the_queue_is_young(void **state)
@@ -115,9 +129,10 @@ static void test_the_level_stays_above_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < 200; i++) {
-        overload_note_read(&overload, now += OVERLOAD_WINDOW_US, OVERLOAD_OLD_US + 1 + (uint64_t)i);
+        now += OVERLOAD_WINDOW_US;
+        read_queue(OVERLOAD_OLD_US + 1 + (uint64_t)i);
         for (unsigned k = 0; overload_is_on(&overload) && k < 200; k++)
-            overload_drops(&overload, client_of(k % 20));
+            drops(k % 20);
     }
     assert_in_range(overload.capacity, 0, 19);
     assert_int_equal(overload.level, 1);
@@ -133,6 +148,86 @@ static void test_dead_queries_leave_the_capacity_alone(void **state)
     assert_true(overload.capacity >= capacity);
 }
 
+/* The queue gets older until client 1 gets less than half of what it asks. */
+static void press(void)
+{
+    for (unsigned i = 0; i < 20; i++)
+        pass_windows(1, OVERLOAD_OLD_US + 1000 * i, 1, 100);
+}
+
+/* The shares of the busiest clients are those of the level, and a little more. */
+static void test_the_busiest_clients_get_a_share(void **state)
+{
+    (void)state;
+    unsigned thinned = 0;
+    press();
+    assert_int_not_equal(overload.share_changes, 0);
+    for (unsigned i = 0; i < OVERLOAD_BUSY_MAX; i++) {
+        const struct overload_busy *busy = &overload.busy[i];
+        if (!overload_is_thinned(busy))
+            continue;
+        thinned++;
+        assert_true(busy->client == client_of(1));
+        assert_int_equal(busy->addr.in.sin_addr.s_addr, 1);
+        assert_in_range(busy->share, OVERLOAD_SHARE_LEAST, OVERLOAD_SHARE_WHOLE / 2);
+    }
+    assert_int_equal(thinned, 1);
+}
+
+static bool has_shares(void)
+{
+    for (unsigned i = 0; i < OVERLOAD_BUSY_MAX; i++)
+        if (overload_is_thinned(&overload.busy[i]))
+            return true;
+    return false;
+}
+
+static void test_a_client_that_asks_less_gets_its_whole_share(void **state)
+{
+    (void)state;
+    press();
+    assert_true(has_shares());
+    pass_windows(OVERLOAD_CALM_WINDOWS, OVERLOAD_YOUNG_US + 1, 1, 1);
+    assert_false(has_shares());
+}
+
+/* Its last queries may have been the last ones of all. */
+static void test_silence_ends_the_shares(void **state)
+{
+    (void)state;
+    press();
+    unsigned changes = overload.share_changes;
+    overload_note_quiet(&overload, now + OVERLOAD_QUIET_US / 2);
+    assert_true(has_shares());
+    overload_note_quiet(&overload, now + OVERLOAD_WINDOW_US + OVERLOAD_QUIET_US);
+    assert_false(has_shares());
+    assert_int_equal(overload.state, OVERLOAD_CALM);
+    assert_int_not_equal(overload.share_changes, changes);
+}
+
+/* Otherwise each datagram would count for others that nothing drops. */
+static void test_without_the_kernel_there_are_no_shares(void **state)
+{
+    (void)state;
+    overload_forbid_shares(&overload);
+    press();
+    assert_int_equal(overload.state, OVERLOAD_SHEDDING);
+    assert_false(has_shares());
+}
+
+static void test_more_busy_clients_than_places(void **state)
+{
+    (void)state;
+    pass_windows(4, OVERLOAD_OLD_US + 1, 1, 100);
+    for (unsigned window = 0; window < 10; window++) {
+        now += OVERLOAD_WINDOW_US;
+        read_queue(OVERLOAD_OLD_US + 1);
+        for (unsigned i = 0; i < 100 * 1000; i++)
+            drops(i % 1000);
+    }
+    assert_true(has_shares());
+}
+
 /* ---- a worker with a queue ---- */
 
 enum { QUEUE_MAX = 10000, PER_BATCH = 32, BATCHES = 4, AGES = 2000 };
@@ -141,6 +236,8 @@ struct load {
     uint64_t serve_us10; /* tenths of microseconds that a query costs */
     unsigned clients;    /* that share the load */
     unsigned times10;    /* load in tenths of the capacity */
+    size_t queue_max;    /* 0: QUEUE_MAX */
+    bool is_thinned;     /* by the kernel */
 };
 
 struct outcome {
@@ -156,19 +253,36 @@ struct worker {
     } queue[QUEUE_MAX];
     size_t first, count;
     uint64_t now10, next10, arrivals; /* in tenths of microseconds */
-    unsigned by_age[AGES];            /* served, by milliseconds */
+    uint32_t lost;
+    struct overload_queue seen;
+    uint64_t looked_at;
+    unsigned by_age[AGES]; /* served, by milliseconds */
     struct outcome outcome;
 };
+
+/* Whether the kernel drops a datagram of this client. */
+static bool is_thinned_away(const struct worker *worker, unsigned client)
+{
+    for (unsigned i = 0; worker->load.is_thinned && i < OVERLOAD_BUSY_MAX; i++) {
+        const struct overload_busy *busy = &overload.busy[i];
+        if (overload_is_thinned(busy) && busy->client == client_of(client))
+            return rand_below(OVERLOAD_SHARE_WHOLE) >= busy->share;
+    }
+    return false;
+}
 
 /* One query in a hundred is that of client 0. */
 static void arrive(struct worker *worker)
 {
+    size_t queue_max = worker->load.queue_max ? worker->load.queue_max : QUEUE_MAX;
     for (; worker->next10 <= worker->now10; worker->arrivals++) {
         unsigned client =
             worker->arrivals % 100 == 0 ? 0 : 1 + (unsigned)rand_below(worker->load.clients);
         worker->outcome.asked++;
         worker->outcome.light_asked += client == 0;
-        if (worker->count < QUEUE_MAX) {
+        if (is_thinned_away(worker, client) || worker->count >= queue_max) {
+            worker->lost++;
+        } else {
             size_t at = (worker->first + worker->count++) % QUEUE_MAX;
             worker->queue[at].came_at = worker->next10;
             worker->queue[at].client = client;
@@ -184,7 +298,7 @@ static void serve(struct worker *worker)
     worker->first = (at + 1) % QUEUE_MAX;
     worker->count--;
     worker->now10 += 10; /* reading it */
-    if (overload_is_on(&overload) && overload_drops(&overload, client_of(client)))
+    if (overload_is_on(&overload) && drops(client))
         return;
     worker->now10 += worker->load.serve_us10 - 10;
     worker->outcome.served++;
@@ -192,12 +306,23 @@ static void serve(struct worker *worker)
     worker->by_age[MIN((worker->now10 - worker->queue[at].came_at) / 10000, AGES - 1)]++;
 }
 
+static void look_at_queue(struct worker *worker, uint64_t at)
+{
+    size_t queue_max = worker->load.queue_max ? worker->load.queue_max : QUEUE_MAX;
+    worker->looked_at = at;
+    worker->seen.lost = worker->lost;
+    worker->seen.is_half_full = worker->count > queue_max / 2;
+}
+
 static void run_batch(struct worker *worker)
 {
     size_t batch = MIN(worker->count, PER_BATCH);
-    uint64_t age10 = worker->now10 - worker->queue[worker->first].came_at;
+    uint64_t at = worker->now10 / 10, came_at = worker->queue[worker->first].came_at / 10;
+    if (at - worker->looked_at >= OVERLOAD_WINDOW_US)
+        look_at_queue(worker, at);
+    worker->seen.age_us = at - came_at;
     if (batch > 0)
-        overload_note_read(&overload, worker->now10 / 10, age10 / 10);
+        overload_note_read(&overload, at, &worker->seen);
     for (size_t i = 0; i < batch; i++)
         serve(worker);
 }
@@ -216,6 +341,8 @@ static struct outcome run(struct load load)
 {
     static struct worker worker;
     worker = (struct worker){.load = load};
+    if (!load.is_thinned)
+        overload_forbid_shares(&overload);
     while (worker.now10 < 10 * 10 * US_PER_S) {
         arrive(&worker);
         if (worker.count == 0)
@@ -227,14 +354,21 @@ static struct outcome run(struct load load)
     return worker.outcome;
 }
 
-/* The goals of an overload. Reading a dropped datagram costs a microsecond. */
+/* Reading a dropped datagram costs a microsecond, unless the kernel thins them. */
+static unsigned most_served(const struct load *load)
+{
+    uint64_t drops_us10 = load->is_thinned ? 0 : load->times10 - 10;
+    return (unsigned)(10 * 10 * US_PER_S / (load->serve_us10 + drops_us10));
+}
+
+/* The goals of an overload. */
 static void expect_goals(struct load load, bool is_fair)
 {
     overload_init(&overload);
     struct outcome outcome = run(load);
-    unsigned most = (unsigned)(10 * 10 * US_PER_S / (load.serve_us10 + load.times10 - 10));
+    unsigned most = most_served(&load);
     assert_in_range(outcome.served, most * 9 / 10, most + most / 100);
-    assert_in_range(outcome.p99_us, 0, 499 * US_PER_MS);
+    assert_in_range(outcome.p99_us, 0, 299 * US_PER_MS);
     if (is_fair)
         assert_in_range(outcome.light_served, outcome.light_asked * 95 / 100, outcome.light_asked);
 }
@@ -242,34 +376,74 @@ static void expect_goals(struct load load, bool is_fair)
 static void test_slow_queries_at_three_times_the_capacity(void **state)
 {
     (void)state;
-    expect_goals((struct load){3000, 1, 30}, true);
-    expect_goals((struct load){3000, 20, 30}, true);
+    expect_goals((struct load){.serve_us10 = 3000, .clients = 1, .times10 = 30}, true);
+    expect_goals((struct load){.serve_us10 = 3000, .clients = 20, .times10 = 30}, true);
 }
 
 static void test_fast_queries_at_three_times_the_capacity(void **state)
 {
     (void)state;
-    expect_goals((struct load){300, 1, 30}, true);
-    expect_goals((struct load){300, 20, 30}, true);
+    expect_goals((struct load){.serve_us10 = 300, .clients = 1, .times10 = 30}, true);
+    expect_goals((struct load){.serve_us10 = 300, .clients = 20, .times10 = 30}, true);
+}
+
+/* Reading all datagrams would cost two thirds of the time. */
+static void test_hits_are_thinned_by_the_kernel(void **state)
+{
+    (void)state;
+    expect_goals((struct load){.serve_us10 = 40, .clients = 4, .times10 = 30, .is_thinned = true},
+                 true);
+    expect_goals((struct load){.serve_us10 = 40, .clients = 20, .times10 = 30, .is_thinned = true},
+                 true);
+}
+
+static void test_slow_queries_are_thinned_too(void **state)
+{
+    (void)state;
+    expect_goals((struct load){.serve_us10 = 300, .clients = 4, .times10 = 30, .is_thinned = true},
+                 true);
+    expect_goals(
+        (struct load){.serve_us10 = 3000, .clients = 4, .times10 = 100, .is_thinned = true}, true);
+}
+
+/* Its queue never gets old. */
+static void test_a_short_queue_that_loses_datagrams_is_overload(void **state)
+{
+    (void)state;
+    struct outcome outcome = run((struct load){
+        .serve_us10 = 40, .clients = 4, .times10 = 30, .queue_max = 550, .is_thinned = true});
+    assert_in_range(outcome.served, 2250 * 1000, 2500 * 1000);
+    assert_in_range(outcome.light_served, outcome.light_asked * 9 / 10, outcome.light_asked);
+}
+
+/* The kernel thins the datagrams of some. Reading those of all others would leave no time to serve
+ * any. */
+static void test_more_clients_than_the_kernel_thins(void **state)
+{
+    (void)state;
+    struct outcome outcome =
+        run((struct load){.serve_us10 = 40, .clients = 200, .times10 = 30, .is_thinned = true});
+    assert_in_range(outcome.served, 2250 * 1000, 2500 * 1000);
+    assert_in_range(outcome.p99_us, 0, 99 * US_PER_MS);
 }
 
 /* Each client of a crowd asks less than the watched client: fairness has no room. */
 static void test_a_crowd_of_small_clients(void **state)
 {
     (void)state;
-    expect_goals((struct load){1000, 100000, 30}, false);
+    expect_goals((struct load){.serve_us10 = 1000, .clients = 100000, .times10 = 30}, false);
 }
 
 static void test_a_little_too_much(void **state)
 {
     (void)state;
-    expect_goals((struct load){1000, 3, 11}, true);
+    expect_goals((struct load){.serve_us10 = 1000, .clients = 3, .times10 = 11}, true);
 }
 
 static void test_below_the_capacity_nothing_is_dropped(void **state)
 {
     (void)state;
-    struct outcome outcome = run((struct load){1000, 3, 9});
+    struct outcome outcome = run((struct load){.serve_us10 = 1000, .clients = 3, .times10 = 9});
     assert_in_range(outcome.served, outcome.asked - 200, outcome.asked);
 }
 
@@ -285,8 +459,17 @@ int main(void)
         cmocka_unit_test_setup(test_it_ends_when_the_load_is_gone, setup),
         cmocka_unit_test_setup(test_the_level_stays_above_nothing, setup),
         cmocka_unit_test_setup(test_dead_queries_leave_the_capacity_alone, setup),
+        cmocka_unit_test_setup(test_the_busiest_clients_get_a_share, setup),
+        cmocka_unit_test_setup(test_a_client_that_asks_less_gets_its_whole_share, setup),
+        cmocka_unit_test_setup(test_silence_ends_the_shares, setup),
+        cmocka_unit_test_setup(test_without_the_kernel_there_are_no_shares, setup),
+        cmocka_unit_test_setup(test_more_busy_clients_than_places, setup),
         cmocka_unit_test_setup(test_slow_queries_at_three_times_the_capacity, setup),
         cmocka_unit_test_setup(test_fast_queries_at_three_times_the_capacity, setup),
+        cmocka_unit_test_setup(test_hits_are_thinned_by_the_kernel, setup),
+        cmocka_unit_test_setup(test_slow_queries_are_thinned_too, setup),
+        cmocka_unit_test_setup(test_a_short_queue_that_loses_datagrams_is_overload, setup),
+        cmocka_unit_test_setup(test_more_clients_than_the_kernel_thins, setup),
         cmocka_unit_test_setup(test_a_crowd_of_small_clients, setup),
         cmocka_unit_test_setup(test_a_little_too_much, setup),
         cmocka_unit_test_setup(test_below_the_capacity_nothing_is_dropped, setup),

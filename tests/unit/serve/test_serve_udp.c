@@ -390,6 +390,40 @@ static void test_an_old_datagram_alone_is_no_overload(void **state)
     assert_int_equal(stats.dropped_overload, 0);
 }
 
+static void test_under_overload_the_kernel_thins_the_busiest_client(void **state)
+{
+    const struct udp_thinned *thinned;
+    (void)state;
+    overload_for_a_second(60);
+    assert_int_equal(fake_net_thinned(net, &thinned), 1);
+    assert_true(addr_equal_ip(&thinned[0].prefix, &me));
+    assert_int_equal(thinned[0].bits, 32);
+    assert_in_range(thinned[0].keep, 1, UDP_THINNED_WHOLE / 2);
+}
+
+/* Nothing is read any more. */
+static void test_the_kernel_thins_nothing_after_silence(void **state)
+{
+    const struct udp_thinned *thinned;
+    (void)state;
+    overload_for_a_second(60);
+    fake_loop_advance(loop, 2 * OVERLOAD_QUIET_US);
+    assert_int_equal(fake_net_thinned(net, &thinned), 0);
+    assert_true(fake_loop_run_until_idle(loop, 60 * US_PER_S)); /* no timer goes on */
+}
+
+static void test_datagrams_that_the_kernel_drops_are_counted(void **state)
+{
+    (void)state;
+    fake_net_set_datagram_age(net, OVERLOAD_FULL_US + 1);
+    fake_net_lose_datagrams(net, 500);
+    fake_loop_advance(loop, OVERLOAD_WINDOW_US);
+    udp_ask("hit.example", 1);
+    assert_int_equal(stats.dropped_overload, 500);
+    udp_ask("hit.example", 2);
+    assert_int_equal(stats.dropped_overload, 500);
+}
+
 static void test_closing_leaves_the_resolver(void **state)
 {
     (void)state;
@@ -428,6 +462,9 @@ int main(void)
         HARNESS_TEST(test_under_overload_the_clients_that_ask_most_are_cut),
         HARNESS_TEST(test_under_overload_an_old_datagram_is_dropped_unread),
         HARNESS_TEST(test_an_old_datagram_alone_is_no_overload),
+        HARNESS_TEST(test_under_overload_the_kernel_thins_the_busiest_client),
+        HARNESS_TEST(test_the_kernel_thins_nothing_after_silence),
+        HARNESS_TEST(test_datagrams_that_the_kernel_drops_are_counted),
         HARNESS_TEST(test_closing_leaves_the_resolver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
