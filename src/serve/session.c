@@ -175,9 +175,9 @@ static uint64_t look_at(const struct session *session)
     return session->has_asked ? next_at : until_at;
 }
 
-/* A session that was full for longer than the idle time gets a turn for the queries that it had
- * not taken. */
-static uint64_t look_after_full_at(const struct session *session)
+/* A session that was busy or full for longer than the idle time gets a turn for the queries that it
+ * had not taken. */
+static uint64_t look_after_pause_at(const struct session *session)
 {
     return MAX(look_at(session), loop_now(loop_of(session)) + SESSION_ROUND_US);
 }
@@ -205,7 +205,7 @@ static void session_move(struct session *session, enum session_state to)
         link_resume(session->link);
     else if (session_is_read(session->state))
         link_pause(session->link);
-    bool was_full = session->state == SESSION_FULL;
+    bool has_paused = session->state == SESSION_BUSY || session->state == SESSION_FULL;
     session->state = to;
     switch (to) {
     case SESSION_SECURING:
@@ -214,7 +214,7 @@ static void session_move(struct session *session, enum session_state to)
     case SESSION_OPEN:
     case SESSION_BUSY:
         timer_start(loop, &session->timer,
-                    was_full ? look_after_full_at(session) : look_at(session));
+                    has_paused ? look_after_pause_at(session) : look_at(session));
         break;
     case SESSION_FULL:
         link_want_room(session->link);
@@ -476,6 +476,8 @@ static void session_on_due(struct timer *timer)
     case SESSION_BUSY:
         if (session->last_until_at != 0)
             look_at_last_call(session);
+        else if (session->state == SESSION_BUSY) /* its client waits for us */
+            timer_start(loop_of(session), timer, look_after_pause_at(session));
         else if (loop_now(loop_of(session)) >= idle_at(session))
             session_finish(session);
         else /* queries came since: they do not move the timer */

@@ -11,7 +11,8 @@
  *   securing    the TLS handshake is under way or waits for its turn (handshake_queue.h), for
  *               SESSION_SECURE_US in all; plain sessions begin open
  *   open        takes queries
- *   busy        SESSION_IN_FLIGHT_MAX queries wait: reads nothing until half of them are answered
+ *   busy        SESSION_IN_FLIGHT_MAX queries wait: reads nothing until half of them are answered,
+ *               and is not idle, however long that takes
  *   full        the client does not take its answers: reads nothing until it does, and is reset
  *               after SESSION_STALL_US. Answers to waiting queries stay in the cache until then
  *               (sink_unpark())
@@ -78,7 +79,7 @@ enum {
     SESSION_QUIET_US = 500 * 1000,  /* without a byte: a round trip brings nothing more */
     SESSION_NEW_US = 1 * 1000000,   /* last call: for the first query of a client */
     SESSION_LAST_US = 50 * 1000,    /* last call: for the queries of other clients */
-    SESSION_ROUND_US = 1 * 1000000, /* last call, or after full: time until its turn comes */
+    SESSION_ROUND_US = 1 * 1000000, /* last call, or after a pause: time until its turn comes */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
     SESSION_SPARED_US = 250 * 1000, /* a session idle for less keeps its place */
     SESSION_DISPLACE_TRIES = 8,     /* sessions that are looked at for one without unread queries */

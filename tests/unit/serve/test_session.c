@@ -600,6 +600,39 @@ static void test_a_slow_reader_gets_everything_after_the_idle_timeout(void **sta
     assert_int_equal(answers, 50);
 }
 
+/* The session has read more queries than may wait, and its client waits for us. */
+static void test_a_busy_session_gets_everything_after_the_idle_timeout(void **state)
+{
+    (void)state;
+    options.client_idle_timeout_us = US_PER_S;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "slow.example", SESSION_IN_FLIGHT_MAX + 50);
+    fake_loop_advance(loop, 5 * US_PER_S);
+    assert_int_equal(stub.waiting, SESSION_IN_FLIGHT_MAX);
+    for (int i = 0; i < SESSION_IN_FLIGHT_MAX + 50; i++) {
+        stub_answer(false);
+        fake_loop_advance(loop, US_PER_MS);
+    }
+    unsigned answers = 0;
+    while (tcp_got(conn))
+        answers++;
+    assert_int_equal(answers, SESSION_IN_FLIGHT_MAX + 50);
+}
+
+static void test_a_session_that_was_busy_ends_when_it_is_idle(void **state)
+{
+    (void)state;
+    options.client_idle_timeout_us = US_PER_S;
+    struct fake_conn *conn = open_client();
+    send_many(conn, "slow.example", SESSION_IN_FLIGHT_MAX);
+    fake_loop_advance(loop, 5 * US_PER_S);
+    for (int i = 0; i < SESSION_IN_FLIGHT_MAX; i++)
+        stub_answer(false);
+    assert_false(fake_conn_was_closed(conn));
+    fake_loop_advance(loop, SESSION_ROUND_US + SESSION_LINGER_US);
+    assert_true(fake_conn_was_closed(conn));
+}
+
 static void test_many_small_answers_of_one_turn_are_not_held_up(void **state)
 {
     (void)state;
@@ -836,6 +869,8 @@ int main(void)
         HARNESS_TEST(test_a_client_that_only_sends_is_given_up_in_bounded_time),
         HARNESS_TEST(test_a_slow_reader_gets_everything),
         HARNESS_TEST(test_a_slow_reader_gets_everything_after_the_idle_timeout),
+        HARNESS_TEST(test_a_busy_session_gets_everything_after_the_idle_timeout),
+        HARNESS_TEST(test_a_session_that_was_busy_ends_when_it_is_idle),
         HARNESS_TEST(test_many_small_answers_of_one_turn_are_not_held_up),
         HARNESS_TEST(test_answers_to_waiting_queries_are_bounded_too),
         HARNESS_TEST(test_a_client_that_never_reads_leaves_the_places_to_others),
