@@ -13,6 +13,7 @@
 #include "serve/stream_memory.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -187,14 +188,32 @@ static void stream_memory_on_turn_end(struct turn_end *end)
     sweep(CONTAINER_OF(end, struct stream_memory, sweep));
 }
 
+static void *stream_memory_trim_heap(void *unused)
+{
+    (void)unused;
+    malloc_trim(0);
+    return NULL;
+}
+
+/* Hits need no heap, so a worker serves them meanwhile. False: the process may not have a further
+ * thread now. */
+static bool begin_trim(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, stream_memory_trim_heap, NULL) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
+}
+
 /* The heap keeps freed buffers between live ones. */
 static void stream_memory_give_back(struct stream_memory *memory)
 {
     if (memory->most_bytes - memory->held_bytes < STREAM_MEMORY_TRIM_BYTES ||
         !server_quota_may_trim(memory->quota, loop_now(memory->loop), STREAM_MEMORY_TRIM_US))
         return;
-    malloc_trim(0);
-    memory->most_bytes = memory->held_bytes;
+    if (begin_trim())
+        memory->most_bytes = memory->held_bytes;
 }
 
 static void on_look_due(struct timer *timer)

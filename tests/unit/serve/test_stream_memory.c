@@ -3,6 +3,9 @@
 /* All stream clients together hold a bounded number of bytes; the largest holders go first. */
 #include "unit/serve/harness.h"
 
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 
 #include "net/link.h"
@@ -318,6 +321,51 @@ static void test_the_heap_is_searched_rarely(void **state)
     assert_true(server_quota_may_trim(quota, now + STREAM_MEMORY_TRIM_US, STREAM_MEMORY_TRIM_US));
 }
 
+static struct {
+    sem_t may_begin, has_ended;
+    bool is_other_thread;
+    pthread_t worker;
+} trim;
+
+/* Replaces the one of the C library. */
+int malloc_trim(size_t pad)
+{
+    (void)pad;
+    sem_wait(&trim.may_begin);
+    trim.is_other_thread = !pthread_equal(pthread_self(), trim.worker);
+    sem_post(&trim.has_ended);
+    return 1;
+}
+
+/* The search does not begin before the worker has gone on. */
+static void test_the_worker_serves_while_the_heap_is_searched(void **state)
+{
+    (void)state;
+    static struct holder holders[20];
+    static struct stats counts;
+    struct stream_memory memory;
+    struct server_options bound = {.max_clients = 1, .max_stream_memory = 64 * 1024 * 1024};
+    struct server_quota *own = server_quota_new(&bound, NULL);
+    sem_init(&trim.may_begin, 0, 0);
+    sem_init(&trim.has_ended, 0, 0);
+    trim.worker = pthread_self();
+    stream_memory_init(&memory, loop, own, &counts);
+    fake_loop_advance(loop, STREAM_MEMORY_TRIM_US);
+    hold(&memory, holders, 20, 1024 * 1024);
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
+    for (size_t i = 0; i < 19; i++)
+        stream_memory_leave(&memory, &holders[i].client);
+    assert_int_equal(memory.most_bytes, 20 * 1024 * 1024);
+    fake_loop_advance(loop, 4 * STREAM_MEMORY_LOOK_US);
+    assert_int_equal(memory.most_bytes, 1024 * 1024);
+    sem_post(&trim.may_begin);
+    sem_wait(&trim.has_ended);
+    assert_true(trim.is_other_thread);
+    stream_memory_leave(&memory, &holders[19].client);
+    end(&memory);
+    server_quota_free(own);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, harness_teardown)
@@ -334,6 +382,7 @@ int main(void)
         TEST(test_far_above_the_bound_a_worker_waits_for_no_other),
         TEST(test_a_worker_whose_clients_have_left_does_not_keep_another_from_its_bound),
         TEST(test_the_heap_is_searched_rarely),
+        TEST(test_the_worker_serves_while_the_heap_is_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
