@@ -32,7 +32,7 @@ enum {
     OVERLOAD_YOUNG_US = 20 * 1000,  /* a younger queue leaves the CPU time: more is served */
     OVERLOAD_FULL_US = 1000,        /* an older one that loses datagrams is not read fast enough */
     OVERLOAD_OLD_US = 50 * 1000,    /* one that stays older is an overload */
-    OVERLOAD_DEAD_US = 250 * 1000,  /* a query of this age is dropped for every client */
+    OVERLOAD_DEAD_US = 300 * 1000,  /* a query of this age is dropped for every client */
     OVERLOAD_OLD_WINDOWS = 2,       /* this many windows under pressure are no burst */
     OVERLOAD_CALM_WINDOWS = 20,     /* this many windows without pressure end it */
     OVERLOAD_SWAMPED_WINDOWS = 8,   /* a queue that stays full so long is only read and served */
