@@ -16,7 +16,7 @@ from conftest import BUILD, ROOT
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
 SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/overload.py", "bench/recursion.py",
-           "bench/scaling.py", "bench/start.py", "tests/soak/churn.py"]
+           "bench/scaling.py", "bench/start.py", "bench/validate.py", "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
@@ -303,3 +303,36 @@ def test_the_questions_of_recursion_are_all_different(monkeypatch):
     assert len(names) == 5000
     zones = {".".join(name.split(".")[-2:]) for name in names}
     assert len(zones) == 100
+
+
+# ---- validation ----
+
+def play_validate(*options):
+    if is_under_sanitizer():
+        pytest.skip("a sanitizer wants to be the first library")
+    if not shutil.which("nsd", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"):
+        pytest.skip("nsd is not installed")
+    done = play("bench/validate.py", "--quick", *options, codes=(MEASURED, MISSED, CANNOT))
+    if done.returncode == CANNOT and NO_PLACE in done.stderr:
+        pytest.skip("no network namespace may be made here")
+    assert done.returncode != CANNOT, done.stderr
+    return rows_of(done.stdout)
+
+
+def test_validation_is_measured_with_its_signatures_beside_unbound(unbound):
+    assert unbound
+    rows = {(row["server"], row["phase"]): row for row in play_validate("--peers", "unbound")}
+    measured = {server for server, phase in rows if phase == "cold"}
+    assert measured >= {"unbound", "unbound, no validation", "nailupd, no validation"}
+    for server in measured:
+        for phase in ("cold", "signed", "denied", "unsigned"):
+            row = rows[server, phase]
+            has_none = server.endswith("no validation") or phase == "unsigned"
+            assert (float(row["verifications per query"]) > 0.5) is not has_none, row
+            assert (float(row["CPU us in cryptography"]) > 10) is not has_none, row
+            assert float(row["CPU us outside"]) > 0
+            assert float(row["good %"]) > 99
+
+
+def test_validation_says_which_peers_it_knows():
+    assert "knows unbound" in play("bench/validate.py", "--peers", "djbdns", codes=[CANNOT]).stderr
