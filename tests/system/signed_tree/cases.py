@@ -17,6 +17,7 @@ SECURE, INSECURE, BOGUS, SHA1 = "secure", "insecure", "bogus", "sha1"
 EITHER = "secure or bogus"
 
 # Extended errors (RFC 8914).
+OTHER = 0
 ALGORITHM, DIGEST, ANY_BOGUS, EXPIRED, EARLY, NO_KEY, NO_SIGNATURE, NO_ZONE_BIT, NO_PROOF, SWAPPED, ITERATIONS = (
     1, 2, 6, 7, 8, 9, 10, 11, 12, 25, 27)
 
@@ -71,8 +72,11 @@ def common(zone, verdict=SECURE, denial=None, ede=(), has_ds=True):
     yield one("alias", "A", f"CNAME www.{zone}", A)
     yield one("lost", "A", f"CNAME nothing.{zone}", rcode="NXDOMAIN", verdict=denial)
     yield one("any.also", "A", f"CNAME www.{zone}", A, verdict=denial)
+    yield one("b.a.also", "A", f"CNAME www.{zone}", A, verdict=denial)
+    yield one("x.alias", "A", rcode="NXDOMAIN", verdict=denial, why="a name below an alias")
     yield one("www.moved", "A", f"DNAME new.{zone}", f"CNAME www.new.{zone}", NEW_A)
     yield one("b.moved", "A", f"DNAME new.{zone}", f"CNAME b.new.{zone}", rcode="NXDOMAIN", verdict=denial)
+    yield one("b.a.moved", "A", f"DNAME new.{zone}", f"CNAME b.a.new.{zone}", rcode="NXDOMAIN", verdict=denial)
     yield one("@", "SOA", ANYTHING)
     yield one("@", "NS", ANYTHING)
     if has_ds:
@@ -184,7 +188,7 @@ def right_cases():
         if zone.tool:
             yield from common(zone.name, SHA1 if zone.keys in (5, 7) else SECURE,
                               ede=(ALGORITHM,) if zone.keys in (5, 7) else ())
-    for label in ("own-8", "own-14", "own-16", "csk", "zskonly", "standby", "manykeys", "collide", "twoalgs", "tcp",
+    for label in ("own-8", "own-14", "own-16", "csk", "rsa1024", "zskonly", "standby", "manykeys", "collide", "twoalgs", "tcp",
                   "two"):
         yield from few(f"{label}.sec.")
     for label in ("nsec3-0", "nsec3-10", "nsec3-50"):
@@ -208,6 +212,9 @@ def right_cases():
     for zone in ("bare.hidden.sec.", "island.hidden.sec."):
         yield from few(zone, INSECURE)
         yield case(zone, "@", "DS", SECURE)
+    yield from few("hidden3.sec.", denial=INSECURE)
+    yield from few("child.hidden3.sec.")
+    yield from few("bare.hidden3.sec.", INSECURE)
     yield case("hidden.sec.", "deep", "A", SECURE, why="an empty non-terminal above a zone cut")
     yield from only_www("broken.hidden.sec.", (ANY_BOGUS,))
     yield case("short.sec.", "www", "A", SECURE, A, ttl_max=900)
@@ -240,7 +247,7 @@ def insecure_cases():
     for number in (1, 3, 6, 12, 200, 253):
         yield from few(f"alg{number}.sec.", INSECURE, ede=(ALGORITHM,), why="RFC 4035 section 5.2: no DS is usable")
     why = "RFC 9276: more than 50 iterations are insecure"
-    for one in common("nsec3-60.sec."):
+    for one in [*common("nsec3-60.sec."), *common("nsec3-2500.sec.")]:
         needs_denial = one.rcode == "NXDOMAIN" or one.rows == frozenset() or "wild" in one.name or "also" in one.name
         if needs_denial and not one.name.startswith("*"):
             one = dataclasses.replace(one, verdict=INSECURE, ede=(ITERATIONS,), why=why)
@@ -288,6 +295,8 @@ def signature_cases():
     yield from few("nozsk.sec.", BOGUS, ede=(NO_KEY, ANY_BOGUS))
     yield from few("zsksigns.sec.", BOGUS, ede=(NO_KEY, NO_SIGNATURE, ANY_BOGUS))
     yield from only_www("stranger.sec.", (NO_KEY, ANY_BOGUS))
+    yield case("keytrap.sec.", "www", "A", EITHER, A, ede=(ANY_BOGUS, OTHER), why="it must end soon, however it ends")
+    yield case("keytrap.sec.", "www", "MX", EITHER, ede=(ANY_BOGUS, OTHER))
     yield from few("nozonebit.sec.", BOGUS, ede=(NO_ZONE_BIT,), why="RFC 4034 section 2.1.1")
     yield from few("protocol.sec.", BOGUS, ede=(NO_KEY, ANY_BOGUS), why="RFC 4034 section 2.1.2: it must be 3")
     yield from few("revoked.sec.", BOGUS, ede=(NO_KEY, ANY_BOGUS),
@@ -370,6 +379,8 @@ KNOWN = {
         ("long-ttl.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),
         ("raised.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),
         ("anchored.plain.", None, "insecure", "forgets the anchor below an insecure zone for negative answers: wrong"),
+        ("nsec3-2500.sec.", None, "insecure", "calls the whole zone insecure once it has seen an NSEC3 with too many "
+                                              "iterations"),
         ("nsec3-60.sec.", None, "insecure", "calls the whole zone insecure once it has seen an NSEC3 with too many "
                                             "iterations; its positive answers do not depend on them"),
         ("revokedzsk.sec.", None, "secure", REVOKED),

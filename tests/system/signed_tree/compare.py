@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Asks validating resolvers every question of cases.py and compares the results.
 
-    tests/system$ python3 -m signed_tree.compare [unbound] [named] [kresd]
-    tests/system$ python3 -m signed_tree.compare --all [...]     each question, not only differences"""
+    tests/system$ python3 -m signed_tree.compare [--all] [--zone NAME] [RESOLVER]...
 
+RESOLVER is unbound, named, kresd, or the path of nailupd, with ",udp" or ",nailed" behind it if a plain recursor
+shall forward to the hierarchy. --all shows each question, not only differences; --zone asks only about one zone."""
+
+import argparse
 import contextlib
 import pathlib
 import sys
@@ -13,7 +16,8 @@ import tempfile
 from hierarchy.wire import AD
 
 from .cases import BOGUS, CASES, INSECURE, SECURE, SHA1, reason_for
-from .run import RESOLVERS, CannotRun, Place, Tree
+from .run import RESOLVERS, CannotRun, Place, Tree, start_nailupd, start_plain
+from .zones import zone_of
 
 TIMEOUT_S = 8
 PARALLEL = 48
@@ -89,34 +93,52 @@ def ask(tree, address, cases=None, **more):
     return answers
 
 
-def tell(name, answers, shows_all):
-    found = {id(one): (fault, why) for one, fault, why in faults(name, CASES, answers)}
-    for one, answer in zip(CASES, answers):
-        fault, why = found.get(id(one), (None, None))
-        error = fault is None and judge_errors(one, answer)
+def tell(name, cases, answers, shows_all):
+    """Prints the differences. Returns whether all of them have a reason."""
+    is_ours = name.startswith("nailupd")
+    found = {id(one): (fault, why) for one, fault, why in faults(name, cases, answers, not is_ours)}
+    errors = 0
+    for one, answer in zip(cases, answers):
+        fault, why = found.get(id(one), ("", ""))
+        error = "" if fault else judge_errors(one, answer, not is_ours) or ""
+        errors += bool(error)
         if shows_all or fault or error:
-            print(f"| {name} | {one.name} {one.type} | {one.verdict} | {fault or ''} | {error or ''} | "
-                  f"{why or (fault and 'NOT EXPLAINED') or ''} |")
-    errors = sum(judge_errors(one, answer) is not None for one, answer in zip(CASES, answers))
-    print(f"{name}: {len(CASES)} questions, {len(found)} differ, {errors} with another extended error", file=sys.stderr)
-    return all(why for _, why in found.values())
+            said = ", ".join(f"{code} {text}" for code, text in answer["errors"])
+            print(f"| {name} | {' '.join(one.question)} | {one.verdict} | {fault} | {error} | "
+                  f"{why or ('NOT EXPLAINED' if fault else '')} | {one.why} | {said} |")
+    print(f"{name}: {len(cases)} questions, {len(found)} differ, {errors} with another extended error", file=sys.stderr)
+    return all(why for _, why in found.values()) and not (is_ours and errors)
 
 
-def main(words):
-    shows_all = "--all" in words
-    names = [word for word in words if not word.startswith("--")] or list(RESOLVERS)
-    print("| resolver | question | right | what is different | extended error | why |\n|---|---|---|---|---|---|")
+def start(tree, name, stack):
+    if name in RESOLVERS:
+        return stack.enter_context(RESOLVERS[name](tree))
+    path, _, way = name.partition(",")
+    plain = stack.enter_context(start_plain(tree)) if way else None
+    return stack.enter_context(start_nailupd(tree, path, forward_to=plain, is_nailed=way == "nailed"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--zone")
+    parser.add_argument("resolvers", nargs="*", default=list(RESOLVERS))
+    args = parser.parse_args()
+    cases = [one for one in CASES if args.zone in (None, zone_of(one.name).name)]
+    print("| resolver | question | right | what is different | extended error | reason | rule | it said |\n"
+          "|---|---|---|---|---|---|---|---|")
     is_fine = True
-    with tempfile.TemporaryDirectory(prefix="signed.") as folder, contextlib.ExitStack() as stack:
-        tree = stack.enter_context(Tree(pathlib.Path(folder), stack.enter_context(Place())))
-        for name in names:
-            with RESOLVERS[name](tree) as resolver:
-                is_fine = tell(name, ask(tree, resolver.address), shows_all) and is_fine
+    with tempfile.TemporaryDirectory(prefix="signed.") as folder, Place() as place, \
+            Tree(pathlib.Path(folder), place) as tree:
+        for name in args.resolvers:
+            with contextlib.ExitStack() as stack:
+                answers = ask(tree, start(tree, name, stack).address, cases)
+                is_fine = tell(pathlib.Path(name).name, cases, answers, args.all) and is_fine
     return 0 if is_fine else 1
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main())
     except CannotRun as error:
         sys.exit(f"cannot compare: {error}")

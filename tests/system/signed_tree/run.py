@@ -8,6 +8,7 @@
 Everything is in a network namespace, with port 53 and addresses of 198.18.0.0/16 on its loopback device."""
 
 import fcntl
+import json
 import pathlib
 import shutil
 import time
@@ -229,6 +230,14 @@ def nailupd_config(tree, control, forward_to=None, is_nailed=False, port=5303, *
     more = {"tcp-upstream-keepalive": [forward_to.address[0]]} if is_nailed else {}
     return config | more | {"recursion": {"enabled": "no"},
                             "forward-zones": [{"name": ".", "upstreams": ["%s@%d" % forward_to.address]}]}
+
+
+def start_nailupd(tree, program, **more):
+    folder = resolver_folder(tree, "nailupd")
+    config = nailupd_config(tree, folder / "control.sock", **more)
+    (folder / "nailup.yaml").write_text(json.dumps(config))
+    ip, _, port = config["server"]["listen"][0].partition("@")
+    return Resolver(tree, "nailupd", [program, "-c", folder / "nailup.yaml"], (ip, int(port)))
 
 
 RESOLVERS = {"unbound": start_unbound, "named": start_named, "kresd": start_kresd}

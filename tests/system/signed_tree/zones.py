@@ -210,6 +210,11 @@ def wildcard_above_zone(signed):
     signed.resign("www", "A", labels=1)
 
 
+def only_last_is_right(signed):
+    """All signatures of www but one are wrong."""
+    signed.flip("www", "A", len(signed.keys) - 2)
+
+
 def one_of_two_is_wrong(signed):
     signed.flip("www", "A", 1)
 
@@ -260,6 +265,24 @@ def colliding():
         if other is not key:
             other.signs = "nothing"
             return [Key(15, KSK, "keys"), other, key]
+
+
+def with_tag(tag, **more):
+    """Returns a key of algorithm 13 that has this tag. The flags without a meaning make up for the rest."""
+    while True:
+        key = Key(13, ZSK, "data", **more)
+        flags = ZSK + ((tag - key.tag) % 0xFFFF)
+        if flags <= 0xFFFF and flags & (REVOKE | ZONE | SEP) == ZSK:
+            key.flags = flags
+            if key.tag == tag:
+                return key
+
+
+def same_tags():
+    """Keys with one tag and as many signatures: KeyTrap (CVE-2023-50387)."""
+    keys = [Key(13, ZSK, "data")]
+    keys += [with_tag(keys[0].tag) for _ in range(11)]
+    return [Key(13, KSK, "keys"), *keys]
 
 
 def two_algorithms():
@@ -342,6 +365,7 @@ ALL = [
     Zone("nsec3-10.sec.", denial=Nsec3(10, SALT), plant="other"),
     Zone("nsec3-50.sec.", denial=Nsec3(50, SALT)),
     Zone("nsec3-60.sec.", denial=Nsec3(60, SALT)),
+    Zone("nsec3-2500.sec.", denial=Nsec3(2500, SALT)),
     Zone("nsec3-out.sec.", denial=Nsec3(0, b"", True)),
     Zone("wild.sec.", WILD),
     Zone("wild3.sec.", WILD, denial=Nsec3(0)),
@@ -349,6 +373,7 @@ ALL = [
     Zone("deep3.sec.", DEEP, denial=Nsec3(0)),
     Zone("cross.sec.", CROSS),
     Zone("csk.sec.", keys=csk),
+    Zone("rsa1024.sec.", keys=lambda: csk(8, bits=1024)),
     Zone("zskonly.sec.", keys=lambda: csk(flags=ZSK)),
     Zone("standby.sec.", keys=standby, ds=with_standby),
     Zone("manykeys.sec.", keys=many_keys),
@@ -363,6 +388,9 @@ ALL = [
     Zone("island.hidden.sec.", ds=None),
     Zone("a.deep.hidden.sec."),
     Zone("broken.hidden.sec.", damage=then(("flip", "www", "A"))),
+    Zone("hidden3.sec.", denial=Nsec3(0, b"", True)),
+    Zone("child.hidden3.sec.", denial=Nsec3(0)),
+    Zone("bare.hidden3.sec.", keys=None, ds=None),
     Zone("short.sec.", valid_days=(-1, 900 / 86400)),
     Zone("long-ttl.sec.", damage=longer_ttl),
     Zone("tcp.sec.", lie="truncates"),
@@ -426,6 +454,7 @@ ALL = [
     Zone("nozsk.sec.", damage=drop_zsk),
     Zone("zsksigns.sec.", damage=sign_keys_with_zsk),
     Zone("stranger.sec.", damage=sign_www_with_stranger),
+    Zone("keytrap.sec.", keys=same_tags, damage=only_last_is_right),
     Zone("nozonebit.sec.", keys=lambda: csk(flags=SEP)),
     Zone("protocol.sec.", keys=lambda: csk(protocol=4)),
     Zone("revoked.sec.", keys=lambda: csk(flags=KSK | REVOKE)),
