@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/exit_code.h"
+#include "daemon/file_table.h"
 #include "daemon/readiness.h"
 #include "daemon/report.h"
 #include "daemon/signals.h"
@@ -184,6 +185,7 @@ static int serve(struct config **config, const char *file)
     report_warnings(*config);
     signals_block();
     raise_file_limit();
+    file_table_enlarge();
     return supervisor_run(config, file);
 }
 

@@ -4,6 +4,7 @@
 many queries share few sockets. The limit is for the daemon alone, so that this process has enough for its
 clients."""
 
+import pathlib
 import resource
 import socket
 import subprocess
@@ -147,3 +148,11 @@ def test_a_soft_limit_is_raised(responder, tmp_path, make_config):
                            f"--pid={daemon.process.pid}"], capture_output=True, text=True)
     assert done.stdout.split() == ["2048"]
     assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("files, table", [(1024, 1024), (20000, 16384)])
+def test_the_kernels_table_of_files_is_large_from_the_start(limited, responder, files, table):
+    """Otherwise a worker waits in socket() whenever the kernel doubles the table."""
+    daemon = limited(files, upstreams=[responder()], workers=2)
+    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
+    assert f"\nFDSize:\t{table}\n" in status
