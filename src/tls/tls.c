@@ -11,8 +11,8 @@
  *
  * Invariant: OpenSSL sees the bytes of a tls_receive() only during that call, and has taken all of
  * them when it wants more; its output is in pipe.out when its function returns. forget_errors()
- * precedes each call: OpenSSL would blame this connection for an error that another connection of
- * this thread left behind.
+ * precedes each run of calls without a callback between them: OpenSSL would blame this connection
+ * for an error that another connection of this thread left behind.
  */
 #include "tls/tls.h"
 
@@ -67,7 +67,7 @@ struct tls {
 };
 
 /* Clears the thread's error queue. ERR_clear_error() visits all slots even if none is used, which
- * costs a tenth of sealing a query. */
+ * costs a tenth of sealing a query. Even the look costs 200 instructions. */
 static void forget_errors(void)
 {
     if (ERR_peek_error())
@@ -568,9 +568,14 @@ enum err tls_begin(struct tls *tls, struct span early)
 
 /* ---------------------------------------------------------------- receiving */
 
-/* At most the plain text of one record. On the stack, because a reader may make another connection
- * receive, which must not overwrite it. */
-enum { PLAIN_MAX = 16 * 1024 };
+enum {
+    /* On the stack, because a reader may make another connection receive, which must not overwrite
+     * it. Holds the plain text of any record. */
+    PLAIN_MAX = 16 * 1024,
+    /* With less room left, the reader gets the records that are open already: a message that is cut
+     * must be copied. */
+    PLAIN_ROOM = 2 * 1024,
+};
 
 /* OpenSSL allocates room to write for each handshake message, including tickets, and keeps it until
  * the next write: 16 KiB of every idle connection. Frees it between two records only ("RH": a
@@ -582,16 +587,13 @@ static void release_write_room(struct tls *tls)
         SSL_free_buffers(tls->ssl);
 }
 
-/* A read brought no plain text: decides whether more may come. */
-static enum err tls_on_no_plain(struct tls *tls, int result, bool was_handshake)
+/* The last read brought no plain text: decides whether more may come. */
+static enum err tls_on_no_plain(struct tls *tls, int result)
 {
     if (has_too_many_key_updates(tls))
         return break_with(tls, ERR_TLS_FAILED, "too many key updates");
-    if (wants_more(tls, result)) {
-        if (was_handshake)
-            release_write_room(tls);
+    if (wants_more(tls, result))
         return ERR_OK;
-    }
     if (SSL_get_error(tls->ssl, result) != SSL_ERROR_ZERO_RETURN)
         return tls_on_error(tls, result);
     tls->state = TLS_PEER_CLOSED;
@@ -605,25 +607,42 @@ static enum err after_reader(struct tls *tls, bool goes_on)
     return tls->state == TLS_BROKEN ? tls->err : ERR_OK;
 }
 
+/* Opens the records that are there, one after the other, and returns the length of their plain
+ * text. Judges the end of the bytes at once: the reader's calls would change OpenSSL's errors. */
+static size_t open_records(struct tls *tls, uint8_t plain[PLAIN_MAX], enum err *end)
+{
+    size_t len = 0, part;
+
+    *end = ERR_OK;
+    forget_errors();
+    do {
+        int result = SSL_read_ex(tls->ssl, plain + len, PLAIN_MAX - len, &part);
+        if (result != 1) {
+            *end = tls_on_no_plain(tls, result);
+            break;
+        }
+        len += part;
+        tls->plain_len += part;
+        /* OpenSSL takes whole records and no byte more: asking for another costs as much as
+         * opening one. */
+    } while (tls->pipe.in.len > 0 && PLAIN_MAX - len >= PLAIN_ROOM);
+    return len;
+}
+
 static enum err read_records(struct tls *tls, const struct tls_reader *reader, void *owner)
 {
     uint8_t plain[PLAIN_MAX];
-    size_t len;
+    enum err end;
 
-    for (bool is_first = true;; is_first = false) {
-        forget_errors();
-        int result = SSL_read_ex(tls->ssl, plain, sizeof(plain), &len);
-        if (result != 1)
-            return tls_on_no_plain(tls, result, is_first);
-        tls->plain_len += len;
+    do {
+        size_t len = open_records(tls, plain, &end);
+        if (len == 0)
+            return end;
         enum err err = after_reader(tls, reader->on_plain(owner, span_of(plain, len)));
         if (err || tls->is_deaf)
             return err;
-        /* OpenSSL takes whole records and no byte more: asking for another costs as much as
-         * opening one. */
-        if (tls->pipe.in.len == 0 && SSL_pending(tls->ssl) == 0)
-            return ERR_OK;
-    }
+    } while (!end && (tls->pipe.in.len > 0 || SSL_pending(tls->ssl) > 0));
+    return end;
 }
 
 static enum err read_plain(struct tls *tls, const struct tls_reader *reader, void *owner)
@@ -682,16 +701,31 @@ enum err tls_receive(struct tls *tls, struct span wire, const struct tls_reader 
 
 /* ---------------------------------------------------------------- sending */
 
+static bool may_send(const struct tls *tls)
+{
+    return tls_is_secured(tls) && !tls->is_ended;
+}
+
+/* Makes a record, or several if the text is longer than one. */
+static enum err seal(struct tls *tls, struct span plain)
+{
+    size_t written;
+    int result = SSL_write_ex(tls->ssl, plain.data, plain.len, &written);
+
+    return result == 1 ? ERR_OK : tls_on_error(tls, result);
+}
+
 enum err tls_send_messages(struct tls *tls, struct span messages)
 {
     struct span message;
-    enum err err = ERR_OK;
+    enum err err = may_send(tls) || messages.len == 0 ? ERR_OK : ERR_CLOSED;
 
+    forget_errors();
     keep_buffers(tls);
     while (!err && span_take(&messages, framing_first(messages), &message) && message.len > 0) {
         if (messages.len == 0)
             release_buffers(tls); /* after this record */
-        err = tls_send(tls, message);
+        err = seal(tls, message);
     }
     release_buffers(tls);
     return err;
@@ -699,15 +733,12 @@ enum err tls_send_messages(struct tls *tls, struct span messages)
 
 enum err tls_send(struct tls *tls, struct span plain)
 {
-    size_t written;
-
-    if (!tls_is_secured(tls) || tls->is_ended)
+    if (!may_send(tls))
         return ERR_CLOSED;
     if (plain.len == 0)
         return ERR_OK;
     forget_errors();
-    int result = SSL_write_ex(tls->ssl, plain.data, plain.len, &written);
-    return result == 1 ? ERR_OK : tls_on_error(tls, result);
+    return seal(tls, plain);
 }
 
 void tls_end(struct tls *tls)

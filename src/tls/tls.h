@@ -66,8 +66,9 @@ struct tls_reader {
     /* The handshake is complete and the peer has the expected identity. Returns false to read no
      * further. May be NULL. */
     bool (*on_secured)(void *owner);
-    /* Plain text, borrowed until the return. Returns false to stop reading: the connection drops
-     * the rest and all later bytes. */
+    /* Plain text of one or more records, borrowed until the return. Returns false to stop reading:
+     * the connection drops all later bytes. If it has failed behind these bytes, tls_send() refuses
+     * already. */
     bool (*on_plain)(void *owner, struct span bytes);
 };
 

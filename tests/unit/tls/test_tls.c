@@ -208,7 +208,7 @@ static void test_a_reader_that_stops_when_secured_gets_no_plain_text(void **stat
     pair_deinit(&client, &server);
 }
 
-static void test_a_reader_that_stops_gets_no_further_record(void **state)
+static void test_a_reader_that_stops_gets_no_later_bytes(void **state)
 {
     struct end client, server;
     (void)state;
@@ -216,12 +216,62 @@ static void test_a_reader_that_stops_gets_no_further_record(void **state)
     secured_pair(&client, &server, cut_none);
     server.stop_on_plain = true;
     assert_sends(&client, "one");
-    assert_sends(&client, "two");
     settle(&client, &server, cut_none);
-    assert_sends(&client, "three");
+    assert_sends(&client, "two");
     settle(&client, &server, cut_none);
     assert_int_equal(server.err, ERR_OK);
     assert_plain(&server, "one");
+    pair_deinit(&client, &server);
+}
+
+static void test_a_reader_that_stops_gets_no_end(void **state)
+{
+    struct end client, server;
+    (void)state;
+
+    secured_pair(&client, &server, cut_none);
+    server.stop_on_plain = true;
+    assert_sends(&client, "one");
+    tls_end(client.tls);
+    settle(&client, &server, cut_none);
+    assert_int_equal(server.err, ERR_OK);
+    assert_plain(&server, "one");
+    pair_deinit(&client, &server);
+}
+
+static void test_a_reader_gets_the_records_of_a_read_together(void **state)
+{
+    struct end client, server;
+    (void)state;
+
+    secured_pair(&client, &server, cut_none);
+    assert_sends(&client, "one");
+    assert_sends(&client, "two");
+    assert_sends(&client, "three");
+    settle(&client, &server, cut_none);
+    assert_plain(&server, "onetwothree");
+    assert_int_equal(server.pieces, 1);
+    pair_deinit(&client, &server);
+}
+
+/* Records of every size, so that they fill the reader's room in every way. */
+static void test_more_records_than_the_room_holds_come_in_order(void **state)
+{
+    struct end client, server;
+    struct buf plain;
+    (void)state;
+
+    buf_init(&plain, PLAIN_MAX);
+    fill(&plain, 300 * 1000);
+    secured_pair(&client, &server, cut_none);
+    for (size_t at = 0, len = 1; at < buf_len(&plain); at += len, len = 1 + len * 7 % 5003) {
+        len = MIN(len, buf_len(&plain) - at);
+        assert_int_equal(tls_send(client.tls, span_of(plain.data + at, len)), ERR_OK);
+    }
+    settle(&client, &server, cut_none);
+    assert_true(span_equal(buf_span(&server.plain), buf_span(&plain)));
+    assert_in_range(server.pieces, 19, 40);
+    buf_deinit(&plain);
     pair_deinit(&client, &server);
 }
 
@@ -402,6 +452,23 @@ static void test_a_peer_that_does_not_speak_tls_is_reported(void **state)
     }
 }
 
+static void test_records_before_a_flipped_bit_reach_the_reader(void **state)
+{
+    struct end client, server;
+    (void)state;
+
+    secured_pair(&client, &server, cut_none);
+    assert_sends(&client, "one");
+    assert_sends(&client, "two");
+    struct buf *wire = tls_wire(client.tls);
+    wire->data[wire->end - 1] ^= 1;
+    settle(&client, &server, cut_none);
+    assert_plain(&server, "one");
+    assert_int_equal(server.err, ERR_TLS_FAILED);
+    assert_false(tls_is_secured(server.tls));
+    pair_deinit(&client, &server);
+}
+
 static void test_a_flipped_bit_is_an_error_and_sends_an_alert(void **state)
 {
     struct end client, server;
@@ -487,7 +554,10 @@ int main(void)
         cmocka_unit_test(test_nothing_is_sent_before_the_connection_is_secured),
         cmocka_unit_test(test_more_than_the_bound_of_the_wire_is_refused),
         cmocka_unit_test(test_a_reader_that_stops_when_secured_gets_no_plain_text),
-        cmocka_unit_test(test_a_reader_that_stops_gets_no_further_record),
+        cmocka_unit_test(test_a_reader_that_stops_gets_no_later_bytes),
+        cmocka_unit_test(test_a_reader_that_stops_gets_no_end),
+        cmocka_unit_test(test_a_reader_gets_the_records_of_a_read_together),
+        cmocka_unit_test(test_more_records_than_the_room_holds_come_in_order),
         cmocka_unit_test(test_a_reader_may_send_and_end_inside_its_call),
         cmocka_unit_test(test_a_reader_that_breaks_the_connection_gets_no_more),
         cmocka_unit_test(test_a_close_notify_ends_one_direction_only),
@@ -496,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_an_end_before_the_handshake_sends_nothing),
         cmocka_unit_test(test_a_context_may_be_freed_before_its_connections),
         cmocka_unit_test(test_a_peer_that_does_not_speak_tls_is_reported),
+        cmocka_unit_test(test_records_before_a_flipped_bit_reach_the_reader),
         cmocka_unit_test(test_a_flipped_bit_is_an_error_and_sends_an_alert),
         cmocka_unit_test(test_a_record_that_is_too_large_is_an_error),
         cmocka_unit_test(test_a_close_notify_in_the_handshake_is_a_close),
