@@ -16,6 +16,8 @@
 #include "base/check.h"
 #include "bench.h"
 #include "clock.h"
+#include "cpu_watch.h"
+#include "options.h"
 #include "process_cpu.h"
 
 enum {
@@ -47,6 +49,7 @@ static struct load_figures difference(const struct reading *from, const struct r
         .answered = to->answered - from->answered,
         .server_cpu_us = has_server ? to->server_us - from->server_us : -1,
         .own_cpu_us = to->own_us - from->own_us,
+        .cpu_stopped_us = -1,
     };
 }
 
@@ -143,8 +146,27 @@ static void send_rest(struct load *load, uint64_t *sweep_at_ns)
     load->counters.unsent = due - MIN(due, load->issued);
 }
 
+static bool watches_cpu(const struct load *load)
+{
+    return load->options.watched_cpu >= 0;
+}
+
+static void watch_cpu(const struct load *load, struct cpu_watch *watch)
+{
+    if (watches_cpu(load) && cpu_watch_start(watch, load->options.watched_cpu) != ERR_OK)
+        option_wrong("load", "--watch-cpu: this process may not use CPU %d",
+                     load->options.watched_cpu);
+}
+
+/* Returns microseconds, negative without a watch. */
+static double end_watch(const struct load *load, struct cpu_watch *watch)
+{
+    return watches_cpu(load) ? (double)cpu_watch_end(watch) / 1e3 : -1;
+}
+
 static struct load_figures load_run(struct load *load)
 {
+    struct cpu_watch watch;
     struct progress progress = {.next_ns = load->start_ns + PROGRESS_NS};
     struct reading begin = {0};
     uint64_t now_ns, sweep_at_ns = load->start_ns + SWEEP_NS;
@@ -153,6 +175,7 @@ static struct load_figures load_run(struct load *load)
     while ((now_ns = clock_now_ns()) < load->stop_ns) {
         if (!has_begun && now_ns >= load->count_from_ns) {
             begin = read_figures(load);
+            watch_cpu(load, &watch);
             has_begun = true;
         }
         int64_t wait_us = SWEEP_NS / 1000;
@@ -166,7 +189,9 @@ static struct load_figures load_run(struct load *load)
     send_rest(load, &sweep_at_ns);
     while (load->in_flight)
         load_turn(load, SWEEP_NS / 1000, &sweep_at_ns);
-    return difference(&begin, &end);
+    struct load_figures figures = difference(&begin, &end);
+    figures.cpu_stopped_us = has_begun ? end_watch(load, &watch) : -1;
+    return figures;
 }
 
 /* Gives connections a moment to open before the clock starts. The clock counts slower ones. */
@@ -217,7 +242,7 @@ static enum err load_hold(struct load *load)
     printf("standing %llu\n", (unsigned long long)load_idle_count(load).standing);
     fflush(stdout);
     load_idle_hold(load);
-    struct load_figures none = {.server_cpu_us = -1};
+    struct load_figures none = {.server_cpu_us = -1, .cpu_stopped_us = -1};
     load_report_end_progress(load);
     load_report(load, &none);
     return ERR_OK;

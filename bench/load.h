@@ -50,7 +50,8 @@ struct load_options {
     uint64_t idle;
     double rate, duration_s, warmup_s;
     uint64_t connections, in_flight, timeout_ms;
-    int pid; /* of the server whose CPU time is read; 0: none */
+    int pid;         /* of the server whose CPU time is read; 0: none */
+    int watched_cpu; /* whose stops are measured; negative: none */
     bool progress, json, csv, csv_header;
 };
 
@@ -157,6 +158,7 @@ struct load_figures {
     double seconds;
     uint64_t answered;
     double server_cpu_us, own_cpu_us; /* server: negative if unknown */
+    double cpu_stopped_us;            /* the longest stop of watched_cpu; negative if unknown */
 };
 
 /* load_report.c */

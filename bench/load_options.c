@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@ static const char usage[] =
     "  --edns BYTES         0: without EDNS (1232)       --dnssec  sets DO\n"
     "report:\n"
     "  --pid PID            CPU time of that process per answer\n"
+    "  --watch-cpu N        how long did that CPU stop, as a hypervisor makes it?\n"
     "  --json | --csv       --no-header: CSV without its first line\n"
     "  --progress           a line a second on stderr, as on a terminal; --quiet: none\n";
 
@@ -72,6 +74,7 @@ static const struct option long_options[] = {
     {"tls-ca-file", required_argument, NULL, 'A'},
     {"tls-name", required_argument, NULL, 'H'},
     {"pid", required_argument, NULL, 'p'},
+    {"watch-cpu", required_argument, NULL, 'W'},
     {"json", no_argument, NULL, 'j'},
     {"csv", no_argument, NULL, 'v'},
     {"no-header", no_argument, NULL, 'n'},
@@ -171,6 +174,9 @@ static bool take_report_option(struct load_options *options, int option, const c
     switch (option) {
     case 'p':
         options->pid = (int)option_u64("load", "pid", value, 1, 1 << 30);
+        return true;
+    case 'W':
+        options->watched_cpu = (int)option_u64("load", "watch-cpu", value, 0, CPU_SETSIZE - 1);
         return true;
     case 'j':
         return options->json = true;
@@ -290,6 +296,7 @@ void load_options_parse(struct load *load, int argc, char **argv)
                                           .duration_s = 10,
                                           .connections = 8,
                                           .timeout_ms = 2000,
+                                          .watched_cpu = -1,
                                           .csv_header = true,
                                           .resume = true,
                                           .progress = isatty(STDERR_FILENO)};

@@ -127,6 +127,8 @@ static void put_cpu(struct json *json, const struct load_figures *figures)
         json_number(json, "server_cpu_percent",
                     figures->server_cpu_us / figures->seconds / 1e6 * 100);
     }
+    if (figures->cpu_stopped_us >= 0)
+        json_number(json, "watched_cpu_stopped_us", figures->cpu_stopped_us);
     json_number(json, "own_cpu_us_per_query", per_query(figures->own_cpu_us, figures));
     json_number(json, "own_cpu_percent", figures->own_cpu_us / figures->seconds / 1e6 * 100);
 }
@@ -196,6 +198,8 @@ static void print_cpu(const struct load_figures *figures)
         printf("server CPU   %.3f us per query, %.1f %% of a CPU\n",
                per_query(figures->server_cpu_us, figures),
                figures->server_cpu_us / figures->seconds / 1e4);
+    if (figures->cpu_stopped_us >= 0)
+        printf("CPU stopped  %.1f us at most\n", figures->cpu_stopped_us);
     printf("own CPU      %.3f us per query, %.1f %% of a CPU\n",
            per_query(figures->own_cpu_us, figures), figures->own_cpu_us / figures->seconds / 1e4);
 }

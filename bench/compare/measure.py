@@ -13,6 +13,10 @@ import stage
 
 CONNECTIONS = 10  # sockets of the load
 HIT_NAMES = 1000
+# The hypervisor may stop the server's CPU for tens of milliseconds, and one stop decides the p99 of a measurement
+# at a rate. A measurement with a stop beyond the limit is made again. The one with the shortest stop counts.
+STOP_LIMIT_US = 3000
+REPEATS_MAX = 2
 # Share of the server's CPU that was neither idle nor the server's. Above this limit a round is doubtful.
 TAKEN_LIMIT_PERCENT = 10
 
@@ -21,7 +25,8 @@ CABLE_FIELDS = ["cable_packets", "cable_lost", "cable_dropped", "cable_late_p99_
 FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate", "in_flight",
           "seconds", "sent", "answered", "noerror", "lost", "failed_percent", "qps",
           "cpu_us_per_query", "server_cpu_percent", "taken_by_others_percent", "p50_us", "p90_us",
-          "p99_us", "p999_us", "max_us", "send_lag_p99_us", "load_cpu_us_per_query",
+          "p99_us", "p999_us", "max_us", "send_lag_p99_us", "cpu_stopped_us", "repeats",
+          "load_cpu_us_per_query",
           "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
           "queries_per_write", "connections_opened", "tls_handshakes", *CABLE_FIELDS]
 TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # the others are numbers
@@ -92,10 +97,21 @@ class Measurer:
             self.stage.load_cpu, self.stage.bench, "load", "--server", f"127.0.0.1@{server.port}",
             *how, "--connections", CONNECTIONS, "--duration", self.seconds, "--warmup", self.warmup,
             "--timeout", cell.timeout_ms, "--suffix", stage.SUFFIX, *names, "--pid",
-            server.process.pid, "--json", "--quiet")
+            server.process.pid, "--watch-cpu", self.stage.server_cpu, "--json", "--quiet")
 
     def measure(self, server, cell, rate, round_number):
         """Returns a row, or None and leaves a reason in stage.left_out. rate 0: saturated."""
+        row = self.measure_once(server, cell, rate, round_number)
+        for _ in range(REPEATS_MAX if rate else 0):
+            if row is None or row["cpu_stopped_us"] <= STOP_LIMIT_US:
+                break
+            again = self.measure_once(server, cell, rate, round_number)
+            if again is None:
+                break
+            row = {**min(row, again, key=lambda one: one["cpu_stopped_us"]), "repeats": row["repeats"] + 1}
+        return row
+
+    def measure_once(self, server, cell, rate, round_number):
         self.stage.upstream.tell("reset-stats")
         if server.is_far:
             self.stage.cable.reset_stats()
@@ -137,6 +153,7 @@ class Measurer:
             "p50_us": latency["p50"], "p90_us": latency["p90"], "p99_us": latency["p99"],
             "p999_us": latency["p999"], "max_us": latency["max"],
             "send_lag_p99_us": report["send_lag_us"]["p99"],
+            "cpu_stopped_us": report["watched_cpu_stopped_us"], "repeats": 0,
             "load_cpu_us_per_query": report["own_cpu_us_per_query"],
             "upstream_udp_queries": upstream["udp_queries"],
             "upstream_tcp_queries": upstream["tcp_queries"],

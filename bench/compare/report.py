@@ -120,6 +120,18 @@ def cable_lines(known, rows):
             f"{sum(row['cable_packets'] for row in over):,} packets"]
 
 
+def stop_lines(rows):
+    """Says for how long the machine itself stopped the servers' CPU. Rows of older runs do not tell."""
+    stops = [row["cpu_stopped_us"] for row in rows
+             if row["mode"] == "rate" and isinstance(row.get("cpu_stopped_us"), (int, float))]
+    if not stops:
+        return []
+    again = sum(row["repeats"] for row in rows)
+    return [f"- at a rate that CPU stopped for up to {statistics.median(stops):.0f} us in the median round, "
+            f"{max(stops):.0f} in the worst; {again} measurements were made again after a stop of more than "
+            f"{measure.STOP_LIMIT_US} us"]
+
+
 def trust(known, rows):
     """Says how much of the machine was free for the measurement."""
     taken = [row["taken_by_others_percent"] for row in rows if row["taken_by_others_percent"] != ""]
@@ -141,7 +153,7 @@ def trust(known, rows):
                          "- **the machine was busy: only CPU per query means much**")
     if lag:
         lines.append(f"- the load was late by {statistics.median(lag):.0f} us (p99, median round)")
-    lines += cable_lines(known, rows)
+    lines += stop_lines(rows) + cable_lines(known, rows)
     if known["without_route"]:
         lines.append(f"- servers tried {known['without_route']} times to send beyond loopback, in vain")
     elif known["without_route"] == 0:

@@ -469,6 +469,15 @@ def test_open_load_sends_at_its_rate_and_loses_nothing(serve, transport, source)
     assert report["latency_us"]["p50"] <= report["latency_us"]["p999"]
 
 
+def test_the_load_watches_a_cpu(serve):
+    served, cpu = serve(), min(os.sched_getaffinity(0))
+    report = json.loads(run("load", "--server", served.server, "--rate", "500", "--duration", "0.3",
+                            "--watch-cpu", str(cpu), "--json").stdout)
+    assert 0 <= report["watched_cpu_stopped_us"] < 300000
+    done = run("load", "--server", served.server, "--watch-cpu", "1023", ok=(2,))
+    assert "may not use CPU 1023" in done.stderr
+
+
 def test_saturating_load_counts_answered_queries(serve):
     served = serve()
     report = json.loads(run("load", "--server", served.server, "--max", "--duration", "0.3",

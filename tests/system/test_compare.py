@@ -259,6 +259,23 @@ class MadeUpCell:
     name = "hit"
 
 
+@pytest.mark.parametrize("stops, kept, repeats", [
+    ([100], 100, 0), ([5000, 200, 1], 200, 1), ([9000, 5000, 7000, 1], 5000, 2), ([9000, None, 1], 9000, 0)])
+def test_a_measurement_is_made_again_if_the_servers_cpu_stopped(compare_modules, stops, kept, repeats):
+    measurer = importlib.import_module("measure").Measurer(None, 1, 0)
+    made = [stop and {"cpu_stopped_us": stop, "repeats": 0} for stop in stops]
+    measurer.measure_once = lambda *what: made.pop(0)
+    row = measurer.measure("server", "cell", 5000, 0)
+    assert row == {"cpu_stopped_us": kept, "repeats": repeats}
+
+
+def test_a_saturated_measurement_is_never_made_again(compare_modules):
+    measurer = importlib.import_module("measure").Measurer(None, 1, 0)
+    made = [{"cpu_stopped_us": 50000, "repeats": 0}, None]
+    measurer.measure_once = lambda *what: made.pop(0)
+    assert measurer.measure("server", "cell", 0, 0)["cpu_stopped_us"] == 50000
+
+
 def test_the_median_counts_for_us_and_the_best_round_for_others(compare_modules):
     _, summary, _ = compare_modules
     results = summary.Results([made_up_row(server, number, cpu_us_per_query=cost) for server in
