@@ -282,6 +282,37 @@ struct anchors *anchors_copy(const struct anchors *anchors)
     return NULL;
 }
 
+/* ---- differences ---- */
+
+static const struct anchor *find_same_zone(const struct anchors *anchors, struct name zone)
+{
+    const struct anchor *found = anchors_find(anchors, zone);
+    return found && found->zone.len == zone.len ? found : NULL;
+}
+
+static bool anchors_are_same(const struct anchor *a, const struct anchor *b)
+{
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!has_record(b, a->record[i].type, a->record[i].rdata))
+            return false;
+    return true;
+}
+
+void anchors_compare(const struct anchors *before, const struct anchors *after,
+                     void (*visit)(void *context, struct name zone), void *context)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        const struct anchor *other = find_same_zone(after, before->list[i].zone);
+        if (!other || !anchors_are_same(&before->list[i], other))
+            visit(context, before->list[i].zone);
+    }
+    for (size_t i = 0; i < after->count; i++)
+        if (!find_same_zone(before, after->list[i].zone))
+            visit(context, after->list[i].zone);
+}
+
 /* ---- the root ---- */
 
 /* IANA publishes both as digests (https://data.iana.org/root-anchors/root-anchors.xml). */

@@ -75,6 +75,10 @@ MUST_USE enum err anchors_add_negative(struct anchors *anchors, struct name zone
  * anchors_add(). */
 MUST_USE enum err anchors_add_root(struct anchors *anchors);
 
+/* Visits each zone whose anchor is in one of the two tables only or differs between them. */
+void anchors_compare(const struct anchors *before, const struct anchors *after,
+                     void (*visit)(void *context, struct name zone), void *context);
+
 /* Returns the number of anchors, and each of them in the order in which they were added: for
  * people. */
 size_t anchors_count(const struct anchors *anchors);

@@ -279,6 +279,49 @@ static void test_a_copy_lives_on_its_own(void **state)
     anchors_free(copy);
 }
 
+static char changed[2048];
+
+static void on_changed(void *context, struct name zone)
+{
+    char text[NAME_TEXT_MAX];
+    assert_ptr_equal(context, changed);
+    name_format(zone, text);
+    size_t len = strlen(changed);
+    snprintf(changed + len, sizeof(changed) - len, "%s ", text);
+}
+
+static void expect_changes(const struct anchors *before, const struct anchors *after,
+                           const char *zones)
+{
+    changed[0] = '\0';
+    anchors_compare(before, after, on_changed, changed);
+    assert_string_equal(changed, zones);
+}
+
+static void test_two_tables_differ_by_the_zones_of_changed_anchors(void **state)
+{
+    (void)state;
+    struct anchors *before = anchors_new(), *after = anchors_new();
+    assert_int_equal(anchors_add_root(before), ERR_OK);
+    trust(before, "same.example", 1);
+    trust(before, "same.example", 2);
+    trust(before, "more.example", 1);
+    trust(before, "turned.example", 1);
+    distrust(before, "gone.example");
+    trust(after, "same.example", 2);
+    trust(after, "same.example", 1);
+    assert_int_equal(anchors_add_root(after), ERR_OK);
+    trust(after, "more.example", 1);
+    trust(after, "more.example", 2);
+    distrust(after, "turned.example");
+    distrust(after, "x.same.example");
+    expect_changes(before, before, "");
+    expect_changes(before, after, "more.example. turned.example. gone.example. x.same.example. ");
+    expect_changes(after, before, "more.example. turned.example. x.same.example. gone.example. ");
+    anchors_free(before);
+    anchors_free(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_the_bound_on_zones_is_reached),
         cmocka_unit_test(test_a_name_of_most_labels_is_found),
         cmocka_unit_test(test_a_copy_lives_on_its_own),
+        cmocka_unit_test(test_two_tables_differ_by_the_zones_of_changed_anchors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
