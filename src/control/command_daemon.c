@@ -41,3 +41,19 @@ void command_forward(struct call *call)
     if (hooks)
         hooks->forward(hooks->daemon, call);
 }
+
+void command_nta(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->nta(hooks->daemon, call);
+}
+
+void command_anchors(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->anchors(hooks->daemon, call);
+}

@@ -33,6 +33,8 @@ struct control_hooks {
     void (*reload)(void *daemon, struct call *call);
     void (*drain)(void *daemon, struct call *call);
     void (*forward)(void *daemon, struct call *call);
+    void (*nta)(void *daemon, struct call *call);
+    void (*anchors)(void *daemon, struct call *call);
 };
 
 /* The results of the reloads so far. */

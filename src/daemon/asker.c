@@ -78,16 +78,15 @@ void askers_refuse_forward(struct askers *askers, const struct runtime_zone *for
     LIST_EACH(node, &askers->list)
     {
         struct asker *asker = LIST_ITEM(node, struct asker, node);
-        if (!asker->for_file && runtime_zone_is_same(&asker->forward, forward))
+        if (asker->kind == ASKER_FORWARD && runtime_zone_is_same(&asker->forward, forward))
             asker_refuse(asker, why);
     }
 }
 
 /* ---- answering ---- */
 
-void asker_answer_forward(struct asker *asker)
+static void asker_put_forward(struct reply *reply, const struct asker *asker)
 {
-    struct reply *reply = &asker->call->reply;
     char zone[NAME_TEXT_MAX];
 
     reply_record(reply, "forward", "zone:text\tservers:count\tchanged:flag");
@@ -96,6 +95,25 @@ void asker_answer_forward(struct asker *asker)
     reply_count(reply, asker->forward.upstream_count);
     reply_flag(reply, asker->changed);
     reply_row_end(reply);
+}
+
+static void asker_put_nta(struct reply *reply, const struct asker *asker)
+{
+    char name[NAME_TEXT_MAX];
+
+    reply_record(reply, "nta", "name:text\tchanged:flag");
+    reply_row(reply);
+    reply_text(reply, name_format(runtime_nta_name(&asker->nta), name));
+    reply_flag(reply, asker->changed);
+    reply_row_end(reply);
+}
+
+void asker_answer_setting(struct asker *asker)
+{
+    if (asker->kind == ASKER_NTA)
+        asker_put_nta(&asker->call->reply, asker);
+    else
+        asker_put_forward(&asker->call->reply, asker);
     asker_done(asker);
 }
 
@@ -104,11 +122,11 @@ void askers_answer(struct askers *askers, const struct reload_report *report)
     LIST_EACH(node, &askers->list)
     {
         struct asker *asker = LIST_ITEM(node, struct asker, node);
-        if (asker->for_file) {
+        if (asker->kind == ASKER_FILE) {
             reload_report_answer(report, asker->call);
             asker_done(asker);
         } else {
-            asker_answer_forward(asker);
+            asker_answer_setting(asker);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/list.h"
+#include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
 
 struct call;
@@ -21,13 +22,17 @@ struct askers {
     size_t *count; /* of all lists that share the bound */
 };
 
+/* The change that an asker waits for. */
+enum asker_kind { ASKER_FORWARD, ASKER_NTA, ASKER_FILE };
+
 struct asker {
     struct list node;
     size_t *count;
     struct call *call;
-    bool for_file; /* else it waits for the forward */
-    bool changed;  /* the forward differs from the one before */
+    enum asker_kind kind;
+    bool changed; /* the forward or the negative anchor differs from the one before */
     struct runtime_zone forward;
+    struct runtime_nta nta;
 };
 
 void askers_init(struct askers *askers, size_t *count);
@@ -50,6 +55,6 @@ void askers_answer(struct askers *askers, const struct reload_report *report);
 
 /* The same for one asker, which is freed. */
 void asker_refuse(struct asker *asker, const char *why);
-void asker_answer_forward(struct asker *asker);
+void asker_answer_setting(struct asker *asker);
 
 #endif

@@ -16,12 +16,14 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "config/config.h"
+#include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
 #include "daemon/certificate.h"
 #include "daemon/query_ports.h"
 #include "local/local_names.h"
 #include "loop/loop.h"
 #include "serve/server_quota.h"
+#include "validate/anchors.h"
 
 enum {
     ROUTES_BYTES_MAX = 64 * 1024 * 1024
@@ -45,6 +47,7 @@ struct generation {
     struct arena arena; /* for the route */
     struct route_options route;
     struct local_names *local; /* NULL: that of the configuration */
+    struct anchors *anchors;   /* of the route; NULL: those of the configuration */
 };
 
 void generations_init(struct generations *all, struct loop *loop, void (*on_freed)(void *context),
@@ -85,6 +88,7 @@ static void generation_free(struct generation *generation)
     certificate_unref(generation->certificate);
     arena_deinit(&generation->arena);
     local_names_free(generation->local);
+    anchors_free(generation->anchors);
     shared_leave(generation->shared, all);
     free(generation);
 }
@@ -107,18 +111,35 @@ void generations_deinit(struct generations *all)
 
 /* ---- making ---- */
 
+/* Makes what the settings of run time change. */
+static enum err generation_apply(struct generation *generation, const struct config *config,
+                                 const struct runtime_zones *forwards,
+                                 const struct runtime_ntas *ntas)
+{
+    enum err err = runtime_zones_routes(forwards, config, &generation->arena, &generation->route);
+
+    if (!err)
+        err = runtime_zones_local_names(forwards, config, &generation->local);
+    if (!err)
+        err = runtime_ntas_anchors(ntas, config, &generation->anchors);
+    if (generation->anchors)
+        generation->route.validation.anchors = generation->anchors;
+    return err;
+}
+
 static struct generation *generation_make(struct generations *all, struct shared *shared,
                                           struct certificate *certificate,
-                                          const struct runtime_zones *forwards)
+                                          const struct runtime_zones *forwards,
+                                          const struct runtime_ntas *ntas)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (runtime_zones_routes(forwards, shared->config, &generation->arena, &generation->route) ||
-        runtime_zones_local_names(forwards, shared->config, &generation->local)) {
+    if (generation_apply(generation, shared->config, forwards, ntas)) {
         arena_deinit(&generation->arena);
+        local_names_free(generation->local);
         free(generation);
         return NULL;
     }
@@ -154,11 +175,12 @@ static struct shared *shared_new(struct config **config, const struct generation
 
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct runtime_zones *forwards)
+                                  const struct runtime_zones *forwards,
+                                  const struct runtime_ntas *ntas)
 {
     struct shared *shared = shared_new(config, before);
     struct generation *generation =
-        shared ? generation_make(all, shared, certificate, forwards) : NULL;
+        shared ? generation_make(all, shared, certificate, forwards, ntas) : NULL;
 
     if (generation)
         all->configs++;
@@ -167,10 +189,11 @@ struct generation *generation_new(struct generations *all, struct config **confi
     return generation;
 }
 
-struct generation *generation_new_forwards(struct generation *of,
-                                           const struct runtime_zones *forwards)
+struct generation *generation_new_settings(struct generation *of,
+                                           const struct runtime_zones *forwards,
+                                           const struct runtime_ntas *ntas)
 {
-    return generation_make(of->all, of->shared, of->certificate, forwards);
+    return generation_make(of->all, of->shared, of->certificate, forwards, ntas);
 }
 
 /* ---- references ---- */

@@ -5,9 +5,9 @@
 
 /*
  * Everything that is in effect at one time: a configuration, a certificate, the bounds of clients,
- * and the routes and local data that the configuration and the forwards set at run time make
- * together. Immutable; main makes it and all workers share it. Main frees it after the last
- * reference is gone.
+ * and the routes, local data and trust anchors that the configuration and the settings of run time
+ * (forwards, negative trust anchors) make together. Immutable; main makes it and all workers share
+ * it. Main frees it after the last reference is gone.
  *
  * Generations of one file share its configuration. Main thread only, except for generation_ref()
  * and generation_unref().
@@ -22,6 +22,7 @@
 
 struct certificate;
 struct config;
+struct runtime_ntas;
 struct runtime_zones;
 struct generation;
 struct local_names;
@@ -53,15 +54,17 @@ void generations_deinit(struct generations *all);
 bool generations_have_room(const struct generations *all, bool for_config);
 
 /* Makes the first generation of a configuration and takes it: *config becomes NULL, on error too.
- * It follows before, which may be NULL. Reads forwards only during the call. Takes a reference to
- * certificate, which may be NULL. Returns one reference. NULL: out of memory. */
+ * It follows before, which may be NULL. Reads forwards and ntas only during the call. Takes a
+ * reference to certificate, which may be NULL. Returns one reference. NULL: out of memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct runtime_zones *forwards);
+                                  const struct runtime_zones *forwards,
+                                  const struct runtime_ntas *ntas);
 
 /* Makes one more generation of the same configuration and certificate. */
-struct generation *generation_new_forwards(struct generation *of,
-                                           const struct runtime_zones *forwards);
+struct generation *generation_new_settings(struct generation *of,
+                                           const struct runtime_zones *forwards,
+                                           const struct runtime_ntas *ntas);
 
 /* Any thread. */
 struct generation *generation_ref(struct generation *generation);

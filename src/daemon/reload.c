@@ -26,6 +26,7 @@
 #include "cache/cache.h"
 #include "config/changes.h"
 #include "config/config.h"
+#include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
 #include "control/call.h"
 #include "control/view.h"
@@ -36,12 +37,15 @@
 #include "daemon/generation.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
+#include "daemon/nta_command.h"
 #include "daemon/readiness.h"
 #include "daemon/refusal.h"
 #include "daemon/reload_report.h"
 #include "daemon/report.h"
 #include "daemon/worker.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
+#include "validate/anchors.h"
 
 enum { RELOAD_WHY_MAX = 512 };
 
@@ -55,15 +59,15 @@ struct reload {
     struct reload_host host;
     struct workers *workers; /* NULL until they are started */
     enum reload_state state;
-    bool wants_file;   /* a read is wanted, and no thread has begun it */
-    bool is_read;      /* the thread is done, and its change has not begun */
-    bool wants_routes; /* the forwards differ from those in effect */
-    bool is_from_file; /* the change under way; else it is of forwards alone */
+    bool wants_file;     /* a read is wanted, and no thread has begun it */
+    bool is_read;        /* the thread is done, and its change has not begun */
+    bool wants_settings; /* forwards or negative anchors differ from those in effect */
+    bool is_from_file;   /* the change under way; else it is of these alone */
     bool is_ending;
     size_t asker_count;
     struct askers for_file;     /* for a read that has not begun */
     struct askers for_loading;  /* for the file that is being read, or waits to be used */
-    struct askers for_forwards; /* for the next change of forwards */
+    struct askers for_settings; /* for the next change of forwards or negative anchors */
     struct askers served;       /* for the change under way */
     struct loading *loading;    /* until its change is over */
     struct generations generations;
@@ -71,6 +75,8 @@ struct reload {
     struct listening *listening;       /* the one that is shown */
     struct listening *next_listening;
     struct runtime_zones forwards;
+    struct runtime_ntas ntas;
+    struct timer nta_end; /* the first end of ntas */
     struct forget forget;
     size_t failed; /* workers that kept their old routes */
     enum err failure;
@@ -132,7 +138,7 @@ static void reload_fail(struct reload *reload, const char *format, ...)
         reload_report_log_failure(&reload->report);
         reload_note_failure(reload);
     } else {
-        LOG(LOG_ERROR, "daemon", "forward: %s", reload->report.why);
+        LOG(LOG_ERROR, "daemon", "forward, nta: %s", reload->report.why);
     }
     askers_refuse_report(&reload->served, &reload->report);
     reload_become_idle(reload);
@@ -208,10 +214,29 @@ static void reload_take_file(struct reload *reload)
         forget_local(&reload->forget, generation_local(reload->current));
 }
 
+static void reload_on_changed_anchor(void *context, struct name zone)
+{
+    forget_zone(context, zone);
+}
+
+/* Answers below an anchor that came, went or changed were judged by other rules. */
+static void reload_forget_validated(struct reload *reload)
+{
+    const struct validation_options *before = &generation_route(reload->current)->validation;
+    const struct validation_options *after = &generation_route(reload->next)->validation;
+
+    if (before->mode == VALIDATE_NO && after->mode == VALIDATE_NO)
+        return;
+    if (before->mode != after->mode || before->allow_sha1 != after->allow_sha1)
+        forget_zone(&reload->forget, name_root());
+    anchors_compare(before->anchors, after->anchors, reload_on_changed_anchor, &reload->forget);
+}
+
 static void reload_on_switched(void *context, size_t failed, enum err err)
 {
     struct reload *reload = context;
 
+    reload_forget_validated(reload);
     generation_unref(reload->current);
     reload->current = reload->next;
     reload->next = NULL;
@@ -231,17 +256,17 @@ static void reload_forget(struct reload *reload, const struct runtime_zone *forw
         forget_zone(&reload->forget, runtime_zone_name(forward));
 }
 
-/* Every change takes along the commands that wait for forwards. */
-static void reload_serve_forwards(struct reload *reload)
+/* Every change takes along the commands that wait for settings. */
+static void reload_serve_settings(struct reload *reload)
 {
-    LIST_EACH(node, &reload->for_forwards.list)
+    LIST_EACH(node, &reload->for_settings.list)
     {
         struct asker *asker = LIST_ITEM(node, struct asker, node);
-        if (asker->changed)
+        if (asker->changed && asker->kind == ASKER_FORWARD)
             reload_forget(reload, &asker->forward);
     }
-    askers_move(&reload->served, &reload->for_forwards);
-    reload->wants_routes = false;
+    askers_move(&reload->served, &reload->for_settings);
+    reload->wants_settings = false;
 }
 
 static void reload_switch(struct reload *reload, struct generation *next)
@@ -250,7 +275,7 @@ static void reload_switch(struct reload *reload, struct generation *next)
 
     reload->next = next;
     reload->state = RELOAD_SWITCHING;
-    reload_serve_forwards(reload);
+    reload_serve_settings(reload);
     if (reload->is_from_file) {
         const struct config *config = generation_config(next);
         log_set_level(config->log_level);
@@ -260,11 +285,12 @@ static void reload_switch(struct reload *reload, struct generation *next)
     workers_switch(reload->workers, next, sockets, reload_on_switched, reload);
 }
 
-/* ---- forwards ---- */
+/* ---- settings of run time ---- */
 
-static void reload_begin_forwards(struct reload *reload)
+static void reload_begin_settings(struct reload *reload)
 {
-    struct generation *next = generation_new_forwards(reload->current, &reload->forwards);
+    struct generation *next =
+        generation_new_settings(reload->current, &reload->forwards, &reload->ntas);
 
     reload->is_from_file = false;
     forget_clear(&reload->forget);
@@ -272,8 +298,8 @@ static void reload_begin_forwards(struct reload *reload)
         reload_switch(reload, next);
         return;
     }
-    reload->wants_routes = false; /* the next change takes them along */
-    askers_move(&reload->served, &reload->for_forwards);
+    reload->wants_settings = false; /* the next change takes them along */
+    askers_move(&reload->served, &reload->for_settings);
     reload_fail(reload, "out of memory; try again");
 }
 
@@ -313,7 +339,7 @@ static void reload_drop_forwards(struct reload *reload, const struct config *con
             name_format(runtime_zone_name(&forward), zone), why);
         runtime_zones_remove(&reload->forwards, runtime_zone_name(&forward));
         reload_forget(reload, &forward);
-        askers_refuse_forward(&reload->for_forwards, &forward, why);
+        askers_refuse_forward(&reload->for_settings, &forward, why);
     }
 }
 
@@ -339,7 +365,7 @@ static struct generation *reload_make_next(struct reload *reload, struct loaded 
 
     reload_keep_forwards(reload, loaded->config, &kept);
     struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
-                                             loaded->certificate, &kept);
+                                             loaded->certificate, &kept, &reload->ntas);
     snprintf(why, RELOAD_WHY_MAX, "out of memory");
     if (!next || reload_prepare(reload, next, why))
         return next;
@@ -413,15 +439,15 @@ static void reload_next(struct reload *reload)
     if (reload->state != RELOAD_IDLE)
         return;
     if (!generations_have_room(all, false)) {
-        if (reload->is_read || reload->wants_routes)
+        if (reload->is_read || reload->wants_settings)
             LOG_LIMITED(LOG_WARNING, "daemon",
                         "a change waits: some workers still use older configurations");
         return;
     }
     if (reload->is_read)
         reload_begin_file(reload);
-    else if (reload->wants_routes)
-        reload_begin_forwards(reload);
+    else if (reload->wants_settings)
+        reload_begin_settings(reload);
 }
 
 static void reload_on_generation_freed(void *context)
@@ -459,7 +485,7 @@ void reload_by_call(struct reload *reload, struct call *call)
     struct asker *asker = askers_add(&reload->for_file, call);
     if (!asker)
         return;
-    asker->for_file = true;
+    asker->kind = ASKER_FILE;
     reload->wants_file = true;
     reload_next(reload);
 }
@@ -468,18 +494,19 @@ static void reload_set_forward(struct reload *reload, struct call *call,
                                const struct runtime_zone *forward)
 {
     char why[RUNTIME_ZONE_WHY_MAX];
-    struct asker *asker = askers_add(&reload->for_forwards, call);
+    struct asker *asker = askers_add(&reload->for_settings, call);
 
     if (!asker)
         return;
+    asker->kind = ASKER_FORWARD;
     asker->forward = *forward;
     asker->changed = forward_command_is_change(&reload->forwards, forward);
-    if (!asker->changed && reload->state == RELOAD_IDLE && !reload->wants_routes) {
-        asker_answer_forward(asker);
+    if (!asker->changed && reload->state == RELOAD_IDLE && !reload->wants_settings) {
+        asker_answer_setting(asker);
     } else if (forward_command_set(&reload->forwards, forward, why)) {
         asker_refuse(asker, why);
     } else {
-        reload->wants_routes = true;
+        reload->wants_settings = true;
         reload_next(reload);
     }
 }
@@ -503,6 +530,80 @@ void reload_forward(struct reload *reload, struct call *call)
     }
 }
 
+/* ---- negative trust anchors ---- */
+
+static void reload_await_end(struct reload *reload)
+{
+    uint64_t end = runtime_ntas_next_end(&reload->ntas);
+
+    timer_stop(&reload->nta_end);
+    if (end != UINT64_MAX)
+        timer_start(reload->host.loop, &reload->nta_end, end);
+}
+
+static void reload_on_nta_end(struct timer *timer)
+{
+    struct reload *reload = CONTAINER_OF(timer, struct reload, nta_end);
+    struct runtime_nta nta;
+    char text[NAME_TEXT_MAX];
+
+    while (runtime_ntas_take_ended(&reload->ntas, loop_now(reload->host.loop), &nta)) {
+        LOG(LOG_NOTICE, "daemon", "the negative trust anchor %s has ended",
+            name_format(runtime_nta_name(&nta), text));
+        reload->wants_settings = true;
+    }
+    reload_await_end(reload);
+    reload_next(reload);
+}
+
+static void reload_set_nta(struct reload *reload, struct call *call,
+                           const struct nta_request *request)
+{
+    char why[RUNTIME_NTA_WHY_MAX];
+    struct asker *asker = askers_add(&reload->for_settings, call);
+
+    if (!asker)
+        return;
+    asker->kind = ASKER_NTA;
+    asker->nta = request->nta;
+    if (nta_command_apply(&reload->ntas, request, &asker->changed, why)) {
+        asker_refuse(asker, why);
+        return;
+    }
+    reload_await_end(reload);
+    if (!asker->changed && reload->state == RELOAD_IDLE && !reload->wants_settings) {
+        asker_answer_setting(asker);
+        return;
+    }
+    reload->wants_settings = true;
+    reload_next(reload);
+}
+
+void reload_nta(struct reload *reload, struct call *call)
+{
+    uint64_t now = loop_now(reload->host.loop);
+    struct nta_request request;
+    char why[RUNTIME_NTA_WHY_MAX];
+
+    if (!reload_is_open(reload, call))
+        return;
+    if (nta_command_read(call, now, &request, why)) {
+        reply_refuse(&call->reply, "%s", why);
+        call_done(call);
+    } else if (request.verb == NTA_LIST) {
+        nta_command_show(call, &reload->ntas, now);
+        call_done(call);
+    } else {
+        reload_set_nta(reload, call, &request);
+    }
+}
+
+void reload_anchors(struct reload *reload, struct call *call)
+{
+    nta_command_show_anchors(call, generation_route(reload->current)->validation.anchors);
+    call_done(call);
+}
+
 /* ---- life ---- */
 
 struct reload *reload_new(const struct reload_host *host, struct config **config,
@@ -519,12 +620,13 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     reload->report.config_file = host->config_file;
     askers_init(&reload->for_file, &reload->asker_count);
     askers_init(&reload->for_loading, &reload->asker_count);
-    askers_init(&reload->for_forwards, &reload->asker_count);
+    askers_init(&reload->for_settings, &reload->asker_count);
     askers_init(&reload->served, &reload->asker_count);
     generations_init(&reload->generations, host->loop, reload_on_generation_freed, reload);
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
-    reload->current =
-        generation_new(&reload->generations, config, NULL, certificate, &reload->forwards);
+    timer_init(&reload->nta_end, reload_on_nta_end);
+    reload->current = generation_new(&reload->generations, config, NULL, certificate,
+                                     &reload->forwards, &reload->ntas);
     if (reload->current)
         return reload;
     free(reload);
@@ -554,10 +656,11 @@ void reload_end(struct reload *reload)
     static const char stopping[] = "nailupd is stopping";
 
     reload->is_ending = true;
+    timer_stop(&reload->nta_end);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);
-    askers_refuse(&reload->for_forwards, stopping);
+    askers_refuse(&reload->for_settings, stopping);
 }
 
 bool reload_join(struct reload *reload)

@@ -11,9 +11,10 @@
  *   idle -> switching   every worker takes the new generation (daemon/generation.h)
  *        -> forgetting  the cache drops answers that are wrong now (daemon/forget.h) -> idle
  *
- * A change of forwards begins at switching and serves all commands that wait for one. Reloads that
- * are requested while a file is read wait together for the next one: a hundred signals at once are
- * two reloads. The next change also waits while too many generations are in use.
+ * A change of forwards or negative trust anchors begins at switching and serves all commands that
+ * wait for one. Reloads that are requested while a file is read wait together for the next one: a
+ * hundred signals at once are two reloads. The next change also waits while too many generations
+ * are in use.
  *
  * Main thread only.
  */
@@ -62,6 +63,12 @@ void reload_by_call(struct reload *reload, struct call *call);
 
 /* Runs the command that shows, sets or removes the servers of a zone. */
 void reload_forward(struct reload *reload, struct call *call);
+
+/* Runs the command that shows, adds or removes negative trust anchors. They end by themselves. */
+void reload_nta(struct reload *reload, struct call *call);
+
+/* Runs the command that shows the trust anchors of the current generation. */
+void reload_anchors(struct reload *reload, struct call *call);
 
 /* The daemon stops: refuses all commands that wait or come later. */
 void reload_end(struct reload *reload);

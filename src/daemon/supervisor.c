@@ -189,6 +189,21 @@ static void supervisor_on_forward(void *daemon, struct call *call)
         reload_forward(supervisor->reload, call);
 }
 
+static void supervisor_on_nta(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    if (call->argc < 2 || supervisor_has_read_snapshot(supervisor, call))
+        reload_nta(supervisor->reload, call);
+}
+
+static void supervisor_on_anchors(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    reload_anchors(supervisor->reload, call);
+}
+
 static void supervisor_on_stop(struct turn_end *end)
 {
     struct supervisor *supervisor = CONTAINER_OF(end, struct supervisor, stop);
@@ -490,7 +505,9 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
     supervisor->hooks = (struct control_hooks){.daemon = supervisor,
                                                .reload = supervisor_on_reload,
                                                .drain = supervisor_on_drain,
-                                               .forward = supervisor_on_forward};
+                                               .forward = supervisor_on_forward,
+                                               .nta = supervisor_on_nta,
+                                               .anchors = supervisor_on_anchors};
     return list;
 }
 

@@ -129,7 +129,7 @@ def test_the_log_level_changes_at_once(cockpit):
 
 # Words that each command takes here. None: tested elsewhere, because it ends or changes the daemon.
 WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["nas.lan"], "flush": ["www.example"], "flush-zone": ["example"],
-         "log-level": ["info"], "drain": None, "forward": None, "reload": None}
+         "log-level": ["info"], "drain": None, "forward": None, "nta": ["list"], "reload": None}
 UNITS = ("_seconds", "_bytes", "_per_second")
 
 

@@ -44,7 +44,7 @@ static struct asker *add(struct askers *askers, const char *zone)
     char why[RUNTIME_ZONE_WHY_MAX];
     struct asker *asker = askers_add(askers, new_call());
     assert_non_null(asker);
-    asker->for_file = !zone;
+    asker->kind = zone ? ASKER_FORWARD : ASKER_FILE;
     if (zone)
         assert_int_equal(runtime_zone_parse(&asker->forward, zone, 0, NULL, why), ERR_OK);
     return asker;

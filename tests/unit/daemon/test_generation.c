@@ -9,14 +9,17 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
 #include "daemon/generation.h"
 #include "loop/loop.h"
 #include "support/fake_loop.h"
+#include "validate/anchors.h"
 
 static struct loop *loop;
 static struct generations all;
 static const struct runtime_zones no_forwards;
+static const struct runtime_ntas no_ntas;
 static int freed;
 
 static void on_freed(void *context)
@@ -56,7 +59,7 @@ static struct config *load(void)
 static struct generation *new_of_file(const struct generation *before)
 {
     struct config *config = load();
-    struct generation *made = generation_new(&all, &config, before, NULL, &no_forwards);
+    struct generation *made = generation_new(&all, &config, before, NULL, &no_forwards, &no_ntas);
     assert_null(config);
     assert_non_null(made);
     return made;
@@ -91,7 +94,7 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     struct generation *first = new_of_file(NULL);
     assert_int_equal(runtime_zone_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
     assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
-    struct generation *second = generation_new_forwards(first, &forwards);
+    struct generation *second = generation_new_settings(first, &forwards, &no_ntas);
     runtime_zones_deinit(&forwards);
     assert_ptr_equal(generation_config(first), generation_config(second));
     assert_ptr_equal(generation_quota(first), generation_quota(second));
@@ -119,9 +122,42 @@ static void test_configurations_and_generations_are_bounded(void **state)
     assert_false(generations_have_room(&all, true));
     for (int i = GENERATION_CONFIGS_MAX; i < GENERATIONS_MAX; i++) {
         assert_true(generations_have_room(&all, false));
-        assert_non_null(generation_new_forwards(last, &no_forwards));
+        assert_non_null(generation_new_settings(last, &no_forwards, &no_ntas));
     }
     assert_false(generations_have_room(&all, false));
+}
+
+static const struct anchor *find_anchor(const struct generation *generation, const char *text)
+{
+    struct name name;
+    uint8_t wire[NAME_WIRE_MAX];
+    assert_int_equal(name_parse(&name, wire, text, strlen(text)), ERR_OK);
+    return anchors_find(generation_route(generation)->validation.anchors, name);
+}
+
+static void test_negative_anchors_belong_to_their_generation(void **state)
+{
+    (void)state;
+    struct runtime_ntas ntas = {0};
+    struct runtime_nta nta;
+    char why[RUNTIME_NTA_WHY_MAX];
+    struct generation *first = new_of_file(NULL);
+    assert_int_equal(runtime_nta_parse(&nta, "corp.example", NULL, 0, why), ERR_OK);
+    assert_int_equal(runtime_ntas_put(&ntas, &nta), ERR_OK);
+    struct generation *second = generation_new_settings(first, &no_forwards, &ntas);
+    struct generation *third = generation_new_settings(second, &no_forwards, &no_ntas);
+    assert_int_equal(find_anchor(first, "x.corp.example")->kind, ANCHOR_TRUSTED);
+    assert_int_equal(find_anchor(second, "x.corp.example")->kind, ANCHOR_NEGATIVE);
+    assert_int_equal(find_anchor(second, "example")->kind, ANCHOR_TRUSTED);
+    assert_ptr_equal(generation_route(third)->validation.anchors,
+                     generation_route(first)->validation.anchors);
+    generation_unref(second);
+    fake_loop_settle(loop);
+    assert_int_equal(find_anchor(third, "x.corp.example")->kind, ANCHOR_TRUSTED);
+    generation_unref(first);
+    generation_unref(third);
+    fake_loop_settle(loop);
+    assert_int_equal(all.count, 0);
 }
 
 int main(void)
@@ -130,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_ALL(test_main_frees_a_generation_after_its_last_release),
         WITH_ALL(test_generations_of_one_file_share_its_configuration),
+        WITH_ALL(test_negative_anchors_belong_to_their_generation),
         WITH_ALL(test_configurations_and_generations_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
