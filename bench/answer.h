@@ -60,7 +60,7 @@ struct bench_answer {
 /* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client's address,
  * for its cookie. A message that is not a query gets FORMERR, or silence if it has no header or
  * is a response. */
-struct bench_answer answer_make(const struct answer_style *style, struct span query, bool is_stream,
-                                const struct addr *from, uint8_t *out);
+struct bench_answer answer_make(const struct answer_style *style, struct span message,
+                                bool is_stream, const struct addr *from, uint8_t *out);
 
 #endif

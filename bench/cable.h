@@ -45,7 +45,7 @@ void cable_options_parse(struct cable *cable, int argc, char **argv);
 /* Changes a setting while the cable runs. Returns false and a reason in why. */
 bool cable_set(struct cable_settings *settings, const char *name, const char *value,
                char why[CABLE_WHY_MAX]);
-void cable_settings_json(const struct cable_settings *settings, FILE *out);
+void cable_settings_json(const struct cable_settings *all, FILE *out);
 
 /* cable_control.c */
 MUST_USE enum err cable_control_open(struct cable *cable);

@@ -215,9 +215,9 @@ static bool read_rcode(const char *word, uint16_t *header)
 
 static bool read_kind(const char *word, uint8_t *kind)
 {
-    for (uint8_t i = 0; i < ANSWER_KINDS; i++) {
-        if (strcmp(word, answer_kind_name(i)) == 0) {
-            *kind = i;
+    for (unsigned i = 0; i < ANSWER_KINDS; i++) {
+        if (strcmp(word, answer_kind_name((uint8_t)i)) == 0) {
+            *kind = (uint8_t)i;
             return true;
         }
     }

@@ -63,7 +63,7 @@ static inline struct name runtime_zone_name(const struct runtime_zone *zone)
 }
 
 /* How the n-th upstream is asked. out points into the configuration and the zone. */
-void runtime_zone_upstream(const struct config *config, struct runtime_zone *zone, size_t n,
+void runtime_zone_upstream(const struct config *config, struct runtime_zone *forward, size_t n,
                            struct route_upstream *out);
 
 /* In the order in which they were set. Empty at first: {0}. */

@@ -357,17 +357,17 @@ enum err control_open(struct control **out, struct loop *loop, const struct loca
     return ERR_OK;
 }
 
-void control_close(struct control **out)
+void control_close(struct control **control)
 {
-    struct control *control = *out;
+    struct control *closing = *control;
 
-    *out = NULL;
-    if (!control)
+    *control = NULL;
+    if (!closing)
         return;
-    while (!list_is_empty(&control->clients))
-        client_close(LIST_ITEM(list_first(&control->clients), struct client, node));
-    fd_watch_stop(&control->watch);
-    timer_stop(&control->pause);
-    local_socket_close(&control->socket);
-    free(control);
+    while (!list_is_empty(&closing->clients))
+        client_close(LIST_ITEM(list_first(&closing->clients), struct client, node));
+    fd_watch_stop(&closing->watch);
+    timer_stop(&closing->pause);
+    local_socket_close(&closing->socket);
+    free(closing);
 }

@@ -384,19 +384,19 @@ enum err exporter_open(struct exporter **out, struct loop *loop, const struct ad
     return ERR_OK;
 }
 
-void exporter_close(struct exporter **out)
+void exporter_close(struct exporter **exporter)
 {
-    struct exporter *exporter = *out;
+    struct exporter *closing = *exporter;
 
-    *out = NULL;
-    if (!exporter)
+    *exporter = NULL;
+    if (!closing)
         return;
-    acceptor_close(&exporter->acceptor);
-    while (exporter->scrape_count > 0)
-        exporter_close_oldest(exporter);
-    timer_stop(&exporter->patience);
-    census_abandon(&exporter->taking);
-    free(exporter->census);
-    page_unref(exporter->page);
-    free(exporter);
+    acceptor_close(&closing->acceptor);
+    while (closing->scrape_count > 0)
+        exporter_close_oldest(closing);
+    timer_stop(&closing->patience);
+    census_abandon(&closing->taking);
+    free(closing->census);
+    page_unref(closing->page);
+    free(closing);
 }

@@ -34,6 +34,6 @@ MUST_USE enum err local_socket_open(struct local_socket *out, const struct local
                                     char *why, size_t why_size);
 
 /* Closes the socket and removes its file, if the file is still ours. A second call is fine. */
-void local_socket_close(struct local_socket *socket);
+void local_socket_close(struct local_socket *local);
 
 #endif

@@ -14,16 +14,16 @@
 #include "control/call.h"
 #include "control/commands.h"
 
-bool request_split(char *words, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX])
+bool request_split(char *line, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX])
 {
     *argc = 0;
-    words[len] = '\0';
+    line[len] = '\0';
     for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)words[i];
+        unsigned char c = (unsigned char)line[i];
         if ((c < 0x20 && c != '\t') || c == 0x7f)
             return false;
     }
-    for (char *word = words; word;) {
+    for (char *word = line; word;) {
         char *tab = strchr(word, '\t');
         if (tab)
             *tab = '\0';

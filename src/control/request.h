@@ -19,6 +19,6 @@ void request_run(struct call *call, struct span line);
 
 /* Splits a line at its tabs into words, in place; needs room for one byte more. False: too many
  * words, an empty word, or a byte that no word may have. */
-bool request_split(char *line, size_t len, int *count, const char *words[CONTROL_WORDS_MAX]);
+bool request_split(char *line, size_t len, int *argc, const char *argv[CONTROL_WORDS_MAX]);
 
 #endif

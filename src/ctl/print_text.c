@@ -31,7 +31,7 @@ static void format_duration(char *out, size_t size, const char *cell)
                                : "%.0fms",
                  (double)us / 1e3);
     else if (s < 60)
-        snprintf(out, size, "%.1fs", (double)(us / 100000) / 10);
+        snprintf(out, size, "%u.%us", (unsigned)s, (unsigned)(us % 1000000 / 100000));
     else if (s < 3600)
         snprintf(out, size, "%um%02us", (unsigned)(s / 60), (unsigned)(s % 60));
     else if (s < 86400)

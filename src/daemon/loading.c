@@ -139,18 +139,18 @@ bool loading_join(struct loading *loading)
     return loading->is_joined;
 }
 
-void loading_free(struct loading **out)
+void loading_free(struct loading **loading)
 {
-    struct loading *loading = *out;
+    struct loading *freeing = *loading;
 
-    *out = NULL;
-    if (!loading)
+    *loading = NULL;
+    if (!freeing)
         return;
-    if (!loading->is_joined)
-        MUST(pthread_join(loading->thread, NULL) == 0);
-    config_free(loading->result.config);
-    free(loading->result.changes);
-    certificate_unref(loading->result.certificate);
-    buf_deinit(&loading->result.errors);
-    free(loading);
+    if (!freeing->is_joined)
+        MUST(pthread_join(freeing->thread, NULL) == 0);
+    config_free(freeing->result.config);
+    free(freeing->result.changes);
+    certificate_unref(freeing->result.certificate);
+    buf_deinit(&freeing->result.errors);
+    free(freeing);
 }

@@ -205,17 +205,17 @@ struct snapshots *snapshots_open(const char *path, uint32_t interval_s, struct c
     return snapshots;
 }
 
-void snapshots_close(struct snapshots **out, bool save)
+void snapshots_close(struct snapshots **snapshots, bool save)
 {
     static const bool never = false;
-    struct snapshots *snapshots = *out;
+    struct snapshots *closing = *snapshots;
 
-    *out = NULL;
-    if (!snapshots)
+    *snapshots = NULL;
+    if (!closing)
         return;
-    snapshots_set(snapshots, &snapshots->stop);
-    MUST(pthread_join(snapshots->thread, NULL) == 0);
-    if (save && snapshots->is_read)
-        snapshots_save(snapshots, &never);
-    snapshots_deinit(snapshots);
+    snapshots_set(closing, &closing->stop);
+    MUST(pthread_join(closing->thread, NULL) == 0);
+    if (save && closing->is_read)
+        snapshots_save(closing, &never);
+    snapshots_deinit(closing);
 }

@@ -66,7 +66,7 @@ struct query_error {
  *   TKEY, MAILA, MAILB and other meta types          NOTIMP
  * ANY is an ordinary question here: the resolver gives it a small answer. gate.h judges cookies.
  */
-enum query_verdict query_check(struct query *query, struct query_error *error, struct span message);
+enum query_verdict query_check(struct query *query, struct query_error *error, struct span bytes);
 
 /* Copies the borrowed name of the question to name, for a query that outlives its message. A signed
  * query never does (MUST). */

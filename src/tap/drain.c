@@ -56,9 +56,9 @@ static void signal_eventfd(int fd)
     (void)written;
 }
 
-uint8_t *drain_reserve(struct drain *drain, size_t ring, size_t max_len)
+uint8_t *drain_reserve(struct drain *drain, size_t which, size_t max_len)
 {
-    return ring_reserve(&drain->rings[ring], max_len);
+    return ring_reserve(&drain->rings[which], max_len);
 }
 
 void drain_commit(struct drain *drain, size_t which, size_t len)

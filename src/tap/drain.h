@@ -42,8 +42,8 @@ MUST_USE enum err drain_start(struct drain *drain);
 void drain_free(struct drain *drain);
 
 /* Writes a record to a worker's ring, as in ring.h. Only that worker's thread calls these. */
-uint8_t *drain_reserve(struct drain *drain, size_t ring, size_t max_len);
-void drain_commit(struct drain *drain, size_t ring, size_t len);
+uint8_t *drain_reserve(struct drain *drain, size_t which, size_t max_len);
+void drain_commit(struct drain *drain, size_t which, size_t len);
 
 /* ---- in carry() ---- */
 

@@ -26,7 +26,7 @@
 enum { EDNS_UDP_SIZE = 1232 };
 
 static void attempt_on_due(struct timer *timer);
-static void attempt_on_reply(struct flight *flight, struct span message);
+static void attempt_on_reply(struct flight *flight, struct span bytes);
 static void attempt_on_lost(struct flight *flight, enum conn_end why);
 static void on_conn(struct pool_waiter *waiter, struct conn *conn);
 static void on_no_conn(struct pool_waiter *waiter, enum conn_end why);

@@ -64,9 +64,9 @@ struct script_zone *zone_read(struct script *script, struct reader *reader);
 /* ZONE_MORE name to ZONE_END: more records for the latest zone of that name. */
 bool zone_read_more(struct script *script, struct reader *reader);
 
-/* Writes the answer of the server at the address to the query at this step, to message with room
+/* Writes the answer of the server at the address to the query at this step, to out with room
  * for MESSAGE_MAX. Returns its length, or 0: the server has no zone, or is silent. */
 size_t zone_answer(const struct script *script, int now, const struct addr *addr, bool over_tcp,
-                   struct span query, uint8_t *message);
+                   struct span bytes, uint8_t *out);
 
 #endif

@@ -68,7 +68,7 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id);
 struct name ledger_name(const struct asked *asked, uint8_t out[NAME_WIRE_MAX]);
 
 /* Takes a message that came over UDP (conn is NULL) or over conn. */
-void ledger_take(struct stage *stage, struct span answer, struct fake_conn *conn, uint16_t client,
+void ledger_take(struct stage *stage, struct span bytes, struct fake_conn *conn, uint16_t client,
                  uint64_t at_us);
 
 /* Notes that the connection has ended or that its client has stopped reading. */

@@ -107,10 +107,10 @@ void writer_begin(struct writer *out, uint8_t *data, size_t max, const struct me
 void writer_record(struct writer *out, enum section section, struct name owner, uint16_t type,
                    uint32_t ttl, struct span rdata);
 
-/* Writes the honest answer of a server with these zones: data with aliases within its zones, a
- * referral with glue, a denial, or REFUSED. zones 0: a forwarder. */
+/* Writes the honest answer of a server with the zones of mask: data with aliases within its zones,
+ * a referral with glue, a denial, or REFUSED. mask 0: a forwarder. */
 void truth_answer(struct writer *out, uint8_t *data, size_t max, const struct message *query,
-                  uint16_t zones);
+                  uint16_t mask);
 
 /* Writes the NS records of the zone in authority, with all addresses as glue. */
 void truth_refer(struct writer *out, enum truth_zone zone, enum truth_zone hosts);

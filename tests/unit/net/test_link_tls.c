@@ -9,7 +9,6 @@
 
 #include "net/acceptor.h"
 #include "net/link.h"
-#include "net/link.h"
 #include "net/tcp.h"
 #include "support/tls_certs.h"
 #include "tls/tls.h"

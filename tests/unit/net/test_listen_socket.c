@@ -283,7 +283,7 @@ static void on_acceptor_ended(void *owner)
 static int begin_connecting(const struct addr *addr)
 {
     int fd = socket(addr_family(addr), SOCK_STREAM | SOCK_NONBLOCK, 0);
-    connect(fd, &addr->sa, addr_len(addr));
+    (void)connect(fd, &addr->sa, addr_len(addr)); /* in progress */
     return fd;
 }
 

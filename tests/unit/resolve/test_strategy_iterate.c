@@ -4,7 +4,6 @@
 
 #include "dns/edns.h"
 #include "resolve/strategy_iterate.h"
-#include "resolve/strategy_iterate.h"
 
 /*
  * The strategy alone: events in, steps out, as text. "ask example.com. A @com. 0-2" asks the known

@@ -74,7 +74,7 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *len,
                   const unsigned char *offered, unsigned offered_len, void *name)
 {
     (void)ssl;
-    if (offered_len != 4 || memcmp(offered, "\3dot", 4))
+    if (offered_len != 4 || memcmp(offered, "\3dot", 4) != 0)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     *out = name;
     *len = (unsigned char)strlen(name);
