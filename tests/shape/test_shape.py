@@ -11,6 +11,7 @@ from pathlib import Path
 import c_source
 import language
 import layers
+import lint
 import links
 import tables
 
@@ -165,6 +166,46 @@ class Links(SmallTree):
                                     base__b="int a(void); int b(void) { return a(); }"), [])
         self.assertEqual(self.knots(net__a="int main(void) { return 0; }",
                                     net__b="int main(void); int b(void) { return main(); }"), [])
+
+
+class Lint(SmallTree):
+    def run_on(self, text, run, name, version):
+        program = lint.checker(name, version)
+        if not program:
+            self.skipTest(f"{name} {version} is not installed")
+        self.write("src/base/a.c", text)
+        self.write(".clang-format", "BasedOnStyle: LLVM\n")
+        self.write(".clang-tidy", "Checks: '-*,bugprone-sizeof-expression'\nWarningsAsErrors: '*'\n")
+        self.write("tests/.clang-tidy", "")
+        self.write("tests/shape/cppcheck.txt", "")
+        self.write("bench/a.c", "")
+        source = str(self.root / "src/base/a.c")
+        self.write("compile_commands.json", json.dumps(
+            [{"directory": str(self.root), "command": f"cc -c {source}", "file": source}]))
+        subprocess.run(["git", "init", "-q"], cwd=self.root, check=True)
+        return [status != 0 for _, status, _ in run(program, self.root, self.root)]
+
+    def test_layout(self):
+        arguments = lint.run_format, "clang-format", lint.LLVM_VERSION
+        self.assertEqual(self.run_on("int a;\n", *arguments), [False])
+        self.assertEqual(self.run_on("int   a;\n", *arguments), [True])
+
+    def test_a_file_that_passed_is_read_again_when_it_or_a_header_changes(self):
+        arguments = lint.run_tidy, "clang-tidy", lint.LLVM_VERSION
+        good, bad = '#include "h.h"\nint a(void) { return SIZE; }\n', "int a(int *b) { return sizeof(sizeof(*b)); }\n"
+        self.write("src/base/h.h", "enum { SIZE = sizeof(int) };\n")
+        self.assertEqual(self.run_on(good, *arguments), [False])
+        self.assertEqual(self.run_on(good, *arguments), [])
+        self.assertEqual(self.run_on(bad, *arguments), [True])
+        self.assertEqual(self.run_on(bad, *arguments), [True])
+        self.assertEqual(self.run_on(good, *arguments), [False])
+        self.write("src/base/h.h", "enum { SIZE = 3 };\n")
+        self.assertEqual(self.run_on(good, *arguments), [False])
+
+    def test_cppcheck(self):
+        arguments = lint.run_cppcheck, "cppcheck", lint.CPPCHECK_VERSION
+        self.assertEqual(self.run_on("int a(void) { return 1; }\n", *arguments), [False])
+        self.assertEqual(self.run_on("int a(void) { int b[2]; b[2] = 1; return b[0]; }\n", *arguments), [True])
 
 
 class Scanner(unittest.TestCase):
