@@ -6,7 +6,7 @@ answers.
 
 Usage: bench/cache_memory.py --build BUILD [--entries 100000] [--answers a,mixed] [--peers all] [--quick]
 
-For each kind of answer each server starts anew, warms up with other names, and is asked for all names. The
+For each kind of answer each server starts again, warms up with other names, and is asked for all names. The
 figure is the growth of its resident memory, divided by the number of names. A second pass asks for all names
 again: a query that reaches the upstream is a name that the cache lost. The peers' caches are larger than
 necessary; apart from that peers/*.conf of bench/compare applies. nailupd's cache.size is one and a half times

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """CPU time per cache hit and per forwarded miss over UDP, TCP and TLS: nailupd beside its peers.
 
-The peers are Unbound, Knot Resolver if installed, and the barest responder. Each server has one thread and a CPU
-of its own; load and upstream share another. All servers run during the whole measurement and take turns in
+The peers are Unbound, Knot Resolver if installed, and the barest responder. Each server has one thread and its own
+CPU; load and upstream share another. All servers run during the whole measurement and take turns in
 rounds, so that a disturbance of the machine affects all of them alike; the medians of the rounds count. Prints a
 Markdown table and writes JSON.
 """

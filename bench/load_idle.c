@@ -41,7 +41,7 @@ struct idle_conn {
 
 struct load_idle {
     struct idle_conn *conns;
-    size_t next, dialing; /* the next to dial; those that are dialling */
+    size_t next, dialing; /* the next to dial; the ones that are dialling */
     struct idle_counters counters;
 };
 

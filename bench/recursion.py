@@ -8,7 +8,7 @@ Usage: bench/recursion.py --build BUILD [--peers unbound,knot-resolver] [--delay
 [--quick]
 
 `nailup-bench responder` plays the root, the TLDs and the servers of thousands of zones, a round trip of 1 ms
-away, on port 53 of addresses in a network namespace of its own. Each server has one thread, starts anew in each
+away, on port 53 of addresses in its own network namespace. Each server has one thread, starts again in each
 round and gets the same queries, with minimisation and without DNSSEC:
 
   cold       at a fixed rate, from an empty cache

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The responder's answers, and the instants when they are due. Sending is up to others. */
+/* The responder's answers, and the instants when they are due. Other files send them. */
 
 #include "responder.h"
 

@@ -6,7 +6,7 @@
 Usage: bench/scaling.py --build BUILD [--rounds 7] [--seconds 2] [--quick]
 
 Two workers answer twice as much as one if a hit costs each of them the same as it costs one alone. So the figure
-is 2 * (CPU per hit with one worker) / (CPU per hit with two): it does not need a CPU of its own for the load.
+is 2 * (CPU per hit with one worker) / (CPU per hit with two): it does not need its own CPU for the load.
 With four CPUs or more the servers get the lower half of them and the load the upper half, and answers a second
 are compared as well. Both daemons run all the time and take turns.
 

@@ -5,7 +5,7 @@
 
 Usage: bench/tls_handshake.py --build BUILD [--rate 100] [--seconds 3] [--rounds 3]
 
-Every query gets a connection of its own (maxrequests 1), while the responder sends tickets or none. The cost of
+Every query gets its own connection (maxrequests 1), while the responder sends tickets or none. The cost of
 the same queries on one kept connection is subtracted. The median of the rounds counts. Exits 1 if a resumed dial
 costs more than half of a full one.
 """

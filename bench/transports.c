@@ -32,7 +32,7 @@ static const char usage[] =
     "  --tls-server IP@PORT  the server over TLS (the same address, port 853)\n"
     "  --tls-ca-file FILE    verify its certificate with these authorities (else not at all)\n"
     "  --tls-name NAME       name in the certificate, and SNI (else the address)\n"
-    "  --name-template NAME  %u becomes a number of its own in each query (q%u.example)\n"
+    "  --name-template NAME  %u becomes another number in each query (q%u.example)\n"
     "  --type TYPE (A)  --edns BYTES (1232; 0: none)  --timeout MS (2000)\n"
     "  --json                the table as JSON\n";
 

@@ -26,8 +26,8 @@ static void put_function(FILE *out, const char *program, const char *rest)
     fputs(rest, out);
 }
 
-/* Writes two functions: one lists the words of the line that are neither options nor their
- * arguments, the other tests the number of words after a command. */
+/* Writes two functions: one lists the words of the line except options and their arguments, the
+ * other tests the number of words after a command. */
 static void put_functions(FILE *out, const char *program)
 {
     fputs("function ", out);

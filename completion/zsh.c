@@ -97,7 +97,7 @@ static bool has_options(const char *program, const char *command)
     return false;
 }
 
-/* Writes the arguments and options of a command; a command without options of its own gets those of
+/* Writes the arguments and options of a command; a command that has no options gets those of
  * the program. */
 static void put_command(FILE *out, const struct command_row *row)
 {

@@ -5,7 +5,7 @@
 # Installs missing packages (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
 # Usage: tools/setup.sh build|test PRESET...
 #   build  the programs and manual pages, which are all that the demonstration needs
-#   test   these, the tests, and what the tests use besides
+#   test   these, the tests, and the programs that the tests use
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,7 @@ what=$1
 [ "$what" = test ] && packages="$packages $test_packages"
 shift
 
-# targets_of PRESET: of the tests, a preset builds those that are played with it.
+# targets_of PRESET: the targets that a preset builds; of the tests, only the ones that run with it.
 targets_of() {
     [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man completion; return; }
     case $1 in

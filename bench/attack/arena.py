@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The place where one resolver is attacked: a network namespace of its own with an honest hierarchy, hostile
+"""The place where one resolver is attacked: its own network namespace with an honest hierarchy, hostile
 servers, and the kernel's counters of the traffic between them.
 
 The resolver has one CPU for itself. Everything else shares the other one."""

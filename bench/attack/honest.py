@@ -97,7 +97,7 @@ def drive(pipe, addresses, names, rate, most, patience_s):
 
 
 class Honest:
-    """Clients that ask from now on, in a process of their own."""
+    """Clients that ask from now on, in their own process."""
 
     def __init__(self, addresses, names, rate, most=10**9, patience_s=PATIENCE_S):
         self.patience_s = patience_s

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Plays one attack to one resolver, in a process of its own."""
+"""Plays one attack to one resolver, in its own process."""
 
 import os
 import signal

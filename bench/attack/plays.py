@@ -510,8 +510,8 @@ def crafted(where, row, quick):
 # {zone: (its behaviour, its names)}
 CASES = {
     "chain": ("aliases without end in one zone", "x{}-0.chain"),
-    "zchain": ("aliases, each in a zone of its own", "x{0}-0.x{0}z0.zchain"),
-    "cchain": ("aliases of deep names, each in a zone of its own", "x{0}-0.l0.l1.l2.l3.l4.l5.l6.l7.l8.x{0}z0.cchain"),
+    "zchain": ("aliases, each in its own zone", "x{0}-0.x{0}z0.zchain"),
+    "cchain": ("aliases of deep names, each in its own zone", "x{0}-0.l0.l1.l2.l3.l4.l5.l6.l7.l8.x{0}z0.cchain"),
     "dname": ("DNAME to DNAME without end", "x.x{}z0.dname"),
     "deep": ("a name of a hundred labels", "x{}." + "a." * 100 + "deep"),
     "cuts": ("a zone cut at each of fifty labels", "x{}." + "a." * 50 + "cuts"),

@@ -28,7 +28,7 @@ PIPELINING = ("TCP clients keep their pipes full of cached queries; the figures 
               "who asks 100 cached names a second")
 
 OVERLOAD = ("eight networks ask three times what the resolver can answer with less than 1 % loss, while a busy process leaves "
-            "it a small part of its CPU; the honest client asks 1 % of all queries from a network of its own. Clients wait 3 s")
+            "it a small part of its CPU; the honest client asks 1 % of all queries from its own network. Clients wait 3 s")
 SHOWN_OF_OVERLOAD = (("capacity", "answers a second are the capacity"), ("goodput_percent", "% of it answered"),
                      ("all_p99_ms", "ms p99 of all"), ("lost_percent", "% of the honest lost"))
 GOALS_OF_OVERLOAD = (("missing_percent", 10), ("all_p99_ms", 500), ("lost_percent", 5))

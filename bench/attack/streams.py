@@ -15,7 +15,7 @@ TIMEOUT_S = 3.0
 
 
 def addresses(count, network=arena.HOSTILE):
-    """Returns addresses, each in a /24 of its own."""
+    """Returns addresses, each in its own /24."""
     return [f"{network}.{number % 250}.{1 + number // 250}" for number in range(count)]
 
 
@@ -36,7 +36,7 @@ def connection(address, port=arena.PORT, receive_bytes=None):
 
 
 def opened(count, per_address=100, **more):
-    """Opens connections from as many addresses as needed. Returns those that open within TIMEOUT_S."""
+    """Opens connections from as many addresses as needed. Returns the ones that open within TIMEOUT_S."""
     sources = addresses(-(-count // per_address))
     clients = []
     for number in range(count):

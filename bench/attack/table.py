@@ -86,7 +86,7 @@ def head(known):
     versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
     return [
         "# nailup and its peers under attack", "", *warnings,
-        "Each resolver has one worker on a CPU of its own, in a network namespace of its own, with its defaults where "
+        "Each resolver has one worker on its own CPU, in its own network namespace, with its defaults where "
         "`bench/attack/peers` says nothing else. Attackers, honest clients and all authoritative servers share another CPU.", "",
         "- packets per query: what the resolver sends to authoritative servers for each hostile query (datagrams and dials)",
         "- CPU per hostile packet: CPU time of the resolver while the attack lasts, for each packet of an attacker (each "

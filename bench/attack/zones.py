@@ -14,7 +14,7 @@ TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # servers of the honest hierarchy
 # No packet to these addresses arrives: the kernel counts and drops them. TRUNCATING loses its TCP packets
 # only.
 SILENT, DEAD, TRUNCATING, FLOODED = "198.19.1", "198.19.2", "198.19.3", "198.19.128"
-ZONES_EACH = 10  # zones of a kind that have servers of their own
+ZONES_EACH = 10  # zones of a kind that have their own servers
 GOOD, POISON = "192.0.2.1", "203.0.113.66"
 BOMB_S, PULSE_S, BOMB_BYTES = 4.5, 1.6, 1000
 BIG_BYTES, NAMES_BYTES = 16000, 60000
@@ -88,7 +88,7 @@ def cut_of_a_few(query, network):
 # ---- a function for each zone: (query, address of the server) -> Reply, or None for silence ----
 
 def flood(query, address):
-    """Each name is below a zone of its own in evil.flood, which has 13 silent servers."""
+    """Each name is below its own zone in evil.flood, which has 13 silent servers."""
     if is_at(query, 1):
         return nodata(top_of(query))
     if address == EVIL:
@@ -157,7 +157,7 @@ def following(query):
 
 
 def zone_chain(query, address):
-    """The same, where each alias is in a zone of its own."""
+    """The same, where each alias is in its own zone."""
     if is_at(query, 1):
         return nodata(top_of(query))
     if address == EVIL:

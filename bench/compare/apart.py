@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A play in a process of its own, which may enter namespaces and leave nothing behind."""
+"""A play in its own process, which may enter namespaces and leave nothing behind."""
 
 import multiprocessing
 

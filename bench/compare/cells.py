@@ -50,7 +50,7 @@ CELLS = [
 @dataclass
 class Series:
     """Latency over time, all servers side by side. events: (share of the time, words for `nailup-bench control`).
-    dead: (from, to) as such shares, which the chart shades. The distance is played as in a cell."""
+    dead: (from, to) in the same shares, which the chart shades. The distance is played as in a cell."""
     name: str
     title: str
     about: str

@@ -81,7 +81,7 @@ class Peer:
         return path.read_text(encoding="utf-8")
 
 
-NO_RECYCLING = "has no limit of queries on a connection of its own"
+NO_RECYCLING = "has no limit of queries on a connection"
 
 
 def all_peers():

@@ -278,5 +278,5 @@ def series_chart(one, of_servers, known):
     seconds = one.seconds / 4 if known["quick"] else one.seconds
     dead = tuple(share * seconds for share in one.dead) if one.dead else None
     return charts.over_time(one.title, f"{one.about} {one.rate} queries a second to each of them, side "
-                            "by side, each for a name of its own; without an answer after 3 s it is lost.",
+                            "by side, each for its own name; without an answer after 3 s it is lost.",
                             max(seconds, last), panels, dead, footer(known)[:2])

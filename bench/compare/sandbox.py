@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The place of the servers: a network namespace with nothing but loopback (and the cable), on CPUs of their own.
+"""The place of the servers: a network namespace with nothing but loopback (and the cable), on their own CPUs.
 
 A server that asks for more than its upstream (root servers, update services) finds no route, and the kernel
 counts the attempts."""
@@ -37,7 +37,7 @@ def bring_up_loopback():
 
 
 def add_network(address, netmask):
-    """Makes every address of that network one of this machine's. Only for a namespace of our own. False: it failed."""
+    """Makes every address of that network one of this machine's. Only for our own namespace. False: it failed."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             for call, ip in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, netmask)):
@@ -66,7 +66,7 @@ def widen_limits():
 
 
 def enter_namespace():
-    """Returns True once this process, and all processes that it starts, see only a loopback of their own."""
+    """Returns True once this process, and all processes that it starts, see only their own loopback."""
     uid, gid = os.getuid(), os.getgid()
     try:
         if LIBC.unshare(CLONE_NEWNET) != 0:
@@ -169,5 +169,5 @@ def cpus(wanted_server, wanted_load, wanted_upstream):
         if cpu not in free:
             raise SystemExit(f"compare: there is no CPU {cpu} for this process")
     if server in (load, upstream):
-        raise SystemExit("compare: the servers need a CPU of their own")
+        raise SystemExit("compare: the servers need their own CPU")
     return server, load, upstream

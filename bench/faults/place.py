@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The place of one system during one fault: two network namespaces of its own, joined by a link.
+"""The place of one system during one fault: two separate network namespaces, joined by a link.
 
 The near one holds the resolver and its client. The far one holds the upstream, behind a cable (a TUN device with
 delay and loss), and acts as the router in the middle: nftables in its forward hook plays firewalls and broken
@@ -20,7 +20,7 @@ MTU = 1500
 ROUND_TRIP_MS = 10
 NEAR, NEAR_MOVED, ROUTER = "10.9.0.1", "10.9.0.2", "10.9.0.254"
 FAR_NET = "198.18.0.0/15"
-# The second upstream is behind a cable of its own, so that it has an address of its own.
+# The second upstream is behind its own cable, so that it has its own address.
 HERE, THERE = (cable.HERE, "198.18.1.1"), (cable.THERE, "198.18.1.2")
 AUTH_NAME = "upstream.test"
 

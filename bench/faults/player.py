@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Plays one fault to one system, in a process of its own: place, server, steady load, fault, points."""
+"""Plays one fault to one system, in its own process: place, server, steady load, fault, points."""
 
 import dataclasses
 import os

@@ -48,7 +48,7 @@ class Step:
 @dataclass(frozen=True)
 class Row:
     """since: `begin` if a path to the upstream exists all the time, so that answers could become normal from then
-    on; else `end`. steps: events besides begin and end. lasts_s: None means as long as all others."""
+    on; else `end`. steps: events between begin and end. lasts_s: None means as long as all others."""
     name: str
     title: str
     since: str
@@ -77,7 +77,7 @@ def row(name, title, since, begin_and_end, **more):
 
 
 def moved_theirs():
-    """Silence for a while; then a host that knows no connection has the address."""
+    """Silence for a while; then a host without any connection has the address."""
     return ((nft(rules("drop")), nft(PASS_ALL, MOVE_TAKES_S), nft(new_flows_only(RESET, DROP), MOVE_TAKES_S)),
             (nft(PASS_ALL),))
 

@@ -14,7 +14,7 @@ import place  # noqa: E402
 import programs  # noqa: E402
 
 OURS = "nailup"
-PORT = 5300  # of the server, in a namespace of its own
+PORT = 5300  # of the server, in its own namespace
 
 
 @dataclass(frozen=True)

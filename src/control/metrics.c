@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Sums the figures. Their format is up to the caller. */
+/* Sums the figures. The caller chooses their format. */
 
 #include "control/metrics.h"
 

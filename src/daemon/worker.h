@@ -89,7 +89,7 @@ void workers_switch(struct workers *workers, struct generation *next,
  * before. Changes that a worker has not seen yet are merged into the gravest one. */
 void workers_network_changed(struct workers *workers, enum network_change change);
 
-/* The workers take no new queries and answer those that wait, for at most WORKER_DRAIN_US.
+/* The workers take no new queries and answer the queries that wait, for at most WORKER_DRAIN_US.
  * on_all_ended comes when the last worker has ended. May be called once. */
 void workers_drain(struct workers *workers);
 

@@ -19,7 +19,7 @@ enum {
     UNBOUND_FILES_MAX = 1000,
     UNBOUND_DEPTH_MAX = 16, /* levels of included files */
     UNBOUND_ARGS_MAX = 3,
-    UNBOUND_STATEMENTS_MAX = 200000, /* apart from those that are only counted */
+    UNBOUND_STATEMENTS_MAX = 200000, /* except the ones that are only counted */
     UNBOUND_PATH_MAX = 1024,
     UNBOUND_BRACES_MAX = 8, /* in one pattern: each may double the number of matches */
 };

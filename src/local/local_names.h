@@ -75,7 +75,7 @@ bool local_names_has(const struct local_names *names, struct name name);
 bool local_names_block_aliases(const struct local_names *names);
 
 /* Returns whether a block list denies or redirects the target (lower case) of an alias. Then
- * *result is the list's answer, but for the QNAME. It borrows from the QNAME and the table. */
+ * *result is the list's answer, except for the QNAME. It borrows from the QNAME and the table. */
 bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result);
 

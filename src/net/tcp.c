@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * TCP connections (tcp.h) on non-blocking sockets of our own. The owner handles deadlines, framing
+ * TCP connections (tcp.h) on our own non-blocking sockets. The owner handles deadlines, framing
  * and the time of writes.
  *
  * Invariant: the loop watches a socket from the dial or tcp_start() until it fails or closes. Each

@@ -5,8 +5,9 @@
 
 /*
  * Counts how many tasks ask each zone at once, for all clients. A zone with dead servers, or one
- * that drowns in random names ("water torture"), must not take the room of all others. A secret
- * hash tells zones apart; two in one place share a bound. Pure except for the seed; one thread.
+ * that drowns in random names ("water torture"), must not take the room of the other zones. A
+ * secret hash tells zones apart; two in one place share a bound. Pure except for the seed; one
+ * thread.
  */
 
 #include <stdbool.h>

@@ -160,7 +160,7 @@ struct tasks {
     struct list finished;    /* waiting for delivery */
     struct turn_end deliver; /* where no caller up the stack delivers */
     bool delivering;
-    bool closing; /* nothing starts any more */
+    bool closing; /* nothing new starts */
 
     struct compose_space scrubbed; /* the answer that came last */
     struct compose_space judged;   /* the answer whose verdict came last, after a wait */

@@ -19,7 +19,7 @@
 enum {
     TRACE_STEPS_MAX = 512,
     TRACE_NAME_BYTES = 32 * 1024, /* of all names of one trace; later ones are left out */
-    TRACES_MAX = 8, /* of one worker at a time, including those that only tasks hold */
+    TRACES_MAX = 8, /* of one worker at a time, including the traces that only tasks hold */
 };
 
 enum trace_kind {

@@ -98,7 +98,7 @@ enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
         if (!read_secret(&line, out->list[out->count]))
             return cookie_secrets_complain(
                 out, &line,
-                "a secret is 32 hexadecimal digits on a line of its own, as `openssl "
+                "a secret is 32 hexadecimal digits on its own line, as `openssl "
                 "rand -hex 16` prints",
                 why);
         out->count++;

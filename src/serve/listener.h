@@ -56,8 +56,8 @@ void listener_end(struct listener *listener, void (*on_idle)(void *context), voi
 /*
  * Drains the address: the daemon stops. Sessions are finished as session_finish_all() says. A
  * socket that others share is left to them at once, and new clients wait there for the next daemon.
- * A socket of our own serves as before until listener_stop(), and each answer tells stream clients
- * to leave. on_idle is called as above, also within this call. May follow listener_end().
+ * A socket that nailupd opened serves as before until listener_stop(), and each answer tells stream
+ * clients to leave. on_idle is called as above, also within this call. May follow listener_end().
  */
 void listener_drain(struct listener *listener, void (*on_idle)(void *context), void *context);
 

@@ -15,7 +15,7 @@ struct reply;
 enum tell_end {
     TELL_AT_HAND, /* an answer from the cache or local data */
     TELL_WAITED,  /* an answer of the resolver */
-    TELL_REFUSED, /* an error of our own */
+    TELL_REFUSED, /* an error without an answer of the resolver */
     TELL_LIMITED, /* an error, or no answer, because of a limit */
 };
 

@@ -331,9 +331,9 @@ static enum err trust_bundle(SSL_CTX *ctx, struct pem authorities, char why[TLS_
  *
  * Systems keep their authorities in one file, in a folder with one file each (named by a hash of
  * its subject), or in both. OpenSSL 3.0 takes 50 ms and 760 KiB to read the one file (144
- * authorities) for each worker and kind of upstream. In a folder it reads only those that some
- * chain ends at, once. So we prefer a folder that holds all of them. A folder with a few files
- * holds authorities that the operator added to the system's file. */
+ * authorities) for each worker and kind of upstream. In a folder it reads only the certificates
+ * that some chain ends at, once. So we prefer a folder that holds all of them. A folder with a few
+ * files holds authorities that the operator added to the system's file. */
 
 enum { HASH_DIGITS = 8, AUTHORITIES_MIN = 32 };
 

@@ -33,8 +33,8 @@ struct tls_pins {
 
 /* How an upstream proves its identity, and the settings of its connections. With a name, the
  * certificate must be valid and issued for that name. With pins, its key must match one of them.
- * With a name and pins, both rules apply. With neither, the certificate must be valid and issued
- * for the address. Without a name, pins alone decide: the certificate may be self-signed or
+ * With a name and pins, both rules apply. Without name and pins, the certificate must be valid and
+ * issued for the address. Without a name, pins alone decide: the certificate may be self-signed or
  * expired. Details: tls/tls_verify.h. */
 struct tls_peer_options {
     enum tls_profile profile;

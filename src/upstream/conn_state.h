@@ -4,8 +4,8 @@
 #define NAILUP_UPSTREAM_CONN_STATE_H
 
 /*
- * The states of a connection to an upstream, and the ways in which it may end. The names are those
- * that `nailupctl connections`, the metrics and the manuals show.
+ * The states of a connection to an upstream, and the ways in which it may end. The names are the
+ * ones that `nailupctl connections`, the metrics and the manuals show.
  *
  *   parked --> dialing --> (securing) --> ready --> draining --> closed
  *     ^ |         |                         |                      ^

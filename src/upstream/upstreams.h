@@ -235,8 +235,8 @@ struct upstreams_walk {
     size_t place;                /* upstreams looked at so far */
     size_t steps;                /* steps between upstreams so far: the cost of the walk */
     const struct prefix *prefix; /* shows only upstreams in it; NULL: all */
-    /* A discovered upstream that is neither configured, nailed nor connected is shown only if it is
-     * among the first upstreams of this number. */
+    /* A discovered upstream that is not configured, not nailed and not connected is shown only if
+     * it is among the first upstreams of this number. */
     size_t discovered_below;
     size_t left_out; /* adds the upstreams that this leaves out */
 };
@@ -245,8 +245,8 @@ bool upstreams_some_conns(struct upstreams *upstreams, struct upstreams_walk *wa
 bool upstreams_some(struct upstreams *upstreams, struct upstreams_walk *walk, size_t most,
                     void (*see)(void *context, const struct upstream_view *view), void *context);
 
-/* Like upstreams_each() for at most `most` upstreams, without discovered ones that are neither
- * configured nor nailed. Returns the number of upstreams that qualify. */
+/* Like upstreams_each() for at most `most` upstreams, without discovered ones that are not
+ * configured and not nailed. Returns the number of upstreams that qualify. */
 size_t upstreams_first(struct upstreams *upstreams, size_t most,
                        void (*see)(void *context, const struct upstream_view *view), void *context);
 

@@ -42,7 +42,7 @@ struct denial {
 enum denial_result {
     DENIAL_UNPROVEN,
     DENIAL_PROVEN,
-    DENIAL_OPT_OUT,    /* proven but for an opt-out span: an insecure zone may be there */
+    DENIAL_OPT_OUT,    /* proven except for an opt-out span: an insecure zone may be there */
     DENIAL_ITERATIONS, /* more iterations than DENIAL_ITERATIONS_MAX: the answer is insecure */
     DENIAL_SPENT,      /* the units do not suffice */
 };

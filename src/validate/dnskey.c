@@ -11,7 +11,7 @@
 
 enum { FIELDS = 4 }; /* bytes before the key and before the digest */
 
-/* RFC 4034 appendix B. Algorithm 1 has a rule of its own and is not supported. */
+/* RFC 4034 appendix B. Algorithm 1 has its own rule and is not supported. */
 static uint16_t key_tag(struct span rdata)
 {
     uint32_t sum = 0;

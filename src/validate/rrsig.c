@@ -32,7 +32,7 @@ bool rrsig_read(struct rrsig *out, struct span rdata)
     return true;
 }
 
-/* Returns the labels that an RRSIG counts: neither the root nor a leading asterisk (RFC 4034
+/* Returns the labels that an RRSIG counts, without the root and a leading asterisk (RFC 4034
  * section 3.1.3). */
 static unsigned signed_labels(struct name owner)
 {

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Fixtures for tests against other DNS servers: the eight servers, and the fixtures of tests/system.
 
-The whole run enters a network namespace of its own before anything starts, so the servers have the well-known ports of
-addresses of their own, and nothing here reaches any other machine. `--real` asks for the full form of each test."""
+The whole run enters its own network namespace before anything starts, so the servers have the well-known ports of
+their own addresses, and nothing here reaches any other machine. `--real` asks for the full form of each test."""
 
 import importlib.util
 import pathlib

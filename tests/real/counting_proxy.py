@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A proxy between the daemon and the servers that counts the DNS messages of each connection.
 
-Over TLS it ends the daemon's connection and makes one of its own to the server. Each message leaves it in a record of its
-own, because some servers stall on records with several: this counts messages, test_bursts.py looks at records."""
+Over TLS it ends the daemon's connection and opens another one to the server. Each message leaves it in its own record,
+because some servers stall on records with several: this counts messages, test_bursts.py looks at records."""
 
 import asyncio
 import ssl

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The eight servers from Debian's packages, one row of ROWS for each, with their own defaults for everything that
-concerns connections. Each has an address of its own, and answers plain DNS at port 53 and DNS over TLS at port
+concerns connections. Each has its own address, and answers plain DNS at port 53 and DNS over TLS at port
 853.
 
 A server that speaks no TLS has haproxy or stunnel in front of it. The four resolvers ask an NSD behind them.
@@ -100,7 +100,7 @@ class RealServer(Server):
             fronts.append(start_front(self.speaks_tls, values))
 
     def start(self):
-        """In a group of processes of its own, because some servers are several."""
+        """In its own group of processes, because some servers are several."""
         self.process = subprocess.Popen(self.command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=subprocess.STDOUT, start_new_session=True,
                                         preexec_fn=sandbox.die_with_parent)

@@ -22,7 +22,7 @@ TIMES, SPARE_S = 2, 0.002
 
 
 class DirectStream:
-    """A client that asks a server directly, with each message in a TLS record of its own."""
+    """A client that asks a server directly, with each message in its own TLS record."""
 
     def __init__(self, server, transport):
         ip, port = server.address(transport).split("@")

@@ -161,7 +161,8 @@ static void deny(struct answering *work, uint16_t rcode)
     put_rrset(work, SECTION_AUTHORITY, work->zone->apex, work->zone->apex, RRTYPE_SOA);
 }
 
-/* Finds the owner of the name's records: the name itself, or a wildcard. False: it has neither. */
+/* Finds the owner of the name's records: the name itself, or a wildcard. False: it has none of the
+ * two. */
 static bool find_source(const struct script_zone *zone, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *source)
 {

@@ -141,7 +141,7 @@ def state(folder, named):
 
 
 def refused(daemon, pages, examples):
-    """Examples that the daemon does not take, or not any more once it printed them."""
+    """Examples that the daemon does not accept, or does not accept again after it printed them."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as shown:
         examples = [*examples, *page_examples(pages, Path(shown))]
         yield from refused_copies(daemon, prepared(examples, Path(folder)))

@@ -27,6 +27,9 @@ PHRASES = [re.compile(words, re.IGNORECASE) for words in (
     r"\bstands? (in|at|for|behind|before|still|there|alone|together)\b", r"\blies in\b", r"\blies at\b",
     r"\bthat of before\b", r"\bbut those\b", r"\bto who\b", r"\bby who\b", r"\bfor who\b", r"\bwith who\b",
     r"\bof who\b", r"\bthis one's\b", r"\bby the way of\b", r"\bin a circle\b", r"\bas it was planned\b",
+    r"\bneither\b", r"\bnor\b", r"\banew\b", r"\bany more\b", r"\ball the same\b", r"\bfor good\b", r"\bbut for\b",
+    r"\bthereby\b", r"\bas such\b", r"\bthose (who|that|which)\b", r"\bis up to (?!\d)", r"\bknows no\b",
+    r"\bof all others the\b", r"\b(an?|one|two) [\w -]{1,30} of (its|their|our) own\b",
     r"\bthere is none\b", r"\bits time is over\b", r"\bpast its end\b", r"\bparts? of (a|the) names?\b",
 )]
 COMMENT_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -71,7 +71,7 @@ def stamps(root, names, program):
 
 
 def run_tidy(program, root, build):
-    """Checks the files that the build compiles, except those that passed in the present form before."""
+    """Checks the files that the build compiles, except the files that passed before and are unchanged."""
     commands = json.loads((build / "compile_commands.json").read_text())
     compiled = {command["file"] for command in commands}
     names = [name for name in sources(root, ".c") if str(root / name) in compiled]

@@ -10,7 +10,7 @@ with one wrong answer, with more than --unexcused failures, when the resolver en
 Usage: tests/soak/recursion.py [--resolver unbound|named|nailupd --build BUILD] [--minutes 60] [--seed N]
        tests/soak/recursion.py --resolver IP@PORT --start COMMAND
            COMMAND is started in the namespace of the hierarchy, where port 53 has the authoritative servers; {hints}
-           and {folder} in it are the path of the root hints and of a folder of its own
+           and {folder} in it are the path of the root hints and of its own folder
 """
 
 import argparse
@@ -274,7 +274,7 @@ def main():
     if args.resolver == "nailupd" and not args.build:
         parser.error("nailupd needs --build")
     if "@" in args.resolver and not args.start:
-        parser.error("a resolver at IP@PORT needs --start, as the hierarchy is in a network namespace of its own")
+        parser.error("a resolver at IP@PORT needs --start, as the hierarchy is in its own network namespace")
     print(f"seed {args.seed}")
     with tempfile.TemporaryDirectory(prefix="nailup-soak.") as folder, contextlib.ExitStack() as stack:
         try:

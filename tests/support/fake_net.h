@@ -74,7 +74,7 @@ struct fake_net_counts fake_net_counts(const struct fake_net *net);
 /* Sockets that the code under test holds: 0 after its clean-up. */
 size_t fake_net_open_sockets(const struct fake_net *net);
 
-/* ------------------------------------------------------------------ faults of our own machine */
+/* ------------------------------------------------------------------ faults of the local machine */
 
 /* The next count calls of tcp_dial() and udp_query_open() return why. */
 void fake_net_fail_opens(struct fake_net *net, unsigned count, enum err why);
@@ -91,7 +91,7 @@ void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum 
  * ones. */
 void fake_net_lose_address(struct fake_net *net);
 
-/* Open listening sockets of the whole program, also those that a loop has taken. */
+/* Open listening sockets of the whole program, also the ones that a loop has taken. */
 size_t fake_listen_sockets(void);
 
 /* Opens a socket for udp_server_open() or acceptor_open(). */

@@ -72,7 +72,7 @@ struct fake_tls_manner {
 
 enum fake_tls_alpn {
     FAKE_ALPN_DOT,    /* chooses "dot" if offered, else no protocol */
-    FAKE_ALPN_NONE,   /* knows no ALPN */
+    FAKE_ALPN_NONE,   /* does not understand ALPN */
     FAKE_ALPN_OTHER,  /* chooses "h2", even if not offered */
     FAKE_ALPN_REFUSE, /* alert no_application_protocol */
 };

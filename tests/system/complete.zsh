@@ -3,7 +3,7 @@
 #
 # What zsh offers for lines:  zsh -f complete.zsh FOLDER LINE...
 # A match a line, and a line "--" behind those of each LINE.
-# The completion system wants an interactive shell, so one runs on a terminal of its own; its compadd
+# The completion system wants an interactive shell, so one runs on its own terminal; its compadd
 # tells the matches instead of adding them, between two marks.
 zmodload zsh/zpty
 zpty inner zsh -f -i

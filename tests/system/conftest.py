@@ -8,7 +8,7 @@
         assert daemon.connections()[0]["state"] == "ready"
 
 The environment variable NAILUP_BUILD names the build directory; without it the newest below build/ counts. Every
-server gets a free port of a loopback address of its own, so tests may run side by side. At the end of its test
+server gets a free port of a loopback address that no other server has, so tests may run side by side. At the end of its test
 every daemon gets SIGTERM, must exit with 0, and must not have printed anything from a sanitizer or MUST()."""
 
 import json

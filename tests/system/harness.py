@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A harness like those of other projects (for example Deckard): user and network namespaces with uid 0 alone,
-authoritative servers of its own on port 53 of many addresses, and the daemon in a folder of its own with only
+its own authoritative servers on port 53 of many addresses, and the daemon in its own folder with only
 relative paths.
 
     @alone

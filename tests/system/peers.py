@@ -78,7 +78,7 @@ def pin_of(certificate):
 
 
 class Server:
-    """A server in the foreground, in a folder of its own. Ready once it answers over UDP. With an authority it also
+    """A server in the foreground, in its own folder. Ready once it answers over UDP. With an authority it also
     serves TLS: servers then has the TLS addresses, and ip and port that of plain text."""
 
     def __init__(self, folder, address, *command, over_tls=None, authority=None):
@@ -341,7 +341,7 @@ class Stream:
 
 
 class Listener:
-    """Serves each TCP connection on a thread of its own, and keeps datagrams to the same port."""
+    """Serves each TCP connection on its own thread, and keeps datagrams to the same port."""
 
     def __init__(self, ip=None):
         self.ip, self.listening_port = free_address(ip)

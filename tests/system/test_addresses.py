@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Addresses that are more than a number: link-local ones with their zone, and addresses that appear later.
 
-Each test has a network namespace of its own with a cable (veth) from va to vb.
+Each test has its own network namespace with a cable (veth) from va to vb.
 """
 import os
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """nailup-bench cable: is there a distance, for datagrams, connections and errors, and is every packet accounted
-for? Each test runs in a network namespace of its own, in a process of its own; there its addresses are on no
+for? Each test runs in its own network namespace, in its own process; there its addresses are on no
 network. The tests assert the shortest delay, never the longest."""
 
 import json

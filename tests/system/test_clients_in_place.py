@@ -37,7 +37,7 @@ def full_rcode(answer):
 
 
 def flood(daemon, count, source=FLOODER, make=lambda i: query("flood.example", i)):
-    """Returns the answers. Each query has a port of its own."""
+    """Returns the answers. Each query has its own port."""
     answers = []
     for i in range(count):
         answer = udp_ask(daemon, make(i), timeout=0.05, source=source)

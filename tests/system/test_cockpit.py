@@ -364,7 +364,7 @@ ENTER, LEAVE = b"\x1b[?1049h\x1b[?25l", b"\x1b[?25h\x1b[?1049l"
 
 
 class Terminal:
-    """nailupctl on a terminal of its own."""
+    """nailupctl on its own terminal."""
 
     def __init__(self, daemon, *words, lines=24, columns=80):
         self.output = b""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Clients that flood streams: with garbage, half queries, answers that they never read, and sudden ends. An honest
-client is served meanwhile, and neither the daemon nor the kernel keeps anything of theirs."""
+client is served meanwhile, and the daemon and the kernel keep nothing of the flood."""
 
 import random
 import socket

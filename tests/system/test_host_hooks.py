@@ -31,7 +31,7 @@ case "$* " in *" ${{REFUSED-none}} "*) echo "$REFUSED is refused" >&2; exit 1 ;;
 
 
 class Host:
-    """Runs hooks with a nailupctl of its own, or with that of a daemon."""
+    """Runs hooks with its own nailupctl, or with that of a daemon."""
 
     def __init__(self, folder, ctl):
         self.folder, self.ctl, self.log, self.logged = folder, ctl, folder / "log", folder / "logged"

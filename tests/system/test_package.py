@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The Debian package: made from a release build by cpack, checked by lintian, and taken through its life in a copy
-of this system's root (an overlay that goes away with the test), with a network of its own. NAILUP_RELEASE names
+of this system's root (an overlay that goes away with the test), with its own network. NAILUP_RELEASE names
 the build directory. Without it the build under test counts, or build/release if that one has sanitizers."""
 
 import os
@@ -210,7 +210,7 @@ def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, 
     assert everything.count("== exit 0\n") == 3, everything
 
 
-# A systemd of its own. It may change nothing in the kernel: no modules, clock or settings.
+# Its own systemd. It may change nothing in the kernel: no modules, clock or settings.
 BOOT = COPY_OF_ROOT + r"""
 mount -t tmpfs -o mode=755 none "$root/dev"
 for device in null zero full random urandom tty; do

@@ -13,7 +13,7 @@ SYSCTL = pathlib.Path("/proc/sys/net/ipv4")
 
 
 def ports_of(harness, server, outgoing=()):
-    """The source ports of QUERIES queries, each for a name of its own."""
+    """The source ports of QUERIES queries, each for its own name."""
     harness.serve(server, {".": "* 60 A 192.0.2.1\n" + "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(QUERIES))})
     daemon = harness.start({"server": {"outgoing": list(outgoing)},
                             "forward-zones": [{"name": ".", "upstreams": [server]}],

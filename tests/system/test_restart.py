@@ -53,7 +53,7 @@ class Activated:
             self.sockets.append(socket.create_server((ip, int(port)), backlog=1024))
 
     def start(self):
-        """Starts one more daemon, with a control socket of its own."""
+        """Starts one more daemon, with its own control socket."""
         number = len(self.daemons)
         config = self.config | {"control": {"socket": str(self.folder / f"control-{number}")}}
         path = self.folder / f"nailup-{number}.yaml"
@@ -273,7 +273,7 @@ def test_stream_clients_lose_nothing_over_restarts(activated, responder, tmp_pat
         assert one.again <= RESTARTS // 2 * 20 and one.resets == 0, (one.again, one.resets)
 
 
-# ---- sockets of its own ----
+# ---- its own sockets ----
 
 
 def test_queries_that_have_come_are_answered_before_a_daemon_ends(nailupd, responder):

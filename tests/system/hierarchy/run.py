@@ -5,7 +5,7 @@
     with Place() as place, Hierarchy(folder, place) as tree, Unbound(tree) as unbound:
         answers = tree.ask(unbound.address, [("www.good.one.", "A")])
 
-All of it is in a network namespace with port 53 and IPv6 addresses of its own; nothing is left behind. Raises
+All of it is in a network namespace with its own port 53 and IPv6 addresses; nothing is left behind. Raises
 CannotRun with the reason where a namespace or a program is missing."""
 
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The part of the wire format (RFC 1035) that the hierarchy needs, between bytes and canonical text: names end with
-a dot, are in lower case and have no escapes; data is as in a zone file. Types without a form of their own follow
+a dot, are in lower case and have no escapes; data is as in a zone file. Types without a special form follow
 RFC 3597."""
 
 import socket

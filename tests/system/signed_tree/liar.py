@@ -4,7 +4,7 @@
 
     python3 -m signed_tree.liar RECORDS PORT
 
-RECORDS is the file of build.py. Each zone with a `lie` has an address of its own. The program says "ready" when it
+RECORDS is the file of build.py. Each zone with a `lie` has its own address. The program says "ready" when it
 listens, and ends with its input."""
 
 import asyncio

@@ -423,7 +423,7 @@ static void test_unusable_files_of_secrets_are_reported(void **state)
     memset(large, '\n', COOKIE_SECRETS_FILE_MAX + 1);
     char *large_path = tls_certs_file(large);
     assert_int_equal(chmod(open, 0604), 0);
-    expect_secrets_error(bad, "2:3: a secret is 32 hexadecimal digits on a line of its own, as "
+    expect_secrets_error(bad, "2:3: a secret is 32 hexadecimal digits on its own line, as "
                               "`openssl rand -hex 16` prints");
     expect_secrets_error(empty, "1:1: there is no secret; `openssl rand -hex 16` prints one");
     expect_secrets_error(open, " other users may read or write it; set its mode to 0640 or 0600");

@@ -393,7 +393,7 @@ static void test_no_client_joins_a_local_alias_after_a_reload(void **state)
     RELOAD(".", "example");
     local_names_free(first);
     assert_false(find("out.lan", &found));
-    client_ask(&after, "out.lan", 0); /* not local any more */
+    client_ask(&after, "out.lan", 0); /* no longer local */
     assert_int_equal(asked_of(1), 1000);
     answer(0, 0, WWW_A);
     assert_string_equal(before.text, "an out.lan. 60 CNAME www.example.\n" WWW_TEXT);

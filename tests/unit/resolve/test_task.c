@@ -141,7 +141,7 @@ static void test_a_failure_at_once_is_delivered_at_the_end_of_the_turn(void **st
     assert_int_equal(rcode, RCODE_SERVFAIL);
 }
 
-/* ---- asking anew ---- */
+/* ---- asking again ---- */
 
 static void ask_twice(const struct strategy_view *view, const struct event *event,
                       struct steps *out)

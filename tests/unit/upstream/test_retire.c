@@ -49,7 +49,7 @@ static void answer_slowly(void *owner, const struct fake_ask *ask, struct fake_a
     answer->delay_us = *(uint64_t *)owner;
 }
 
-/* ---- those that stay ---- */
+/* ---- upstreams that stay ---- */
 
 static void test_retire_keeps_an_upstream_of_both_configurations_as_it_is(void **state)
 {
@@ -136,7 +136,7 @@ static void test_retire_keeps_discovered_upstreams_with_the_same_options(void **
     world_close(&world);
 }
 
-/* ---- those that go ---- */
+/* ---- upstreams that go ---- */
 
 static void test_retire_a_changed_option_dials_again_while_the_former_drains(void **state)
 {

@@ -104,7 +104,7 @@ static void test_tls_opportunistic_without_tls_and_udp_goes_by_tcp(void **state)
         }
         assert_int_equal(fake_peer_tcp_queries(s.plain), 50);
         assert_int_equal(
-            s.f.world.stats.upstream_cold_queries, /* including those that waited for TCP */
+            s.f.world.stats.upstream_cold_queries, /* including the queries that waited for TCP */
             s.f.world.stats.upstream_fallbacks_dialing);
         assert_int_equal(peer_dials(s.plain), 1);
         assert_int_equal(fake_net_counts(s.f.world.net).udp_queries, 0);
@@ -279,7 +279,7 @@ static void test_tls_opportunistic_with_plain_text_refused_waits_for_tls(void **
         fixture_open_server(&f, NULL);
         fake_server_set_accept_delay(fake_peer_server(f.peer), 50 * MS);
         fixture_dial(&f, &options);
-        for (int i = 0; i < 3; i++) { /* including those that find the sibling resting */
+        for (int i = 0; i < 3; i++) { /* including the queries that find the sibling resting */
             ask(&askers[i], &f.world, "www.example", f.upstream);
             fake_loop_advance(f.world.loop, 10 * MS);
         }

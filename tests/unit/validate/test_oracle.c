@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * ldns as the oracle: it signs random RRsets with every algorithm. The message that carries them
- * has other case, another order, duplicates, wildcard owners and compression. Our signed bytes must
- * be those of ldns, and our verdicts too, on honest RRsets and on those that were changed.
+ * has other case, another order, duplicates, wildcard owners and compression. Our signed bytes and
+ * our verdicts must be those of ldns, on honest and on changed RRsets.
  */
 #include "unit/dns/sample.h"
 

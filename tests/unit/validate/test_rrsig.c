@@ -194,7 +194,7 @@ static void test_an_end_before_the_beginning_is_a_fault(void **state)
     sig.inception = NOW;
     sig.expiration = NOW - 1;
     assert_int_equal(check_at(&sig, NOW), RRSIG_ENDS_BEFORE_IT_BEGINS);
-    sig.expiration = NOW + 0x80000000u; /* RFC 1982: neither is before the other */
+    sig.expiration = NOW + 0x80000000u; /* RFC 1982: no order is defined for these two */
     assert_int_equal(check_at(&sig, NOW), RRSIG_ENDS_BEFORE_IT_BEGINS);
     sig.expiration = NOW;
     assert_int_equal(check_at(&sig, NOW), RRSIG_USABLE);
