@@ -55,7 +55,7 @@ enum err cpu_watch_start(struct cpu_watch *watch, int cpu)
     if (cpu < 0 || cpu >= CPU_SETSIZE || pthread_attr_init(&attributes) != 0)
         return ERR_INVALID;
     CPU_ZERO(&only);
-    CPU_SET(cpu, &only);
+    CPU_SET((size_t)cpu, &only);
     *watch = (struct cpu_watch){.started_ns = clock_now_ns()};
     bool runs = pthread_attr_setaffinity_np(&attributes, sizeof(only), &only) == 0 &&
                 pthread_create(&watch->thread, &attributes, cpu_watch_run, watch) == 0;

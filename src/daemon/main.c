@@ -23,6 +23,7 @@
 #include "import/import_unbound.h"
 #include "nailup/version.h"
 #include "tap/dnstap.h"
+#include "validate/algorithm.h"
 
 static const char default_file[] = "/etc/nailup/nailup.yaml";
 
@@ -186,6 +187,7 @@ static int serve(struct config **config, const char *file)
     signals_block();
     raise_file_limit();
     file_table_enlarge();
+    algorithm_probe();
     return supervisor_run(config, file);
 }
 

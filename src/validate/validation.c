@@ -425,24 +425,23 @@ static enum progress verify_with(struct call *call, const struct rrsig *sig,
 {
     struct validation_space *space = call->view->space;
     struct validation *v = call->v;
-    unsigned cost = algorithm_cost(key->algorithm, key->key.len);
-    if (*call->view->units_left < cost)
-        return end_bogus(call, FAULT_COST);
     size_t len = canonical_write(space->signed_bytes, sizeof(space->signed_bytes), &space->sets,
                                  target_set(call), sig);
     if (!len)
         return end_bogus(call, FAULT_SIZE);
-    *call->view->units_left -= cost;
-    v->charged = cost;
-    v->state = STATE_VERIFYING;
-    call->out->kind = VALIDATION_VERIFY;
-    call->out->zone = name_suffix(target_name(call), v->zone_labels);
     call->out->job = (struct verify_job){
         .algorithm = key->algorithm,
         .key = key->key,
         .data = span_of(space->signed_bytes, len),
         .signature = sig->signature,
     };
+    v->charged = verify_cost(&call->out->job);
+    if (*call->view->units_left < v->charged)
+        return end_bogus(call, FAULT_COST);
+    *call->view->units_left -= v->charged;
+    v->state = STATE_VERIFYING;
+    call->out->kind = VALIDATION_VERIFY;
+    call->out->zone = name_suffix(target_name(call), v->zone_labels);
     return PROGRESS_STEP;
 }
 
