@@ -19,6 +19,18 @@ void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8
         ttl_age(out, answer->ttl_offsets, ttls, age_s, ANSWER_TTL_FLOOR_S);
 }
 
+const char *security_name(uint8_t security)
+{
+    static const char *const names[] = {
+        [SECURITY_UNCHECKED] = "",
+        [SECURITY_INSECURE] = "insecure",
+        [SECURITY_SECURE] = "secure",
+        [SECURITY_BOGUS] = "bogus",
+    };
+    MUST(security < ARRAY_LEN(names));
+    return names[security];
+}
+
 const char *answer_kind_name(uint8_t kind)
 {
     static const char *const names[ANSWER_KINDS] = {

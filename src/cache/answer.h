@@ -41,6 +41,9 @@ enum security {
     SECURITY_BOGUS,
 };
 
+/* Returns "insecure", "secure", "bogus", or "" for an unchecked answer. */
+const char *security_name(uint8_t security);
+
 struct answer {
     struct span message;
     const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */

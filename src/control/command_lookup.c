@@ -7,6 +7,7 @@
  * entry.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ struct wanted {
 
 struct cached {
     bool is_there, is_live, may_serve, is_due, is_marked, stale;
-    uint8_t kind;
+    uint8_t kind, security;
+    char text[ANSWER_TEXT_MAX]; /* of a failure */
     uint16_t rcode;
     uint64_t ttl_us, age_us, over_us;
     size_t bytes;
@@ -68,6 +70,8 @@ static void see_cached(struct cache *cache, const struct cache_key *key, uint64_
     out->is_due = answer->is_due;
     out->is_marked = item.is_marked;
     out->kind = answer->kind;
+    out->security = answer->security;
+    snprintf(out->text, sizeof(out->text), "%s", answer->text ? answer->text : "");
     out->rcode = answer->message.data[3] & 0x0f;
     out->ttl_us = out->is_live ? (uint64_t)(answer->ttl_s - age_s) * US_PER_S : 0;
     out->age_us = (uint64_t)age_s * US_PER_S;
@@ -314,6 +318,8 @@ static void put_cached(struct reply *reply, const struct cached *cached, unsigne
     reply_duration(reply, cached->over_us);
     reply_count(reply, cached->bytes);
     reply_text(reply, cached->is_live ? prefetch_of(cached, prefetches) : "no");
+    reply_text(reply, security_name(cached->security));
+    reply_text(reply, cached->text);
     reply_row_end(reply);
 }
 
@@ -325,7 +331,7 @@ static void command_lookup_put_head(struct call *call, const struct wanted *want
     put_outlook(reply, wanted, seen);
     reply_table(reply, "cached_answers",
                 "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
-                "over:duration\tsize:bytes\tprefetch:text");
+                "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tfault:text");
     for (unsigned i = 0; i < VARIANTS; i++) {
         if (seen->cached[i].is_there)
             put_cached(reply, &seen->cached[i], i, cache_prefetches(wanted->cache));

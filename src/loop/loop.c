@@ -30,13 +30,16 @@ enum {
     TURN_END_ROUNDS = 8,
     /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
+    LOAD_PERCENT = 80, /* of the time on the CPU: saturated */
     /* Between two looks at the wall clock: turns under load are shorter. */
     LOOK_US = 250,
 };
 
 struct loop {
-    struct loop_turn turn; /* first */
-    uint64_t looked_at;    /* at the wall clock */
+    struct loop_turn turn;         /* first */
+    uint64_t looked_at;            /* at the wall clock */
+    uint64_t load_at, load_cpu_us; /* of the last measurement of the load */
+    bool is_saturated;
     uv_loop_t uv;
     uv_async_t wakeup;
     struct watch uv_watch;
@@ -68,6 +71,19 @@ int64_t loop_wall_s(struct loop *loop)
 {
     (void)loop;
     return (int64_t)time(NULL);
+}
+
+bool loop_is_saturated(struct loop *loop)
+{
+    struct timespec cpu;
+    uint64_t now = loop_now(loop), passed_us = now - loop->load_at;
+    if (passed_us < LOOP_LOAD_US || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0)
+        return loop->is_saturated;
+    uint64_t cpu_us = (uint64_t)cpu.tv_sec * US_PER_S + (uint64_t)cpu.tv_nsec / 1000;
+    loop->is_saturated = (cpu_us - loop->load_cpu_us) * 100 >= passed_us * LOAD_PERCENT;
+    loop->load_at = now;
+    loop->load_cpu_us = cpu_us;
+    return loop->is_saturated;
 }
 
 struct timers *loop_timers(struct loop *loop)

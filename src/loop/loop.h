@@ -55,6 +55,11 @@ uint64_t loop_clock(struct loop *loop);
  * machines read, never for deadlines. */
 int64_t loop_wall_s(struct loop *loop);
 
+/* Whether the loop's thread had the CPU for most of the time since the last measurement, which is
+ * LOOP_LOAD_US old at least. Only the code that asks pays for it. */
+#define LOOP_LOAD_US (100 * US_PER_MS)
+bool loop_is_saturated(struct loop *loop);
+
 /* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init() and
  * asks with loop_at_turn_end(). However often it asks, the work runs once, at the end of this turn,
  * before the loop waits again. */

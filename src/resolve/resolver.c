@@ -463,7 +463,8 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
     out->has_local =
         tasks->local && local_names_view(tasks->local, question_of(key).name, &out->local);
     out->way = look_here(resolver, key, out);
-    if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now))
+    if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now) &&
+        tasks_may_use(tasks, key, &item.answer))
         out->way = OUTLOOK_CACHE;
 }
 

@@ -100,6 +100,12 @@ static void task_on_wait_over(struct timer *timer)
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
     bool was_following = task->state == TASK_FOLLOWING;
+    if (task->state == TASK_VALIDATING) {
+        resume_validation(task, &(struct validation_event){.kind = VALIDATION_RESUMED});
+        settle(task);
+        finish_deliver(tasks);
+        return;
+    }
     MUST(was_following || task->state == TASK_UNASKED);
     task_ask_stop(task);
     if (was_following)
@@ -503,8 +509,16 @@ static bool hold_message(struct task *task, const struct exchange_answer *from,
     return true;
 }
 
-static void ask_need(struct task *task, const struct validate_need *need)
+/* Lets the validation wait for a question, or for the next turn. */
+static void wait_for(struct task *task, enum validate_result result,
+                     const struct validate_need *need)
 {
+    struct loop *loop = task->tasks->loop;
+    if (result == VALIDATE_PUT_OFF) {
+        STATS_INC(task->tasks->stats, validation_bound_turn);
+        timer_start(loop, &task->wait, loop_now(loop) + 1);
+        return;
+    }
     struct question question = {
         .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
     start_sub(task, &question, TASK_TAG_VALIDATION, false);
@@ -531,12 +545,12 @@ judge_answer(struct task *task, const struct exchange_answer *from, struct task_
         forget_bogus(task);
         return take_answer(task, from, read, task_is_enforced(task) ? &judged : NULL, is_late);
     }
-    bool is_held = result == VALIDATE_NEEDS && hold_message(task, from, now);
-    if (result == VALIDATE_NEEDS && !is_held && !task_is_enforced(task))
+    bool is_held = result != VALIDATE_VERDICT && hold_message(task, from, now);
+    if (result != VALIDATE_VERDICT && !is_held && !task_is_enforced(task))
         return take_answer(task, from, read, NULL, is_late);
     note_answer(task, from, read);
     if (is_held) {
-        ask_need(task, &need);
+        wait_for(task, result, &need);
     } else if (result == VALIDATE_VERDICT) {
         refuse_bogus(task, now, &verdict, &from->source.addr);
     } else {
@@ -572,6 +586,7 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     struct held_message *held = task->held;
     const struct addr *server = &held->from.source.addr;
     task->held = NULL;
+    timer_stop(&task->wait);
     task_move(task, TASK_DECIDING);
     if (verdict)
         task_validate_note(task, verdict, server);
@@ -591,11 +606,12 @@ static void resume_validation(struct task *task, const struct validation_event *
     struct verdict verdict;
     MUST(task->state == TASK_VALIDATING);
     task_read_kind(task, held->from.message, &read);
-    if (task_validate_next(task, &held->validating, held->from.message, &read.response, event,
-                           &need, &verdict) == VALIDATE_NEEDS)
-        ask_need(task, &need);
-    else
+    enum validate_result result = task_validate_next(task, &held->validating, held->from.message,
+                                                     &read.response, event, &need, &verdict);
+    if (result == VALIDATE_VERDICT)
         end_validation(task, &verdict);
+    else
+        wait_for(task, result, &need);
 }
 
 /* ---- events of the exchange ---- */

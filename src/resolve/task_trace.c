@@ -227,18 +227,12 @@ void task_trace_verified(const struct task *task, struct name zone, bool is_righ
 
 void task_trace_verdict(const struct task *task, const struct verdict *verdict)
 {
-    static const char *const words[] = {
-        [SECURITY_UNCHECKED] = "",
-        [SECURITY_INSECURE] = "insecure",
-        [SECURITY_SECURE] = "secure",
-        [SECURITY_BOGUS] = "bogus",
-    };
     struct trace_step *step = task_trace_add(task, TRACE_VERDICT);
     if (!step)
         return;
     trace_set_question(task->trace, step, &task->question);
     step->zone = task_trace_keep(task, (struct name){verdict->zone, verdict->zone_len});
-    step->word = verdict->fault[0] ? verdict->fault : words[verdict->security];
+    step->word = verdict->fault[0] ? verdict->fault : security_name(verdict->security);
     step->ede = verdict->ede;
 }
 

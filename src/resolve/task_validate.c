@@ -178,14 +178,52 @@ static bool step_known(struct task *task, struct validating *validating,
 
 /* ---- verifications ---- */
 
+static bool is_turn_used_up(const struct tasks *tasks)
+{
+    struct validator *validator = tasks->validator;
+    uint64_t now = loop_now(tasks->loop);
+    if (validator->turn_at != now) {
+        validator->turn_at = now;
+        validator->turn_us = 0;
+    }
+    return validator->turn_us >= VERIFY_TURN_US;
+}
+
+/* Whether the signatures of this zone take too much of a busy worker. Zones that the operator
+ * configured, the root and top-level domains may: many names depend on them. */
+static bool is_above_share(const struct task *task, struct name signer)
+{
+    const struct tasks *tasks = task->tasks;
+    const struct zone *zone = task->zone;
+    bool is_configured = zone->group_len > 0 && !name_is_root(zone->name);
+    return name_label_count(signer) > 1 && !is_configured &&
+           signer_load_is_above(&tasks->validator->load, signer, loop_now(tasks->loop)) &&
+           loop_is_saturated(tasks->loop);
+}
+
+static struct verdict above_share(const struct task *task, struct name signer)
+{
+    struct verdict verdict = {.security = SECURITY_BOGUS,
+                              .ede = EDE_OTHER,
+                              .fault = "the signatures of the zone cost too much",
+                              .is_spent = true,
+                              .zone_len = signer.len};
+    memcpy(verdict.zone, signer.wire, signer.len);
+    STATS_INC(task->tasks->stats, validation_bound_signer);
+    return verdict;
+}
+
 static void step_verify(struct task *task, struct validating *validating,
                         const struct validation_view *view, struct validation_step *step)
 {
     struct tasks *tasks = task->tasks;
+    struct validator *validator = tasks->validator;
     uint64_t began_at = loop_clock(tasks->loop);
     struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
-    event.is_right = verify_run(tasks->validator->verifier, &step->job);
+    event.is_right = verify_run(validator->verifier, &step->job);
     uint64_t us = loop_clock(tasks->loop) - began_at;
+    validator->turn_us += us;
+    signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
                  1);
     stats_add_at(tasks->stats, stat_verify_us, (int64_t)us);
@@ -225,10 +263,18 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                 return VALIDATE_NEEDS;
             break;
         case VALIDATION_VERIFY:
+            if (is_above_share(task, step.zone)) {
+                *verdict = above_share(task, step.zone);
+                return VALIDATE_VERDICT;
+            }
+            if (is_turn_used_up(task->tasks))
+                return VALIDATE_PUT_OFF;
             step_verify(task, validating, &view, &step);
             break;
         case VALIDATION_VERDICT:
             *verdict = step.verdict;
+            if (verdict->is_spent)
+                STATS_INC(task->tasks->stats, validation_bound_units);
             return VALIDATE_VERDICT;
         }
     }
@@ -265,8 +311,6 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         [SECURITY_BOGUS] = stat_validations_bogus,
     };
     stats_add_at(task->tasks->stats, results[verdict->security], 1);
-    if (verdict->is_spent)
-        STATS_INC(task->tasks->stats, validation_bound_units);
     if (verdict->security == SECURITY_BOGUS)
         log_bogus(task, verdict, server);
     if (verdict->is_private)

@@ -46,7 +46,12 @@ struct validate_need {
 enum validate_result {
     VALIDATE_VERDICT, /* *verdict is set */
     VALIDATE_NEEDS,   /* *need must be asked: task_validate_event() makes the next event of it */
+    VALIDATE_PUT_OFF, /* this turn of the loop has verified enough: RESUMED is the next event */
 };
+
+/* Verifications in one turn of the loop; another one begins only below this bound. Other clients
+ * wait that long for their hits. */
+#define VERIFY_TURN_US 500
 
 /* Whether a verdict changes the answers of this task. */
 static inline bool task_is_enforced(const struct task *task)

@@ -16,6 +16,8 @@ struct validator *validator_new(void)
     }
     validator->serial = 0;
     validator->private_count = 0;
+    validator->turn_at = validator->turn_us = 0;
+    signer_load_init(&validator->load);
     validator->space.owner = 0;
     return validator;
 }

@@ -14,6 +14,7 @@
 
 #include "cache/answer.h"
 #include "dns/name.h"
+#include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
 
@@ -32,6 +33,8 @@ struct validator {
     struct verifier *verifier;
     uint64_t serial; /* of the last validation */
     struct validating now;
+    uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */
+    struct signer_load load;
     uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of those that the log has named */
     unsigned private_count;
     struct validation_space space;

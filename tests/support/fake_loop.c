@@ -30,6 +30,8 @@ struct loop {
     struct timers timers;
     struct fake_net *net;
     int64_t wall_s; /* at the start */
+    bool is_saturated;
+    uint64_t worked_us; /* fake_loop_work() */
 };
 
 struct loop *loop_new(void)
@@ -78,7 +80,22 @@ uint64_t loop_read_now(struct loop *loop)
 
 uint64_t loop_clock(struct loop *loop)
 {
-    return loop->turn.now_us;
+    return loop->turn.now_us + loop->worked_us;
+}
+
+void fake_loop_work(struct loop *loop, uint64_t us)
+{
+    loop->worked_us += us;
+}
+
+bool loop_is_saturated(struct loop *loop)
+{
+    return loop->is_saturated;
+}
+
+void fake_loop_set_saturated(struct loop *loop, bool is_saturated)
+{
+    loop->is_saturated = is_saturated;
 }
 
 int64_t loop_wall_s(struct loop *loop)
@@ -198,6 +215,7 @@ static void run_hooks(struct loop *loop)
 static void run_turn(struct loop *loop, uint64_t at_us)
 {
     loop->turn.now_us = at_us;
+    loop->worked_us = 0;
     loop->turns++;
     run_events(loop);
     timers_run(&loop->timers, loop->turn.now_us);

@@ -131,6 +131,7 @@ static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_
     build_question(&build, &question);
     struct answer answer = {.message = span_of(bytes, build_finish(&build)),
                             .kind = ANSWER_NXDOMAIN,
+                            .security = SECURITY_SECURE,
                             .ttl_s = ttl_s,
                             .stored_at = loop_now(office->desk.loop)};
     cache_key_init(&key, office->desk.view.cache, &question, flags, 0);
@@ -145,8 +146,10 @@ static void test_lookup_shows_cached_answers_and_leaves_them_unmarked(void **sta
     for (int i = 0; i < 2; i++) {
         const char *reply = ask(office, "lookup\twww.z1.example");
         ASSERT_SAYS(reply, "\tfrom the cache\tNXDOMAIN\t");
-        ASSERT_SAYS(reply, "\nrow\tno\tno\tfresh\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno\n"
-                           "row\tyes\tno\tfresh\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno\n");
+        ASSERT_SAYS(reply, "\nrow\tno\tno\tfresh\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno"
+                           "\tsecure\t\n"
+                           "row\tyes\tno\tfresh\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno"
+                           "\tsecure\t\n");
     }
     for (int i = 0; i < DESK_WORKERS; i++)
         fake_loop_advance(office->desk.workers[i].loop, 70 * 1000000);

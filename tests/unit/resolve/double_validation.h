@@ -18,14 +18,18 @@
 #include "unit/resolve/sample.h"
 
 #include "dns/edns.h"
+#include "support/fake_loop.h"
 #include "validate/anchors.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
+static const char *script_signer; /* of VERIFY; NULL: "example" */
 static bool verify_is_right;
 static unsigned validations_begun, verifications;
+static struct loop *verify_loop; /* whose clock verifications move; NULL: none */
+static uint64_t verify_us;
 static bool is_private_zone;
 static enum anchor_kind anchor_kind; /* of the root */
 static const char *proven_owner;     /* of the authority records that are verified; NULL: all */
@@ -49,6 +53,8 @@ bool verify_run(struct verifier *verifier, const struct verify_job *job)
     assert_non_null(verifier);
     assert_int_equal(job->algorithm, 13);
     verifications++;
+    if (verify_loop)
+        fake_loop_work(verify_loop, verify_us);
     return verify_is_right;
 }
 
@@ -110,6 +116,8 @@ void validation_next(struct validation *validation, const struct validation_view
     assert_int_equal(again.id, 4711); /* as the server sent it */
     assert_non_null(view->units_left);
     assert_int_equal(event->kind == VALIDATION_STARTED, validation->steps == 0);
+    if (event->kind == VALIDATION_RESUMED)
+        validation->steps--;
     if (event->kind == VALIDATION_ANSWERED)
         assert_in_range(event->answer->security, SECURITY_INSECURE, SECURITY_SECURE);
     out->only_known = false;
@@ -132,8 +140,9 @@ void validation_next(struct validation *validation, const struct validation_view
         step_trust(validation, out, VALIDATION_DS);
         break;
     case 'v':
-        out->kind = VALIDATION_VERIFY;
-        out->zone = name_root();
+        step_trust(validation, out, VALIDATION_VERIFY);
+        if (script_signer)
+            out->zone = sample_name(validation->name, script_signer);
         out->job = (struct verify_job){.algorithm = 13};
         break;
     case 's':

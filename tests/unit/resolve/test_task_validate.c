@@ -40,6 +40,8 @@ static int set_up_mode(enum validate_mode mode)
     is_private_zone = false;
     anchor_kind = ANCHOR_TRUSTED;
     proven_owner = NULL;
+    verify_loop = NULL;
+    script_signer = NULL;
     loop = loop_new();
     cache = cache_new(&options);
     cache_thread_begin();
@@ -570,6 +572,107 @@ static void test_messages_that_wait_have_a_bound(void **state)
     assert_true(clients[0].ad);
 }
 
+/* ---- the time of verifications ---- */
+
+static void ask_many(struct client *clients, unsigned count)
+{
+    char name[32], record[64];
+    for (unsigned i = 0; i < count; i++) {
+        unsigned number = asked_count;
+        snprintf(name, sizeof(name), "n%u.deep.test", i);
+        snprintf(record, sizeof(record), "n%u.deep.test. 300 IN A 192.0.2.1", i);
+        client_ask(&clients[i], name, 0);
+        answer(number, 0, (struct sections){.answer = {record}});
+    }
+}
+
+static unsigned count_answers(const struct client *clients, unsigned count)
+{
+    unsigned answers = 0;
+    for (unsigned i = 0; i < count; i++)
+        answers += clients[i].answers;
+    return answers;
+}
+
+static void test_costly_verifications_wait_for_the_next_turn(void **state)
+{
+    (void)state;
+    enum { MANY = 6 };
+    static struct client clients[MANY];
+    memset(clients, 0, sizeof(clients));
+    verify_loop = loop;
+    verify_us = 300;
+    ask_many(clients, MANY);
+    assert_int_equal(verifications, 2);
+    assert_int_equal(count_answers(clients, MANY), 2);
+    assert_int_equal(stats.validation_bound_turn, MANY - 2);
+    fake_loop_advance(loop, SECOND / 100);
+    assert_int_equal(verifications, MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_true(clients[i].ad);
+    end_resolver();
+}
+
+static void test_a_task_whose_time_is_over_verifies_no_more(void **state)
+{
+    (void)state;
+    static struct client clients[3];
+    memset(clients, 0, sizeof(clients));
+    verify_loop = loop;
+    verify_us = 600;
+    ask_many(clients, 3);
+    end_resolver();
+    assert_int_equal(verifications, 1);
+    assert_int_equal(clients[2].rcode, RCODE_SERVFAIL);
+}
+
+/* Asks for many names below the domain, whose signatures are right and costly. */
+static unsigned count_refused(const char *domain, bool is_saturated)
+{
+    enum { MANY = 60 };
+    static struct client clients[MANY];
+    char name[64], record[96];
+    unsigned refused = 0;
+    memset(clients, 0, sizeof(clients));
+    script_signer = domain;
+    verify_loop = loop;
+    verify_us = 2000;
+    fake_loop_set_saturated(loop, is_saturated);
+    for (unsigned i = 0; i < MANY; i++) {
+        unsigned number = asked_count;
+        snprintf(name, sizeof(name), "n%u.%s", i, domain);
+        snprintf(record, sizeof(record), "n%u.%s. 300 IN A 192.0.2.1", i, domain);
+        client_ask(&clients[i], name, 0);
+        answer(number, 0, (struct sections){.answer = {record}});
+        fake_loop_advance(loop, 2 * US_PER_MS);
+        assert_int_equal(clients[i].answers, 1);
+        if (clients[i].rcode != RCODE_SERVFAIL)
+            continue;
+        assert_fails(&clients[i], EDE_OTHER);
+        assert_false(find(name, &(struct answer){0}));
+        refused++;
+    }
+    return refused;
+}
+
+static void test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker(void **state)
+{
+    (void)state;
+    unsigned refused = count_refused("deep.com", true);
+    assert_in_range(refused, 60 - 30, 60 - 25); /* the burst is 25 of them */
+    assert_int_equal(stats.validation_bound_signer, refused);
+    fake_loop_advance(loop, 3 * SECOND);
+    assert_in_range(count_refused("other.com", true), 60 - 30, 60 - 25);
+}
+
+static void test_idle_workers_and_important_zones_have_no_share(void **state)
+{
+    (void)state;
+    assert_int_equal(count_refused("deep.com", false), 0);
+    assert_int_equal(count_refused("com", true), 0);
+    assert_int_equal(count_refused("deep.test", true), 0); /* below a configured zone */
+}
+
 /* ---- aliases ---- */
 
 #define ALIAS                                                                                      \
@@ -784,6 +887,10 @@ int main(void)
         YES(test_a_reload_does_not_end_a_validation),
         YES(test_a_validation_ends_unchecked_when_it_is_turned_off),
         YES(test_messages_that_wait_have_a_bound),
+        YES(test_costly_verifications_wait_for_the_next_turn),
+        YES(test_a_task_whose_time_is_over_verifies_no_more),
+        YES(test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker),
+        YES(test_idle_workers_and_important_zones_have_no_share),
         YES(test_a_chain_is_as_secure_as_its_weakest_part),
         YES(test_a_bogus_alias_is_not_followed),
         YES(test_an_alias_to_a_bogus_name_fails_for_its_reason),

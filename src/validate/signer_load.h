@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_VALIDATE_SIGNER_LOAD_H
+#define NAILUP_VALIDATE_SIGNER_LOAD_H
+
+/*
+ * Measures how much of a worker's time the signatures of each zone take. No bound on one question
+ * stops an attacker whose zone has valid, costly signatures and random names: only this share does.
+ * A secret hash tells zones apart; two in one place share a bound. Pure except for the seed; one
+ * thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/units.h"
+#include "dns/name.h"
+
+enum {
+    SIGNER_LOAD_PLACES = 1024, /* a power of two */
+    SIGNER_LOAD_PERCENT = 5,   /* of the worker's time, for the signatures of one zone */
+};
+
+/* Verifications that a zone may have at once, after a time without any. */
+#define SIGNER_LOAD_BURST_US (50 * US_PER_MS)
+
+struct signer_place {
+    uint64_t at;      /* us: when `used_us` was right */
+    uint64_t used_us; /* above the share; it falls by the share as time passes */
+};
+
+struct signer_load {
+    uint64_t seed;
+    struct signer_place places[SIGNER_LOAD_PLACES];
+};
+
+void signer_load_init(struct signer_load *load);
+
+/* Counts a verification for this zone that took so long. */
+void signer_load_add(struct signer_load *load, struct name zone, uint64_t took_us, uint64_t now_us);
+
+/* Whether the zone has had more than its share. */
+bool signer_load_is_above(const struct signer_load *load, struct name zone, uint64_t now_us);
+
+#endif
