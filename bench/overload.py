@@ -6,9 +6,10 @@
 Usage: bench/overload.py --build BUILD [--daemon NAILUPD] [--unbound UNBOUND] [--kind miss|hit]
        [--seconds 8] [--times 3] [--nice N | --realtime] [--share PERCENT]
 
-The server has one worker and one CPU; the load and the upstream have another. A load generator cannot send three
-times the hits that a worker can serve, because the sender of a datagram pays for its way through the kernel. So for
-hits another process takes four fifths of the server's CPU, in pieces of 4 ms (--share 20). The capacity is the highest rate
+The server has one worker and one CPU; the load and the upstream have another. There they cannot send and answer
+three times the queries that a worker can serve, because the sender of a datagram pays for its way through the
+kernel. So another process takes a part of the server's CPU, some milliseconds at a time: the server has 20 % of it
+for hits and 40 % for misses (--share). The capacity is the highest rate
 at which clients that wait a quarter of a second lose less than 1 %; the short wait keeps a queue from counting
 as capacity. Doubling and halving finds it. Then --times as many queries come: 99 % from four large clients, and
 1 % from a small one. These clients wait three seconds.
@@ -30,11 +31,13 @@ import sys
 import tempfile
 
 import stage_common as stage
+from hit_miss import UNBOUND_CONF
+from stage_common import free_port
 
 LARGE, SMALL = [f"127.0.66.{i}" for i in range(1, 5)], "127.0.0.2"
 PATIENCE_MS, CAPACITY_PATIENCE_MS = 3000, 250
 CAPACITY_LOSS = 0.01
-HIT_SHARE = 20  # percent of its CPU that the server has
+SHARES = {"hit": 20, "miss": 40}  # percent of its CPU that the server has
 CAPACITY_STEPS = 5  # of halving, after doubling
 NAMES = {"miss": ["--unique"], "hit": ["--zipf", "0", "--names", "1000", "--suffix", "hot.example"]}
 
@@ -125,6 +128,13 @@ def overload(loads, most, args):
             "small_lost_percent": 100 * lost(small), "large_lost_percent": 100 * lost(large)}
 
 
+def unbound(args, folder, upstream):
+    port = free_port()
+    text = UNBOUND_CONF.format(port=port, bundle="", directory=folder, name="Unbound", upstream=upstream.port, hash_name="",
+                               tcp="no", tls="no")
+    return stage.Peer("Unbound", folder, text, [*args.wrapper, args.unbound, "-d", "-c", "{conf}"], port)
+
+
 def servers(args, folder, upstream):
     """Yields (name, a context that gives a server with a port)."""
     zones = [{"name": ".", "upstreams": upstream.servers}]
@@ -133,11 +143,11 @@ def servers(args, folder, upstream):
         args.daemon or args.programs.nailupd, folder, {"server": limits, "forward-zones": zones},
         nailupctl=args.programs.nailupctl, wrapper=args.wrapper)
     if args.unbound:
-        yield "Unbound", lambda: stage.Unbound(args.unbound, folder, upstream.port, "udp", wrapper=args.wrapper)
+        yield "Unbound", lambda: unbound(args, folder, upstream)
 
 
 def measure(args, make, kind):
-    share = args.share or (HIT_SHARE if kind == "hit" else 100)
+    share = args.share or SHARES[kind]
     with make() as server, Burden(share, args.realtime) if share < 100 else contextlib.nullcontext():
         loads = Loads(args.programs.bench, server.port, kind)
         if kind == "hit":
@@ -165,7 +175,7 @@ def parse_arguments():
     add("--nice", type=int, help="for all that is started; below 0 this needs CAP_SYS_NICE")
     add("--realtime", action="store_true",
         help="run before all other programs; this needs CAP_SYS_NICE, and the kernel takes back a twentieth of a full CPU")
-    add("--share", type=int, help="percent of its CPU that the server has (hits: 20, misses: 100)")
+    add("--share", type=int, help="percent of its CPU that the server has (hits: 20, misses: 40)")
     add("--json", action="store_true")
     args = parser.parse_args()
     args.programs = stage.Programs(args.build)
