@@ -103,7 +103,8 @@ def zone_name(number):
 
 
 def keys_of(algorithm):
-    return [Key(algorithm, KSK, "keys"), Key(algorithm, ZSK, "data")]
+    bits = 2048 if algorithm == 8 else None
+    return [Key(algorithm, KSK, "keys", bits=bits), Key(algorithm, ZSK, "data", bits=bits)]
 
 
 def soa(zone):

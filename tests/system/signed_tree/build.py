@@ -41,7 +41,7 @@ def call(folder, *words):
 
 def make_tool_keys(folder, zone):
     """Returns the base names of a KSK and a ZSK."""
-    bits = ["-b", 2048 if zone.keys == 8 else 1024] if zone.keys in (5, 7, 8, 10) else []
+    bits = ["-b", 1024] if zone.keys in (5, 7, 8, 10) else []
     if zone.tool == "ldns":
         name = TOOL_ALGORITHMS[zone.keys]
         return [call(folder, "ldns-keygen", *flag, "-a", name, *bits, zone.name).strip() for flag in (["-k"], [])]

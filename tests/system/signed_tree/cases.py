@@ -188,7 +188,7 @@ def right_cases():
         if zone.tool:
             yield from common(zone.name, SHA1 if zone.keys in (5, 7) else SECURE,
                               ede=(ALGORITHM,) if zone.keys in (5, 7) else ())
-    for label in ("own-8", "own-14", "own-16", "csk", "rsa1024", "zskonly", "standby", "manykeys", "collide", "twoalgs",
+    for label in ("own-8", "own-14", "own-16", "csk", "rsa2048", "zskonly", "standby", "manykeys", "collide", "twoalgs",
                   "tcp", "two"):
         yield from few(f"{label}.sec.")
     for label in ("nsec3-0", "nsec3-10", "nsec3-50"):

@@ -14,9 +14,9 @@ REVOKE, ZONE, SEP = 0x80, 0x100, 1
 KSK, ZSK = ZONE | SEP, ZONE
 SHA1_ALGORITHMS = 5, 7
 
-# algorithm: (kind of key, bits or curve, digest)
-ALGORITHMS = {5: ("RSA", 1024, "SHA1"), 7: ("RSA", 1024, "SHA1"), 8: ("RSA", 2048, "SHA256"),
-              10: ("RSA", 2048, "SHA512"), 13: ("EC", "P-256", "SHA256"), 14: ("EC", "P-384", "SHA384"),
+# algorithm: (kind of key, bits or curve, digest). Long RSA keys take long to find.
+ALGORITHMS = {5: ("RSA", 1024, "SHA1"), 7: ("RSA", 1024, "SHA1"), 8: ("RSA", 1024, "SHA256"),
+              10: ("RSA", 1024, "SHA512"), 13: ("EC", "P-256", "SHA256"), 14: ("EC", "P-384", "SHA384"),
               15: ("ED25519", None, None), 16: ("ED448", None, None)}
 DIGESTS = {1: "sha1", 2: "sha256", 4: "sha384"}
 

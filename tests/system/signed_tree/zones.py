@@ -40,8 +40,8 @@ def csk(algorithm=13, flags=KSK, **more):
     return [Key(algorithm, flags, **more)]
 
 
-def pair(algorithm=13):
-    return [Key(algorithm, KSK, "keys"), Key(algorithm, ZSK, "data")]
+def pair(algorithm=13, **more):
+    return [Key(algorithm, KSK, "keys", **more), Key(algorithm, ZSK, "data", **more)]
 
 
 def nothing(signed):
@@ -350,7 +350,7 @@ very.long.chain.of.empty.names.without.any.record 300 TXT "deep"
 """
 
 ALL = [
-    Zone(".", ROOT, lambda: pair(8), plant="root"),
+    Zone(".", ROOT, lambda: pair(8, bits=2048), plant="root"),
     Zone("sec.", SEC, plant="tld"),
     Zone("opt.", COMMON, lambda: pair(8), Nsec3(0, b"", True), plant="tld"),
     Zone("three.", COMMON, csk, Nsec3(1, SALT), plant="tld"),
@@ -373,7 +373,7 @@ ALL = [
     Zone("deep3.sec.", DEEP, denial=Nsec3(0)),
     Zone("cross.sec.", CROSS),
     Zone("csk.sec.", keys=csk),
-    Zone("rsa1024.sec.", keys=lambda: csk(8, bits=1024)),
+    Zone("rsa2048.sec.", keys=lambda: csk(8, bits=2048)),
     Zone("zskonly.sec.", keys=lambda: csk(flags=ZSK)),
     Zone("standby.sec.", keys=standby, ds=with_standby),
     Zone("manykeys.sec.", keys=many_keys),
