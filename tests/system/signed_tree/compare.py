@@ -95,8 +95,9 @@ def ask(tree, address, cases=None, **more):
 
 def tell(name, cases, answers, shows_all):
     """Prints the differences. Returns whether all of them have a reason."""
-    is_ours = name.startswith("nailupd")
-    found = {id(one): (fault, why) for one, fault, why in faults(name, cases, answers, not is_ours)}
+    is_ours = name not in RESOLVERS
+    known = "nailupd" if is_ours else name
+    found = {id(one): (fault, why) for one, fault, why in faults(known, cases, answers, not is_ours)}
     errors = 0
     for one, answer in zip(cases, answers):
         fault, why = found.get(id(one), ("", ""))
