@@ -9,7 +9,7 @@
  * exist. Below it nothing exists, so a long name costs no more hashes than the zone is deep. The
  * walk counts labels and therefore ends (trap 11).
  *
- * Invariant: a finding comes from a record that may speak of the name (denial_may_speak()).
+ * Invariant: a finding comes from a record that may speak of the name (denial_types_may_speak()).
  */
 #include "validate/denial.h"
 
@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "dns/rrtype.h"
+#include "validate/denial_types.h"
 #include "validate/nsec.h"
 #include "validate/nsec3.h"
 #include "validate/nsec3_hash.h"
@@ -51,60 +52,6 @@ struct proof {
     struct nsec3_hashes hashes;
 };
 
-/* ---- types ---- */
-
-static bool types_are_cut(struct span types)
-{
-    return type_bitmap_has(types, RRTYPE_NS) && !type_bitmap_has(types, RRTYPE_SOA);
-}
-
-/*
- * The one decision whether a record of the zone may speak of this name and type (RFC 6840 sections
- * 4.1 and 4.4; trap 5). The owner is the name that the types belong to.
- *
- * - Only the apex has a SOA record. Another owner with one is the apex of a child.
- * - The apex of a zone says nothing about its DS record, which is above. The root has no zone
- * above.
- * - A record at a zone cut says nothing about the owner except its DS record.
- * - A record at a zone cut or a DNAME says nothing about names below the owner (trap 6).
- */
-static bool denial_may_speak(struct name zone, struct name owner, struct span types,
-                             struct name name, uint16_t type)
-{
-    bool is_apex = type_bitmap_has(types, RRTYPE_SOA);
-    if (is_apex && !name_equal(owner, zone))
-        return false;
-    if (!name_is_below(name, owner))
-        return true;
-    if (name.len > owner.len)
-        return !types_are_cut(types) && !type_bitmap_has(types, RRTYPE_DNAME);
-    if (type == RRTYPE_DS)
-        return !is_apex || name_is_root(owner);
-    return !types_are_cut(types);
-}
-
-/* Returns whether an owner with these types has no data: it exists for its proof only. */
-static bool types_are_bare(struct span types)
-{
-    static const uint16_t bare[] = {RRTYPE_RRSIG, RRTYPE_NSEC, RRTYPE_NSEC3, RRTYPE_NXNAME};
-    return type_bitmap_has_only(types, bare, ARRAY_LEN(bare));
-}
-
-/* Returns whether the owner does not exist, and its record is a compact denial (RFC 9824). */
-static bool types_deny_name(struct span types)
-{
-    return type_bitmap_has(types, RRTYPE_NXNAME) && types_are_bare(types);
-}
-
-/* Returns whether an owner with these types would answer a question of this type with NODATA. An
- * alias answers for all types. Types that only questions have, such as ANY, ask for any data. */
-static bool types_deny(struct span types, uint16_t type)
-{
-    if (rrtype_is_meta(type))
-        return types_are_bare(types);
-    return !type_bitmap_has(types, type) && !type_bitmap_has(types, RRTYPE_CNAME);
-}
-
 /* ---- findings ---- */
 
 /* The owner's record comes first, and then the proof of an empty non-terminal. */
@@ -117,7 +64,7 @@ static struct finding nsec_find(const struct proof *proof, struct name name)
             found = (struct finding){.kind = FINDING_EXISTS, .types = nsec->types};
             continue;
         }
-        if (!denial_may_speak(proof->zone, nsec->owner, nsec->types, name, 0))
+        if (!denial_types_may_speak(nsec->types, proof->zone, nsec->owner, name, 0))
             return (struct finding){.kind = FINDING_NOTHING};
         if (found.kind != FINDING_EXISTS && nsec_spans(nsec, proof->zone, name))
             found.kind = nsec_leads_below(nsec, name) ? FINDING_EXISTS : FINDING_ABSENT;
@@ -167,8 +114,8 @@ static struct finding proof_find_wildcard(struct proof *proof, struct name enclo
 static enum denial_result prove_types(const struct proof *proof, const struct finding *found,
                                       struct name owner)
 {
-    bool is_proven = denial_may_speak(proof->zone, owner, found->types, owner, proof->type) &&
-                     types_deny(found->types, proof->type);
+    bool is_proven = denial_types_may_speak(found->types, proof->zone, owner, owner, proof->type) &&
+                     denial_types_deny(found->types, proof->type);
     return is_proven ? DENIAL_PROVEN : DENIAL_UNPROVEN;
 }
 
@@ -202,8 +149,9 @@ static struct walk proof_walk(struct proof *proof)
             walk.encloser = name_parent(name);
             return walk;
         case FINDING_EXISTS:
-            walk.is_denied = types_deny_name(found.types);
-            if (walk.is_denied || !denial_may_speak(proof->zone, name, found.types, proof->name, 0))
+            walk.is_denied = denial_types_deny_name(found.types);
+            if (walk.is_denied ||
+                !denial_types_may_speak(found.types, proof->zone, name, proof->name, 0))
                 return walk;
             is_encloser_known = true;
             break;
@@ -279,12 +227,12 @@ static enum denial_result prove_next_closer(struct proof *proof)
 /* Reads the record of the name itself. */
 static enum denial_ds ds_by_types(const struct proof *proof, const struct finding *found)
 {
-    if (!denial_may_speak(proof->zone, proof->name, found->types, proof->name, RRTYPE_DS) ||
+    if (!denial_types_may_speak(found->types, proof->zone, proof->name, proof->name, RRTYPE_DS) ||
         type_bitmap_has(found->types, RRTYPE_DS))
         return DENIAL_DS_UNPROVEN;
-    if (types_are_cut(found->types))
+    if (denial_types_are_cut(found->types))
         return DENIAL_DS_INSECURE;
-    return types_deny_name(found->types) ? DENIAL_DS_NO_NAME : DENIAL_DS_NO_CUT;
+    return denial_types_deny_name(found->types) ? DENIAL_DS_NO_NAME : DENIAL_DS_NO_CUT;
 }
 
 /* A wildcard plays no part: it makes no zone cut (RFC 4592 section 4.2). */
