@@ -399,6 +399,24 @@ static void test_empty_non_terminal_exists_by_nsec(void **state)
     ASSERT_NAME(&sample, "b.example", DENIAL_PROVEN);
 }
 
+static void test_proof_that_a_name_exists_beats_a_span(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        struct sample sample; /* records from before and after a change */
+        sample_begin(&sample, "example");
+        sample_nsec(&sample, first ? "b.example" : "bb.example",
+                    first ? "a.c.example" : "d.example", "A RRSIG NSEC");
+        sample_nsec(&sample, first ? "bb.example" : "b.example",
+                    first ? "d.example" : "a.c.example", "A RRSIG NSEC");
+        sample_nsec(&sample, "example", "b.example", "NS SOA RRSIG NSEC");
+        ASSERT_NAME(&sample, "c.example", DENIAL_UNPROVEN);
+        ASSERT_TYPE(&sample, "c.example", A, DENIAL_PROVEN);
+        ASSERT_NAME(&sample, "bb.example", DENIAL_UNPROVEN);
+        ASSERT_TYPE(&sample, "bb.example", TXT, DENIAL_PROVEN);
+    }
+}
+
 static void test_name_below_an_empty_non_terminal_is_denied_with_the_wildcard_below_it(void **state)
 {
     (void)state;
@@ -1160,6 +1178,7 @@ int main(void)
         T(zone_of_one_name_denies_all_others),
         T(root_zone_denies_names_and_its_ds),
         T(empty_non_terminal_exists_by_nsec),
+        T(proof_that_a_name_exists_beats_a_span),
         T(name_below_an_empty_non_terminal_is_denied_with_the_wildcard_below_it),
         T(wildcard_of_an_outer_encloser_does_not_matter),
         T(trap_4_next_closer_name_must_be_absent),
