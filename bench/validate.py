@@ -7,8 +7,8 @@ loopback, each with and without validation.
 Usage: bench/validate.py --build BUILD [--peers unbound,knot-resolver] [--zones 240] [--rounds 3] [--realtime]
 [--quick]
 
-NSD serves a root, four TLDs and the zones below, on port 53 of addresses in a network namespace of its own. Half of
-the zones are signed, and the rest is provably unsigned. Each server has one thread, starts anew in each round and
+NSD serves a root, four TLDs and the zones below, on port 53 of addresses in a network namespace made for it. Half of
+the zones are signed, and the rest is provably unsigned. Each server has one thread, starts again in each round and
 gets the same queries, at a fixed rate:
 
   cold      names of all zones, from an empty cache

@@ -17,7 +17,7 @@ HIT_NAMES = 1000
 # at a rate. A measurement with a stop beyond the limit is made again. The one with the shortest stop counts.
 STOP_LIMIT_US = 3000
 REPEATS_MAX = 2
-# Share of the server's CPU that was neither idle nor the server's. Above this limit a round is doubtful.
+# Share of the server's CPU that other programs took. Above this limit a round is doubtful.
 TAKEN_LIMIT_PERCENT = 10
 
 # Empty if the upstream is not behind the cable.
@@ -67,7 +67,7 @@ def read_csv(path):
 
 
 class CpuWatch:
-    """Measures the share of the server's CPU that went neither to the server nor to idling during `with`."""
+    """Measures the share of the server's CPU that other programs took during `with`."""
 
     def __init__(self, cpu, pid):
         self.cpu, self.pid, self.percent = cpu, pid, None

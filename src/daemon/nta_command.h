@@ -25,8 +25,8 @@ struct nta_request {
 MUST_USE enum err nta_command_read(const struct call *call, uint64_t now, struct nta_request *out,
                                    char why[RUNTIME_NTA_WHY_MAX]);
 
-/* Adds or removes. *changed: the name was not there, or is not there any more; else only its end
- * may differ. On error nothing has changed and why is a sentence. */
+/* Adds or removes. *changed: the name was added or removed; else only its end may
+ * differ. On error nothing has changed and why is a sentence. */
 MUST_USE enum err nta_command_apply(struct runtime_ntas *ntas, const struct nta_request *request,
                                     bool *changed, char why[RUNTIME_NTA_WHY_MAX]);
 

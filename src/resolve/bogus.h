@@ -3,7 +3,8 @@
 #ifndef NAILUP_RESOLVE_BOGUS_H
 #define NAILUP_RESOLVE_BOGUS_H
 
-/* What clients, the log and the cache learn about a bogus answer. Pure; any thread. */
+/* The sentence and the life of a bogus answer, for clients, the log and the cache. Pure; any
+ * thread. */
 
 #include <stdint.h>
 

@@ -275,7 +275,7 @@ static void keep_ns(struct scrubbing *work, const struct rr *rr)
         note_target(work, rr);
 }
 
-/* What is beside the answer and was not verified must not look as if it were secure. */
+/* A record beside the answer that was not verified must not look as if it were secure. */
 static bool is_unproven(const struct scrubbing *work, const struct rr *rr)
 {
     const struct scrub_rules *rules = work->rules;

@@ -37,8 +37,8 @@ struct scrub_rules {
     bool dnssec_ok;
     bool minimal_responses;
     uint64_t now; /* us: when the message came */
-    /* Of a validated message: its verdict, which is not bogus, and what the validation knows about
-     * its RRsets. NULL: it was not validated. */
+    /* The verdict about a validated message, which is not bogus, and the state of its validation.
+     * NULL: it was not validated. */
     const struct verdict *verdict;
     const struct validation *validation;
     const struct rrsets *sets;

@@ -563,7 +563,7 @@ judge_answer(struct task *task, const struct exchange_answer *from, struct task_
 }
 
 /* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
- * answer learns that there is none. */
+ * answer does not get one. */
 static void hear_held(struct task *task, const struct held_message *held,
                       const struct verdict *verdict)
 {
@@ -820,7 +820,7 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     settle(task);
 }
 
-/* A validation has a place of its own, because the strategy may use all others meanwhile. */
+/* A validation has a reserved place, because the strategy may use all others meanwhile. */
 static struct subtask *free_sub(struct task *task, uint16_t tag)
 {
     enum { LAST = TASK_SUBS_MAX - 1 };

@@ -22,7 +22,7 @@
 #include "resolve/tasks.h"
 #include "resolve/validator.h"
 
-/* Of a bogus answer: how often the servers are asked again. */
+/* How often the servers are asked again after a bogus answer. */
 enum { VALIDATE_RETRIES_MAX = 2 };
 
 /* The tag of the subtask that a validation waits for. */

@@ -35,7 +35,7 @@ struct validator {
     struct validating now;
     uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */
     struct signer_load load;
-    uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of those that the log has named */
+    uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of the zones in the log */
     unsigned private_count;
     struct validation_space space;
 };

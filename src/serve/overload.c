@@ -30,7 +30,7 @@ static void overload_end(struct overload *overload)
 
 /* ---- clients above the level ---- */
 
-/* The place of the client, or a free one; NULL: there is neither. */
+/* The place of the client, or a free one; NULL: all are in use. */
 static struct overload_busy *find_busy(struct overload *overload, uint64_t client)
 {
     struct overload_busy *free_place = NULL;

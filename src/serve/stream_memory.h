@@ -13,7 +13,7 @@
  * heaviest clients, in proportion to what its clients hold.
  *
  * Memory goes back to the system some time after clients have released it. That search of the heap
- * takes up to a tenth of a second, so a thread of its own does it, and the worker serves on. It
+ * takes up to a tenth of a second, so a separate thread does it, and the worker serves on. It
  * holds the lock of the heap meanwhile, so it happens once a minute in the process at most.
  *
  * One a worker, one thread.

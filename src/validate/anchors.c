@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A hash table by zone name with open addressing. A bit for each number of labels that occurs keeps
- * other suffixes from being hashed, and the root has a place of its own, so that a table with the
+ * other suffixes from being hashed, and the root has a separate place, so that a table with the
  * root alone hashes nothing. The operator chooses the zones, but not the names that are looked up,
  * so the seed is random.
  *

@@ -163,7 +163,7 @@ static struct walk proof_walk(struct proof *proof)
     return walk;
 }
 
-/* NXDOMAIN: the next closer name does not exist, and neither does the wildcard beside it (RFC 4035
+/* NXDOMAIN: the next closer name and the wildcard beside it do not exist (RFC 4035
  * section 5.4, RFC 5155 section 8.4). A compact denial says both. */
 static enum denial_result prove_name(struct proof *proof)
 {

@@ -48,7 +48,7 @@ static struct name swap_case(struct name name, uint8_t wire[NAME_WIRE_MAX])
     return (struct name){.wire = wire, .len = name.len};
 }
 
-/* Returns whether a record of the name has NS and neither DS nor SOA. */
+/* Returns whether a record of the name has NS without DS and SOA. */
 static bool has_cut(const struct denial *denial, struct name name)
 {
     for (size_t i = 0; i < denial->count; i++) {

@@ -746,7 +746,7 @@ static void test_clients_with_cd_get_what_servers_say(void **state)
     assert_int_equal(client.security, SECURITY_UNCHECKED);
     assert_false(client.ad);
     assert_int_equal(validations_begun, 0);
-    client_ask(&other, WWW, 0); /* nobody else gets it */
+    client_ask(&other, WWW, 0); /* no other client gets it */
     assert_int_equal(asked_count, 2);
     end_resolver();
 }

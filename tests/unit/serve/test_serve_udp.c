@@ -401,7 +401,7 @@ static void test_under_overload_the_kernel_thins_the_busiest_client(void **state
     assert_in_range(thinned[0].keep, 1, UDP_THINNED_WHOLE / 2);
 }
 
-/* Nothing is read any more. */
+/* Nothing arrives. */
 static void test_the_kernel_thins_nothing_after_silence(void **state)
 {
     const struct udp_thinned *thinned;

@@ -602,7 +602,7 @@ static void test_trap_6_dname_of_every_ancestor_counts_by_nsec3(void **state)
     sample_cover(&sample, "x.a.b.example", 0);
     sample_cover(&sample, "*.a.b.example", 0);
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_PROVEN);
-    sample.denial.at[0].owner = NAME("b.example"); /* no NSEC3 record any more */
+    sample.denial.at[0].owner = NAME("b.example"); /* its owner is no hash now */
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_PROVEN);
     sample_match(&sample, "b.example", "DNAME RRSIG");
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_UNPROVEN);
