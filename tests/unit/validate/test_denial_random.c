@@ -10,7 +10,7 @@
  */
 #include "unit/validate/denial_sample.h"
 
-enum { NODES_MAX = 16, CHAIN_MAX = 64, ZONES = 3000, QUESTIONS = 40, SUBSETS = 4 };
+enum { NODES_MAX = 16, CHAIN_MAX = 64, ZONES = 1500, QUESTIONS = 40, SUBSETS = 4 };
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
