@@ -23,6 +23,7 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "cache/cache.h"
 #include "config/changes.h"
 #include "config/config.h"
@@ -48,6 +49,9 @@
 #include "validate/anchors.h"
 
 enum { RELOAD_WHY_MAX = 512 };
+
+/* Between attempts to put settings of run time into effect, for lack of memory. */
+#define RETRY_US (10 * US_PER_S)
 
 _Static_assert((int)RELOAD_WHY_MAX >= (int)TLS_WHY_MAX &&
                    (int)RELOAD_WHY_MAX >= (int)REFUSAL_TEXT_MAX,
@@ -76,7 +80,8 @@ struct reload {
     struct listening *next_listening;
     struct runtime_zones forwards;
     struct runtime_ntas ntas;
-    struct timer nta_end; /* the first end of ntas */
+    struct timer nta_end;     /* the first end of ntas, or a retry */
+    bool has_failed_settings; /* some workers lack them */
     struct forget forget;
     size_t failed; /* workers that kept their old routes */
     enum err failure;
@@ -127,6 +132,15 @@ static void reload_note_failure(struct reload *reload)
         snprintf(reloads->why, sizeof(reloads->why), "%s", reload->report.why);
 }
 
+/* A negative trust anchor must not outlive its end because memory was short then. */
+static void reload_retry_later(struct reload *reload)
+{
+    if (reload->is_ending)
+        return;
+    reload->has_failed_settings = true;
+    timer_start(reload->host.loop, &reload->nta_end, loop_now(reload->host.loop) + RETRY_US);
+}
+
 static void reload_fail(struct reload *reload, const char *format, ...)
 {
     va_list arguments;
@@ -139,6 +153,7 @@ static void reload_fail(struct reload *reload, const char *format, ...)
         reload_note_failure(reload);
     } else {
         LOG(LOG_ERROR, "daemon", "forward, nta: %s", reload->report.why);
+        reload_retry_later(reload);
     }
     askers_refuse_report(&reload->served, &reload->report);
     reload_become_idle(reload);
@@ -536,6 +551,8 @@ static void reload_await_end(struct reload *reload)
 {
     uint64_t end = runtime_ntas_next_end(&reload->ntas);
 
+    if (reload->has_failed_settings)
+        return;
     timer_stop(&reload->nta_end);
     if (end != UINT64_MAX)
         timer_start(reload->host.loop, &reload->nta_end, end);
@@ -552,6 +569,8 @@ static void reload_on_nta_end(struct timer *timer)
             name_format(runtime_nta_name(&nta), text));
         reload->wants_settings = true;
     }
+    reload->wants_settings |= reload->has_failed_settings;
+    reload->has_failed_settings = false;
     reload_await_end(reload);
     reload_next(reload);
 }
