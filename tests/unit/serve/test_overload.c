@@ -174,6 +174,18 @@ static void test_the_busiest_clients_get_a_share(void **state)
     assert_int_equal(thinned, 1);
 }
 
+/* Otherwise it would grow without end while the kernel lets too little pass. */
+static void test_a_capacity_that_is_not_used_does_not_grow(void **state)
+{
+    (void)state;
+    press();
+    pass_windows(1, 0, 1, 2); /* ends the last window of the press */
+    uint32_t capacity = overload.capacity;
+    pass_windows(3, 0, 1, 2);
+    assert_true(overload.asked > overload.served * OVERLOAD_ONE); /* for each one several */
+    assert_int_equal(overload.capacity, capacity);
+}
+
 static bool has_shares(void)
 {
     for (unsigned i = 0; i < OVERLOAD_BUSY_MAX; i++)
@@ -461,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup(test_dead_queries_leave_the_capacity_alone, setup),
         cmocka_unit_test_setup(test_the_busiest_clients_get_a_share, setup),
         cmocka_unit_test_setup(test_a_client_that_asks_less_gets_its_whole_share, setup),
+        cmocka_unit_test_setup(test_a_capacity_that_is_not_used_does_not_grow, setup),
         cmocka_unit_test_setup(test_silence_ends_the_shares, setup),
         cmocka_unit_test_setup(test_without_the_kernel_there_are_no_shares, setup),
         cmocka_unit_test_setup(test_more_busy_clients_than_places, setup),
