@@ -136,6 +136,8 @@ static void begin_window(struct overload *overload, uint64_t now)
     overload->lost_before = overload->lost;
     overload->is_half_full = false;
     overload->began_at = now;
+    overload->length_us = MAX((uint64_t)OVERLOAD_WINDOW_US, OVERLOAD_GAPS * overload->gap_us);
+    overload->length_us = MIN(overload->length_us, (uint64_t)OVERLOAD_WINDOW_MAX_US);
     overload->least_age_us = UINT64_MAX;
 }
 
@@ -152,15 +154,17 @@ static uint32_t count_overflow(const struct overload *overload)
 
 /* A full queue loses the same part of all clients' datagrams. Before there is a level, the last
  * window counts as usual. */
-static void smooth(struct overload *overload)
+static void smooth(struct overload *overload, uint64_t now)
 {
     bool is_first = overload->state != OVERLOAD_SHEDDING;
     uint64_t read = MAX(overload->read, 1), came = read + count_overflow(overload);
+    double scale =
+        (double)came / (double)read * OVERLOAD_WINDOW_US / (double)(now - overload->began_at);
     for (unsigned row = 0; row < OVERLOAD_ROWS; row++) {
         for (unsigned i = 0; i < OVERLOAD_COUNTERS; i++) {
             uint32_t *usual = &overload->usual[row][i];
             uint32_t asked =
-                (uint32_t)MIN(overload->counts[row][i] * came / read, OVERLOAD_ASKED_MAX);
+                (uint32_t)MIN(overload->counts[row][i] * scale, (double)OVERLOAD_ASKED_MAX);
             *usual = is_first ? asked * OVERLOAD_SMOOTH : *usual - *usual / OVERLOAD_SMOOTH + asked;
         }
     }
@@ -196,20 +200,17 @@ static uint32_t find_fair(const struct overload *overload)
 static void set_level(struct overload *overload)
 {
     overload->fair = find_fair(overload);
-    uint32_t sum = overload->fair + overload->fair_rest;
-    overload->level = sum / OVERLOAD_ONE;
-    overload->fair_rest = sum % OVERLOAD_ONE;
+    uint64_t fair = overload->fair * overload->length_us / OVERLOAD_WINDOW_US;
+    overload->level = (uint32_t)((fair + overload->fair_rest) / OVERLOAD_ONE);
+    overload->fair_rest = (uint32_t)((fair + overload->fair_rest) % OVERLOAD_ONE);
 }
 
 /* One window says little: answers of upstreams cost time in later windows, and other processes may
  * hold up a worker. The average of what was served keeps the capacity from moving too far. */
-static uint32_t note_served(struct overload *overload, uint64_t now)
+static void note_served(struct overload *overload, uint32_t served)
 {
-    uint64_t length_us = now - overload->began_at;
-    uint32_t served = (uint32_t)(overload->served * OVERLOAD_WINDOW_US / length_us);
     if (overload->dead == 0)
         overload->usual_served += served - overload->usual_served / OVERLOAD_SMOOTH;
-    return served;
 }
 
 /* The kernel's queue stays full although datagrams are dropped: reading all of them takes more CPU
@@ -246,9 +247,9 @@ static bool is_getting_older(const struct overload *overload)
 /* While the queue gets older, or stays full, more was served than the CPU can serve. While it
  * gets younger, old datagrams are being dropped, and nothing is learned. While the queue is young
  * and the capacity is used, a little more is served, and more with each window. */
-static void adapt(struct overload *overload, uint64_t now)
+static void adapt(struct overload *overload, uint32_t served)
 {
-    uint32_t served = note_served(overload, now);
+    note_served(overload, served);
     uint32_t usual = overload->usual_served / OVERLOAD_SMOOTH;
     uint32_t floor =
         MAX(overload->capacity - overload->capacity / OVERLOAD_FALL, usual - usual / OVERLOAD_FALL);
@@ -263,7 +264,6 @@ static void adapt(struct overload *overload, uint64_t now)
         overload->capacity = MIN(overload->capacity, MAX(floor, served - served / 16));
     else if (young && is_used && !is_all_served(overload))
         overload->capacity += overload->capacity * overload->young_windows / OVERLOAD_RISE + 1;
-    set_level(overload);
 }
 
 /* The queue is young and nothing had to be dropped for that. */
@@ -280,6 +280,21 @@ static bool is_under_pressure(const struct overload *overload)
     return overload->lost != overload->lost_before && overload->least_age_us > OVERLOAD_FULL_US;
 }
 
+/* Queries in OVERLOAD_WINDOW_US. */
+static uint32_t served_of(const struct overload *overload, uint64_t now)
+{
+    return (uint32_t)(overload->served * (uint64_t)OVERLOAD_WINDOW_US / (now - overload->began_at));
+}
+
+/* A worker that gets the CPU now and then would serve much in one short window and nothing in the
+ * next. */
+static void note_gap(struct overload *overload, uint64_t now)
+{
+    uint64_t gap_us = overload->read_at ? now - overload->read_at : 0;
+    overload->gap_us = MAX(overload->gap_us, gap_us);
+    overload->read_at = now;
+}
+
 static void end_window(struct overload *overload, uint64_t now)
 {
     overload->old_windows = is_under_pressure(overload) ? overload->old_windows + 1 : 0;
@@ -288,18 +303,23 @@ static void end_window(struct overload *overload, uint64_t now)
         overload_end(overload);
         return;
     }
-    smooth(overload);
+    smooth(overload, now);
+    uint32_t served = served_of(overload, now);
     if (overload->state == OVERLOAD_COUNTING && overload->old_windows >= OVERLOAD_OLD_WINDOWS) {
         overload->state = OVERLOAD_SHEDDING;
-        overload->capacity = overload->served;
-        overload->usual_served = overload->served * OVERLOAD_SMOOTH;
+        overload->capacity = served;
+        overload->usual_served = served * OVERLOAD_SMOOTH;
     }
     if (overload->state == OVERLOAD_SHEDDING) {
         note_overflow(overload);
-        adapt(overload, now);
-        choose_shares(overload, now);
+        adapt(overload, served);
     }
     begin_window(overload, now);
+    overload->gap_us -= overload->gap_us / OVERLOAD_SMOOTH;
+    if (overload->state == OVERLOAD_SHEDDING) {
+        set_level(overload);
+        choose_shares(overload, now);
+    }
 }
 
 void overload_note_quiet(struct overload *overload, uint64_t now)
@@ -319,11 +339,13 @@ void overload_note_read(struct overload *overload, uint64_t now, const struct ov
 {
     overload_note_quiet(overload, now);
     bool must_begin = !overload_is_on(overload) && begins(overload, queue);
+    if (overload_is_on(overload))
+        note_gap(overload, now);
     overload->lost = queue->lost;
     if (must_begin) {
         overload->state = OVERLOAD_COUNTING;
         begin_window(overload, now);
-    } else if (overload_is_on(overload) && now - overload->began_at >= OVERLOAD_WINDOW_US) {
+    } else if (overload_is_on(overload) && now - overload->began_at >= overload->length_us) {
         end_window(overload, now);
     }
     if (!overload_is_on(overload))
@@ -352,9 +374,11 @@ static uint32_t overload_count_asked(struct overload *overload, uint64_t client,
 /* Whether the client is above the level: in this window, and usually. */
 static bool is_above(struct overload *overload, uint64_t client)
 {
-    uint32_t level = overload->level * OVERLOAD_ONE;
     uint32_t asked = overload_count_asked(overload, client, OVERLOAD_ONE);
-    return asked > level && (usual_of(overload, client) + asked) / OVERLOAD_SMOOTH >= level;
+    if (asked <= overload->level * OVERLOAD_ONE)
+        return false;
+    uint64_t of_window = (uint64_t)asked * OVERLOAD_WINDOW_US / overload->length_us;
+    return (usual_of(overload, client) + of_window) / OVERLOAD_SMOOTH >= overload->fair;
 }
 
 /* One datagram of a thinned client means several that the kernel has dropped. They count as asked,

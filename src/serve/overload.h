@@ -29,19 +29,21 @@
 
 enum {
     OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted and the queue is judged */
-    OVERLOAD_YOUNG_US = 20 * 1000,  /* a younger queue leaves the CPU time: more is served */
-    OVERLOAD_FULL_US = 1000,        /* an older one that loses datagrams is not read fast enough */
-    OVERLOAD_OLD_US = 50 * 1000,    /* one that stays older is an overload */
-    OVERLOAD_DEAD_US = 300 * 1000,  /* a query of this age is dropped for every client */
-    OVERLOAD_OLD_WINDOWS = 2,       /* this many windows under pressure are no burst */
-    OVERLOAD_CALM_WINDOWS = 20,     /* this many windows without pressure end it */
-    OVERLOAD_SWAMPED_WINDOWS = 8,   /* a queue that stays full so long is only read and served */
-    OVERLOAD_RISE = 64,             /* the capacity rises by a 64th for each young window */
-    OVERLOAD_RISES = 4,             /* in a row, up to this many, */
-    OVERLOAD_FALL = 4,              /* and falls by a quarter at most */
-    OVERLOAD_SMOOTH = 8,            /* windows that averages are of */
-    OVERLOAD_ROWS = 2,              /* a client is in one counter of each; the smaller one counts */
-    OVERLOAD_COUNTERS = 1024,       /* in a row; a power of two */
+    OVERLOAD_WINDOW_MAX_US = 400 * 1000,
+    OVERLOAD_GAPS = 4,             /* a window is as long as so many gaps between reads */
+    OVERLOAD_YOUNG_US = 20 * 1000, /* a younger queue leaves the CPU time: more is served */
+    OVERLOAD_FULL_US = 1000,       /* an older one that loses datagrams is not read fast enough */
+    OVERLOAD_OLD_US = 50 * 1000,   /* one that stays older is an overload */
+    OVERLOAD_DEAD_US = 300 * 1000, /* a query of this age is dropped for every client */
+    OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are no burst */
+    OVERLOAD_CALM_WINDOWS = 20,    /* this many windows without pressure end it */
+    OVERLOAD_SWAMPED_WINDOWS = 8,  /* a queue that stays full so long is only read and served */
+    OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */
+    OVERLOAD_RISES = 4,            /* in a row, up to this many, */
+    OVERLOAD_FALL = 4,             /* and falls by a quarter at most */
+    OVERLOAD_SMOOTH = 8,           /* windows that averages are of */
+    OVERLOAD_ROWS = 2,             /* a client is in one counter of each; the smaller one counts */
+    OVERLOAD_COUNTERS = 1024,      /* in a row; a power of two */
     OVERLOAD_LEVEL_MAX = 1 << 20,
     OVERLOAD_ASKED_MAX = 1 << 28,   /* in sixteenths; keeps the arithmetic from its ends */
     OVERLOAD_ONE = 16,              /* queries are counted in sixteenths */
@@ -76,8 +78,8 @@ struct overload {
     unsigned share_changes; /* since the start; the caller compares it */
     uint32_t lost;          /* the kernel's count, as last seen */
     /* OVERLOAD_SHEDDING: */
-    uint32_t capacity;     /* queries that may be served in a window */
-    uint32_t fair;         /* queries of one client in a window, in sixteenths */
+    uint32_t capacity;     /* queries that may be served in OVERLOAD_WINDOW_US */
+    uint32_t fair;         /* queries of one client in OVERLOAD_WINDOW_US, in sixteenths */
     uint32_t fair_rest;    /* of earlier windows, in sixteenths */
     uint32_t level;        /* whole queries of one client in this window */
     uint32_t usual_served; /* the average of what was served in a window, OVERLOAD_SMOOTH times */
@@ -87,6 +89,9 @@ struct overload {
     uint64_t last_age_us;  /* the least of the window before */
     /* This window. */
     uint64_t began_at;
+    uint64_t length_us;          /* at least */
+    uint64_t read_at;            /* the last read */
+    uint64_t gap_us;             /* the longest time between two reads, lately */
     uint64_t least_age_us;       /* of all reads */
     uint32_t lost_before;        /* the kernel's count when it began */
     bool is_half_full;           /* the kernel's queue */
