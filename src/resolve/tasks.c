@@ -241,7 +241,7 @@ static void count_reached(struct stats *stats, unsigned reached)
 /* Counts the work for a client's question when its last task ends. */
 static void count_budget(struct stats *stats, const struct budget *budget)
 {
-    stats_add_at(stats, stat_recursion_resolutions, budget->is_recursive);
+    stats_add_at(stats, stat_recursion_resolutions, 1);
     stats_add_at(stats, stat_recursion_queries, budget->used[BUDGET_QUERIES]);
     stats_add_at(stats, stat_recursion_referrals, budget->used[BUDGET_REFERRALS]);
     stats_add_at(stats, stat_recursion_lookups, budget->used[BUDGET_LOOKUPS]);
@@ -264,7 +264,7 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->failure_text);
     task->bogus = NULL;
     task->failure_text = NULL;
-    if (task->budget && task->budget->refs == 1)
+    if (task->budget && task->budget->refs == 1 && task->budget->is_recursive)
         count_budget(tasks->stats, task->budget);
     budget_unref(task->budget);
     trace_unref(task->trace);

@@ -48,6 +48,26 @@ static void test_no_question_is_left_without_attempts(void **state)
     assert_true(budget_take(&budget, BUDGET_REFERRALS, 5));
 }
 
+static void test_a_validated_question_may_ask_more_and_others_may_not(void **state)
+{
+    (void)state;
+    struct budget plain = fresh_budget(5), budget = fresh_budget(5);
+    budget_allow_validation(&budget, 800);
+    assert_int_equal(plain.verify_units_left, 0);
+    assert_int_equal(budget.verify_units_left, 800);
+    assert_int_equal(budget.tasks_max, BUDGET_TASKS_MAX + BUDGET_VALIDATION_TASKS);
+    assert_int_equal(budget.attempts_left, BUDGET_ATTEMPTS_MAX + BUDGET_VALIDATION_QUERIES);
+    for (unsigned i = 0; i < BUDGET_QUERIES_MAX; i++) {
+        assert_true(budget_take(&plain, BUDGET_QUERIES, 5));
+        assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+    }
+    assert_false(budget_take(&plain, BUDGET_QUERIES, 5));
+    for (unsigned i = 0; i < BUDGET_VALIDATION_QUERIES; i++)
+        assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_false(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_true(budget_is_drained(&budget, 5));
+}
+
 /* Only privacy suffers: the budget is not drained. */
 static void test_names_are_shown_whole_after_the_bound_on_minimised_ones(void **state)
 {
@@ -90,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kind_is_used_up_at_its_bound_and_others_are_not),
         cmocka_unit_test(test_no_question_is_left_without_attempts),
+        cmocka_unit_test(test_a_validated_question_may_ask_more_and_others_may_not),
         cmocka_unit_test(test_names_are_shown_whole_after_the_bound_on_minimised_ones),
         cmocka_unit_test(test_an_expired_budget_gives_nothing),
         cmocka_unit_test(test_tasks_share_one_and_the_last_frees_it),

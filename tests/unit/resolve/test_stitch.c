@@ -48,6 +48,31 @@ static bool joined(struct answer head, struct answer tail, uint64_t now_s)
     return stitch(&out, &space, &QUESTION("www.example", A), &head, &tail, now_s * 1000000);
 }
 
+/* RFC 4035 section 3.2.3. */
+static void test_the_whole_is_as_secure_as_its_lesser_part(void **state)
+{
+    (void)state;
+    enum { NO = SECURITY_UNCHECKED, INSECURE = SECURITY_INSECURE, SECURE = SECURITY_SECURE };
+    static const uint8_t rows[][3] = {
+        {SECURE, SECURE, SECURE},
+        {SECURE, INSECURE, INSECURE},
+        {INSECURE, SECURE, INSECURE},
+        {SECURE, NO, INSECURE},
+        {NO, SECURE, NO},
+        {NO, NO, NO},
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+        struct answer head = alias(0), tail = address(0);
+        head.security = rows[i][0];
+        tail.security = rows[i][1];
+        head.ede_count = 1;
+        head.ede[0] = 27;
+        assert_true(joined(head, tail, 0));
+        assert_int_equal(out.security, rows[i][2]);
+        assert_int_equal(out.ede_count, rows[i][0] == INSECURE);
+    }
+}
+
 static void test_the_target_follows_the_alias(void **state)
 {
     (void)state;
@@ -146,6 +171,7 @@ static void test_a_copy_is_independent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_whole_is_as_secure_as_its_lesser_part),
         cmocka_unit_test(test_the_target_follows_the_alias),
         cmocka_unit_test(test_both_parts_are_aged),
         cmocka_unit_test(test_an_uncacheable_part_makes_the_whole_uncacheable),
