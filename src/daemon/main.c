@@ -193,9 +193,10 @@ static int serve(struct config **config, const char *file)
 
 static int with_config(enum action action, const char *file)
 {
-    struct config *config = main_load(file);
     int code = EXIT_STOPPED;
 
+    algorithm_probe(); /* before threads, and before warnings about trust anchors */
+    struct config *config = main_load(file);
     if (!config)
         return EXIT_CONFIG;
     if (action != ACTION_RUN)

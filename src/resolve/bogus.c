@@ -50,7 +50,8 @@ const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict,
     if (text[1])
         text[strlen(text) - 1] = '\0'; /* the final dot */
     bogus_put_age(age, sizeof(age), verdict, now_s);
-    snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %s", verdict->fault, age, text);
+    snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %.*s", verdict->fault, age, (int)BOGUS_ZONE_MAX,
+             text);
     return out;
 }
 

@@ -42,7 +42,8 @@ struct scrubbing {
 
 static uint32_t scrub_clamp(const struct scrubbing *work, enum answer_kind kind, uint32_t ttl)
 {
-    return MIN(cache_ttl(work->rules->cache, kind, ttl), work->ttl_max_s);
+    uint32_t bounded = cache_ttl(work->rules->cache, kind, ttl);
+    return MIN(bounded, work->ttl_max_s);
 }
 
 static void scrub_keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind,

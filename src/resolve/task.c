@@ -230,7 +230,7 @@ static void end_stitched(struct task *task, const struct answer *tail)
 
 /* The answer in the scrub space stays there: finish_deliver() comes before the next one. Only an
  * answer that comes from an exchange right now is in that space. */
-static void step_done(struct task *task, const struct at_hand *at_hand)
+static inline void step_done(struct task *task, const struct at_hand *at_hand)
 {
     MUST(at_hand->answer);
     if (task->head)
@@ -418,7 +418,8 @@ static void note_answer(struct task *task, const struct exchange_answer *from,
 
 /* Shows the answer to the strategy. Keys and DS records of an alias's target say nothing about the
  * alias, so nothing follows it there. */
-static void feed_answer(struct task *task, const struct task_reading *read, struct at_hand *at_hand)
+static inline void feed_answer(struct task *task, const struct task_reading *read,
+                               struct at_hand *at_hand)
 {
     struct event event = {
         .kind = EVENT_ANSWERED, .response = &read->response, .delegation = read->cut};
@@ -524,39 +525,71 @@ static void wait_for(struct task *task, enum validate_result result,
     start_sub(task, &question, TASK_TAG_VALIDATION, false);
 }
 
+/* What follows from judging an answer. */
+enum judgement {
+    JUDGEMENT_TAKE,    /* the strategy sees it */
+    JUDGEMENT_ANOTHER, /* it is useless, and the strategy has not asked for it */
+    JUDGEMENT_DONE,    /* the task waits for its verdict, asks again or has ended */
+};
+
+/* The verdict is known. */
+static enum judgement follow_verdict(struct task *task, const struct exchange_answer *from,
+                                     const struct validating *validating,
+                                     const struct verdict *verdict)
+{
+    task_validate_note(task, verdict, &from->source.addr);
+    if (is_refused(task, verdict)) {
+        refuse_bogus(task, validating, verdict, &from->source.addr);
+        return JUDGEMENT_DONE;
+    }
+    forget_bogus(task);
+    return JUDGEMENT_TAKE;
+}
+
 /* Judges the answer before the strategy sees it. Out of line: many configurations never come here.
- */
-static __attribute__((noinline)) enum exchange_verdict
-judge_answer(struct task *task, const struct exchange_answer *from, struct task_reading *read,
-             bool is_late)
+ * *verdict is set where the strategy may see one; else its security is UNCHECKED. */
+static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
+                                                             const struct exchange_answer *from,
+                                                             const struct task_reading *read,
+                                                             struct verdict *verdict)
 {
     struct tasks *tasks = task->tasks;
     struct validating *now = &tasks->validator->now;
     struct validation_event event;
     struct validate_need need;
-    struct verdict verdict;
-    struct task_judged judged = {&now->machine, &verdict};
+    verdict->security = SECURITY_UNCHECKED;
+    if (!task_validate_concerns(task, &read->response))
+        return task->bogus ? JUDGEMENT_ANOTHER : JUDGEMENT_TAKE;
     task_validate_begin(task, now, &event);
     enum validate_result result =
-        task_validate_next(task, now, from->message, &read->response, &event, &need, &verdict);
-    if (result == VALIDATE_VERDICT)
-        task_validate_note(task, &verdict, &from->source.addr);
-    if (result == VALIDATE_VERDICT && !is_refused(task, &verdict)) {
-        forget_bogus(task);
-        return take_answer(task, from, read, task_is_enforced(task) ? &judged : NULL, is_late);
+        task_validate_next(task, now, from->message, &read->response, &event, &need, verdict);
+    if (result == VALIDATE_VERDICT) {
+        enum judgement judgement = follow_verdict(task, from, now, verdict);
+        if (!task_is_enforced(task))
+            verdict->security = SECURITY_UNCHECKED;
+        return judgement;
     }
-    bool is_held = result != VALIDATE_VERDICT && hold_message(task, from, now);
-    if (result != VALIDATE_VERDICT && !is_held && !task_is_enforced(task))
-        return take_answer(task, from, read, NULL, is_late);
-    note_answer(task, from, read);
-    if (is_held) {
+    if (hold_message(task, from, now)) {
         wait_for(task, result, &need);
-    } else if (result == VALIDATE_VERDICT) {
-        refuse_bogus(task, now, &verdict, &from->source.addr);
-    } else {
-        task_ask_stop(task);
-        task_fail(task, stat_failures_full, EDE_OTHER, false);
+        return JUDGEMENT_DONE;
     }
+    if (!task_is_enforced(task))
+        return JUDGEMENT_TAKE;
+    task_ask_stop(task);
+    task_fail(task, stat_failures_full, EDE_OTHER, false);
+    return JUDGEMENT_DONE;
+}
+
+/* An answer that the strategy does not see. */
+static enum exchange_verdict end_judged(struct task *task, const struct exchange_answer *from,
+                                        struct task_reading *read, enum judgement judgement,
+                                        bool is_late)
+{
+    struct tasks *tasks = task->tasks;
+    read->cut = NULL;
+    note_answer(task, from, read);
+    if (judgement == JUDGEMENT_ANOTHER)
+        return want_another(task, is_late);
     settle(task);
     finish_deliver(tasks);
     return EXCHANGE_TAKEN;
@@ -620,6 +653,8 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
 {
     struct task *task = owner;
     struct task_reading read;
+    struct verdict verdict;
+    struct task_judged judged = {.verdict = NULL};
     MUST(!task->tasks->delivering);
     if (task->state == TASK_PARTING) /* its failure is about to be delivered */
         return EXCHANGE_TAKEN;
@@ -629,16 +664,15 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
     else
         task_move(task, TASK_DECIDING);
     task->source = from->source;
-    read.cut = NULL;
     task_read_kind(task, from->message, &read);
-    if (!task_validates(task))
-        return take_answer(task, from, &read, NULL, is_late);
-    if (task_validate_concerns(task, &read.response))
-        return judge_answer(task, from, &read, is_late);
-    if (!task->bogus)
-        return take_answer(task, from, &read, NULL, is_late);
-    note_answer(task, from, &read); /* useless, and the strategy has asked no question */
-    return want_another(task, is_late);
+    if (task_validates(task)) {
+        enum judgement judgement = judge_answer(task, from, &read, &verdict);
+        if (judgement != JUDGEMENT_TAKE)
+            return end_judged(task, from, &read, judgement, is_late);
+        if (verdict.security != SECURITY_UNCHECKED)
+            judged = (struct task_judged){&task->tasks->validator->now.machine, &verdict};
+    }
+    return take_answer(task, from, &read, judged.verdict ? &judged : NULL, is_late);
 }
 
 static void task_on_failed(void *owner, const struct exchange_failure *failure)

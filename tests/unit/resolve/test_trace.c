@@ -260,6 +260,7 @@ static void test_a_bound_that_was_reached_is_counted_once_a_question(void **stat
     (void)state;
     struct budget *budget = budget_new(0);
     struct cache_key key;
+    budget->is_recursive = true;
     while (budget_take(budget, BUDGET_LOOKUPS, 0))
         ;
     assert_false(budget_take(budget, BUDGET_LOOKUPS, 0));
