@@ -426,7 +426,8 @@ static inline void feed_answer(struct task *task, const struct task_reading *rea
     at_hand->event = &event;
     at_hand->answer = read->answer;
     at_hand->minimised_ttl_s = read->minimised_ttl_s;
-    if (task->key.view == CACHE_VIEW_TRUST && read->response.kind == RESPONSE_ALIAS)
+    bool is_alias = read->response.kind == RESPONSE_ALIAS && task_asks_whole(task, &task->asked);
+    if (task->key.view == CACHE_VIEW_TRUST && is_alias)
         step_done(task, at_hand);
     else
         feed(task, at_hand);
