@@ -20,7 +20,7 @@ enum {
     HOSTERS = 8, /* zones whose servers other zones use */
     ALIASED_ZONES = 1000,
     ALIASED_TLDS = 8,
-    ELSEWHERE_EVERY = 4, /* one zone in this many has its servers elsewhere */
+    ELSEWHERE_EVERY = 4, /* one zone in four has its servers elsewhere */
 };
 
 struct labels {

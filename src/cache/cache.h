@@ -116,7 +116,7 @@ void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
  *  - ttl_s is 0, or the message is larger than CACHE_ANSWER_MAX;
  *  - the message's question is not the key's in lower case;
  *  - the answer is a failure or stale, and the cache has a fresh answer that is not a failure;
- *  - memory would have to be waited for in a read section.
+ *  - the caller is in a read section, and memory is not free without a wait.
  * Outside a read section the call may wait some microseconds for readers to leave. */
 enum { CACHE_ANSWER_MAX = 65535 };
 bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer);

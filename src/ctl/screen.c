@@ -175,7 +175,7 @@ static uint64_t screen_now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Whether one of the keys is q. A terminal that is gone counts too. */
+/* Whether one of the keys is q. A lost terminal counts as q. */
 static bool is_quit_pressed(void)
 {
     char keys[KEYS_MAX];

@@ -44,7 +44,7 @@ enum {
     WAIT_AFTER_GIVE_US = 1000, /* a socket is reusable two looks after it was given back */
     WAIT_US = 10 * 1000,       /* without an idle socket: others may free files at any time */
     LOOKS = 3,                 /* reuses whose ports are checked */
-    TURNS_TO_DRAIN = 2,        /* looks at the sockets: the first reports earlier arrivals */
+    TURNS_TO_DRAIN = 2,        /* polls of the sockets: the first one reports earlier arrivals */
     DRAIN_MAX = 16,            /* datagrams discarded at an idle socket before it is closed */
 };
 

@@ -276,8 +276,8 @@ static uint32_t *find_link(struct server_quota *quota, const struct client_place
     return link;
 }
 
-/* A free place. There is one for each client that may be taken or moves here: all quotas together
- * never have more connections than the highest of their bounds. */
+/* Returns a free place. A place is free for each client that may be taken or moves here: all quotas
+ * together never have more connections than the highest of their bounds. */
 static uint32_t new_place(struct server_quota *quota, const struct client_place *counted)
 {
     uint32_t at = quota->free_place;

@@ -16,7 +16,7 @@
  * takes up to a tenth of a second, so a separate thread does it, and the worker serves on. It
  * holds the lock of the heap meanwhile, so it happens once a minute in the process at most.
  *
- * One a worker, one thread.
+ * Each worker has one, used by its thread only.
  */
 
 #include <stdbool.h>

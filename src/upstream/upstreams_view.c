@@ -82,7 +82,7 @@ static struct upstream *upstream_at(struct list *node)
 }
 
 /* Where the walk goes on, which is near the pause of the last walk unless two walks take turns.
- * Beginning at the oldest upstream for every part would be quadratic. */
+ * A walk from the oldest upstream for every part would take quadratic time. */
 static struct list *walk_seek(struct upstreams *upstreams, struct upstreams_walk *walk)
 {
     struct list *all = &upstreams->all, *at = all->next;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_SERVERS_H
 #define NAILUP_TESTS_SCENARIO_SERVERS_H
 
-/* The servers of a scenario: the ranges of the step answer each query, or it waits. */
+/* The servers of a scenario: the ranges of the step answer each query, or the query waits. */
 
 #include <stdbool.h>
 

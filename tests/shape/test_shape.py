@@ -70,6 +70,11 @@ class Language(unittest.TestCase):
         text = '/* Returns the name, or NULL. */\nputs("nobody was there");\n'
         self.assertEqual(self.hits("a.c", text), [])
 
+    def test_names_of_tests_are_sentences_too(self):
+        name = "test_a_server_that_" + "nobody_asks"
+        self.assertEqual(self.hits("a.c", f"static void {name}(void **state)\n{{\n}}\n"), [(1, name)])
+        self.assertEqual(self.hits("a.py", f"def test_a_server(): pass\n\ndef {name}():\n    pass\n"), [(3, name)])
+
     def test_tables_are_read_in_their_literals(self):
         self.assertEqual(self.hits("a.def", 'ROW(a, "What is left of the queue.")\n'), [(1, "What")])
 
@@ -84,16 +89,16 @@ class Layers(SmallTree):
         self.write("src/net/b.c", SPDX + "static void put(void)\n{\n}\n")
         self.assert_complains(self.problems(layers.check_names), "src/net/b.c:3:", "put()", "src/base/a.c")
 
-    def test_going_up_is_not(self):
+    def test_going_up_is_an_error(self):
         self.write("src/base/a.c", '\n#include "net/link.h"\n')
         self.assert_complains(self.problems(layers.check_includes), "src/base/a.c:2:",
                               "base may not include net")
 
-    def test_a_table_that_goes_up_is_not(self):
+    def test_a_table_that_goes_up_is_an_error(self):
         self.write("src/README.md", README.replace("| base | - |", "| base | serve |"))
         self.assert_complains(self.problems(layers.check_tables), "not below")
 
-    def test_a_folder_outside_the_table_is_not(self):
+    def test_a_folder_outside_the_table_is_an_error(self):
         self.write("src/misc/a.c", "")
         self.assert_complains(self.problems(layers.check_includes), "misc is not in the table")
 

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """An hour of churn at twice the size of the cache: is it flat, and is every answer right?
 
-First the cache is filled with new names until it evicts, which shows how many fit of a mix of small
-and large answers, long and short TTLs, aliases and NXDOMAIN; a burst shows what many at once need.
+First the program fills the cache with new names until it evicts. This shows how many fit of small and
+large answers, long and short TTLs, aliases and NXDOMAIN. A burst shows what many queries at once need.
 Then twice as many names are asked in random order, open loop. Ten a second are asked here as well, and
 what nailupd says is compared with what the upstream says. Each minute a line with memory and figures of
 the cache.

@@ -215,7 +215,7 @@ def test_reset_comes_with_the_query_of_that_number(serve):
         client.read_id()
 
 
-def test_fin_comes_after_so_many_answers(serve):
+def test_fin_comes_after_the_set_number_of_answers(serve):
     served = serve("--tcp-close-after", "2")
     client = Stream(served)
     client.send(query(number=1), query(number=2))

@@ -235,7 +235,7 @@ def test_packets_for_other_addresses_are_foreign():
 
 
 @in_namespace
-def test_a_second_one_takes_neither_name_nor_address():
+def test_a_second_one_takes_no_name_and_no_address():
     with Cable():
         for options, word in (([], "device cable0"), (["--name", "cable1"], HERE),
                               (["--name", "cable1", "--here", "198.18.0.5"], THERE)):

@@ -106,7 +106,7 @@ def test_workers_take_each_others_cookies(nailupd, responder):
 LIMITED = {"server": {"rate-limit": {"queries-per-second": QPS, "slip": 1}}}
 
 
-def test_a_flooder_is_told_to_come_over_tcp_and_its_neighbours_are_served(nailupd, responder):
+def test_a_flooder_gets_truncated_answers_and_its_neighbours_are_served(nailupd, responder):
     daemon = nailupd(LIMITED, upstreams=[responder()], workers=2)
     answers = flood(daemon, 10 * QPS)
     cut = [answer for answer in answers if answer[2] & 2]  # TC

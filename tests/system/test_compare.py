@@ -218,7 +218,7 @@ def test_a_peer_that_does_not_start_is_left_out_with_a_reason(tmp_path):
     assert [row["server"] for row in rows_of(tmp_path / "out/results.csv")] == ["udp-floor"] * 2
 
 
-def test_a_second_version_of_a_peer_has_rows_of_its_own(tmp_path):
+def test_a_second_version_of_a_peer_has_its_own_rows(tmp_path):
     other = tmp_path / "other"
     other.write_text(f'#!/bin/sh\n[ "$1" != --version ] || {{ echo nailupd 99.7.0; exit; }}\n'
                      f'exec {pathlib.Path(BUILD).resolve()}/src/nailupd "$@"\n')

@@ -137,7 +137,7 @@ def test_a_nailed_connection_is_open_before_the_first_query(nailupd, responder, 
     assert daemon.connections()[0]["requests"] == 1
 
 
-def test_each_worker_keeps_a_connection_of_its_own(nailupd, responder):
+def test_each_worker_keeps_its_own_connection(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True, workers=3)
     eventually(lambda: sorted(c["worker"] for c in daemon.connections()) == [0, 1, 2])

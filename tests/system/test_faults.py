@@ -105,7 +105,7 @@ def test_the_last_column_names_each_miss():
     assert table.goal_words(table.verdicts({"nailup DoT": ours["nailup DoT"]} | slow, one, TIMES)) == "holds"
 
 
-def test_the_median_of_rounds_has_never_as_the_longest_time():
+def test_a_round_without_recovery_counts_as_the_longest():
     rounds = [figures(1, 10.0, 6.0), figures(3, None, verdict.NEVER), figures(9, 30.0, 7.0)]
     assert verdict.median(rounds) == verdict.Figures(2000, 3, 0, 10.0, 10.0, 10.0, 7.0)
 

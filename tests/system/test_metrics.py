@@ -163,7 +163,7 @@ def test_the_log_and_the_status_say_where(watched):
                                                          "protocols": "http"}
 
 
-def test_hostile_scrapers_neither_block_others_nor_delay_the_end(watched, responder, dig):
+def test_hostile_scrapers_do_not_block_others_or_delay_the_end(watched, responder, dig):
     one = watched(upstreams=[responder()])
     held = [socket.create_connection((one.ip, one.port), 5) for _ in range(100)]
     for client in held[::2]:

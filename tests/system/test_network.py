@@ -181,7 +181,7 @@ def test_events_without_a_change_dial_nothing(cable, daemon):
     assert daemon.dig("still.example").status == "NOERROR"
 
 
-def test_another_default_route_dials_anew(cable, daemon):
+def test_another_default_route_dials_again(cable, daemon):
     eventually(lambda: len(daemon.ready()) == 2, 20)
     for words in (["-4", "route", "replace", "default", "via", "10.77.2.1", "onlink"],
                   ["-6", "route", "add", "default"]):

@@ -68,7 +68,7 @@ void stage_reload(struct stage *stage, const struct plan *plan);
  */
 void stage_come_to_rest(struct stage *stage);
 
-/* Takes the worker apart, after draining it or not. Nothing may stay open or counted. */
+/* Takes the worker apart, with or without draining it first. Nothing may stay open or counted. */
 void stage_close(struct stage *stage, bool drains);
 
 /* Reports a broken invariant and stops the process. */

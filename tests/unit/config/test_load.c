@@ -39,7 +39,7 @@ static void test_defaults_are_those_of_the_manual(void **state)
     config_free(config);
 }
 
-static void test_who_watches(void **state)
+static void test_records_of_queries_are_read(void **state)
 {
     (void)state;
     struct config *config = load_fine(ZONE);
@@ -312,7 +312,7 @@ static void test_a_file_of_the_largest_size_loads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_watches),
+        cmocka_unit_test(test_records_of_queries_are_read),
         cmocka_unit_test(test_defaults_are_those_of_the_manual),
         cmocka_unit_test(test_only_loopback_may_ask_by_default),
         cmocka_unit_test(test_the_longest_access_prefix_decides),

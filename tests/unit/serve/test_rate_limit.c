@@ -114,7 +114,7 @@ static void test_one_client_leaves_the_others_alone(void **state)
         assert_int_equal(ask_often(i, 10), 5);
 }
 
-static void test_whoever_asks_most_is_forgotten_last(void **state)
+static void test_the_busiest_client_is_forgotten_last(void **state)
 {
     (void)state;
     limit_to(100, RATE_LIMIT_CLIENTS_MIN); /* one line */
@@ -191,7 +191,7 @@ int main(void)
         TEST(test_a_flood_does_not_delay_its_own_end),
         TEST(test_the_rate_holds_up_to_the_largest),
         TEST(test_one_client_leaves_the_others_alone),
-        TEST(test_whoever_asks_most_is_forgotten_last),
+        TEST(test_the_busiest_client_is_forgotten_last),
         TEST(test_a_place_unused_for_long_counts_as_free),
         TEST(test_clocks_of_threads_may_differ),
         TEST(test_the_clock_may_begin_at_zero),

@@ -133,7 +133,7 @@ static void test_half_messages_never_hold_more_than_the_bound(void **state)
     assert_true(server_quota_clients(quota) > 100); /* and room is used */
 }
 
-static void test_clients_that_do_not_read_go_before_those_that_do(void **state)
+static void test_clients_that_do_not_read_are_closed_first(void **state)
 {
     (void)state;
     struct fake_conn *honest = open_client(), *silent = open_client();
@@ -374,7 +374,7 @@ int main(void)
         TEST(test_bytes_held_by_clients_are_counted_and_given_back),
         TEST(test_a_full_kernel_buffer_is_counted_until_it_has_room),
         TEST(test_half_messages_never_hold_more_than_the_bound),
-        TEST(test_clients_that_do_not_read_go_before_those_that_do),
+        TEST(test_clients_that_do_not_read_are_closed_first),
         TEST(test_a_reset_for_memory_throws_everything_away),
         TEST(test_a_lower_bound_after_a_reload_holds_at_once),
         TEST(test_a_worker_whose_clients_are_silent_makes_room_for_another),

@@ -164,8 +164,7 @@ static void test_plain_text_before_a_handshake_is_noticed(void **state)
     assert_int_equal(fake_conn_messages(conn(world, 0)), 0);
 }
 
-static void
-test_a_server_without_a_certificate_of_its_own_shows_one_that_nobody_trusts(void **state)
+static void test_a_server_without_a_certificate_shows_an_untrusted_one(void **state)
 {
     struct world *world = *state;
 
@@ -637,7 +636,7 @@ int main(void)
         TEST(test_a_group_that_was_not_guessed_costs_a_round_trip),
         TEST(test_tls_can_be_switched_off_again),
         TEST(test_plain_text_before_a_handshake_is_noticed),
-        TEST(test_a_server_without_a_certificate_of_its_own_shows_one_that_nobody_trusts),
+        TEST(test_a_server_without_a_certificate_shows_an_untrusted_one),
         TEST(test_a_second_dial_is_resumed),
         TEST(test_a_second_dial_is_resumed_in_tls_1_2),
         TEST(test_a_server_may_forget_its_tickets),

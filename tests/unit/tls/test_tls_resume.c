@@ -620,7 +620,7 @@ static struct span two_messages(void)
 }
 
 /* Once with a server that accepts early data, once with one that gets it again. */
-static void test_each_message_of_early_data_is_a_record_of_its_own(void **state)
+static void test_each_message_of_early_data_is_a_separate_record(void **state)
 {
     (void)state;
 
@@ -863,7 +863,7 @@ int main(void)
         RACK_TEST(test_a_ticket_of_an_older_key_is_accepted_and_replaced),
         RACK_TEST(test_a_modified_ticket_is_rejected),
         EARLY_TEST(test_early_data_arrives_with_the_first_flight),
-        EARLY_TEST(test_each_message_of_early_data_is_a_record_of_its_own),
+        EARLY_TEST(test_each_message_of_early_data_is_a_separate_record),
         EARLY_TEST(test_rejected_early_data_is_sent_again_first),
         EARLY_TEST(test_early_data_is_sent_again_after_another_key_exchange),
         EARLY_TEST(test_our_server_rejects_early_data_and_gets_it_again),

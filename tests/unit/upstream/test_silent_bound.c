@@ -135,7 +135,7 @@ static void ask_resting(struct silent_zone *zone, struct asker *asker)
     exchange_start(&asker->exchange, &question, zone->group, zone->count);
 }
 
-/* After a silence of all servers, a question is one query for each of some servers at once. */
+/* After all servers were silent, a question sends one query to several servers at once. */
 static void test_silence_a_round_keeps_to_the_bound(void **state)
 {
     (void)state;

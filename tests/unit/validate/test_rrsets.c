@@ -207,7 +207,7 @@ static void test_the_bound_on_records(void **state)
 }
 
 /* 32 owners of 255 bytes that differ in their last label, and records that repeat the last. */
-static void test_long_owners_without_pointers_are_told_apart(void **state)
+static void test_long_owners_without_pointers_are_distinguished(void **state)
 {
     (void)state;
     uint8_t owner[NAME_WIRE_MAX];
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(test_malformed_rdata_is_refused),
         cmocka_unit_test(test_the_bound_on_rrsets),
         cmocka_unit_test(test_the_bound_on_records),
-        cmocka_unit_test(test_long_owners_without_pointers_are_told_apart),
+        cmocka_unit_test(test_long_owners_without_pointers_are_distinguished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

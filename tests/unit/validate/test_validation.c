@@ -264,7 +264,7 @@ static void test_the_signature_bounds_the_life(void **state)
     assert_int_equal(zones.verdict.ttl_max_s, 60);
 }
 
-static void test_a_verification_that_is_put_off_comes_again(void **state)
+static void test_a_postponed_verification_is_offered_again(void **state)
 {
     (void)state;
     zones_secure("example.");
@@ -779,7 +779,7 @@ int main(void)
         cmocka_unit_test_setup(test_too_many_labels_do_not_count, zones_setup),
         cmocka_unit_test_setup(test_a_signer_that_is_no_zone_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
-        cmocka_unit_test_setup(test_a_verification_that_is_put_off_comes_again, zones_setup),
+        cmocka_unit_test_setup(test_a_postponed_verification_is_offered_again, zones_setup),
         cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_answer_below_an_insecure_cut_is_insecure,
                                zones_setup),
