@@ -3,13 +3,14 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Checks the shape of the source against the tables of src/README.md.
 
-Fails on an include that goes up, a library used beside its door, a cycle of modules, a function
-name that two files share, a header that does not compile alone, and a file without its two SPDX lines. Prints how long functions and
-files are, without judging.
+Fails on a name in the map that is gone, an include that goes up, a library used beside its door, a
+cycle of modules, a function name that two files share, a header that does not compile alone, and a file
+without its two SPDX lines. Prints how long functions and files are, without judging.
 """
 import argparse
 import fnmatch
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -76,6 +77,19 @@ def check_tables(tree):
                 tree.complain(readme, 1, f"{folder} may include {other}, which is no layer")
             elif tree.ranks[other] >= tree.ranks[folder]:
                 tree.complain(readme, 1, f"{folder} may include {other}, which is not below it")
+
+
+def check_map(tree):
+    """The files that src/README.md names exist, and so do the functions, in these files."""
+    readme = tree.root / "src/README.md"
+    for line, text in enumerate(readme.read_text().splitlines(), 1):
+        for name in re.findall(r"`((?:\.\./)?[\w/]+\.(?:[ch]|def))`", text):
+            if not (tree.root / "src" / name).is_file():
+                tree.complain(readme, line, f"{name} is not there")
+        for function, name in re.findall(r"`(\w+)\(\)` in `([\w/]+\.c)`", text):
+            path = tree.root / "src" / name
+            if function not in {found for found, _, _ in c_source.functions(tree.texts.get(path, ""))}:
+                tree.complain(readme, line, f"{name} has no {function}()")
 
 
 def check_own_include(tree, path, line, header):
@@ -237,6 +251,7 @@ def main():
 
     tree = Tree(options.root.resolve())
     check_tables(tree)
+    check_map(tree)
     check_includes(tree)
     check_cycles(tree)
     check_names(tree)

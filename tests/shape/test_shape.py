@@ -98,6 +98,15 @@ class Layers(SmallTree):
         self.write("src/README.md", README.replace("| base | - |", "| base | serve |"))
         self.assert_complains(self.problems(layers.check_tables), "not below")
 
+    def test_the_map_names_files_and_functions_that_exist(self):
+        self.write("src/net/a.c", SPDX + "void a_send(void)\n{\n}\n")
+        self.write("src/README.md", README + "`a_send()` in `net/a.c` uses `base/span.h`.\n")
+        self.assertEqual(self.problems(layers.check_map), [])
+        self.write("src/README.md", README + "`a_take()` in `net/a.c`.\n")
+        self.assert_complains(self.problems(layers.check_map), "a_take()")
+        self.write("src/README.md", README + "See `net/gone.h`.\n")
+        self.assert_complains(self.problems(layers.check_map), "net/gone.h")
+
     def test_a_folder_outside_the_table_is_an_error(self):
         self.write("src/misc/a.c", "")
         self.assert_complains(self.problems(layers.check_includes), "misc is not in the table")
