@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Exchanges in trouble: ways close one after the other, and servers answer oddly. */
 
-#include "dns/build.h"
+#include "dns/edns.h"
+#include "support/fake_opt.h"
 #include "unit/upstream/world.h"
 
 struct peer_script {
@@ -16,25 +17,10 @@ struct peer_script {
     unsigned with_opt, without_opt;
 };
 
-static void add_cookie(struct fake_answer *answer, const struct message *query, uint16_t rcode)
-{
-    struct edns_cookie cookie;
-    struct build build;
-    uint8_t server[8] = "cookies!";
-
-    if (edns_find_cookie(&query->edns, &cookie) != EDNS_FOUND)
-        return;
-    build_init(&build, answer->data + answer->len, 64);
-    build_opt_begin(&build, 1232, rcode, 0, false);
-    edns_add_cookie(&build, cookie.client.data, span_of(server, sizeof(server)));
-    build_opt_end(&build);
-    answer->len += build_len(&build);
-    put_u16(answer->data + 10, 1);
-}
-
 static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     struct peer_script *script = owner;
+    struct edns_cookie cookie;
     struct message query;
 
     assert_int_equal(message_parse(&query, ask->query), MESSAGE_OK);
@@ -43,7 +29,8 @@ static void scripted(void *owner, const struct fake_ask *ask, struct fake_answer
     fake_answer_a(answer, ask->query, "192.0.2.1", 300);
     if (script->bad_cookie_udp && ask->transport == FAKE_UDP) {
         fake_answer_rcode(answer, ask->query, RCODE_BADCOOKIE & 15);
-        add_cookie(answer, &query, RCODE_BADCOOKIE);
+        if (edns_find_cookie(&query.edns, &cookie) == EDNS_FOUND)
+            fake_opt_cookie(answer, cookie.client.data, span_of("cookies!", 8), RCODE_BADCOOKIE);
     }
     if (script->swallows && ask->transport != FAKE_UDP)
         answer->how = FAKE_SILENT;

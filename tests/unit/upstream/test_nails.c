@@ -3,8 +3,8 @@
 /* Nailed connections to peers that close idle connections: the share of the time with a ready one,
  * and its cost. */
 
-#include "dns/build.h"
 #include "dns/edns.h"
+#include "support/fake_opt.h"
 #include "unit/upstream/world.h"
 #include "upstream/hold.h"
 #include "upstream/pool_hold.h"
@@ -26,17 +26,6 @@ struct server {
     bool hold_asks_keepalive, hold_was_too_early;
     struct loop *loop;
 };
-
-static void announce(const struct server *server, struct fake_answer *answer)
-{
-    struct build build;
-    build_init(&build, answer->data + answer->len, 64);
-    build_opt_begin(&build, 1232, 0, 0, false);
-    edns_add_keepalive_answer(&build, server->announces_100ms);
-    build_opt_end(&build);
-    answer->len += build_len(&build);
-    put_u16(answer->data + 10, 1);
-}
 
 static void note_hold(struct server *server, const struct fake_ask *ask, struct message *query,
                       uint64_t quiet_us)
@@ -71,7 +60,7 @@ static void serve(void *owner, const struct fake_ask *ask, struct fake_answer *a
     if (is_hold && server->drops_holds)
         answer->how = FAKE_SILENT;
     else if (server->announces_100ms)
-        announce(server, answer);
+        fake_opt_keepalive(answer, server->announces_100ms);
 }
 
 struct fixture {

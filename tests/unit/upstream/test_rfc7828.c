@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* RFC 7828 with upstreams: we ask on streams and obey the answer, 0 included. */
 
-#include "dns/build.h"
+#include "dns/edns.h"
+#include "support/fake_opt.h"
 #include "unit/upstream/world.h"
 #include "upstream/pool_plan.h"
 
@@ -16,7 +17,6 @@ static void answer_with_timeout(void *owner, const struct fake_ask *ask, struct 
     struct script *script = owner;
     struct message query;
     struct edns_keepalive keepalive;
-    struct build build;
 
     assert_int_equal(message_parse(&query, ask->query), MESSAGE_OK);
     fake_answer_a(answer, ask->query, "192.0.2.1", 300);
@@ -25,12 +25,7 @@ static void answer_with_timeout(void *owner, const struct fake_ask *ask, struct 
     assert_int_equal(ask->transport, WORLD_STREAM);
     assert_false(keepalive.has_timeout);
     script->asked++;
-    build_init(&build, answer->data + answer->len, 64);
-    build_opt_begin(&build, 1232, 0, 0, false);
-    edns_add_keepalive_answer(&build, script->timeout_100ms);
-    build_opt_end(&build);
-    answer->len += build_len(&build);
-    put_u16(answer->data + 10, 1);
+    fake_opt_keepalive(answer, script->timeout_100ms);
 }
 
 struct fixture {

@@ -3,8 +3,9 @@
 /* Queries over UDP: forgery, loss, truncation, cookies, servers with quirks, the choice among
  * several. */
 
-#include "dns/build.h"
 #include "dns/case_bits.h"
+#include "dns/edns.h"
+#include "support/fake_opt.h"
 #include "unit/upstream/world.h"
 
 static struct upstream_options udp_options(void)
@@ -30,7 +31,6 @@ static void add_cookie(struct fake_answer *answer, const struct message *query,
                        struct script *script)
 {
     struct edns_cookie cookie;
-    struct build build;
     uint8_t client[8];
 
     if (!script->server_cookie || edns_find_cookie(&query->edns, &cookie) != EDNS_FOUND)
@@ -38,15 +38,8 @@ static void add_cookie(struct fake_answer *answer, const struct message *query,
     memcpy(client, cookie.client.data, 8);
     if (script->wrong_client_cookie)
         client[3] ^= 1;
-    build_init(&build, answer->data + answer->len, sizeof(answer->data) - answer->len);
-    build.at = build.start;
-    build_opt_begin(&build, 1232, script->bad_cookie_once ? RCODE_BADCOOKIE : 0, 0, false);
-    edns_add_cookie(&build, client, span_of(script->server_cookie, 8));
-    build_opt_end(&build);
-    answer->len += build_len(&build);
-    put_u16(answer->data + 10, 1);
-    if (script->bad_cookie_once)
-        header_set_rcode(answer->data, RCODE_BADCOOKIE & 15);
+    fake_opt_cookie(answer, client, span_of(script->server_cookie, 8),
+                    script->bad_cookie_once ? RCODE_BADCOOKIE : 0);
     script->bad_cookie_once = false;
 }
 
