@@ -19,8 +19,8 @@ enum {
     UDP_FILTER_STEPS_MAX = 2 * UDP_FILTER_WORDS + UDP_THINNED_MAX * (3 * UDP_FILTER_WORDS + 4) + 1,
 };
 
-/* Writes the filter's program and returns its length. family is that of the socket. */
-size_t udp_filter_build(struct sock_filter program[UDP_FILTER_STEPS_MAX], int family,
+/* Writes the steps of the filter and returns their number. family is that of the socket. */
+size_t udp_filter_build(struct sock_filter steps[UDP_FILTER_STEPS_MAX], int family,
                         const struct udp_thinned *thinned, unsigned count);
 
 #endif

@@ -417,20 +417,21 @@ static void note_answer(struct task *task, const struct exchange_answer *from,
 }
 
 /* Shows the answer to the strategy. Keys and DS records of an alias's target say nothing about the
- * alias, so nothing follows it there. */
-static inline void feed_answer(struct task *task, const struct task_reading *read,
-                               struct at_hand *at_hand)
+ * alias, so nothing follows it there. Returns whether the strategy wants another answer. */
+static inline bool feed_answer(struct task *task, const struct task_reading *read, bool is_held)
 {
     struct event event = {
         .kind = EVENT_ANSWERED, .response = &read->response, .delegation = read->cut};
-    at_hand->event = &event;
-    at_hand->answer = read->answer;
-    at_hand->minimised_ttl_s = read->minimised_ttl_s;
+    struct at_hand at_hand = {.event = &event,
+                              .answer = read->answer,
+                              .is_held = is_held,
+                              .minimised_ttl_s = read->minimised_ttl_s};
     bool is_alias = read->response.kind == RESPONSE_ALIAS && task_asks_whole(task, &task->asked);
     if (task->key.view == CACHE_VIEW_TRUST && is_alias)
-        step_done(task, at_hand);
+        step_done(task, &at_hand);
     else
-        feed(task, at_hand);
+        feed(task, &at_hand);
+    return at_hand.another;
 }
 
 /* The exchange goes on. */
@@ -451,11 +452,9 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
     struct tasks *tasks = task->tasks;
     enum exchange_verdict verdict = EXCHANGE_TAKEN;
     uint64_t leads = task->group.leads;
-    struct at_hand at_hand = {.is_held = false};
     task_read(task, from, judged, &tasks->scrubbed, read);
     note_answer(task, from, read);
-    feed_answer(task, read, &at_hand);
-    if (at_hand.another) {
+    if (feed_answer(task, read, false)) {
         verdict = want_another(task, is_late);
     } else {
         if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
@@ -489,7 +488,7 @@ static void forget_bogus(struct task *task)
     task->bogus = NULL;
 }
 
-static bool is_refused(const struct task *task, const struct verdict *verdict)
+static bool verdict_is_refused(const struct task *task, const struct verdict *verdict)
 {
     return verdict->security == SECURITY_BOGUS && task_is_enforced(task);
 }
@@ -526,7 +525,7 @@ static void wait_for(struct task *task, enum validate_result result,
     start_sub(task, &question, TASK_TAG_VALIDATION, false);
 }
 
-/* What follows from judging an answer. */
+/* The fate of an answer after its judging. */
 enum judgement {
     JUDGEMENT_TAKE,    /* the strategy sees it */
     JUDGEMENT_ANOTHER, /* it is useless, and the strategy has not asked for it */
@@ -539,7 +538,7 @@ static enum judgement follow_verdict(struct task *task, const struct exchange_an
                                      const struct verdict *verdict)
 {
     task_validate_note(task, verdict, &from->source.addr);
-    if (is_refused(task, verdict)) {
+    if (verdict_is_refused(task, verdict)) {
         refuse_bogus(task, validating, verdict, &from->source.addr);
         return JUDGEMENT_DONE;
     }
@@ -603,14 +602,13 @@ static void hear_held(struct task *task, const struct held_message *held,
 {
     struct task_judged judged = {&held->validating.machine, verdict};
     struct task_reading read;
-    struct at_hand at_hand = {.is_held = true};
     bool is_judged = verdict && task_is_enforced(task);
     forget_bogus(task);
     task_read_kind(task, held->from.message, &read);
     task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, &read);
-    feed_answer(task, &read, &at_hand);
+    bool wants_another = feed_answer(task, &read, true);
     struct exchange_failure failure = {.any_answer = true, .rcode = read.response.rcode};
-    if (at_hand.another)
+    if (wants_another)
         feed_exchange_failure(task, &failure);
 }
 
@@ -624,7 +622,7 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     task_move(task, TASK_DECIDING);
     if (verdict)
         task_validate_note(task, verdict, server);
-    if (verdict && is_refused(task, verdict))
+    if (verdict && verdict_is_refused(task, verdict))
         refuse_bogus(task, &held->validating, verdict, server);
     else
         hear_held(task, held, verdict);

@@ -226,7 +226,7 @@ static void step_verify(struct task *task, struct validating *validating,
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
                  1);
-    stats_add_at(tasks->stats, stat_verify_us, (int64_t)us);
+    stats_histogram_add(&tasks->stats->verify_time, us);
     if (task_is_traced(task))
         task_trace_verified(task, step->zone, event.is_right, us);
     validation_next(&validating->machine, view, &event, step);

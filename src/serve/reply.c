@@ -123,7 +123,7 @@ static void plan_padding(struct reply *reply)
 }
 
 /* Returns the text of the first extended error. */
-static const char *text_of(const struct answer *answer)
+static const char *reply_text_of(const struct answer *answer)
 {
     if (answer->text)
         return answer->text;
@@ -141,7 +141,7 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->query = query;
     reply->answer = answer;
     reply->rules = rules;
-    reply->ede_text = text_of(answer);
+    reply->ede_text = reply_text_of(answer);
     reply->flags = flags | echoed_flags(query);
     reply->rcode = flags & HEADER_RCODE_MASK;
     reply->ede_count = answer->ede_count;

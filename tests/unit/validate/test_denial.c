@@ -23,7 +23,7 @@ static void begin_4035(struct sample *sample, const char *const owners[])
     sample_begin(sample, "example");
     for (; *owners; owners++) {
         size_t i = 0;
-        while (strcmp(rfc_4035[i][0], *owners))
+        while (strcmp(rfc_4035[i][0], *owners) != 0)
             assert_true(++i < ARRAY_LEN(rfc_4035));
         sample_nsec(sample, rfc_4035[i][0], rfc_4035[i][1], rfc_4035[i][2]);
     }
@@ -137,7 +137,7 @@ static void begin_5155(struct sample *sample, const char *const prefixes[], uint
     sample->iterations = 12;
     for (; *prefixes; prefixes++) {
         size_t i = 0;
-        while (strncmp(rfc_5155[i][0], *prefixes, strlen(*prefixes)))
+        while (strncmp(rfc_5155[i][0], *prefixes, strlen(*prefixes)) != 0)
             assert_true(++i < ARRAY_LEN(rfc_5155));
         sample_nsec3(sample, rfc_5155[i][0], flags, rfc_5155[i][1], rfc_5155[i][2]);
     }
