@@ -10,8 +10,8 @@ the kernel (root, or kernel.perf_event_paranoid <= 1 and kernel.kptr_restrict = 
 nailupd.
 
 Without a hardware counter perf samples by a timer, and a sample that falls into a stretch without interrupts
-counts where they are on again. Wake-ups and their locks then look some per cent dearer than the code around
-them; items are larger than that.
+counts where they are on again. Wake-ups and their locks then look some per cent more expensive than the code
+around them; items are larger than that.
 """
 
 import argparse
@@ -184,7 +184,7 @@ def profile_all(args, directory):
 
 
 def rows(figures):
-    """Returns the items in the order of the kernel's list, then user space, the dearest first."""
+    """Returns the items in the order of the kernel's list, then user space, the most expensive first."""
     names = {item for figure in figures.values() for item in figure["share"]}
     kernel = [item for item in dict.fromkeys(item for item, _ in KERNEL_ITEMS) if item in names]
     rest = sorted(names - set(kernel),

@@ -17,7 +17,7 @@
 enum { HTTP_RESPONSE_MAX = 1024 }; /* the most that one function appends */
 
 /* Appends the head of an answer with a page of page_len bytes in the text format of Prometheus. now
- * is the wall clock. Errors are the buf's: ERR_LIMIT, ERR_NO_MEMORY. */
+ * is the wall clock. Errors come from the buf: ERR_LIMIT, ERR_NO_MEMORY. */
 MUST_USE enum err http_response_page(struct buf *out, size_t page_len, time_t now);
 
 /* Appends a complete answer that says why there is no page, and what to do. */

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Shares the CPU time for handshakes among clients: round robin over clients, first come first
- * served within one. Reading and closing are the session's.
+ * served within one. The session reads and closes.
  * Invariant: the oldest waiting handshake of each client, and no other, is linked into clients and
  * its bucket; a timer ends the turn whenever a step was taken or a handshake waits, unless so many
  * are admitted that the next one of these to read or leave starts it.

@@ -30,6 +30,7 @@ PHRASES = [re.compile(words, re.IGNORECASE) for words in (
     r"\bneither\b", r"\bnor\b", r"\banew\b", r"\bany more\b", r"\ball the same\b", r"\bfor good\b", r"\bbut for\b",
     r"\bthereby\b", r"\bas such\b", r"\bthose (who|that|which)\b", r"\bis up to (?!\d)", r"\bknows no\b",
     r"\bof all others the\b", r"\b(an?|one|two) [\w -]{1,30} of (its|their|our) own\b",
+    r"\bdear(er|est)?\b", r"\bas a rule\b",
     r"\bthere is none\b", r"\bits time is over\b", r"\bpast its end\b", r"\bparts? of (a|the) names?\b",
 )]
 # Names of tests are sentences too.

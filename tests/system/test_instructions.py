@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/instructions.py: does it count the same twice, and does it notice a dearer build? No number of instructions
+"""bench/instructions.py: does it count the same twice, and does it notice a more expensive build? No number of instructions
 is judged, because compilers differ."""
 
 import copy

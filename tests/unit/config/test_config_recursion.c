@@ -283,7 +283,7 @@ static void test_a_discovered_server_in_a_prefix_is_nailed(void **state)
     struct route_upstream met = meet(config, "10.50.1.65@99");
     assert_true(met.options.nailed);
     assert_int_equal(met.options.transport, TRANSPORT_TCP);
-    assert_int_equal(met.options.max_in_flight, 256); /* a zone's options are the zone's */
+    assert_int_equal(met.options.max_in_flight, 256); /* a zone's options belong to the zone */
     assert_int_equal(addr_port(&met.addr), 5353);
     config_free(config);
 }

@@ -128,7 +128,7 @@ static void on_ready_slowly(struct watch *watch, uint32_t events)
     count_event(CONTAINER_OF(watch, struct end, watch));
 }
 
-static void test_a_turn_is_not_filled_by_dear_events_and_none_is_forgotten(void **state)
+static void test_a_turn_is_not_filled_by_expensive_events_and_none_is_forgotten(void **state)
 {
     enum { SOCKETS = 40 };
     (void)state;
@@ -218,7 +218,7 @@ static void test_a_patient_watch_closed_in_a_turn_gets_no_event_of_it(void **sta
 
 enum { HEAVY = 4, HEAVY_TURNS_MAX = 50 };
 
-/* Stays readable for ever, and dear. */
+/* Stays readable, and each event is expensive. */
 static void on_ready_heavy(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -485,7 +485,7 @@ static void test_a_busy_watch_leaves_its_neighbours_their_turn(void **state)
     close_room();
 }
 
-/* Four dear events fill a turn. The busy one is called in the first turn and in the fifth. */
+/* Four expensive events fill a turn. The busy one is called in the first turn and in the fifth. */
 static void test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over(void **state)
 {
     enum { DEAR = 20 };
@@ -554,7 +554,7 @@ static void test_a_busy_watch_that_is_stopped_is_not_called(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_turn_is_not_filled_by_dear_events_and_none_is_forgotten),
+        cmocka_unit_test(test_a_turn_is_not_filled_by_expensive_events_and_none_is_forgotten),
         cmocka_unit_test(test_more_sockets_than_a_turn_takes_all_get_theirs),
         cmocka_unit_test(test_more_patient_sockets_than_a_turn_takes_are_served_in_rounds),
         cmocka_unit_test(test_a_watch_closed_in_a_turn_gets_no_event_of_it),

@@ -12,7 +12,7 @@
 
 #define NOW (1000 * US_PER_S)
 
-/* The one kind of end that counts. */
+/* Only this kind of end counts. */
 static const struct single_use_end proof = {
     .requests = 3, .answers = 1, .why = CONN_END_PEER_BUSY, .is_acknowledged = true};
 

@@ -132,7 +132,7 @@ static inline void sample_unbase32(uint8_t hash[VERIFY_NSEC3_HASH], const char *
 }
 
 /* Adds an NSEC3 record: the label of its owner, its flags, its next hash in base32hex, its types.
- * Salt and iterations are the sample's. */
+ * Salt and iterations come from the sample. */
 static inline void sample_nsec3(struct sample *sample, const char *label, uint8_t flags,
                                 const char *next, const char *types)
 {
