@@ -14,7 +14,7 @@
 
 enum {
     RSA_MODULUS_BITS_MAX = 4096,
-    /* The .lv zone signs with 2^32 + 1. A longer exponent makes a verification dearer still. */
+    /* The .lv zone signs with 2^32 + 1. A longer exponent makes a verification cost more. */
     RSA_EXPONENT_MAX_BITS = 33,
     RSA_EXPONENT_USUAL_BITS = 17,
     RSA_KEY_BYTES_MAX = 1024, /* room for zeros in front of both numbers */
@@ -80,8 +80,8 @@ const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX])
     return out;
 }
 
-/* A verification by RSA takes time in proportion to the square of the modulus. A key field has four
- * bytes beside the modulus as a rule. */
+/* A verification by RSA takes time in proportion to the square of the modulus. Most key
+ * fields have four bytes beside the modulus. */
 static unsigned rsa_cost(unsigned units, size_t key_bytes)
 {
     enum { BYTES_2048 = 256, BYTES_4096 = 512 };
