@@ -12,7 +12,7 @@ from conftest import Daemon, program
 from hierarchy.run import need
 from hierarchy.wire import AD, CD, RD
 from signed_tree import compare, run
-from signed_tree.cases import BOGUS, CASES, INSECURE, KNOWN, SECURE
+from signed_tree.cases import BOGUS, CASES, CHAOS_CASES, INSECURE, KNOWN, SECURE
 from signed_tree.signer import label_order
 from signed_tree.zones import ZONES, zone_of
 
@@ -62,7 +62,7 @@ def started(tree):
 
 
 def test_every_zone_has_a_question_and_every_known_difference_a_zone():
-    asked = {zone_of(one.name).name for one in CASES}
+    asked = {zone_of(one.name).name for one in [*CASES, *CHAOS_CASES]}
     assert set(ZONES) - asked == set(), "zones without a question"
     assert {verdict for one in CASES for verdict in one.verdict.split(" or ")} >= {SECURE, INSECURE, BOGUS}
     assert all(one.ede for one in CASES if one.verdict == BOGUS and one.name not in ("", ".")), "bogus without an error"
@@ -177,6 +177,10 @@ def test_nailupd_validates_in_recursion_cold_and_warm(tree, nailupd):
     daemon = nailupd()
     check_ours(compare.ask(tree, daemon.address))
     check_ours(compare.ask(tree, daemon.address))
+
+
+def test_nailupd_believes_no_answer_that_was_changed_at_random(tree, nailupd):
+    check_ours(compare.ask(tree, nailupd().address, CHAOS_CASES), CHAOS_CASES)
 
 
 @pytest.mark.parametrize("is_nailed", [False, True], ids=["udp", "nailed"])

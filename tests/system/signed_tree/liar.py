@@ -9,6 +9,7 @@ listens, and ends with its input."""
 
 import asyncio
 import json
+import random
 import struct
 import sys
 
@@ -182,6 +183,96 @@ def denies_with_other_zone(reply):
         other = "nsec3-0.sec."
         reply.authority = signed(reply.zone, reply.zone, "SOA") + [
             one for one in RECORDS[other] if covers(one, ["NSEC3"])][:8]
+
+
+# ---- changes at random: (reply, random numbers) ----
+
+
+def change_drop(reply, rng):
+    section = rng.choice([one for one in (reply.answer, reply.authority) if one] or [[]])
+    if section:
+        section.remove(rng.choice(section))
+
+
+def change_drop_set(reply, rng):
+    section = rng.choice([reply.answer, reply.authority])
+    if section:
+        gone = rng.choice(section)
+        section[:] = [one for one in section if one.name != gone.name or one.type != gone.type]
+
+
+def change_rcode(reply, rng):
+    reply.rcode = NXDOMAIN - reply.rcode if reply.rcode in (0, NXDOMAIN) else reply.rcode
+
+
+def change_data(reply, rng):
+    section = rng.choice([one for one in (reply.answer, reply.authority) if one] or [[]])
+    if section:
+        at = rng.randrange(len(section))
+        one = section[at]
+        if one.data.startswith("\\#"):
+            section[at] = one._replace(data=one.data[:-1] + ("0" if one.data[-1] != "0" else "1"))
+        elif one.type == "A":
+            section[at] = one._replace(data="203.0.113.66")
+        elif one.type in ("CNAME", "DNAME"):
+            section[at] = one._replace(data=reply.at("held.wild"))
+
+
+def random_set(reply, rng, kinds):
+    """Returns an RRset of the zone with its signatures."""
+    names = sorted({(one.name, one.type) for one in RECORDS[reply.zone] if one.type in kinds})
+    return signed(reply.zone, *rng.choice(names))
+
+
+def change_more_proofs(reply, rng):
+    reply.authority += random_set(reply, rng, PROOFS)
+
+
+def change_other_proofs(reply, rng):
+    reply.authority = without(reply.authority, PROOFS)
+    for _ in range(3):
+        reply.authority += random_set(reply, rng, PROOFS)
+
+
+def change_empty(reply, rng):
+    """Says that there is nothing, with proofs of other things."""
+    reply.deny(rng.choice([0, NXDOMAIN]))
+    for _ in range(3):
+        reply.authority += random_set(reply, rng, PROOFS)
+
+
+def change_owner(reply, rng):
+    """Answers with another RRset of the zone as if it were of this name. It may be that of a wildcard."""
+    reply.rcode = 0
+    reply.answer = [one._replace(name=reply.name) for one in random_set(reply, rng, {"A", "AAAA", "TXT", "CNAME"})]
+
+
+def change_star(reply, rng):
+    reply.rcode = 0
+    star = rng.choice(["*.wild", "*.also"])
+    reply.answer = [one._replace(name=reply.name) for kind in ("A", "CNAME")
+                    for one in signed(reply.zone, reply.at(star), kind)]
+
+
+def change_signature(reply, rng):
+    """Exchanges two signatures."""
+    section = rng.choice([reply.answer, reply.authority])
+    places = [at for at, one in enumerate(section) if one.type == "RRSIG"]
+    if len(places) > 1:
+        first, second = rng.sample(places, 2)
+        one, other = section[first], section[second]
+        section[first], section[second] = one._replace(data=other.data), other._replace(data=one.data)
+
+
+CHANGES = [found for name, found in list(globals().items()) if name.startswith("change_")]
+
+
+def changes_at_random(reply):
+    """The same changes for the same question."""
+    if reply.is_about_data():
+        rng = random.Random(f"{reply.zone} {reply.name} {reply.kind}")
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            rng.choice(CHANGES)(reply, rng)
 
 
 def lies_about_children(reply):

@@ -313,6 +313,8 @@ def providers():
 SALT = bytes.fromhex("aabbccdd")
 TWO_PROVIDERS = "two.sec."
 
+CHAOS = 12  # zones whose answers are changed at random
+
 ROOT = "top 300 TXT \"a name in the root zone\"\n"
 SEC = "nic 300 TXT \"a name in the zone sec\"\n*.star 300 TXT \"a wildcard in the zone sec\"\n"
 
@@ -481,6 +483,8 @@ ALL = [
     Zone("denied.sec.", lie="denies-what-is-there"),
     Zone("parentnsec.sec.", lie="denies-with-parent"),
     Zone("othernsec3.sec.", denial=Nsec3(0), lie="denies-with-other-zone"),
+    *(Zone(f"chaos{number}.sec.", denial=(NSEC, Nsec3(0))[number % 2], lie="changes-at-random")
+      for number in range(CHAOS)),
     Zone("noproof.lies.", COMMON, None, ds=None),
     Zone("hiddends.lies."),
     Zone("childds.lies."),
