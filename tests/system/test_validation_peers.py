@@ -154,9 +154,6 @@ def nailupd(tree, tmp_path):
         daemon.address = daemon.ip, daemon.port
         running.append(daemon)
         daemon.wait_until_ready(30)
-        if more.get("validate", "yes") == "yes" and not tree.ask(daemon.address, [("top.", "TXT")],
-                                                                 dnssec_ok=True)[0]["flags"] & AD:
-            pytest.skip("this nailupd has the option, and validates nothing yet")
         return daemon
 
     yield start
@@ -169,7 +166,7 @@ def nailupd(tree, tmp_path):
 def check_ours(answers, cases=CASES, has_sha1=False):
     check("nailupd", answers, cases, has_sha1=has_sha1)
     wrong = [f"{' '.join(one.question)}: {error}" for one, answer in zip(cases, answers)
-             if (error := compare.judge_errors(one, answer, has_sha1))]
+             if not compare.judge(one, answer, has_sha1) and (error := compare.judge_errors(one, answer, has_sha1))]
     assert not wrong, "\n".join(wrong[:30])
 
 
