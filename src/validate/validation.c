@@ -545,6 +545,7 @@ static void set_target(struct call *call, unsigned target, struct name name)
     struct validation *v = call->v;
     v->target = (uint8_t)target;
     v->target_failures = v->sig = v->key = 0;
+    v->target_steps = v->steps;
     v->fault = target_is_proof(call) ? v->fault : FAULT_NONE;
     memcpy(v->name, name.wire, name.len);
     v->name_len = name.len;
@@ -799,11 +800,12 @@ static enum progress validation_start(struct call *call)
     return needs.is_sound ? PROGRESS_DECIDED : end_bogus(call, FAULT_ALIAS);
 }
 
-/* The units of a step that was put off are given back, because it comes again. */
+/* The units and steps of a verification that was put off are given back: they come again. */
 static enum progress validation_resume(struct call *call)
 {
     MUST(call->v->state == STATE_VERIFYING);
     *call->view->units_left += call->v->charged;
+    call->v->steps = call->v->target_steps;
     return judge_set(call);
 }
 

@@ -268,11 +268,23 @@ static void test_a_postponed_verification_is_offered_again(void **state)
 {
     (void)state;
     zones_secure("example.");
-    zones.puts_off = true;
+    zones.puts_off = 1;
     assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
     assert_string_equal(zones.words,
                         "known example., ds example., keys example., later example., known "
                         "example., ds example., keys example., right example.");
+    assert_int_equal(zones.units, VALIDATION_UNITS_MAX - algorithm_cost(13, 64));
+}
+
+/* Many other validations may have the turns of a busy worker. */
+static void test_a_verification_postponed_often_costs_no_more(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[2].is_cached = true;
+    zones.puts_off = 2 * VALIDATION_STEPS_MAX;
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    assert_int_equal(zones.puts_off, 0);
     assert_int_equal(zones.units, VALIDATION_UNITS_MAX - algorithm_cost(13, 64));
 }
 
@@ -780,6 +792,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_signer_that_is_no_zone_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
         cmocka_unit_test_setup(test_a_postponed_verification_is_offered_again, zones_setup),
+        cmocka_unit_test_setup(test_a_verification_postponed_often_costs_no_more, zones_setup),
         cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_answer_below_an_insecure_cut_is_insecure,
                                zones_setup),
