@@ -218,10 +218,10 @@ static void step_verify(struct task *task, struct validating *validating,
 {
     struct tasks *tasks = task->tasks;
     struct validator *validator = tasks->validator;
-    uint64_t began_at = loop_clock(tasks->loop);
+    uint64_t began_at = loop_cpu_us(tasks->loop);
     struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
     event.is_right = verify_run(validator->verifier, &step->job);
-    uint64_t us = loop_clock(tasks->loop) - began_at;
+    uint64_t us = loop_cpu_us(tasks->loop) - began_at;
     validator->turn_us += us;
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
