@@ -6,7 +6,7 @@
 /*
  * Validations by a script that the test writes, in place of validate's. Each letter is a step:
  *
- *   k, K  KEYS of "example"; K: only those known      d  DS of "example"
+ *   k, K  KEYS of script_zone; K: only those known    d  DS of script_zone
  *   v     VERIFY                                      s, i, b, u  the verdict: secure, insecure
  *                                                     (EDE 1), bogus, bogus because of its cost
  *   c     bogus where the answer has the address 192.0.2.66, and else secure
@@ -25,6 +25,7 @@
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
+static const char *script_zone;   /* NULL: "example" */
 static const char *script_signer; /* of VERIFY; NULL: "example" */
 static bool verify_is_right;
 static unsigned validations_begun, verifications;
@@ -100,10 +101,8 @@ static inline void step_verdict(struct validation_step *out, enum security secur
 static inline void step_trust(struct validation *validation, struct validation_step *out,
                               enum validation_step_kind kind)
 {
-    struct name zone = NAME("example");
-    memcpy(validation->name, zone.wire, zone.len);
     out->kind = kind;
-    out->zone = (struct name){validation->name, zone.len};
+    out->zone = sample_name(validation->name, script_zone ? script_zone : "example");
 }
 
 void validation_next(struct validation *validation, const struct validation_view *view,

@@ -28,6 +28,8 @@ static struct served {
     {4, "www.example.com", RRTYPE_A, {.answer = {"www.example.com. 300 A 192.0.2.66"}}},
     {6, "www.example.com", RRTYPE_A, {.answer = {"www.example.com. 300 A 192.0.2.66"}}},
     {5, "www.glueless.com", RRTYPE_A, {.answer = {"www.glueless.com. 300 A 192.0.2.1"}}},
+    {7, "a.b.example", RRTYPE_DS, {.answer = {"a.b.example. 300 DS 1 13 2 AA"}}},
+    {7, "b.example", RRTYPE_A, {.answer = {"b.example. 300 CNAME www.example.com."}}},
     {7, "example", RRTYPE_DNSKEY, {.answer = {"example. 300 DNSKEY 257 3 13 AAAA"}}},
 };
 
@@ -64,7 +66,7 @@ static int set_up_validating(void **state)
     verify_is_right = true;
     validations_begun = verifications = 0;
     anchor_kind = ANCHOR_TRUSTED;
-    proven_owner = script_signer = NULL;
+    proven_owner = script_signer = script_zone = NULL;
     verify_loop = NULL;
     second_server = 0;
     return result || !tasks.validator;
@@ -134,6 +136,17 @@ static void test_keys_come_from_a_descent_of_their_own(void **state)
     assert_int_equal(validations_begun, 2);
 }
 
+/* An alias answers a question about DS records only where the whole QNAME was asked. */
+static void test_an_alias_on_the_way_down_to_ds_records_ends_nothing(void **state)
+{
+    (void)state;
+    script_zone = "a.b.example";
+    answer_script = "ds";
+    assert_string_equal(resolve("www.glueless.com"), "an www.glueless.com. 300 A 192.0.2.1\n");
+    assert_non_null(strstr(questions, "7:b.example. A, 7:a.b.example. DS"));
+    assert_int_equal(validations_begun, 2);
+}
+
 static void test_another_server_of_the_zone_may_have_a_better_answer(void **state)
 {
     (void)state;
@@ -195,6 +208,7 @@ int main(void)
         VALIDATING(test_addresses_of_servers_are_not_validated),
         VALIDATING(test_a_validated_address_serves_recursion_too),
         VALIDATING(test_keys_come_from_a_descent_of_their_own),
+        VALIDATING(test_an_alias_on_the_way_down_to_ds_records_ends_nothing),
         VALIDATING(test_another_server_of_the_zone_may_have_a_better_answer),
         VALIDATING(test_a_zone_whose_servers_are_all_bogus_fails),
         VALIDATING(test_a_secure_denial_is_not_stretched_to_other_names),
