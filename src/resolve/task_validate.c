@@ -213,22 +213,35 @@ static struct verdict above_share(const struct task *task, struct name signer)
     return verdict;
 }
 
-static void step_verify(struct task *task, struct validating *validating,
-                        const struct validation_view *view, struct validation_step *step)
+/* Verifies, and bills the time to the signer. */
+static bool run_verification(struct task *task, const struct validation_step *step)
 {
     struct tasks *tasks = task->tasks;
     struct validator *validator = tasks->validator;
     uint64_t began_at = loop_cpu_us(tasks->loop);
-    struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
-    event.is_right = verify_run(validator->verifier, &step->job);
+    bool is_right = verify_run(validator->verifier, &step->job);
     uint64_t us = loop_cpu_us(tasks->loop) - began_at;
     validator->turn_us += us;
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
-    stats_add_at(tasks->stats, event.is_right ? stat_verifications_right : stat_verifications_wrong,
-                 1);
+    stats_add_at(tasks->stats, is_right ? stat_verifications_right : stat_verifications_wrong, 1);
     stats_histogram_add(&tasks->stats->verify_time, us);
     if (task_is_traced(task))
-        task_trace_verified(task, step->zone, event.is_right, us);
+        task_trace_verified(task, step->zone, is_right, us);
+    if (is_right)
+        verify_memo_add(validator->memo, &step->job);
+    return is_right;
+}
+
+static void step_verify(struct task *task, struct validating *validating,
+                        const struct validation_view *view, struct validation_step *step)
+{
+    struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
+    if (verify_memo_knows(task->tasks->validator->memo, &step->job)) {
+        STATS_INC(task->tasks->stats, verifications_known);
+        event.is_right = true;
+    } else {
+        event.is_right = run_verification(task, step);
+    }
     validation_next(&validating->machine, view, &event, step);
 }
 

@@ -10,8 +10,9 @@ struct validator *validator_new(void)
     if (!validator)
         return NULL;
     validator->verifier = verifier_new();
-    if (!validator->verifier) {
-        free(validator);
+    validator->memo = verify_memo_new();
+    if (!validator->verifier || !validator->memo) {
+        validator_free(validator);
         return NULL;
     }
     validator->serial = 0;
@@ -27,6 +28,7 @@ void validator_free(struct validator *validator)
     if (!validator)
         return;
     verifier_free(validator->verifier);
+    verify_memo_free(validator->memo);
     free(validator);
 }
 

@@ -17,6 +17,7 @@
 #include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
+#include "validate/verify_memo.h"
 
 enum { VALIDATOR_PRIVATE_MAX = 64 /* private zones that the log names */ };
 
@@ -31,6 +32,7 @@ struct validating {
 
 struct validator {
     struct verifier *verifier;
+    struct verify_memo *memo;
     uint64_t serial; /* of the last validation */
     struct validating now;
     uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "validate/verify.h"
+#include "validate/verify_memo.h"
+
+static struct verify_memo *memo;
+
+static struct verify_job job_of(const char *key, const char *data, const char *signature)
+{
+    return (struct verify_job){.algorithm = 13,
+                               .key = span_of(key, strlen(key)),
+                               .data = span_of(data, strlen(data)),
+                               .signature = span_of(signature, strlen(signature))};
+}
+
+static void test_a_signature_is_known_after_it_was_added(void **state)
+{
+    (void)state;
+    struct verify_job job = job_of("key", "signed bytes", "signature");
+    assert_false(verify_memo_knows(memo, &job));
+    verify_memo_add(memo, &job);
+    assert_true(verify_memo_knows(memo, &job));
+    verify_memo_add(memo, &job);
+    assert_true(verify_memo_knows(memo, &job));
+}
+
+static void test_each_part_counts(void **state)
+{
+    (void)state;
+    struct verify_job job = job_of("key", "signed bytes", "signature");
+    verify_memo_add(memo, &job);
+    const struct verify_job others[] = {
+        job_of("kez", "signed bytes", "signature"),
+        job_of("key", "signed bytez", "signature"),
+        job_of("key", "signed bytes", "signaturf"),
+        job_of("key", "signed bytess", "ignature"), /* a byte moved to the other part */
+        job_of("keys", "igned bytes", "signature"),
+        job_of("", "signed bytes", "signature"),
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(verify_memo_knows(memo, &others[i]));
+    job.algorithm = 15;
+    assert_false(verify_memo_knows(memo, &job));
+}
+
+/* Twice as many signatures as places: many are forgotten, and the last one never is. */
+static void test_the_places_are_bounded(void **state)
+{
+    (void)state;
+    unsigned known = 0;
+    enum { COUNT = 2 * VERIFY_MEMO_PLACES };
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct verify_job job = job_of("key", "data", "signature");
+        job.data = span_of(&i, sizeof(i));
+        verify_memo_add(memo, &job);
+        assert_true(verify_memo_knows(memo, &job));
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct verify_job job = job_of("key", "data", "signature");
+        job.data = span_of(&i, sizeof(i));
+        known += verify_memo_knows(memo, &job);
+    }
+    assert_in_range(known, VERIFY_MEMO_PLACES / 2, VERIFY_MEMO_PLACES);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memo = verify_memo_new();
+    return memo ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    verify_memo_free(memo);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_signature_is_known_after_it_was_added, begin, end),
+        cmocka_unit_test_setup_teardown(test_each_part_counts, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_places_are_bounded, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
