@@ -61,7 +61,7 @@ int64_t loop_wall_s(struct loop *loop);
 
 /* Whether the loop's thread had the CPU for most of the time since the last measurement, which is
  * LOOP_LOAD_US old at least. Only the code that asks pays for it. */
-#define LOOP_LOAD_US (100 * US_PER_MS)
+#define LOOP_LOAD_US (500 * US_PER_MS)
 bool loop_is_saturated(struct loop *loop);
 
 /* Work for the end of the turn. The owner embeds one, initialises it once with turn_end_init() and

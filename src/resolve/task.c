@@ -41,6 +41,7 @@ struct at_hand {
 static void feed(struct task *task, struct at_hand *at_hand);
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
 static void resume_validation(struct task *task, const struct validation_event *event);
+static void verify_again(struct tasks *tasks);
 static void end_validation(struct task *task, const struct verdict *verdict);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
@@ -100,12 +101,6 @@ static void task_on_wait_over(struct timer *timer)
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
     bool was_following = task->state == TASK_FOLLOWING;
-    if (task->state == TASK_VALIDATING) {
-        resume_validation(task, &(struct validation_event){.kind = VALIDATION_RESUMED});
-        settle(task);
-        finish_deliver(tasks);
-        return;
-    }
     MUST(was_following || task->state == TASK_UNASKED);
     task_ask_stop(task);
     if (was_following)
@@ -114,6 +109,30 @@ static void task_on_wait_over(struct timer *timer)
         fail_unasked(task);
     settle(task);
     finish_deliver(tasks);
+}
+
+/* A turn of the loop has time for verifications. The tasks that wait longest come first. A task is
+ * resumed only while there is time, because its validation asks for its keys again then. */
+static void task_on_verify_again(struct timer *timer)
+{
+    struct tasks *tasks = CONTAINER_OF(timer, struct tasks, verify_again);
+    task_validate_begin_turn(tasks);
+    while (!list_is_empty(&tasks->put_off) && !task_validate_is_turn_used_up(tasks)) {
+        struct task *task = LIST_ITEM(list_take_first(&tasks->put_off), struct task, node);
+        resume_validation(task, &(struct validation_event){.kind = VALIDATION_RESUMED});
+        settle(task);
+    }
+    if (!list_is_empty(&tasks->put_off))
+        verify_again(tasks);
+    finish_deliver(tasks);
+}
+
+/* The timer is due in the next turn of the loop, and not a tick of its clock later. */
+static void verify_again(struct tasks *tasks)
+{
+    uint64_t now = loop_now(tasks->loop);
+    tasks->verify_again.on_due = task_on_verify_again;
+    timer_start(tasks->loop, &tasks->verify_again, now - now % US_PER_MS);
 }
 
 /* A newer query to unproven servers took the place of this query. */
@@ -408,8 +427,11 @@ static void feed(struct task *task, struct at_hand *at_hand)
 
 /* Remembers and shows what the answer says about its server. */
 static void note_answer(struct task *task, const struct exchange_answer *from,
-                        const struct task_reading *read)
+                        struct task_reading *read)
 {
+    if (read->is_noted)
+        return;
+    read->is_noted = true;
     if (task->zone->is_authoritative)
         task_ask_note_answer(task, &from->source.addr, &read->response, from->message);
     if (task_is_traced(task))
@@ -514,10 +536,11 @@ static bool hold_message(struct task *task, const struct exchange_answer *from,
 static void wait_for(struct task *task, enum validate_result result,
                      const struct validate_need *need)
 {
-    struct loop *loop = task->tasks->loop;
+    struct tasks *tasks = task->tasks;
     if (result == VALIDATE_PUT_OFF) {
-        STATS_INC(task->tasks->stats, validation_bound_turn);
-        timer_start(loop, &task->wait, loop_now(loop) + 1);
+        STATS_INC(tasks->stats, validation_bound_turn);
+        list_append(&tasks->put_off, &task->node);
+        verify_again(tasks);
         return;
     }
     struct question question = {
@@ -550,7 +573,7 @@ static enum judgement follow_verdict(struct task *task, const struct exchange_an
  * *verdict is set where the strategy may see one; else its security is UNCHECKED. */
 static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
                                                              const struct exchange_answer *from,
-                                                             const struct task_reading *read,
+                                                             struct task_reading *read,
                                                              struct verdict *verdict)
 {
     struct tasks *tasks = task->tasks;
@@ -560,6 +583,8 @@ static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
     verdict->security = SECURITY_UNCHECKED;
     if (!task_validate_concerns(task, &read->response))
         return task->bogus ? JUDGEMENT_ANOTHER : JUDGEMENT_TAKE;
+    read->cut = NULL;
+    note_answer(task, from, read);
     task_validate_begin(task, now, &event);
     enum validate_result result =
         task_validate_next(task, now, from->message, &read->response, &event, &need, verdict);
@@ -618,7 +643,7 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     struct held_message *held = task->held;
     const struct addr *server = &held->from.source.addr;
     task->held = NULL;
-    timer_stop(&task->wait);
+    list_remove(&task->node); /* of tasks->put_off */
     task_move(task, TASK_DECIDING);
     if (verdict)
         task_validate_note(task, verdict, server);

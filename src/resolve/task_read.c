@@ -34,6 +34,7 @@ void task_read_kind(const struct task *task, const struct message *message,
     struct response *response = &out->response;
     struct zone cut;
     const struct zone *zone = task->zone;
+    out->is_noted = false;
     if (zone->is_authoritative) {
         cut = asked_zone(task);
         zone = &cut;

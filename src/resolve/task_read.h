@@ -29,6 +29,7 @@ struct task_reading {
     struct response response;
     const struct answer *answer;  /* scrubbed, in the space of the caller; NULL: not useful */
     const struct delegation *cut; /* what is believed about a cut, in tasks->cut; or NULL */
+    bool is_noted;                /* the task has remembered what it shows about its server */
     uint32_t minimised_ttl_s;     /* the life of a response to a minimised QNAME; 0: unknown */
     struct answer space;          /* of answer */
 };

@@ -178,15 +178,24 @@ static bool step_known(struct task *task, struct validating *validating,
 
 /* ---- verifications ---- */
 
-static bool is_turn_used_up(const struct tasks *tasks)
+void task_validate_begin_turn(const struct tasks *tasks)
 {
-    struct validator *validator = tasks->validator;
-    uint64_t now = loop_now(tasks->loop);
-    if (validator->turn_at != now) {
-        validator->turn_at = now;
-        validator->turn_us = 0;
-    }
-    return validator->turn_us >= VERIFY_TURN_US;
+    tasks->validator->turn_at = loop_now(tasks->loop);
+    tasks->validator->turn_us = 0;
+}
+
+bool task_validate_is_turn_used_up(const struct tasks *tasks)
+{
+    if (tasks->validator->turn_at != loop_now(tasks->loop))
+        task_validate_begin_turn(tasks);
+    return tasks->validator->turn_us >= VERIFY_TURN_US;
+}
+
+/* Tasks that were put off come first. */
+static bool must_put_off(const struct tasks *tasks, const struct validation_event *event)
+{
+    return task_validate_is_turn_used_up(tasks) ||
+           (event->kind != VALIDATION_RESUMED && !list_is_empty(&tasks->put_off));
 }
 
 /* Whether the signatures of this zone take too much of a busy worker. Zones that the operator
@@ -247,6 +256,16 @@ static void step_verify(struct task *task, struct validating *validating,
 
 /* ---- the whole ---- */
 
+/* A DS record exists, or no question about keys would have been asked. So it does not matter how
+ * well their absence is proven. */
+static bool lacks_keys(const struct task *task, const struct response *response,
+                       const struct verdict *verdict)
+{
+    return verdict->security == SECURITY_BOGUS && task->key.view == CACHE_VIEW_TRUST &&
+           task->question.type == RRTYPE_DNSKEY && response->kind == RESPONSE_NODATA &&
+           !verdict->is_unreachable && !verdict->is_spent;
+}
+
 static struct verdict unanchored(void)
 {
     return (struct verdict){
@@ -280,12 +299,16 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                 *verdict = above_share(task, step.zone);
                 return VALIDATE_VERDICT;
             }
-            if (is_turn_used_up(task->tasks))
+            if (must_put_off(task->tasks, event))
                 return VALIDATE_PUT_OFF;
             step_verify(task, validating, &view, &step);
             break;
         case VALIDATION_VERDICT:
             *verdict = step.verdict;
+            if (lacks_keys(task, response, verdict)) {
+                verdict->ede = EDE_DNSKEY_MISSING;
+                verdict->fault = "the zone has no keys";
+            }
             if (verdict->is_spent)
                 STATS_INC(task->tasks->stats, validation_bound_units);
             return VALIDATE_VERDICT;

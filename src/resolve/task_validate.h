@@ -86,6 +86,12 @@ struct validation_event task_validate_event(struct validating *validating,
 struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
                                               bool is_room);
 
+/* Whether verifications wait for the next turn of the loop. */
+bool task_validate_is_turn_used_up(const struct tasks *tasks);
+
+/* A turn begins, which the clock may not show. */
+void task_validate_begin_turn(const struct tasks *tasks);
+
 /* Counts and logs the verdict about the answer of this server. */
 void task_validate_note(const struct task *task, const struct verdict *verdict,
                         const struct addr *server);

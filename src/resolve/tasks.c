@@ -47,6 +47,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
+    list_init(&tasks->put_off);
+    timer_init(&tasks->verify_again, NULL);
     list_init(&tasks->lingering);
     tasks->lingering_count = 0;
     tasks->lame = lame_new();
@@ -56,7 +58,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
 void tasks_deinit(struct tasks *tasks)
 {
     MUST(tasks->count == 0 && tasks->held_bytes == 0 && tasks->traces == 0);
-    MUST(list_is_empty(&tasks->finished));
+    MUST(list_is_empty(&tasks->finished) && list_is_empty(&tasks->put_off));
+    timer_stop(&tasks->verify_again);
     retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));

@@ -93,7 +93,7 @@ struct task_group {
 /* The resolution of one question, from tasks_take() to tasks_give(). */
 struct task {
     struct task *next; /* in its bucket */
-    struct list node;  /* free, waiting for delivery, or lingering */
+    struct list node;  /* free, waiting for delivery or for a verification, or lingering */
     struct tasks *tasks;
     const struct zone *zone; /* held */
     struct list waiters;
@@ -156,6 +156,9 @@ struct tasks {
     struct list slabs;      /* their memory */
 
     struct retries retries; /* of refreshes */
+
+    struct list put_off;       /* struct task: their verifications wait for a turn of the loop */
+    struct timer verify_again; /* armed while put_off has tasks */
 
     struct list finished;    /* waiting for delivery */
     struct turn_end deliver; /* where no caller up the stack delivers */

@@ -21,8 +21,9 @@ enum {
     SIGNER_LOAD_PERCENT = 5,   /* of the worker's time, for the signatures of one zone */
 };
 
-/* Verifications that a zone may have at once, after a time without any. */
-#define SIGNER_LOAD_BURST_US (50 * US_PER_MS)
+/* Verifications that a zone may have at once, after a time without any: its share of ten seconds.
+ * Many names of one zone are often asked for together, for example after a start. */
+#define SIGNER_LOAD_BURST_US (500 * US_PER_MS)
 
 struct signer_place {
     uint64_t at;      /* us: when `used_us` was right */

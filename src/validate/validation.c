@@ -199,18 +199,30 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
 
 /* ---- the walk to an insecure zone ---- */
 
+/* Returns the deepest zone that the target may be in. The answer to a question about DS records
+ * comes from above their owner, even if it is an alias: asking for them again would wait for
+ * itself. */
+static struct name target_home(const struct call *call)
+{
+    const struct question *question = call->view->question;
+    struct name owner = target_name(call);
+    bool is_above = target_type(call) == RRTYPE_DS ||
+                    (question->type == RRTYPE_DS && name_equal(owner, question->name));
+    return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
+}
+
 /* Returns the labels of the deepest name that the walk may look at. A signature that does not count
  * still says which zone the RRset claims to be in. */
 static unsigned walk_limit(const struct call *call)
 {
     const struct validation *v = call->v;
-    struct name owner = target_name(call);
+    struct name home = target_home(call);
     struct rrsig sig;
     if (v->target != VALIDATION_END && target_set(call)->sig_count &&
         rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, target_set(call)->first_sig)) &&
-        name_is_below(validation_home_of(owner, target_type(call)), sig.signer))
+        name_is_below(home, sig.signer))
         return name_label_count(sig.signer);
-    return name_label_count(validation_home_of(owner, target_type(call)));
+    return name_label_count(home);
 }
 
 /* The asked zone is a good guess: often it is the insecure one, and one look finds it. */

@@ -53,7 +53,7 @@ void verifier_free(struct verifier *verifier)
 bool verify_run(struct verifier *verifier, const struct verify_job *job)
 {
     assert_non_null(verifier);
-    assert_int_equal(job->algorithm, 13);
+    assert_int_equal(job->algorithm, 14);
     verifications++;
     if (verify_loop)
         fake_loop_work(verify_loop, verify_us);
@@ -165,7 +165,7 @@ void validation_next(struct validation *validation, const struct validation_view
         step_trust(validation, out, VALIDATION_VERIFY);
         if (script_signer)
             out->zone = sample_name(validation->name, script_signer);
-        out->job = (struct verify_job){.algorithm = 13};
+        out->job = (struct verify_job){.algorithm = 14};
         break;
     case 's':
         step_verdict(out, SECURITY_SECURE);
