@@ -16,8 +16,9 @@
 #include "resolve/task_trace.h"
 #include "validate/anchors.h"
 
-/* The wall clock of a machine without a battery is earlier after its start. Dates of signatures are
- * not checked then. 2026-11-01. */
+/* 2026-11-01, which is before this code. The clock of a machine without a battery is earlier after
+ * its start: signatures that seem not yet valid count then. Such a clock never makes a valid
+ * signature look expired, so these checks go on. */
 enum { VALIDATE_CLOCK_MIN_S = 1793491200 };
 
 bool task_validate_concerns(const struct task *task, const struct response *response)
@@ -56,11 +57,13 @@ static enum answer_kind validate_kind(const struct response *response)
 static struct rrsig_clock validate_clock(const struct tasks *tasks)
 {
     int64_t now_s = loop_wall_s(tasks->loop);
-    bool is_wrong = now_s < VALIDATE_CLOCK_MIN_S;
-    if (is_wrong)
+    bool is_behind = now_s < VALIDATE_CLOCK_MIN_S;
+    if (is_behind)
         LOG_LIMITED(LOG_ERROR, "resolve",
-                    "the clock is wrong, so the dates of DNSSEC signatures are not checked%s", "");
-    return (struct rrsig_clock){.now_s = (uint32_t)now_s, .ignores_dates = is_wrong};
+                    "the clock is wrong: it is earlier than this version of nailup; DNSSEC "
+                    "signatures that seem not yet valid are accepted%s",
+                    "");
+    return (struct rrsig_clock){.now_s = (uint32_t)now_s, .is_behind = is_behind};
 }
 
 static struct validation_view validate_view(const struct task *task, const struct message *message,

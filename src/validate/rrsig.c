@@ -68,13 +68,12 @@ enum rrsig_fault rrsig_check(const struct rrsig *sig, struct name owner, uint16_
         return RRSIG_UNRELATED;
     if (sig->labels < name_label_count(sig->signer) || sig->labels > signed_labels(owner))
         return RRSIG_LABELS;
-    return clock->ignores_dates ? RRSIG_USABLE : rrsig_check_dates(sig, clock->now_s);
+    enum rrsig_fault fault = rrsig_check_dates(sig, clock->now_s);
+    return clock->is_behind && fault == RRSIG_NOT_YET_VALID ? RRSIG_USABLE : fault;
 }
 
 uint32_t rrsig_seconds_left(const struct rrsig *sig, const struct rrsig_clock *clock)
 {
-    if (clock->ignores_dates)
-        return UINT32_MAX;
     int32_t left_s = seconds_between(sig->expiration, clock->now_s);
     return left_s > 0 ? (uint32_t)left_s : 0;
 }

@@ -43,8 +43,9 @@ enum rrsig_fault {
 
 /* When signatures are checked. */
 struct rrsig_clock {
-    uint32_t now_s;     /* the wall clock */
-    bool ignores_dates; /* the clock is known to be wrong: dates are not checked */
+    uint32_t now_s; /* the wall clock */
+    bool is_behind; /* the clock is known to be behind: no signature is too young. One that seems
+                       expired has expired. */
 };
 
 /* Checks what can be checked without a key. The skew is a tenth of the signature's life, at least
@@ -52,7 +53,8 @@ struct rrsig_clock {
 enum rrsig_fault rrsig_check(const struct rrsig *sig, struct name owner, uint16_t type,
                              const struct rrsig_clock *clock);
 
-/* Returns the seconds until the expiration; 0 when it is over. With ignores_dates: UINT32_MAX. */
+/* Returns the seconds until the expiration; 0 when it is over. With is_behind it may be more than
+ * is true. */
 uint32_t rrsig_seconds_left(const struct rrsig *sig, const struct rrsig_clock *clock);
 
 /* Whether the owner was expanded from a wildcard: the signature has fewer labels than the owner,
