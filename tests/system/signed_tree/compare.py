@@ -117,7 +117,7 @@ def start(tree, name, stack):
         return stack.enter_context(RESOLVERS[name](tree))
     path, _, way = name.partition(",")
     plain = stack.enter_context(start_plain(tree)) if way else None
-    return stack.enter_context(start_nailupd(tree, path, forward_to=plain, is_nailed=way == "nailed"))
+    return stack.enter_context(start_nailupd(tree, pathlib.Path(path).resolve(), forward_to=plain, is_nailed=way == "nailed"))
 
 
 def main():
