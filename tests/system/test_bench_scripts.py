@@ -319,9 +319,12 @@ def play_validate(*options):
     return rows_of(done.stdout)
 
 
-def test_validation_is_measured_with_its_signatures_beside_unbound(unbound):
+@pytest.mark.parametrize("how", [[], ["--saturated"]], ids=["rate", "saturated"])
+def test_validation_is_measured_with_its_signatures_beside_unbound(unbound, how):
     assert unbound
-    rows = {(row["server"], row["phase"]): row for row in play_validate("--peers", "unbound")}
+    if how and not shutil.which("dnsperf"):
+        pytest.skip("dnsperf is not installed")
+    rows = {(row["server"], row["phase"]): row for row in play_validate("--peers", "unbound", *how)}
     measured = {server for server, phase in rows if phase == "cold"}
     assert measured >= {"unbound", "unbound, no validation", "nailupd, no validation"}
     for server in measured:
