@@ -20,6 +20,7 @@ import time
 
 from demo_asker import Watch
 from demo_datacenter import show_datacenter
+from demo_dnssec import show_dnssec
 from demo_killing import show_killing
 from demo_nailing import show_nailing
 from demo_programs import Broken
@@ -34,7 +35,7 @@ STOOD_STILL_S, WHOLE_S = 0.04, 100
 
 
 def show_restart(stage):
-    title("7. A restart, with session-file")
+    title("8. A restart, with session-file")
     responders = (stage.plants, stage.recycled, stage.secured)
     for responder in responders:
         responder.tell("reset-stats")
@@ -52,7 +53,7 @@ def show_restart(stage):
 
 # Each part, and its duration in seconds.
 PARTS = [(show_transports, 6), (show_nailing, 18), (show_killing, 26), (show_recycling, 10),
-         (show_secrecy, 14), (show_datacenter, 8), (show_restart, 2)]
+         (show_secrecy, 14), (show_datacenter, 8), (show_dnssec, 2), (show_restart, 2)]
 
 
 def show_undisturbed(number, stage, started):

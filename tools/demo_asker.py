@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """A client that asks for a new name at fixed instants, whatever the earlier answers, and never asks twice: a lost
-query counts as failed. A client that asks once and reports the reason of a failure. And a watch on the machine."""
+query counts as failed. A client that asks once and reports AD and the reason of a failure. And a watch on the machine."""
 
 import dataclasses
 import math
@@ -35,10 +35,18 @@ def encode(number, name):
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
 
 
-def ask_why(port, name):
-    """Asks 127.0.0.1:port once. Returns the response code and its extended errors as (code, text)."""
+@dataclasses.dataclass
+class Reply:
+    """What one answer says; rcode None: there was none."""
+    rcode: int | None = None
+    is_ad: bool = False
+    errors: tuple = ()
+
+
+def ask_flags(port, name):
+    """Asks 127.0.0.1:port once, with AD. Returns a Reply, without the extended errors of an answer that has records."""
     query = bytearray(encode(random.randrange(1 << 16), name) + OPT_EMPTY)
-    query[11] = 1  # additional records
+    query[3], query[11] = 0x20, 1  # AD (RFC 6840 section 5.7); additional records
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.settimeout(GRACE_S)
         asking.connect(("127.0.0.1", port))
@@ -46,8 +54,16 @@ def ask_why(port, name):
             asking.send(query)
             answer = asking.recv(4096)
         except OSError:
-            return None, []
-    return answer[3] & 15, extended_errors(answer, len(query) - len(OPT_EMPTY))
+            return Reply()
+    has_records = any(answer[6:10])  # in the sections before the OPT record
+    errors = [] if has_records else extended_errors(answer, len(query) - len(OPT_EMPTY))
+    return Reply(answer[3] & 15, bool(answer[3] & 0x20), tuple(errors))
+
+
+def ask_why(port, name):
+    """Asks 127.0.0.1:port once. Returns the response code and its extended errors as (code, text)."""
+    reply = ask_flags(port, name)
+    return reply.rcode, reply.errors
 
 
 def extended_errors(answer, opt_at):

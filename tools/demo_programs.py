@@ -19,8 +19,8 @@ class Broken(Exception):
     """The demonstration cannot go on."""
 
 
-def run(*args):
-    done = subprocess.run([str(a) for a in args], text=True, capture_output=True, timeout=60)
+def run(*args, cwd=None):
+    done = subprocess.run([str(a) for a in args], text=True, capture_output=True, timeout=60, cwd=cwd)
     if done.returncode:
         raise Broken(f"{' '.join(map(str, args))}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout

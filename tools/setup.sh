@@ -3,30 +3,35 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
 # Installs missing packages (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
-# Usage: tools/setup.sh build|test PRESET...
-#   build  the programs and manual pages, which are all that the demonstration needs
+# Usage: tools/setup.sh build|demo|test PRESET...
+#   build  the programs and manual pages
+#   demo   the same, and the programs that the demonstration starts beside them
 #   test   these, the tests, and the programs that the tests use
 set -eu
 cd "$(dirname "$0")/.."
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
   libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3"
-test_packages="dnsperf nsd unbound knot bind9 knot-resolver pdns-server pdns-backend-bind pdns-recursor dnsdist stunnel4 haproxy nftables
-  bind9-dnsutils bind9-utils knot-dnsutils ldnsutils python3-pytest python3-pytest-xdist clang
+demo_packages="nsd ldnsutils"
+test_packages="$demo_packages dnsperf unbound knot bind9 knot-resolver pdns-server pdns-backend-bind pdns-recursor dnsdist stunnel4 haproxy nftables
+  bind9-dnsutils bind9-utils knot-dnsutils python3-pytest python3-pytest-xdist clang
   libclang-rt-14-dev mandoc faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish fstrm-bin shellcheck
   dns-root-data clang-format-14 clang-tidy-14 cppcheck"
 
 case "${1-} ${2-}" in
-"build "?* | "test "?*) ;;
+"build "?* | "demo "?* | "test "?*) ;;
 *)
-    echo "usage: tools/setup.sh build|test PRESET..." >&2
+    echo "usage: tools/setup.sh build|demo|test PRESET..." >&2
     exit 2
     ;;
 esac
 
 packages=$build_packages
 what=$1
-[ "$what" = test ] && packages="$packages $test_packages"
+case $what in
+demo) packages="$packages $demo_packages" ;;
+test) packages="$packages $test_packages" ;;
+esac
 shift
 
 # targets_of PRESET: the targets that a preset builds; of the tests, only the ones that run with it.
