@@ -37,7 +37,7 @@ def encode(number, name):
 
 @dataclasses.dataclass
 class Reply:
-    """What one answer says; rcode None: there was none."""
+    """One answer, or none if rcode is None."""
     rcode: int | None = None
     is_ad: bool = False
     errors: tuple = ()
