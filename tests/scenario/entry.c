@@ -13,6 +13,7 @@
 #include "dns/rrtype.h"
 #include "scenario/compose_message.h"
 #include "scenario/script.h"
+#include "scenario/zone_sign.h"
 
 enum place { PLACE_RECORDS, PLACE_HEX_ANSWER, PLACE_HEX_EDNS };
 
@@ -24,6 +25,9 @@ struct reading {
     enum section section;
     enum place place;
     bool has_message;
+    struct script_zone signer; /* ADJUST sign=zone */
+    uint8_t signer_wire[NAME_WIRE_MAX];
+    unsigned sig_labels;
 };
 
 struct word_bit {
@@ -148,6 +152,13 @@ static bool adjust_word(struct reading *work, const char *word)
         entry->mints = MIN((unsigned)strtoul(value, NULL, 10), (unsigned)ENTRY_MINTS_MAX);
     else if ((value = reader_value(word, "pieces")))
         entry->piece_bytes = (unsigned)strtoul(value, NULL, 10);
+    else if ((value = reader_value(word, "sign")))
+        return zone_sign_word(&work->signer.signing, "signed") &&
+               name_parse(&work->signer.apex, work->signer_wire, value, strlen(value)) == ERR_OK;
+    else if ((value = reader_value(word, "sig_labels")))
+        work->sig_labels = (unsigned)strtoul(value, NULL, 10);
+    else if (work->signer.signing.is_signed && zone_sign_word(&work->signer.signing, word))
+        return true;
     else
         return bit_of(adjust_words, ARRAY_LEN(adjust_words), word, &entry->adjust) ||
                need(work->script, "ADJUST", word);
@@ -185,6 +196,8 @@ static bool end_packet(struct reading *work)
 {
     struct arena *arena = &work->script->arena;
     size_t len;
+    if (work->signer.signing.is_signed)
+        zone_sign_message(&work->signer, work->sig_labels, &work->message);
     uint8_t *bytes = compose_message_finish(&work->message, &len);
     struct entry_packet *packet = arena_take(arena, sizeof(*packet));
     if (!bytes || !packet)
@@ -278,7 +291,8 @@ static bool read_lines(struct reading *work)
 struct entry *entry_read(struct script *script, struct reader *reader)
 {
     struct entry *entry = arena_take(&script->arena, sizeof(*entry));
-    struct reading work = {.script = script, .reader = reader, .entry = entry};
+    struct reading work = {
+        .script = script, .reader = reader, .entry = entry, .sig_labels = ZONE_OWN_LABELS};
     MUST(entry);
     *entry = (struct entry){.line = reader->line};
     compose_message_init(&work.message);

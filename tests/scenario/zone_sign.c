@@ -273,6 +273,8 @@ static struct name wildcard_of(struct name encloser, uint8_t wire[NAME_WIRE_MAX]
 struct signer {
     const struct script_zone *zone;
     struct compose_message *message;
+    unsigned labels; /* of all signatures, or ZONE_OWN_LABELS */
+    bool is_literal; /* owners are what they are: the zone's records are not known */
     struct names names;
     uint8_t hashes[NAMES_MAX][VERIFY_NSEC3_HASH]; /* of names, in order of the hashes */
     struct name hashed[NAMES_MAX];
@@ -495,7 +497,7 @@ static const struct zone_fault *fault_of(const struct signer *work, enum zone_fa
 /* Whether the owner was expanded from a wildcard of the zone. */
 static bool is_expanded(const struct signer *work, struct name owner)
 {
-    return !has_records(work->zone, owner);
+    return !work->is_literal && !has_records(work->zone, owner);
 }
 
 static bool is_made_by_dname(const struct signer *work, const struct record *record)
@@ -520,6 +522,8 @@ static size_t sig_head(const struct signer *work, const struct record *record, u
         name_label_count(owner) - (owner.len > 2 && owner.wire[1] == '*' && owner.wire[0] == 1);
     if (!is_proof && is_expanded(work, owner))
         labels = name_label_count(encloser_of(work->zone, owner));
+    if (work->labels != ZONE_OWN_LABELS)
+        labels = work->labels;
     if (fault_of(work, FAULT_SIG_EXPIRED, record->type))
         until = now_s - 30 * 86400;
     if (fault_of(work, FAULT_SIG_SHORT, record->type))
@@ -557,6 +561,8 @@ static size_t signed_bytes(const struct signer *work, struct record *set, unsign
     size_t len = 0;
     if (set[0].type != RRTYPE_NSEC3 && is_expanded(work, owner))
         owner = wildcard_of(encloser_of(work->zone, owner), wire);
+    else if (work->labels < name_label_count(owner))
+        owner = wildcard_of(name_suffix(owner, work->labels), wire);
     qsort(set, count, sizeof(set[0]), by_rdata);
     for (unsigned i = 0; i < count; i++) {
         MUST(len + owner.len + ZONE_FIXED_LEN + set[i].rdata.len < SET_BYTES_MAX);
@@ -697,6 +703,8 @@ void zone_sign_answer(const struct script_zone *zone, const struct question *que
     struct name cut;
     work.zone = zone;
     work.message = message;
+    work.labels = ZONE_OWN_LABELS;
+    work.is_literal = false;
     names_of(zone, &work.names);
     if (zone->signing.has_nsec3)
         sort_hashes(&work);
@@ -708,21 +716,54 @@ void zone_sign_answer(const struct script_zone *zone, const struct question *que
     sign_section(&work, SECTION_AUTHORITY);
 }
 
+void zone_sign_message(const struct script_zone *zone, unsigned labels,
+                       struct compose_message *message)
+{
+    static struct signer work;
+    work.zone = zone;
+    work.message = message;
+    work.labels = labels;
+    work.is_literal = true;
+    sign_section(&work, SECTION_ANSWER);
+    sign_section(&work, SECTION_AUTHORITY);
+}
+
 /* ---- the anchor ---- */
+
+/* Appends the DS record of the zone, as a quoted string. */
+static void put_anchor(struct buf *out, struct name zone)
+{
+    const struct zone_signing usual = {.key_flags = 257};
+    uint8_t rdata[128];
+    char text[NAME_TEXT_MAX + 2 * sizeof(rdata) + 32], name[NAME_TEXT_MAX];
+    size_t len = ds_rdata(zone, &usual, rdata);
+    int at = snprintf(text, sizeof(text), "\"%s DS %u %u %u ", name_format(zone, name),
+                      get_u16(rdata), rdata[2], rdata[3]);
+    for (size_t i = 4; i < len; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, "%02x", rdata[i]);
+    MUST(buf_append(out, text, (size_t)at) == ERR_OK && buf_append(out, "\"", 1) == ERR_OK);
+}
 
 char *zone_sign_config(const char *yaml)
 {
     static const char place[] = "TEST-ANCHOR";
-    const struct zone_signing usual = {.key_flags = 257};
-    uint8_t rdata[128];
-    char hex[2 * sizeof(rdata)] = "", *whole = NULL;
-    const char *at = strstr(yaml, place);
-    size_t len = ds_rdata(name_root(), &usual, rdata);
-    for (size_t i = 4; i < len; i++)
-        snprintf(hex + 2 * (i - 4), 3, "%02x", rdata[i]);
-    int written = at ? asprintf(&whole, "%.*s\". DS %u %u %u %s\"%s", (int)(at - yaml), yaml,
-                                get_u16(rdata), rdata[2], rdata[3], hex, at + strlen(place))
-                     : asprintf(&whole, "%s", yaml);
-    MUST(written >= 0);
-    return whole;
+    struct buf whole;
+    buf_init(&whole, SIZE_MAX);
+    for (const char *at; (at = strstr(yaml, place));) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name zone = name_root();
+        MUST(buf_append(&whole, yaml, (size_t)(at - yaml)) == ERR_OK);
+        yaml = at + strlen(place);
+        if (*yaml == '=') {
+            size_t len = strcspn(++yaml, "],} \n");
+            MUST(name_parse(&zone, wire, yaml, len) == ERR_OK);
+            yaml += len;
+        }
+        put_anchor(&whole, zone);
+    }
+    MUST(buf_append(&whole, yaml, strlen(yaml) + 1) == ERR_OK);
+    char *text = strdup((const char *)buf_span(&whole).data);
+    MUST(text);
+    buf_deinit(&whole);
+    return text;
 }

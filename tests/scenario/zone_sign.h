@@ -19,7 +19,7 @@
 struct script;
 struct script_zone;
 
-enum { ZONE_FAULTS_MAX = 6 };
+enum { ZONE_FAULTS_MAX = 6, ZONE_OWN_LABELS = 255 };
 
 enum zone_fault_kind {
     FAULT_SIG_WRONG,   /* a bit of the signature is flipped */
@@ -64,7 +64,14 @@ void zone_sign_link(struct script *script);
 void zone_sign_answer(const struct script_zone *zone, const struct question *question,
                       struct compose_message *message);
 
-/* Returns a copy of the YAML with "TEST-ANCHOR" replaced by the root's DS record, from malloc(). */
+/* Signs the RRsets of a message that a scenario wrote, at and below the zone's name, with the
+ * zone's key and its faults. labels is the number of labels in all signatures, or ZONE_OWN_LABELS.
+ * The zone needs no records. */
+void zone_sign_message(const struct script_zone *zone, unsigned labels,
+                       struct compose_message *message);
+
+/* Returns a copy of the YAML from malloc(), with the root's DS record for "TEST-ANCHOR" and that of
+ * example.com for "TEST-ANCHOR=example.com". */
 char *zone_sign_config(const char *yaml);
 
 #endif
