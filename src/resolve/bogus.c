@@ -40,7 +40,8 @@ static void bogus_put_age(char *out, size_t size, const struct verdict *verdict,
 
 const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict, uint32_t now_s)
 {
-    struct name zone = {verdict->zone, verdict->zone_len};
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name zone = name_fold((struct name){verdict->zone, verdict->zone_len}, wire);
     char age[32], text[NAME_TEXT_MAX];
     name_format(zone, text);
     while (strlen(text) > BOGUS_ZONE_MAX) {

@@ -27,6 +27,13 @@ static void test_the_text_names_the_fault_and_the_zone(void **state)
     assert_string_equal(text_of("a signature is wrong", ".", 0), "a signature is wrong, zone .");
 }
 
+static void test_the_text_has_no_random_case(void **state)
+{
+    (void)state;
+    assert_string_equal(text_of("a signature is missing", "eXamPle.oRg", 0),
+                        "a signature is missing, zone example.org");
+}
+
 static void test_the_text_says_how_long_ago_a_signature_expired(void **state)
 {
     (void)state;
@@ -84,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_text_names_the_fault_and_the_zone),
+        cmocka_unit_test(test_the_text_has_no_random_case),
         cmocka_unit_test(test_the_text_says_how_long_ago_a_signature_expired),
         cmocka_unit_test(test_a_long_zone_loses_its_first_labels),
         cmocka_unit_test(test_a_bogus_answer_is_remembered_longer_each_time),
