@@ -236,6 +236,14 @@ static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
            name_label_count(zone) <= walk_limit(call);
 }
 
+/* The walk has found no insecure zone. The last DS step was about a name that need not be a zone.
+ */
+static enum progress validation_walk_end(struct call *call, enum fault fault)
+{
+    call->v->zone_labels = call->v->cut_labels;
+    return target_bogus(call, fault);
+}
+
 static enum progress walk_on(struct call *call)
 {
     struct validation *v = call->v;
@@ -247,7 +255,7 @@ static enum progress walk_on(struct call *call)
     unsigned next = v->walk_labels + 1u;
     if (next > walk_limit(call)) {
         enum fault fault = v->target == VALIDATION_END ? FAULT_NO_PROOF : FAULT_NO_SIGNATURE;
-        return target_bogus(call, v->fault != FAULT_NONE ? (enum fault)v->fault : fault);
+        return validation_walk_end(call, v->fault != FAULT_NONE ? (enum fault)v->fault : fault);
     }
     return need(call, VALIDATION_DS, STATE_WALKING, next);
 }
@@ -256,7 +264,7 @@ static enum progress walk_on(struct call *call)
 static enum progress walk_begin(struct call *call)
 {
     struct validation *v = call->v;
-    v->walk_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
+    v->walk_labels = v->cut_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
     v->used_hint = false;
     return walk_on(call);
 }
@@ -298,7 +306,7 @@ static enum progress walk_past(struct call *call, bool exists)
     if (was_hint)
         return walk_on(call);
     if (!exists)
-        return target_bogus(call, FAULT_NO_SIGNATURE);
+        return validation_walk_end(call, FAULT_NO_SIGNATURE);
     v->walk_labels = v->zone_labels;
     return walk_on(call);
 }
@@ -311,7 +319,7 @@ static enum progress on_walk_ds(struct call *call, const struct validation_event
     case TRUST_INSECURE:
         return target_insecure(call, ede);
     case TRUST_SECURE:
-        v->walk_labels = v->zone_labels;
+        v->walk_labels = v->cut_labels = v->zone_labels;
         return walk_on(call);
     case TRUST_NO_CUT:
         return walk_past(call, true);

@@ -94,6 +94,7 @@ struct validation {
     uint8_t target_failures; /* of these, of this RRset */
     uint8_t sig, key;        /* the pair to try next; sig counts the usable ones */
     uint8_t walk_labels;     /* the walk has decided about the suffix with this many labels */
+    uint8_t cut_labels;      /* of the deepest secure zone that the walk has found */
     uint8_t zone_labels;     /* of the name in the last KEYS or DS step, a suffix of name */
     uint8_t fault;           /* the first fault of an RRset without a good signature */
     bool is_oversize;        /* more records than are validated */
