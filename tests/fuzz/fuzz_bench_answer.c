@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .place = data[0] >> 5 ? &places[(data[0] >> 5) + 2] : NULL,
     };
     out[ANSWER_MAX] = 0xA5;
-    struct answer answer =
+    struct bench_answer answer =
         answer_make(&style, span_of(data + 1, size - 1), data[0] >> 4 & 1, &from, out);
     MUST(out[ANSWER_MAX] == 0xA5 && answer.len <= ANSWER_MAX);
     if (answer.verdict == ANSWER_SEND) {
