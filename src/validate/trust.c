@@ -99,10 +99,9 @@ static void trust_drop_weak_ds(struct validation_space *space)
     space->ds_count = (uint16_t)kept;
 }
 
-static enum trust trust_end_ds(struct validation_space *space, struct name zone, uint16_t *ede)
+static enum trust trust_end_ds(struct validation_space *space, uint16_t *ede)
 {
     trust_drop_weak_ds(space);
-    trust_set_name(space->ds_zone, &space->ds_zone_len, zone);
     if (!space->ds_count)
         return TRUST_INSECURE;
     *ede = EDE_NONE;
@@ -189,7 +188,7 @@ static enum trust trust_read_ds_sets(struct validation_space *space,
         return TRUST_NONE;
     for (uint16_t at = set->first; at != RRSETS_NONE; at = sets->next[at])
         trust_add_ds(space, rrsets_rdata(sets, at), view->allow_sha1, ede);
-    return trust_end_ds(space, zone, ede);
+    return trust_end_ds(space, ede);
 }
 
 enum trust trust_read_ds(struct validation_space *space, const struct validation_view *view,
@@ -201,7 +200,6 @@ enum trust trust_read_ds(struct validation_space *space, const struct validation
     if (answer->kind == ANSWER_FAILURE || !is_usable)
         return TRUST_NONE;
     space->ds_count = 0;
-    space->ds_zone_len = 0;
     if (!trust_open(space, space->ds_bytes, answer, &message))
         return TRUST_NONE;
     enum trust trust = trust_read_ds_sets(space, view, zone, answer, ede);
@@ -226,7 +224,7 @@ bool trust_read_anchor(struct validation_space *space, const struct anchor *anch
         else if (dnskey_read(&key, record->rdata))
             any_key = any_key || algorithm_is_supported(key.algorithm, allow_sha1);
     }
-    return trust_end_ds(space, anchor->zone, ede) == TRUST_SECURE || any_key;
+    return trust_end_ds(space, ede) == TRUST_SECURE || any_key;
 }
 
 static bool trust_is_anchor_key(const struct anchor *anchor, const struct dnskey *key)

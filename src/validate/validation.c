@@ -787,7 +787,7 @@ static bool validation_read_message(const struct call *call)
 {
     struct validation_space *space = call->view->space;
     space->owner = 0;
-    space->keys_zone_len = space->ds_zone_len = 0;
+    space->keys_zone_len = 0;
     if (!rrsets_read(&space->sets, call->view->message, RRCLASS_IN))
         return false;
     space->owner = call->v->serial;

@@ -29,10 +29,10 @@ struct validation_space {
     struct rrsets other; /* of the last answer that an event brought */
     uint16_t key_count;
     uint16_t ds_count;
-    uint8_t keys_zone_len, ds_zone_len; /* 0: none are at hand */
+    uint8_t keys_zone_len; /* 0: no zone's keys are at hand */
     struct dnskey key[VALIDATION_KEYS_MAX];
     struct ds ds[VALIDATION_DS_MAX];
-    uint8_t keys_zone[NAME_WIRE_MAX], ds_zone[NAME_WIRE_MAX];
+    uint8_t keys_zone[NAME_WIRE_MAX];
     uint8_t keys_bytes[MESSAGE_MAX], ds_bytes[MESSAGE_MAX]; /* key and ds borrow from these */
     uint8_t signed_bytes[CANONICAL_MAX];
 };
