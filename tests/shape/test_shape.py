@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import c_source
+import docs
 import language
 import layers
 import lint
@@ -53,6 +54,23 @@ class SmallTree(unittest.TestCase):
         self.assertEqual(len(problems), 1, problems)
         for piece in pieces:
             self.assertIn(piece, problems[0])
+
+
+class Docs(SmallTree):
+    def test_a_link_needs_its_file_and_its_heading(self):
+        self.write("a.md", "# One `two`\n[x](b.md) [y](b.md#three-four) [z](#one-two) [w](https://example.org/none)\n")
+        self.write("b.md", "## Three: four\n```\n[in code](none.md)\n```\n")
+        pages = [Path("a.md"), Path("b.md")]
+        self.assertEqual(list(docs.broken_links(self.root, pages)), [])
+        self.write("b.md", "[x](none.md) [y](a.md#two)\n")
+        self.assertEqual(len(list(docs.broken_links(self.root, pages))), 3)
+
+    def test_the_table_of_states_is_the_one_of_the_program(self):
+        header = 'CONN_STATE(ONE, "one", CONN_BIT(TWO), \\\n "a") CONN_STATE(TWO, "two", 0, "b")'
+        row = "| one | a | {} |\n| two | b | |\n"
+        self.assertEqual(list(docs.wrong_states(header, row.format("two"))), [])
+        self.assertEqual(len(list(docs.wrong_states(header, row.format("one")))), 1)
+        self.assertEqual(len(list(docs.wrong_states(header, "| one | a | two |\n| six | c | |\n"))), 2)
 
 
 class Language(unittest.TestCase):
