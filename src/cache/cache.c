@@ -648,10 +648,14 @@ static void place(struct shard *shard, const struct cache_key *key, uint32_t ref
     shard->entries++;
 }
 
+static uint32_t spare_now(const struct shard *shard)
+{
+    return shard->heap.granules - shard->heap.used + retired_granules(shard);
+}
+
 static bool lacks_spare(const struct shard *shard)
 {
-    return shard->heap.granules - shard->heap.used + retired_granules(shard) <
-           shard->spare_granules;
+    return spare_now(shard) < shard->spare_granules;
 }
 
 /* Evicts ahead of need, because memory becomes free only when its readers have left. */
@@ -682,7 +686,9 @@ static void prefetch_next(struct shard *shard, uint16_t now_tick)
 {
     if (shard->sealed.head)
         prefetch_block(shard, shard->sealed.head);
-    if (shard->chosen || shard->entries == 0)
+    /* A shard with much room evicts nothing soon. While it is nearly empty, the sweep would also
+     * pass many empty buckets before it finds a victim. */
+    if (shard->chosen || shard->entries == 0 || spare_now(shard) / 2 >= shard->spare_granules)
         return;
     shard->chosen = choose_bucket(shard, now_tick);
     prefetch_block(shard, shard->chosen->refs[next_victim(shard, shard->chosen, now_tick)]);
