@@ -239,8 +239,6 @@ static bool run_verification(struct task *task, const struct validation_step *st
     stats_histogram_add(&tasks->stats->verify_time, us);
     if (task_is_traced(task))
         task_trace_verified(task, step->zone, is_right, us);
-    if (is_right)
-        verify_memo_add(validator->memo, &step->job);
     return is_right;
 }
 
@@ -248,11 +246,15 @@ static void step_verify(struct task *task, struct validating *validating,
                         const struct validation_view *view, struct validation_step *step)
 {
     struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
-    if (verify_memo_knows(task->tasks->validator->memo, &step->job)) {
+    struct verify_memo *memo = task->tasks->validator->memo;
+    struct verify_mark mark = verify_memo_mark(memo, &step->job);
+    event.is_right = verify_memo_knows(memo, &mark);
+    if (event.is_right) {
         STATS_INC(task->tasks->stats, verifications_known);
-        event.is_right = true;
     } else {
         event.is_right = run_verification(task, step);
+        if (event.is_right)
+            verify_memo_add(memo, &mark);
     }
     validation_next(&validating->machine, view, &event, step);
 }

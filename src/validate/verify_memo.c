@@ -11,15 +11,10 @@
 
 enum { MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS, MEMO_HALVES = 2 };
 
-/* All zeros: empty. */
-struct memo_mark {
-    uint64_t half[MEMO_HALVES];
-};
-
 struct verify_memo {
     uint8_t key[MEMO_HALVES][SIPHASH_KEY_BYTES];
-    uint8_t next_way; /* to displace */
-    struct memo_mark place[MEMO_SETS][VERIFY_MEMO_WAYS];
+    uint8_t next_way;                                      /* to displace */
+    struct verify_mark place[MEMO_SETS][VERIFY_MEMO_WAYS]; /* all zeros: empty */
 };
 
 struct verify_memo *verify_memo_new(void)
@@ -51,39 +46,37 @@ static uint64_t memo_hash(const uint8_t key[SIPHASH_KEY_BYTES], const struct ver
     return siphash_2_4(key, parts, sizeof(parts));
 }
 
-static struct memo_mark memo_mark(const struct verify_memo *memo, const struct verify_job *job)
+struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job)
 {
-    struct memo_mark mark;
+    struct verify_mark mark;
     for (unsigned i = 0; i < MEMO_HALVES; i++)
         mark.half[i] = memo_hash(memo->key[i], job);
     mark.half[1] |= 1; /* never empty */
     return mark;
 }
 
-static bool marks_are_equal(const struct memo_mark *a, const struct memo_mark *b)
+static bool marks_are_equal(const struct verify_mark *a, const struct verify_mark *b)
 {
     return a->half[0] == b->half[0] && a->half[1] == b->half[1];
 }
 
-bool verify_memo_knows(const struct verify_memo *memo, const struct verify_job *job)
+bool verify_memo_knows(const struct verify_memo *memo, const struct verify_mark *mark)
 {
-    struct memo_mark mark = memo_mark(memo, job);
-    const struct memo_mark *set = memo->place[mark.half[0] % MEMO_SETS];
+    const struct verify_mark *set = memo->place[mark->half[0] % MEMO_SETS];
     for (unsigned way = 0; way < VERIFY_MEMO_WAYS; way++)
-        if (marks_are_equal(&set[way], &mark))
+        if (marks_are_equal(&set[way], mark))
             return true;
     return false;
 }
 
-void verify_memo_add(struct verify_memo *memo, const struct verify_job *job)
+void verify_memo_add(struct verify_memo *memo, const struct verify_mark *mark)
 {
-    struct memo_mark mark = memo_mark(memo, job);
-    struct memo_mark *set = memo->place[mark.half[0] % MEMO_SETS];
+    struct verify_mark *set = memo->place[mark->half[0] % MEMO_SETS];
     for (unsigned way = 0; way < VERIFY_MEMO_WAYS; way++) {
-        if (set[way].half[1] != 0 && !marks_are_equal(&set[way], &mark))
+        if (set[way].half[1] != 0 && !marks_are_equal(&set[way], mark))
             continue;
-        set[way] = mark;
+        set[way] = *mark;
         return;
     }
-    set[memo->next_way++ % VERIFY_MEMO_WAYS] = mark;
+    set[memo->next_way++ % VERIFY_MEMO_WAYS] = *mark;
 }

@@ -12,6 +12,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct verify_job;
 struct verify_memo;
@@ -21,14 +22,22 @@ enum {
     VERIFY_MEMO_WAYS = 4,       /* places that a signature may have */
 };
 
+/* The hash of one job. */
+struct verify_mark {
+    uint64_t half[2];
+};
+
 /* Returns NULL out of memory. Untouched places take no memory. */
 struct verify_memo *verify_memo_new(void);
 void verify_memo_free(struct verify_memo *memo); /* NULL is fine */
 
+/* Returns the mark of the job for the two functions below: hashing is most of their cost. */
+struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job);
+
 /* Whether this very signature was right before. */
-bool verify_memo_knows(const struct verify_memo *memo, const struct verify_job *job);
+bool verify_memo_knows(const struct verify_memo *memo, const struct verify_mark *mark);
 
 /* Remembers a right signature. */
-void verify_memo_add(struct verify_memo *memo, const struct verify_job *job);
+void verify_memo_add(struct verify_memo *memo, const struct verify_mark *mark);
 
 #endif
