@@ -54,6 +54,15 @@ static enum answer_kind validate_kind(const struct response *response)
     }
 }
 
+/* Without an alias, or with one that leads to a name which another message is for. */
+static bool validate_is_at_qname(const struct response *response)
+{
+    const struct alias_chain *chain = &response->chain;
+    if (response->kind == RESPONSE_ALIAS)
+        return chain->hops == 1 && !chain->hop[0].has_dname;
+    return response->kind != RESPONSE_YXDOMAIN && chain->hops == 0 && !chain->is_made;
+}
+
 static struct rrsig_clock validate_clock(const struct tasks *tasks)
 {
     int64_t now_s = loop_wall_s(tasks->loop);
@@ -82,6 +91,7 @@ static struct validation_view validate_view(const struct task *task, const struc
         .asked_zone = task->asked_zone,
         .zone_is_configured = is_configured,
         .zone_is_cut = zone->is_authoritative,
+        .is_at_qname = validate_is_at_qname(response),
         .allow_sha1 = tasks->validation.allow_sha1,
         .clock = validate_clock(tasks),
         .anchors = tasks->validation.anchors,
@@ -165,6 +175,8 @@ static bool step_known(struct task *task, struct validating *validating,
     bool only_known = step->only_known;
     cache_read_begin();
     bool is_found = find_trust(task, need, &found);
+    if (is_found && only_known && need->type == RRTYPE_DS)
+        is_found = found.kind != ANSWER_FAILURE; /* a mere look leaves no trace of a failure */
     if (task_is_traced(task))
         task_trace_needs(task, (struct name){need->wire, need->len}, need->type,
                          is_found ? TRACE_NEED_CACHED
@@ -310,6 +322,8 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
             break;
         case VALIDATION_VERDICT:
             *verdict = step.verdict;
+            if (verdict->proves_insecure && task->key.view == CACHE_VIEW_TRUST)
+                verdict->security = SECURITY_INSECURE; /* so its readers skip the proof */
             if (lacks_keys(task, response, verdict)) {
                 verdict->ede = EDE_DNSKEY_MISSING;
                 verdict->fault = "the zone has no keys";

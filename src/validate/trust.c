@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dns/edns.h"
+#include "dns/header.h"
 #include "dns/rrtype.h"
 #include "validate/algorithm.h"
 #include "validate/denial.h"
@@ -169,6 +170,12 @@ static enum trust trust_read_absent(const struct rrsets *sets, struct name zone,
     return TRUST_NONE;
 }
 
+bool trust_knows_insecure(const struct answer *answer)
+{
+    return answer->kind != ANSWER_FAILURE && answer->security == SECURITY_INSECURE &&
+           header_count(answer->message.data, SECTION_ANSWER) == 0;
+}
+
 /* Reads a message whose records are already in space->other. */
 static enum trust trust_read_ds_sets(struct validation_space *space,
                                      const struct validation_view *view, struct name zone,
@@ -200,9 +207,11 @@ enum trust trust_read_ds(struct validation_space *space, const struct validation
     if (answer->kind == ANSWER_FAILURE || !is_usable)
         return TRUST_NONE;
     space->ds_count = 0;
-    if (!trust_open(space, space->ds_bytes, answer, &message))
+    bool is_insecure = trust_knows_insecure(answer);
+    if (!is_insecure && !trust_open(space, space->ds_bytes, answer, &message))
         return TRUST_NONE;
-    enum trust trust = trust_read_ds_sets(space, view, zone, answer, ede);
+    enum trust trust =
+        is_insecure ? TRUST_INSECURE : trust_read_ds_sets(space, view, zone, answer, ede);
     if (trust == TRUST_INSECURE && *ede == EDE_NONE && answer->ede_count)
         *ede = answer->ede[0];
     return trust;

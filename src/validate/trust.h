@@ -30,6 +30,10 @@ enum trust trust_read_keys(struct validation_space *space, struct name zone,
 /* Takes the keys of an unverified DNSKEY RRset of space->sets, for judging that RRset only. */
 void trust_take_keys(struct validation_space *space, const struct rrset *set);
 
+/* Whether this answer to (zone, DS) says by itself that the zone is insecure: it was found to be
+ * when the answer came, so its proof need not be read again. */
+bool trust_knows_insecure(const struct answer *answer);
+
 /* Reads the answer to (zone, DS) and keeps its usable DS records in the space. *ede is the reason
  * why a zone with DS records is insecure, or EDE_NONE. */
 enum trust trust_read_ds(struct validation_space *space, const struct validation_view *view,

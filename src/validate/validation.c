@@ -23,6 +23,7 @@
 /* The step that the next event answers. */
 enum state {
     STATE_STARTING,
+    STATE_KNOWN_DS,   /* DS with only_known: the message is not read yet */
     STATE_KNOWN_KEYS, /* KEYS with only_known */
     STATE_SIGNER_DS,  /* DS of a signer whose keys are not known */
     STATE_KEYS,       /* KEYS of a signer with DS records */
@@ -104,6 +105,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->ede = ede;
     verdict->fault = "";
     verdict->ttl_max_s = call->v->ttl_max_s;
+    verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
     set_zone(verdict, zone);
     return PROGRESS_STEP;
@@ -192,7 +194,7 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
     v->state = (uint8_t)state;
     v->zone_labels = (uint8_t)labels;
     call->out->kind = kind;
-    call->out->only_known = state == STATE_KNOWN_KEYS;
+    call->out->only_known = state == STATE_KNOWN_KEYS || state == STATE_KNOWN_DS;
     call->out->zone = name_suffix(target_name(call), labels);
     return PROGRESS_STEP;
 }
@@ -733,6 +735,9 @@ static enum progress prove_absence(struct call *call)
     collect(call, &denial, owners, zone);
     if (view->kind == ANSWER_NXDOMAIN)
         return use_proof(call, denial_of_name(&denial, view->end), zone);
+    v->proves_insecure = view->question->type == RRTYPE_DS &&
+                         name_equal(view->end, view->question->name) &&
+                         denial_of_ds(&denial, view->end) == DENIAL_DS_INSECURE;
     return use_proof(call, denial_of_type(&denial, view->end, view->question->type), zone);
 }
 
@@ -810,14 +815,69 @@ static enum progress validation_start(struct call *call)
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
     struct needs needs;
+    v->steps = 0;
     if (view->question->type == RRTYPE_RRSIG) /* signatures have no signatures */
         return end_as(call, SECURITY_INSECURE, view->asked_zone, EDE_NONE);
-    if (view->space->owner != v->serial)
+    if (!validation_read_message(call))
         return start_oversize(call);
     needs_find(&needs, &view->space->sets, view);
     v->needed = needs.needed;
     v->optional = needs.proofs;
     return needs.is_sound ? PROGRESS_DECIDED : end_bogus(call, FAULT_ALIAS);
+}
+
+/* ---- zones that are known to be insecure ---- */
+
+/* Looks only where signatures of the data would be. */
+static bool has_signatures(const struct validation_view *view)
+{
+    enum section section = view->kind == ANSWER_POSITIVE ? SECTION_ANSWER : SECTION_AUTHORITY;
+    struct rr_iter iter = message_rrs(view->message, section);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_RRSIG)
+            return true;
+    return false;
+}
+
+/* Looks at the next name that may be an insecure zone: the asked zone, or each below the anchor
+ * where the asked zone says nothing. */
+static enum progress look_for_insecure(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    unsigned limit = name_label_count(validation_home_of(target_name(call), target_type(call)));
+    if (view->zone_is_cut)
+        limit = MIN(limit, name_label_count(view->asked_zone));
+    unsigned next = view->zone_is_cut ? MAX(limit, v->walk_labels + 1u) : v->walk_labels + 1u;
+    if (next > limit || v->steps == VALIDATION_LOOKS_MAX)
+        return validation_start(call);
+    v->walk_labels = (uint8_t)next;
+    return need(call, VALIDATION_DS, STATE_KNOWN_DS, next);
+}
+
+/* Most messages without signatures come from zones that are known to be insecure. One look at what
+ * is known ends their validation before anything in them is read. */
+static enum progress validation_open(struct call *call)
+{
+    struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    set_target(call, VALIDATION_END, view->question->name);
+    const struct anchor *anchor = target_anchor(call);
+    struct name home = validation_home_of(view->question->name, view->question->type);
+    bool is_below = !view->zone_is_cut || name_is_below(home, view->asked_zone);
+    if (!view->is_at_qname || !is_trusted(anchor) || !is_below || has_signatures(view))
+        return validation_start(call);
+    v->walk_labels = (uint8_t)name_label_count(anchor->zone);
+    return look_for_insecure(call);
+}
+
+static enum progress on_known_ds(struct call *call, const struct validation_event *event)
+{
+    if (event->kind == VALIDATION_ANSWERED && trust_knows_insecure(event->answer)) {
+        uint16_t ede = event->answer->ede_count ? event->answer->ede[0] : EDE_NONE;
+        return end_as(call, SECURITY_INSECURE, call->view->asked_zone, ede);
+    }
+    return event->kind == VALIDATION_ANSWERED ? look_for_insecure(call) : validation_start(call);
 }
 
 /* The units and steps of a verification that was put off are given back: they come again. */
@@ -835,7 +895,9 @@ static enum progress take_event(struct call *call, const struct validation_event
         return validation_resume(call);
     switch ((enum state)call->v->state) {
     case STATE_STARTING:
-        return validation_start(call);
+        return validation_open(call);
+    case STATE_KNOWN_DS:
+        return on_known_ds(call, event);
     case STATE_KNOWN_KEYS:
     case STATE_KEYS:
         return on_keys(call, event);
@@ -865,7 +927,8 @@ void validation_next(struct validation *validation, const struct validation_view
                      const struct validation_event *event, struct validation_step *out)
 {
     struct call call = {.v = validation, .view = view, .out = out};
-    if (view->space->owner != validation->serial && !validation->is_oversize)
+    bool has_read = validation->state > STATE_KNOWN_DS;
+    if (has_read && view->space->owner != validation->serial && !validation->is_oversize)
         (void)!validation_read_message(&call);
     validation_advance(&call, take_event(&call, event));
 }

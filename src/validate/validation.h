@@ -32,6 +32,7 @@ enum {
     VALIDATION_FAILURES_MAX = 4, /* wrong signatures of one message; 2 of one RRset */
     VALIDATION_SET_FAILURES_MAX = 2,
     VALIDATION_STEPS_MAX = 48, /* KEYS and DS steps of one message */
+    VALIDATION_LOOKS_MAX = 8,  /* DS steps before these, which only look at what is known */
 };
 
 /* The cost that one client's question may cause, in units of 10 us (algorithm_cost()). */
@@ -41,13 +42,14 @@ enum { VALIDATION_UNITS_MAX = 800 };
 struct verdict {
     enum security security;
     uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */
-    const char *fault;   /* static text of a BOGUS verdict: "a signature has expired"; else "" */
-    uint32_t since_s;    /* of an expired signature: since when; else 0 */
-    uint32_t ttl_max_s;  /* SECURE: no record lives longer */
-    bool is_private;     /* INSECURE: the parent denies this configured zone, so it is private */
-    bool is_unreachable; /* BOGUS: keys or DS records could not be fetched; not remembered long */
-    bool is_spent;       /* BOGUS: the budget is used up; not remembered */
-    uint8_t zone_len;    /* the zone at fault, or the signer */
+    const char *fault;    /* static text of a BOGUS verdict: "a signature has expired"; else "" */
+    uint32_t since_s;     /* of an expired signature: since when; else 0 */
+    uint32_t ttl_max_s;   /* SECURE: no record lives longer */
+    bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
+    bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
+    bool is_unreachable;  /* BOGUS: keys or DS records could not be fetched; not remembered long */
+    bool is_spent;        /* BOGUS: the budget is used up; not remembered */
+    uint8_t zone_len;     /* the zone at fault, or the signer */
     uint8_t zone[NAME_WIRE_MAX];
 };
 
@@ -60,7 +62,7 @@ enum validation_step_kind {
 
 struct validation_step {
     enum validation_step_kind kind;
-    bool only_known;  /* KEYS: from the cache only; UNKNOWN is a good answer */
+    bool only_known;  /* KEYS, DS: from the cache only; UNKNOWN is a good answer */
     struct name zone; /* borrows from the validation */
     struct verify_job job;
     struct verdict verdict;
@@ -70,7 +72,7 @@ enum validation_event_kind {
     VALIDATION_STARTED,
     VALIDATION_RESUMED,  /* the VERIFY step was put off: a step that leads to it comes again */
     VALIDATION_ANSWERED, /* answer: its question is the step's; borrowed for the call */
-    VALIDATION_UNKNOWN,  /* KEYS with only_known: not in the cache */
+    VALIDATION_UNKNOWN,  /* with only_known: not in the cache */
     VALIDATION_FAILED,   /* KEYS, DS: the question has no answer */
     VALIDATION_VERIFIED, /* is_right */
 };
@@ -102,6 +104,7 @@ struct validation {
     bool is_insecure;        /* some part of the answer is */
     bool is_private;
     bool end_was_walked;
+    bool proves_insecure;
     uint16_t insecure_ede;
     uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;

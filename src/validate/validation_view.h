@@ -48,6 +48,8 @@ struct validation_view {
     bool zone_is_configured; /* the operator named the servers of asked_zone, which is not the root
                               */
     bool zone_is_cut;        /* asked_zone is a zone cut, and not merely a forwarded domain */
+    bool is_at_qname; /* all data that is needed belongs to the QNAME: no alias leads on within
+                         the message */
     bool allow_sha1;
     struct rrsig_clock clock;
     const struct anchors *anchors;

@@ -271,6 +271,7 @@ static inline bool play_message(struct play *play)
         .asked_zone = play_name[play_byte(play) % PLAY_ZONES],
         .zone_is_configured = play_odd(play, 10),
         .zone_is_cut = play_odd(play, 2),
+        .is_at_qname = play_odd(play, 2),
         .clock = {.now_s = PLAY_NOW_S},
         .anchors = play_anchors,
         .space = &play_space,
@@ -314,11 +315,13 @@ play_known(struct play *play, const struct validation_step *step, struct answer 
     bool is_true = !play_odd(play, 8);
     play_head(play->other, &len, &question);
     size_t rdata_len = is_keys ? play_dnskey(zone, is_true, rdata) : play_ds(zone, is_true, rdata);
-    play_put(play->other, &len, SECTION_ANSWER, question.name, question.type, 300, rdata,
-             rdata_len);
+    bool has_record = !play_odd(play, 8);
+    if (has_record)
+        play_put(play->other, &len, SECTION_ANSWER, question.name, question.type, 300, rdata,
+                 rdata_len);
     answer->message = span_of(play->other, len);
-    bool is_good =
-        answer->kind == ANSWER_POSITIVE && answer->security == SECURITY_SECURE && is_true;
+    bool is_good = answer->kind == ANSWER_POSITIVE && answer->security == SECURITY_SECURE &&
+                   is_true && has_record;
     if (is_keys)
         play->trusted[zone] = is_good;
     else

@@ -723,6 +723,166 @@ static void test_dnskey_and_ds_are_never_expanded(void **state)
     assert_int_equal(zones.verifications, 0);
 }
 
+/* ---- zones that are known to be insecure ---- */
+
+/* Judges an answer without signatures from the servers of this zone. */
+static enum security judge_unsigned(const char *name, const char *asked_zone)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question question = {.name = sample_name(wire, name), .type = RRTYPE_A, .cls = 1};
+    zones_ask(&question, ANSWER_POSITIVE, asked_zone,
+              (struct sections){.answer = {zones_print("%s 300 IN A 192.0.2.1", name)}});
+    zones.view.is_at_qname = true;
+    zones.view.zone_is_cut = asked_zone[0] != '.';
+    return zones_run();
+}
+
+static void test_one_look_ends_where_the_zone_is_known_to_be_insecure(void **state)
+{
+    (void)state;
+    zones_known_insecure("example.")->ede = EDE_NONE;
+    zones.space.owner = 4711;
+    assert_int_equal(judge_unsigned("www.example.", "example."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example.");
+    assert_int_equal(zones.space.owner, 4711); /* the message was not read */
+    assert_int_equal(zones.units, VALIDATION_UNITS_MAX);
+}
+
+static void test_a_look_that_finds_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    assert_int_equal(judge_unsigned("www.example.", "example."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example., ds example.");
+    zones_secure("example.");
+    zones.known[zones.count - 1].is_cached = true;
+    zones_no_cut("www.example.", "example.");
+    ASSERT_BOGUS(judge_unsigned("www.example.", "example."), EDE_RRSIGS_MISSING);
+    assert_string_equal(zones.words, "known example., ds example., ds www.example.");
+}
+
+/* A secure proof is read in full: only the mark of the stored answer saves it. */
+static void test_only_an_insecure_answer_without_records_is_a_mark(void **state)
+{
+    (void)state;
+    zones_insecure("example.", ".");
+    zones.known[zones.count - 1].is_cached = true;
+    assert_int_equal(judge_unsigned("www.example.", "example."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example., ds example.");
+    const char *alias = "example. 300 IN CNAME other.";
+    zones_add("example.", RRTYPE_DS, SECURITY_INSECURE, ANSWER_NODATA,
+              (struct sections){.answer = {alias, SIG("example.", "CNAME", ".")}})
+        ->is_cached = true;
+    zones_no_cut("www.example.", ".");
+    ASSERT_BOGUS(judge_unsigned("www.example.", "example."), EDE_RRSIGS_MISSING);
+}
+
+static void test_a_forwarder_is_looked_at_label_by_label(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[zones.count - 1].is_cached = true;
+    zones_known_insecure("b.example.");
+    assert_int_equal(judge_unsigned("x.y.a.b.example.", "."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example., known b.example.");
+}
+
+static void test_the_looks_are_bounded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "i.",           "h.i.",           "g.h.i.",           "f.g.h.i.",          "e.f.g.h.i.",
+        "d.e.f.g.h.i.", "c.d.e.f.g.h.i.", "b.c.d.e.f.g.h.i.", "a.b.c.d.e.f.g.h.i."};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        zones_no_cut(names[i], ".");
+        zones.known[zones.count - 1].is_cached = true;
+    }
+    ASSERT_BOGUS(judge_unsigned("a.b.c.d.e.f.g.h.i.", "."), EDE_RRSIGS_MISSING);
+    assert_non_null(strstr(zones.words, "known b.c.d.e.f.g.h.i., ds i."));
+}
+
+/* The DS records of a zone, and their absence, belong to the zone above. */
+static void test_a_known_insecure_zone_says_nothing_about_its_own_ds(void **state)
+{
+    (void)state;
+    zones_known_insecure("example.");
+    zones_ask(&QUESTION("example.", DS), ANSWER_NODATA, "example.", (struct sections){0});
+    zones.view.is_at_qname = true;
+    ASSERT_BOGUS(zones_run(), EDE_NSEC_MISSING);
+    zones_ask(&QUESTION("sub.example.", DS), ANSWER_NODATA, "example.", (struct sections){0});
+    zones.view.is_at_qname = true;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example.");
+}
+
+/* An anchor below the insecure zone makes an island of trust. */
+static void test_a_look_never_passes_an_anchor(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024];
+    uint8_t wire[NAME_WIRE_MAX];
+    zones_known_insecure("example.");
+    assert_int_equal(anchors_add(zones.anchors, sample_name(wire, "www.example."), RRTYPE_DS,
+                                 zones_rdata(zones_ds("www.example.", 13, 2), bytes)),
+                     ERR_OK);
+    ASSERT_BOGUS(judge_unsigned("www.example.", "example."), EDE_RRSIGS_MISSING);
+    ASSERT_BOGUS(judge_unsigned("www.example.", "."), EDE_RRSIGS_MISSING);
+}
+
+/* The target of the alias may be in another zone, which is secure. */
+static void test_a_chain_within_the_message_is_read(void **state)
+{
+    (void)state;
+    zones_known_insecure("example.");
+    zones_secure("other.");
+    zones_no_cut("www.other.", "other.");
+    uint8_t wire[NAME_WIRE_MAX];
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {"www.example. 300 IN CNAME www.other.",
+                                           "www.other. 300 IN A 192.0.2.1"}});
+    zones.view.end = sample_name(wire, "www.other.");
+    ASSERT_BOGUS(zones_run(), EDE_RRSIGS_MISSING);
+}
+
+/* A signature is judged as before, because another zone may have made it. */
+static void test_a_message_with_signatures_is_read(void **state)
+{
+    (void)state;
+    zones_known_insecure("example.");
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ADDRESS, SIG("www.example.", "A", "example.")}});
+    zones.view.is_at_qname = true;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example., ds example.");
+}
+
+/* The stored answer gets a mark, so its proof is read once. */
+static void test_a_proven_absence_of_ds_records_is_noted(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    const char *soa = "example. 300 IN SOA ns. host. 1 2 3 4 300",
+               *soa_sig = SIG("example.", "SOA", "example."),
+               *sig = SIG("sub.example.", "NSEC", "example.");
+    const struct {
+        const char *bitmap;
+        uint16_t type;
+        bool is_noted;
+    } rows[] = {{"NS RRSIG NSEC", RRTYPE_DS, true},
+                {"A RRSIG NSEC", RRTYPE_DS, false}, /* no cut */
+                {"A RRSIG NSEC", RRTYPE_AAAA, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct question question = {
+            .name = sample_name(wire, "sub.example."), .type = rows[i].type, .cls = 1};
+        const char *nsec = zones_print("sub.example. 300 IN NSEC z.example. %s", rows[i].bitmap);
+        assert_int_equal(zones_judge(question, ANSWER_NODATA, "example.",
+                                     (struct sections){.authority = {soa, soa_sig, nsec, sig}}),
+                         SECURITY_SECURE);
+        assert_int_equal(zones.verdict.proves_insecure, rows[i].is_noted);
+    }
+}
+
 /* ---- bounds ---- */
 
 static void test_a_large_answer_of_an_insecure_zone_is_insecure(void **state)
@@ -835,6 +995,18 @@ int main(void)
         cmocka_unit_test_setup(test_an_expansion_needs_the_next_closer_name, zones_setup),
         cmocka_unit_test_setup(test_proofs_of_positive_answers_are_not_verified, zones_setup),
         cmocka_unit_test_setup(test_dnskey_and_ds_are_never_expanded, zones_setup),
+        cmocka_unit_test_setup(test_one_look_ends_where_the_zone_is_known_to_be_insecure,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_look_that_finds_nothing_changes_nothing, zones_setup),
+        cmocka_unit_test_setup(test_only_an_insecure_answer_without_records_is_a_mark, zones_setup),
+        cmocka_unit_test_setup(test_a_forwarder_is_looked_at_label_by_label, zones_setup),
+        cmocka_unit_test_setup(test_the_looks_are_bounded, zones_setup),
+        cmocka_unit_test_setup(test_a_known_insecure_zone_says_nothing_about_its_own_ds,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_look_never_passes_an_anchor, zones_setup),
+        cmocka_unit_test_setup(test_a_chain_within_the_message_is_read, zones_setup),
+        cmocka_unit_test_setup(test_a_message_with_signatures_is_read, zones_setup),
+        cmocka_unit_test_setup(test_a_proven_absence_of_ds_records_is_noted, zones_setup),
         cmocka_unit_test_setup(test_a_large_answer_of_an_insecure_zone_is_insecure, zones_setup),
         cmocka_unit_test_setup(test_signatures_asked_for_are_not_secure, zones_setup),
         cmocka_unit_test_setup(test_the_steps_are_bounded, zones_setup),

@@ -22,7 +22,7 @@ enum { ZONES_NOW_S = 1800000000 /* January 2027 */, ZONES_MAX = 24, ZONES_TEXTS 
 struct zone_answer {
     char zone[256];
     uint16_t type;
-    bool is_cached; /* KEYS with only_known finds it */
+    bool is_cached; /* a step with only_known finds it */
     bool fails;
     uint16_t ede;
     enum answer_kind kind;
@@ -190,6 +190,15 @@ static inline void zones_insecure(const char *zone, const char *parent)
     const char *nsec = zones_print("%s 300 IN NSEC \\000.%s NS RRSIG NSEC", zone, zone);
     zones_add(zone, RRTYPE_DS, SECURITY_SECURE, ANSWER_NODATA,
               (struct sections){.authority = {nsec, SIG(zone, "NSEC", parent)}});
+}
+
+/* The same, as the answer is stored after it was judged. */
+static inline struct zone_answer *zones_known_insecure(const char *zone)
+{
+    struct zone_answer *known =
+        zones_add(zone, RRTYPE_DS, SECURITY_INSECURE, ANSWER_NODATA, (struct sections){0});
+    known->is_cached = true;
+    return known;
 }
 
 /* The name exists and is no zone cut. */
