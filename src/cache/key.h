@@ -24,7 +24,8 @@ enum cache_view {
     CACHE_VIEW_ANSWERS,  /* answers for clients */
     CACHE_VIEW_CUTS,     /* zone cuts that recursion found (recurse/delegation.h), as (zone, NS) */
     CACHE_VIEW_STAND_IN, /* zone cuts that replace those of a zone whose servers failed */
-    CACHE_VIEW_TRUST,    /* validated answers to (zone, DNSKEY) and (zone, DS), with CACHE_KEY_DO */
+    CACHE_VIEW_TRUST,    /* validated answers to (zone, DNSKEY) and (zone, DS), with CACHE_KEY_DO;
+                            unchecked ones for the task that will validate them */
 };
 
 /* The fields from type to name have no padding between them: they are hashed and compared as one

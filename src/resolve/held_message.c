@@ -25,6 +25,7 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     held->from.message = &held->message;
     held->from.upstream = NULL;
     held->validating = *validating;
+    held->is_harvest = false;
     *held_bytes += size;
     return held;
 }

@@ -24,6 +24,7 @@ struct held_message {
     struct exchange_answer from; /* message: the one below; upstream: NULL */
     struct message message;      /* borrows from bytes */
     struct validating validating;
+    bool is_harvest; /* what a referral said (harvest.h), and no answer to the task's question */
     uint8_t bytes[];
 };
 

@@ -16,6 +16,7 @@
 #include "local/local_names.h"
 #include "resolve/cut_cache.h"
 #include "resolve/finish.h"
+#include "resolve/harvest.h"
 #include "resolve/held_message.h"
 #include "resolve/iterate_world.h"
 #include "resolve/linger.h"
@@ -476,6 +477,8 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
     uint64_t leads = task->group.leads;
     task_read(task, from, judged, &tasks->scrubbed, read);
     note_answer(task, from, read);
+    if (read->response.kind == RESPONSE_REFERRAL && read->cut && task_validates(task))
+        harvest_keep(task, from->message, delegation_zone(read->cut));
     if (feed_answer(task, read, false)) {
         verdict = want_another(task, is_late);
     } else {
@@ -637,6 +640,27 @@ static void hear_held(struct task *task, const struct held_message *held,
         feed_exchange_failure(task, &failure);
 }
 
+/* A good harvest is the answer. Otherwise the servers are asked. */
+static void end_harvest(struct task *task, const struct held_message *held,
+                        const struct verdict *verdict)
+{
+    struct task_judged judged = {&held->validating.machine, verdict};
+    struct task_reading read;
+    read.answer = NULL;
+    if (verdict->security != SECURITY_BOGUS) {
+        task_validate_note(task, verdict, &held->from.source.addr);
+        task_read_kind(task, held->from.message, &read);
+        task_read(task, &held->from, &judged, &task->tasks->judged, &read);
+    }
+    if (!read.answer) {
+        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+        return;
+    }
+    struct answer answer = *read.answer;
+    harvest_bound(task, &answer, verdict->ttl_max_s);
+    end_with_copy(task, &answer);
+}
+
 /* Ends VALIDATING. NULL: without a verdict. */
 static void end_validation(struct task *task, const struct verdict *verdict)
 {
@@ -645,9 +669,11 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     task->held = NULL;
     list_remove(&task->node); /* of tasks->put_off */
     task_move(task, TASK_DECIDING);
-    if (verdict)
+    if (verdict && !held->is_harvest)
         task_validate_note(task, verdict, server);
-    if (verdict && verdict_is_refused(task, verdict))
+    if (verdict && held->is_harvest)
+        end_harvest(task, held, verdict);
+    else if (verdict && verdict_is_refused(task, verdict))
         refuse_bogus(task, &held->validating, verdict, server);
     else
         hear_held(task, held, verdict);
@@ -772,6 +798,30 @@ static enum resolver_result take(struct tasks *tasks, const struct cache_key *ke
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;
 }
 
+/* Judges what a referral has said about the DS records that the task is for. False: nothing was
+ * kept. */
+static bool start_harvested(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    struct message message;
+    struct validation_event event;
+    if (!task_validates(task) || !tasks->validator || !harvest_find(task, &message))
+        return false;
+    struct exchange_answer from = {.message = &message, .source = task->source};
+    task->asked = task->question;
+    task->asked_zone = task->zone->name;
+    if (task->zone->is_authoritative) {
+        task->memory.iterate.is_last_hope = false;
+        task->memory.iterate.cut.origin = DELEGATION_CHILD; /* nothing new about the zone */
+    }
+    task_validate_begin(task, &tasks->validator->now, &event);
+    if (!hold_message(task, &from, &tasks->validator->now))
+        return false;
+    task->held->is_harvest = true;
+    resume_validation(task, &event);
+    return true;
+}
+
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
     start_clock(task);
@@ -780,7 +830,7 @@ static void start_with(struct task *task, const struct event *event, const struc
         task_trace_begun(task);
     if (!has_budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else
+    else if (!start_harvested(task))
         feed_event(task, event, answer);
     settle(task);
 }

@@ -154,7 +154,8 @@ static bool find_trust(const struct task *task, const struct validate_need *need
     struct question question = {
         .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
     cache_key_init(&key, tasks->cache, &question, CACHE_KEY_DO, CACHE_VIEW_TRUST);
-    if (!cache_find(tasks->cache, &key, loop_now(tasks->loop), out) || out->stale_s)
+    if (!cache_find(tasks->cache, &key, loop_now(tasks->loop), out) || out->stale_s ||
+        !tasks_may_use(tasks, &key, out))
         return false;
     return !task_is_traced(task) || trace_allows(task->trace, out->stored_at);
 }

@@ -221,6 +221,8 @@ bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
     if (answer->security != SECURITY_UNCHECKED || answer->kind == ANSWER_FAILURE ||
         key->flags & CACHE_KEY_CD || key->cls != RRCLASS_IN)
         return true;
+    if (key->view == CACHE_VIEW_TRUST) /* harvest.h */
+        return false;
     struct name name = {key->name, key->name_len};
     const struct zone *zone = route_find(tasks->routes, name, key->type);
     return !zone || !zone->validates;

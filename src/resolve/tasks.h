@@ -221,7 +221,8 @@ bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
 static inline bool tasks_may_use(const struct tasks *tasks, const struct cache_key *key,
                                  const struct answer *answer)
 {
-    return tasks->validation.mode != VALIDATE_YES || answer->security != SECURITY_UNCHECKED ||
+    bool needs_verdict = tasks->validation.mode == VALIDATE_YES || key->view == CACHE_VIEW_TRUST;
+    return !needs_verdict || answer->security != SECURITY_UNCHECKED ||
            tasks_has_verdict(tasks, key, answer);
 }
 
