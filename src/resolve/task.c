@@ -457,6 +457,19 @@ static inline bool feed_answer(struct task *task, const struct task_reading *rea
     return at_hand.another;
 }
 
+/* Keys and DS records that are in use are renewed before they expire, like answers that clients ask
+ * for. So no client waits for them. */
+static void refresh_trust(struct tasks *tasks)
+{
+    struct validator *validator = tasks->validator;
+    if (!validator || !validator->has_due)
+        return;
+    validator->has_due = false;
+    if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
+        cache_claim(tasks->cache, &validator->due))
+        task_refresh(tasks, &validator->due);
+}
+
 /* The exchange goes on. */
 static enum exchange_verdict want_another(struct task *task, bool is_late)
 {
@@ -486,6 +499,7 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
             task_ask_stop_leading(task);
         settle(task);
     }
+    refresh_trust(tasks);
     finish_deliver(tasks);
     return verdict;
 }

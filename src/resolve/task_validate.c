@@ -157,6 +157,10 @@ static bool find_trust(const struct task *task, const struct validate_need *need
     if (!cache_find(tasks->cache, &key, loop_now(tasks->loop), out) || out->stale_s ||
         !tasks_may_use(tasks, &key, out))
         return false;
+    if (out->is_due) {
+        tasks->validator->has_due = true;
+        tasks->validator->due = key;
+    }
     return !task_is_traced(task) || trace_allows(task->trace, out->stored_at);
 }
 
