@@ -27,6 +27,7 @@
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
+#include "resolve/variant.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
@@ -836,6 +837,16 @@ static bool start_harvested(struct task *task)
     return true;
 }
 
+/* Ends with an answer that the cache has under another key. False: it has no such answer. */
+static bool start_with_variant(struct task *task)
+{
+    struct answer answer;
+    if (!variant_find(task, &answer))
+        return false;
+    end_with_copy(task, &answer);
+    return true;
+}
+
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
     start_clock(task);
@@ -844,7 +855,7 @@ static void start_with(struct task *task, const struct event *event, const struc
         task_trace_begun(task);
     if (!has_budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else if (!start_harvested(task))
+    else if (event->kind != EVENT_STARTED || !(start_harvested(task) || start_with_variant(task)))
         feed_event(task, event, answer);
     settle(task);
 }

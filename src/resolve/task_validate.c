@@ -34,6 +34,8 @@ void task_validate_begin(struct task *task, struct validating *validating,
                          struct validation_event *event)
 {
     struct validator *validator = task->tasks->validator;
+    if (task->key.view == CACHE_VIEW_ANSWERS && task->key.flags & CACHE_KEY_DO)
+        validator->has_do_clients = true;
     validation_begin(&validating->machine, ++validator->serial);
     validating->lacks_answer = validating->lacks_room = false;
     validating->text[0] = '\0';

@@ -38,6 +38,7 @@ struct validator {
     struct validating now;
     uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */
     struct signer_load load;
+    bool has_do_clients;  /* some client's question had DO */
     bool has_due;         /* due is set */
     struct cache_key due; /* of keys or DS records that were used and expire soon */
     uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of the zones in the log */
