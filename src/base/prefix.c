@@ -51,6 +51,28 @@ enum err prefix_parse(struct prefix *out, const char *text)
     return ERR_OK;
 }
 
+bool prefix_is_mapped(const char *text)
+{
+    struct prefix prefix;
+    return strchr(text, ':') && prefix_parse(&prefix, text) == ERR_OK &&
+           addr_family(&prefix.addr) == AF_INET;
+}
+
+enum err prefix_parse_unmapped(struct prefix *out, const char *text)
+{
+    if (prefix_parse(out, text))
+        return ERR_INVALID;
+    if (!strchr(text, ':') || addr_family(&out->addr) == AF_INET6)
+        return ERR_OK;
+    struct addr addr = {.in6 = {.sin6_family = AF_INET6}};
+    uint8_t *bytes = addr.in6.sin6_addr.s6_addr;
+    bytes[10] = bytes[11] = 0xff;
+    memcpy(bytes + 12, &out->addr.in.sin_addr, 4);
+    out->addr = addr;
+    out->length = (uint8_t)(out->length + 96);
+    return ERR_OK;
+}
+
 const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX])
 {
     char ip[ADDR_TEXT_MAX];

@@ -26,6 +26,12 @@ enum { PREFIX_TEXT_MAX = 64 };
 /* Parses "IP" (one address) or "IP/LENGTH". A single address may have a zone, as in addr_parse():
  * then it matches on that link only, and without a zone on every link. */
 MUST_USE enum err prefix_parse(struct prefix *out, const char *text);
+
+/* Like prefix_parse(), but ::ffff:0:0/96 and its parts stay IPv6: they match the IPv4-mapped form
+ * of an address and not the IPv4 address itself. */
+MUST_USE enum err prefix_parse_unmapped(struct prefix *out, const char *text);
+/* Whether the text is written in IPv6 and covers IPv4-mapped addresses only. */
+bool prefix_is_mapped(const char *text);
 const char *prefix_format(const struct prefix *prefix, char out[PREFIX_TEXT_MAX]);
 bool prefix_contains(const struct prefix *prefix, const struct addr *addr);
 bool prefix_is_single(const struct prefix *prefix);

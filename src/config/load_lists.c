@@ -309,7 +309,11 @@ static void load_prefix(struct loader *loader, const struct yaml_tree_node *item
     char text[PREFIX_TEXT_MAX];
     if (item->broken)
         return;
-    if (item->kind != TREE_SCALAR || prefix_parse(prefix, item->text) != ERR_OK) {
+    bool is_fine =
+        item->kind == TREE_SCALAR && (prefixes == &loader->config->private_addresses
+                                          ? prefix_parse_unmapped(prefix, item->text) == ERR_OK
+                                          : prefix_parse(prefix, item->text) == ERR_OK);
+    if (!is_fine) {
         loader_error_takes(loader, item, kind_takes(KIND_PREFIX),
                            item->kind == TREE_SCALAR ? addr_zone_hint(item->text) : "");
         return;

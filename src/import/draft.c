@@ -100,6 +100,21 @@ const char *draft_word(struct draft *draft, const char *text)
     return quoted;
 }
 
+/* ---- what the output accounts for ---- */
+
+void draft_account(const struct draft_origin *origin)
+{
+    if (origin->is_accounted)
+        *origin->is_accounted = true;
+}
+
+void draft_account_rest(struct draft *draft, const char *sentence)
+{
+    for (const struct draft_origin *at = draft->origins; at; at = at->next)
+        if (!*at->is_accounted)
+            draft_note(draft, at, sentence);
+}
+
 /* ---- items ---- */
 
 static struct draft_item *new_item(struct draft *draft, const char *path, const char *text,
@@ -118,6 +133,7 @@ static struct draft_item *new_item(struct draft *draft, const char *path, const 
     item->path = path;
     item->text = text;
     item->origin = origin;
+    draft_account(origin);
     return item;
 }
 
@@ -140,6 +156,7 @@ void draft_add_local(struct draft *draft, const char *path, const char *text,
     if (draft->local_bytes + bytes > DRAFT_LOCAL_BYTES) {
         if (draft->local_left_out++ == 0)
             draft->first_left_out = origin;
+        draft_account(origin);
         return;
     }
     draft->local_bytes += bytes;
@@ -168,6 +185,7 @@ void draft_set(struct draft *draft, const char *path, const char *text,
                const struct draft_origin *origin)
 {
     struct draft_item **link = find_single(draft, path), *before = *link;
+    draft_account(origin);
     if (before && strcmp(before->text, text) == 0)
         return;
     if (before) {
@@ -242,6 +260,7 @@ void draft_add_key(struct draft *draft, struct draft_item *zone, const char *lin
 
 void draft_note(struct draft *draft, const struct draft_origin *origin, const char *sentence)
 {
+    draft_account(origin);
     size_t bytes = strlen(origin->file) + strlen(origin->text) + strlen(sentence) + NOTE_BYTES;
     if (draft->note_bytes + bytes > DRAFT_NOTE_BYTES) {
         draft->notes_left_out++;
@@ -256,10 +275,22 @@ void draft_note(struct draft *draft, const struct draft_origin *origin, const ch
     draft->note_count++;
 }
 
+/* The lines of a zone go with it. */
+static void drop_parts(struct draft *draft, struct draft_item *parts)
+{
+    for (; parts; parts = parts->next)
+        if (!parts->is_dropped)
+            draft_note(draft, parts->origin, "Not imported, because its zone is not.");
+}
+
 void draft_drop(struct draft *draft, struct draft_item *item, const char *reason)
 {
     if (item->is_dropped)
         return;
     item->is_dropped = true;
+    if (item->is_none)
+        return; /* its line has another item or a note */
     draft_note(draft, item->origin, reason);
+    drop_parts(draft, item->upstreams);
+    drop_parts(draft, item->keys);
 }

@@ -37,8 +37,10 @@ enum {
 struct draft_origin {
     const char *file;
     uint32_t line;
-    uint32_t order;   /* among all lines of all files */
-    const char *text; /* the statement in one line */
+    uint32_t order;                  /* among all lines of all files */
+    const char *text;                /* the statement in one line */
+    bool *is_accounted;              /* whether the output mentions it, or nothing depends on it */
+    const struct draft_origin *next; /* the option before it, for draft_account_rest() */
 };
 
 struct draft_item {
@@ -61,9 +63,10 @@ struct draft_note {
 
 struct draft {
     struct arena arena;
-    enum err err;                     /* the first error */
-    struct draft_item *singles;       /* values of keys that are given once */
-    struct draft_item *first, **last; /* items of lists, in order */
+    enum err err;                       /* the first error */
+    const struct draft_origin *origins; /* of all options; the newest is first */
+    struct draft_item *singles;         /* values of keys that are given once */
+    struct draft_item *first, **last;   /* items of lists, in order */
     struct draft_note *notes;
     size_t item_bytes, local_bytes, note_bytes;
     size_t note_count;     /* kept */
@@ -120,6 +123,13 @@ void draft_add_key(struct draft *draft, struct draft_item *zone, const char *lin
 
 /* Adds a note about a line. The sentence lives as long as the draft. */
 void draft_note(struct draft *draft, const struct draft_origin *origin, const char *sentence);
+
+/* Accounts for an option that needs neither a value nor a note, such as one that repeats the
+ * default. */
+void draft_account(const struct draft_origin *origin);
+
+/* Adds the sentence to each option that nothing accounts for, so that none is lost silently. */
+void draft_account_rest(struct draft *draft, const char *sentence);
 
 /* Removes the item and notes the reason. */
 void draft_drop(struct draft *draft, struct draft_item *item, const char *reason);

@@ -99,12 +99,26 @@ static const char *head(struct import *import, const char *path)
             : "");
 }
 
+/* Whether a list of the draft has items that load. */
+static bool has_items(const struct draft *draft, const char *path)
+{
+    for (const struct draft_item *item = draft->first; item; item = item->next)
+        if (!item->is_dropped && strcmp(item->path, path) == 0)
+            return true;
+    return false;
+}
+
 static void say_what_to_do(struct import *import, const char *path)
 {
     if (import->draft.has_placeholder)
         import_say(import, path, "warning",
                    "has no usable server to forward to; replace 192.0.2.53 in forward-zones before "
                    "you use the output");
+    if (import->map.interfaces && !has_items(&import->draft, "server.listen") &&
+        !has_items(&import->draft, "server.listen-tls"))
+        import_say(import, path, "warning",
+                   "has no interface that nailup can serve; the output serves the defaults "
+                   "127.0.0.1@53 and ::1@53");
     if (import->draft.local_left_out)
         import_say(
             import, path, "warning",

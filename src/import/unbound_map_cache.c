@@ -44,6 +44,7 @@ void map_cache_size(struct unbound_map_state *map, const struct unbound_statemen
     }
     *(*statement->word->name == 'm' ? &map->message_bytes : &map->rrset_bytes) = size;
     map->size_origin = statement->origin;
+    draft_account(statement->origin);
 }
 
 /* Unbound has two caches, for messages and for records; nailup has one. */
@@ -74,6 +75,7 @@ void map_serve_expired(struct unbound_map_state *map, const struct unbound_state
     } else if (map_take_number(map, statement, &number)) {
         map->expired_ttl = value;
     }
+    draft_account(statement->origin); /* both give one value, or a note */
 }
 
 static uint64_t stale_seconds(struct unbound_map_state *map)
@@ -129,15 +131,19 @@ void map_outgoing(struct unbound_map_state *map, const struct unbound_statement 
 void map_tcp_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
-    if (map_take_flag(map, statement, &yes))
-        map->tcp_origin = yes ? statement->origin : NULL;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    map->tcp_origin = yes ? statement->origin : NULL;
 }
 
 void map_tls_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
-    if (map_take_flag(map, statement, &yes))
-        map->tls_origin = yes ? statement->origin : NULL;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    map->tls_origin = yes ? statement->origin : NULL;
 }
 
 /* Unbound never falls back from either to UDP. */

@@ -12,6 +12,7 @@ static const char mode_path[] = "dnssec.validate";
 
 void map_modules(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
+    draft_account(statement->origin);
     map->modules = (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
 
@@ -19,6 +20,7 @@ void map_permissive(struct unbound_map_state *map, const struct unbound_statemen
 {
     if (!map_take_flag(map, statement, &map->is_permissive))
         return;
+    draft_account(statement->origin);
     map->permissive_origin = statement->origin;
 }
 
@@ -33,6 +35,7 @@ void map_anchor(struct unbound_map_state *map, const struct unbound_statement *s
 void map_anchor_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *name = statement->args[0], *path = statement->word->path;
+    draft_account(statement->origin);
     if (!*name)
         return;
     if (draft_get(map->draft, path)) {

@@ -147,7 +147,10 @@ static const char *const lan_zones[] = {
 void map_unblock_lan(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
-    if (!map_take_flag(map, statement, &yes) || !yes)
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    if (!yes)
         return;
     for (size_t i = 0; i < ARRAY_LEN(lan_zones); i++)
         add_local_zone(map, lan_zones[i], "transparent", statement->origin);

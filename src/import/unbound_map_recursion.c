@@ -3,6 +3,8 @@
 /* The servers that recursion asks and avoids, and the addresses that it rejects. */
 #include "import/unbound_maps.h"
 
+#include "base/prefix.h"
+
 static const char list_path[] = "recursion.do-not-query";
 
 /* Copies one item of a list. */
@@ -19,7 +21,10 @@ void map_prefer(struct unbound_map_state *map, const struct unbound_statement *s
 {
     const char *name = statement->word->name;
     bool yes;
-    if (map_take_flag(map, statement, &yes) && yes)
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    if (yes)
         draft_set(map->draft, statement->word->path,
                   draft_format(map->draft, "%s", name + sizeof("prefer-ip") - 1),
                   statement->origin);
@@ -27,7 +32,12 @@ void map_prefer(struct unbound_map_state *map, const struct unbound_statement *s
 
 void map_do_not_query(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    map_item(map, statement);
+    if (prefix_is_mapped(statement->args[0]))
+        map_note(map, statement,
+                 "Not imported: nailup asks a server with an IPv4-mapped address over IPv4, so "
+                 "here the prefix would exclude IPv4 servers.");
+    else
+        map_item(map, statement);
     if (!map->not_query_origin)
         map->not_query_origin = statement->origin;
 }
@@ -37,6 +47,7 @@ void map_not_localhost(struct unbound_map_state *map, const struct unbound_state
     bool yes;
     if (!map_take_flag(map, statement, &yes))
         return;
+    draft_account(statement->origin);
     map->queries_localhost = !yes;
     if (!yes)
         map->not_query_origin = statement->origin;

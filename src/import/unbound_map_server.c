@@ -29,6 +29,7 @@ void map_interface_automatic(struct unbound_map_state *map,
     bool yes;
     if (map_take_flag(map, statement, &yes))
         map->automatic = (struct unbound_value){NULL, yes ? "yes" : NULL, statement->origin};
+    draft_account(statement->origin);
 }
 
 /* port applies to all listeners; the other options name the ports with TLS. */
@@ -41,6 +42,7 @@ void map_port(struct unbound_map_state *map, const struct unbound_statement *sta
         map_note(map, statement, "Not imported: it takes a port from 1 to 65535.");
         return;
     }
+    draft_account(statement->origin); /* each listener shows its port */
     if (strcmp(statement->word->name, "port") == 0) {
         map->port = (struct unbound_value){NULL, statement->args[0], statement->origin};
         return;
@@ -60,13 +62,22 @@ void map_family(struct unbound_map_state *map, const struct unbound_statement *s
     else
         map->no_ip6 = !yes;
     map->family = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    if (yes)
+        draft_account(statement->origin);
+    else
+        map_note(map, statement,
+                 "Addresses of this family are left out of server.listen and of the zones. "
+                 "Recursion still asks servers of both families.");
 }
 
 /* yes is the default and needs no note. */
 void map_protocol(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool yes;
-    if (map_take_flag(map, statement, &yes) && !yes)
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    if (!yes)
         map_note(map, statement, statement->word->note);
 }
 
@@ -78,6 +89,8 @@ static uint16_t plain_port(const struct unbound_map_state *map)
     return map->port.text ? port : PLAIN_PORT;
 }
 
+static const char plain_path[] = "server.listen", tls_path[] = "server.listen-tls";
+
 static void add_listener(struct unbound_map_state *map, const struct addr *addr,
                          const struct draft_origin *origin)
 {
@@ -85,8 +98,10 @@ static void add_listener(struct unbound_map_state *map, const struct addr *addr,
     uint16_t port = addr_port(addr);
     bool is_tls = map->tls_ports[port / 8] & 1 << port % 8;
     const char *word = draft_word(map->draft, addr_format(addr, text));
-    if (word)
-        draft_add(map->draft, is_tls ? "server.listen-tls" : "server.listen", word, origin);
+    if (!word)
+        return;
+    draft_add(map->draft, is_tls ? tls_path : plain_path, word, origin);
+    *(is_tls ? &map->has_tls_listener : &map->has_plain_listener) = true;
 }
 
 /* Returns NULL if the address can be served. */
@@ -143,6 +158,9 @@ static void end_listeners(struct unbound_map_state *map)
     }
     if (!map->automatic.text && !map->interfaces && origin)
         add_default_listeners(map, "127.0.0.1", "::1", origin);
+    /* The default of server.listen is port 53 in plain text, which the file does not open. */
+    if (map->has_tls_listener && !map->has_plain_listener)
+        draft_add_none(map->draft, plain_path, map->interfaces ? map->interfaces->origin : origin);
 }
 
 /* ---- who may ask ---- */
@@ -178,6 +196,12 @@ static void mark_local(struct unbound_map_state *map, const char *text)
 void map_access(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
+    if (prefix_is_mapped(statement->args[0])) {
+        map_note(map, statement,
+                 "Not needed: no client of Unbound has an IPv4-mapped address. Here the prefix "
+                 "would apply to IPv4 clients.");
+        return;
+    }
     for (size_t i = 0; word && i < ARRAY_LEN(actions); i++) {
         if (strcmp(actions[i].unbound, statement->args[1]) != 0)
             continue;
@@ -210,8 +234,11 @@ static void end_access(struct unbound_map_state *map)
 void map_incoming_tcp(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     uint64_t number;
-    if (map_take_number(map, statement, &number))
-        map->incoming_tcp = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    if (!map_take_number(map, statement, &number))
+        return;
+    if (map->incoming_tcp.origin)
+        draft_note(map->draft, map->incoming_tcp.origin, "Replaced by a later line.");
+    map->incoming_tcp = (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
 
 static uint64_t parse_digits_of(const char *text)
@@ -243,6 +270,7 @@ static void end_incoming_tcp(struct unbound_map_state *map)
 void map_ciphers(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     bool is_suites = strcmp(statement->word->name, "tls-ciphersuites") == 0;
+    draft_account(statement->origin);
     *(is_suites ? &map->suites : &map->ciphers) =
         (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
@@ -258,6 +286,8 @@ static void end_ciphers(struct unbound_map_state *map)
     const char *word = draft_word(map->draft, text);
     if (*text && word)
         draft_set(map->draft, "server.tls-ciphers", word, origin);
+    else if (*text)
+        draft_note(map->draft, origin, "Not imported: it has non-ASCII characters.");
 }
 
 static bool is_version(const struct unbound_statement *statement)
@@ -267,8 +297,10 @@ static bool is_version(const struct unbound_statement *statement)
 
 void map_identity(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    *(is_version(statement) ? &map->version : &map->identity) =
-        (struct unbound_value){NULL, statement->args[0], statement->origin};
+    struct unbound_value *value = is_version(statement) ? &map->version : &map->identity;
+    if (value->origin)
+        draft_note(map->draft, value->origin, "Replaced by a later line.");
+    *value = (struct unbound_value){NULL, statement->args[0], statement->origin};
 }
 
 void map_hide(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -276,6 +308,7 @@ void map_hide(struct unbound_map_state *map, const struct unbound_statement *sta
     bool yes;
     if (!map_take_flag(map, statement, &yes))
         return;
+    draft_account(statement->origin); /* a shown one without a text gets a note at the end */
     *(is_version(statement) ? &map->hides_version : &map->hides_identity) = yes;
     *(is_version(statement) ? &map->shown_version : &map->shown_identity) =
         yes ? NULL : statement->origin;

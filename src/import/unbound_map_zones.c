@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/check.h"
 #include "dns/name.h"
 
 enum { UPSTREAMS_MAX = 64 };
+
+static const char lost_with_zone[] = "Not imported, because its zone is not.";
 
 /* ---- what a clause says ---- */
 
@@ -60,6 +63,10 @@ static void take_zone_flag(struct unbound_map_state *map, const struct unbound_s
     bool yes;
     if (!map_take_flag(map, statement, &yes))
         return;
+    if (*origin)
+        draft_note(map->draft, *origin, "Replaced by a later line.");
+    if (!yes)
+        draft_account(statement->origin); /* no is the default */
     *field = yes;
     *origin = statement->origin;
 }
@@ -90,7 +97,7 @@ void map_zone_first(struct unbound_map_state *map, const struct unbound_statemen
 
 void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    const struct draft_origin *origin;
+    const struct draft_origin *origin = NULL;
     if (map->zone)
         take_zone_flag(map, statement, &map->zone->fallback, &origin);
     map_note(
@@ -189,6 +196,8 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
         draft_add_key(map->draft, item, "transport: tcp", zone->tcp_origin);
     else if (zone->tls_origin && is_tls)
         draft_note(map->draft, zone->tls_origin, "tls-upstream: yes applies to all zones.");
+    if (zone->tcp && is_tls)
+        draft_note(map->draft, zone->tcp_origin, "Not needed: TLS runs over TCP.");
     if (zone->no_cache)
         draft_add_key(map->draft, item, "cache: no", zone->cache_origin);
     if (zone->first)
@@ -210,18 +219,36 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
         draft_refuse(map->draft, word, zone->origin);
 }
 
+/* Leaves a zone out, with a note on each of its lines. */
+static void leave_out(struct unbound_map_state *map, const struct unbound_zone *zone,
+                      const char *reason)
+{
+    const struct draft_origin *const origins[] = {
+        zone->tls ? zone->tls_origin : NULL,
+        zone->tcp ? zone->tcp_origin : NULL,
+        zone->no_cache ? zone->cache_origin : NULL,
+        zone->first ? zone->first_origin : NULL,
+    };
+    draft_note(map->draft, zone->origin, reason);
+    for (const struct unbound_value *at = zone->addresses; at; at = at->next)
+        draft_note(map->draft, at->origin, lost_with_zone);
+    for (size_t i = 0; i < ARRAY_LEN(origins); i++)
+        if (origins[i])
+            draft_note(map->draft, origins[i], lost_with_zone);
+}
+
 static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
     const char *name = fold_zone_name(map, zone);
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
-        draft_note(map->draft, zone->origin, "Not imported: the zone has no valid name.");
+        leave_out(map, zone, "Not imported: the zone has no valid name.");
     else if (zone->clause == UNBOUND_CLAUSE_AUTH)
         end_refused(map, zone, word);
     else if (is_drawn(map, word))
-        draft_note(map->draft, zone->origin,
-                   "Not imported: the zone exists already; the first one is used, and a "
-                   "forward-zone before a stub-zone.");
+        leave_out(map, zone,
+                  "Not imported: the zone exists already; the first one is used, and a "
+                  "forward-zone before a stub-zone.");
     else
         end_with_servers(map, zone, name);
 }

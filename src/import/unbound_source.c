@@ -78,7 +78,19 @@ static struct draft_origin *new_origin(struct unbound_source *source, const stru
         source->draft->err = ERR_NO_MEMORY;
         return NULL;
     }
-    *origin = (struct draft_origin){file->name, line, source->order++, text};
+    bool *is_accounted = arena_take(&source->draft->arena, sizeof(*is_accounted));
+    if (!is_accounted) {
+        source->draft->err = ERR_NO_MEMORY;
+        return NULL;
+    }
+    *is_accounted = false;
+    *origin = (struct draft_origin){
+        .file = file->name,
+        .line = line,
+        .order = source->order++,
+        .text = text,
+        .is_accounted = is_accounted,
+    };
     return origin;
 }
 
@@ -177,8 +189,11 @@ static enum err read_option(struct unbound_source *source, struct file *file,
         statement.args[i] = copy(source->draft, values[i].text);
     statement.origin =
         new_origin(source, file, keyword->line, shown(source, keyword, values, count));
-    if (statement.origin)
-        unbound_source_hand_out(source, &statement);
+    if (!statement.origin)
+        return ERR_OK;
+    statement.origin->next = source->draft->origins;
+    source->draft->origins = statement.origin;
+    unbound_source_hand_out(source, &statement);
     return ERR_OK;
 }
 

@@ -53,6 +53,29 @@ static void test_prefixes_parse_and_format(void **state)
     }
 }
 
+static void test_a_mapped_prefix_may_keep_its_family(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"::ffff:0:0/96", "::ffff:0.0.0.0/96"}, {"::ffff:10.0.0.0/104", "::ffff:10.0.0.0/104"},
+        {"::ffff:10.0.0.1", "::ffff:10.0.0.1"}, {"10.0.0.0/8", "10.0.0.0/8"},
+        {"2001:db8::/32", "2001:db8::/32"},     {"::/0", "::/0"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char out[PREFIX_TEXT_MAX];
+        struct prefix prefix, again;
+        assert_int_equal(prefix_parse_unmapped(&prefix, rows[i][0]), ERR_OK);
+        assert_string_equal(prefix_format(&prefix, out), rows[i][1]);
+        assert_int_equal(prefix_parse_unmapped(&again, out), ERR_OK);
+        assert_true(prefix_equal(&prefix, &again));
+        assert_int_equal(prefix_is_mapped(rows[i][0]), i < 3);
+    }
+    struct prefix prefix;
+    assert_int_equal(prefix_parse_unmapped(&prefix, "::ffff:0:0/95"), ERR_INVALID);
+    assert_int_equal(prefix_parse_unmapped(&prefix, "x"), ERR_INVALID);
+    assert_false(prefix_is_mapped("x"));
+}
+
 static void test_an_address_with_a_zone_matches_on_its_link_only(void **state)
 {
     (void)state;
@@ -154,6 +177,7 @@ static void test_one_address_is_single(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_mapped_prefix_may_keep_its_family),
         cmocka_unit_test(test_an_address_with_a_zone_matches_on_its_link_only),
         cmocka_unit_test(test_prefixes_parse_and_format),
         cmocka_unit_test(test_text_that_is_no_prefix_is_not_valid),

@@ -35,8 +35,31 @@ static void test_an_address_that_cannot_be_served_is_reported(void **state)
            "# u.conf:2: interface: eth0\n#     Not imported: it is not an address",
            "# u.conf:3: interface: 192.0.2.7@443\n#     DNS over HTTPS", "# u.conf:4: do-tcp: no\n",
            "# u.conf:5: interface: 192.0.2.7@853\n", "needs tls-certificate and tls-key");
-    expect_missing("listen:");
+    expect_missing("listen:\n");
+    expect_missing("listen: []");
     expect_missing("listen-tls:\n");
+    assert_non_null(strstr(said, "warning: has no interface that nailup can serve"));
+}
+
+static void test_a_file_with_tls_only_opens_no_port_in_plain_text(void **state)
+{
+    (void)state;
+    struct config *config =
+        imported("server:\n interface: 192.0.2.7@853\n interface: 2001:db8::7@853\n"
+                 " tls-service-key: /etc/x/k.pem\n tls-service-pem: /etc/x/c.pem\n" ROOT);
+    assert_int_equal(config->server.listen_count, 0);
+    assert_int_equal(config->server.listen_tls_count, 2);
+    config_free(config);
+    assert_string_equal(said, "");
+    config = imported("server:\n interface: 192.0.2.7@853\n interface: 192.0.2.7\n"
+                      " tls-service-key: /etc/x/k.pem\n tls-service-pem: /etc/x/c.pem\n" ROOT);
+    assert_int_equal(config->server.listen_count, 1);
+    config_free(config);
+    config = imported("server:\n port: 853\n"
+                      " tls-service-key: /etc/x/k.pem\n tls-service-pem: /etc/x/c.pem\n" ROOT);
+    assert_int_equal(config->server.listen_count, 0);
+    assert_int_equal(config->server.listen_tls_count, 2);
+    config_free(config);
 }
 
 static void test_tls_has_its_port_and_its_files(void **state)
@@ -295,6 +318,28 @@ static void test_private_addresses_are_refused_from_outside(void **state)
     config_free(config);
 }
 
+/* In Unbound a mapped prefix matches AAAA records only, and neither servers nor clients over IPv4.
+ */
+static void test_mapped_prefixes_never_become_prefixes_of_ipv4(void **state)
+{
+    (void)state;
+    struct addr v4 = {.in = {.sin_family = AF_INET}};
+    struct config *config = imported("server:\n private-address: ::ffff:0:0/96\n" ROOT);
+    const struct prefix *prefix = &config->private_addresses.list[0];
+    assert_int_equal(addr_family(&prefix->addr), AF_INET6);
+    assert_int_equal(prefix->length, 96);
+    assert_int_equal(prefix_set_find(config->private_addresses.set, &v4), -1);
+    config_free(config);
+    config = imported("server:\n access-control: ::ffff:0:0/96 allow\n"
+                      " access-control: 10.0.0.0/8 allow\n" ROOT);
+    assert_int_equal(config->access_count, 3);
+    assert_int_equal(prefix_set_find(config->server.access, &v4), -1);
+    config_free(config);
+    EXPECT("server: do-not-query-address: ::ffff:0:0/96\n",
+           "# u.conf:1: do-not-query-address: ::", "IPv4-mapped");
+    expect_missing("0.0.0.0/0");
+}
+
 /* ---- DNSSEC ---- */
 
 #define DIGEST "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"
@@ -508,11 +553,64 @@ static void test_rows_that_copy_name_rows_of_options(void **state)
 #include "import/unbound_words.def"
 }
 
+/* Values of all sorts; each row is tried with each. */
+static const char *const trials[] = {
+    "yes",           "no",        "7",        "192.0.2.7",
+    "2001:db8::/32", "x.example", "/x/y.pem", "'validator iterator'",
+    "50m",           "\"\"",
+};
+
+static bool is_statement_accounted(const char *clause, const char *name, unsigned args,
+                                   const char *value)
+{
+    char text[512];
+    snprintf(text, sizeof(text), "%s:\n%s %s: %s%s%s\n", clause,
+             strcmp(clause, "server") == 0 || strcmp(name, "name") == 0 ? "" : " name: z.example\n",
+             name, value, args > 1 ? " allow" : "", args > 2 ? " x" : "");
+    if (import_bytes(text, strlen(text)) != ERR_OK)
+        fail_msg("%s: %s", text, said);
+    return strstr(printed, "nothing here corresponds") == NULL;
+}
+
+static void test_no_option_is_lost_silently(void **state)
+{
+    (void)state;
+    static const char *const clause_names[] = {
+#define CLAUSE(id, name) name,
+#include "import/unbound_words.def"
+    };
+    enum {
+#define CLAUSE(id, name) CLAUSE_##id,
+#include "import/unbound_words.def"
+    };
+    for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
+#define WORD(clause, name, args, map, path, note)                                                  \
+    if (!is_statement_accounted(clause_names[CLAUSE_##clause], name, args, trials[i]))             \
+        fail_msg("%s: %s is lost: %s", name, trials[i], printed);
+#include "import/unbound_words.def"
+    }
+}
+
+static void test_the_lines_of_a_lost_zone_are_all_reported(void **state)
+{
+    (void)state;
+    EXPECT("stub-zone:\n name: a.example\n stub-host: ns.example\n stub-tls-upstream: yes\n"
+           " stub-no-cache: yes\n" ROOT,
+           "# u.conf:4: stub-tls-upstream: yes\n", "# u.conf:5: stub-no-cache: yes\n");
+    EXPECT("forward-zone:\n name: a.example\n forward-addr: 192.0.2.1\n"
+           "stub-zone:\n name: a.example\n stub-addr: 192.0.2.2\n stub-tcp-upstream: yes\n"
+           " stub-first: yes\n",
+           "# u.conf:5: name", "# u.conf:6: stub-addr", "# u.conf:7: stub-tcp-upstream: yes\n",
+           "# u.conf:8: stub-first: yes\n", "because its zone is not");
+    EXPECT("server: do-ip6: no\n", "# u.conf:1: do-ip6: no\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interfaces_become_listeners_by_their_ports),
         cmocka_unit_test(test_an_address_that_cannot_be_served_is_reported),
+        cmocka_unit_test(test_a_file_with_tls_only_opens_no_port_in_plain_text),
         cmocka_unit_test(test_tls_has_its_port_and_its_files),
         cmocka_unit_test(test_access_keeps_this_machine_in),
         cmocka_unit_test(test_numbers_of_threads_multiply),
@@ -533,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
+        cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),
         cmocka_unit_test(test_trust_anchors_are_taken_and_turn_validation_on),
         cmocka_unit_test(test_the_validator_module_decides_whether_anything_is_validated),
         cmocka_unit_test(test_permissive_mode_becomes_the_mode_log),
@@ -549,6 +648,8 @@ int main(void)
         cmocka_unit_test(test_comments_have_a_bound),
         cmocka_unit_test(test_a_repeated_value_is_kept_once),
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
+        cmocka_unit_test(test_no_option_is_lost_silently),
+        cmocka_unit_test(test_the_lines_of_a_lost_zone_are_all_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
