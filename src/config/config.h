@@ -29,10 +29,11 @@
 #include "upstream/upstream_options.h"
 
 enum {
-    CONFIG_FILE_MAX = 1024 * 1024, /* bytes of a file */
-    CONFIG_OPTIONS_MAX = 256,      /* rows of options.def */
-    CONFIG_ERRORS_MAX = 100,       /* errors reported of one file; the rest is counted */
-    CONFIG_SOCKET_MAX = 107,       /* bytes of a socket's path (sun_path and its NUL) */
+    /* Bytes of a file: enough for as many items as the rows of options.def allow. */
+    CONFIG_FILE_MAX = 32 * 1024 * 1024,
+    CONFIG_OPTIONS_MAX = 256, /* rows of options.def */
+    CONFIG_ERRORS_MAX = 100,  /* errors reported of one file; the rest is counted */
+    CONFIG_SOCKET_MAX = 107,  /* bytes of a socket's path (sun_path and its NUL) */
 };
 
 /* The bound on the warnings of struct config. */

@@ -63,6 +63,18 @@ static bool is_named_first(const char *why, const char *a, const char *b)
     return a_at < b_at;
 }
 
+/* Reports the other file of a pair too if it cannot be read. */
+static void report_other(struct loader *loader, const struct attempt *attempt, bool is_key)
+{
+    char *text = NULL, why[TLS_WHY_MAX];
+    size_t len = 0;
+    const char *path = is_key ? attempt->options.key : attempt->options.certificate;
+    if (loader_is_set(path) && tls_read_file(path, &text, &len, why))
+        place_error(loader, &attempt->place, is_key ? attempt->key_key : attempt->certificate_key,
+                    "%s", why);
+    tls_file_free(&text, len);
+}
+
 /* Reports a key at the place that gives it; other places were tried already. A default that fails
  * belongs to no key. */
 static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
@@ -82,6 +94,8 @@ static void report_pair(struct loader *loader, const struct attempt *attempt, co
     if (gives_certificate || gives_key)
         place_error(loader, &attempt->place, is_key ? attempt->key_key : attempt->certificate_key,
                     "%s", why);
+    if (gives_certificate && gives_key)
+        report_other(loader, attempt, !is_key);
 }
 
 /* Adds one part after another until the context fails. False: it does not fail. */

@@ -184,10 +184,19 @@ void kind_store_number(enum kind kind, uint64_t number, void *field)
     }
 }
 
+/* Programs that write YAML write true and false for yes and no. */
+static const char *word_meant(enum kind kind, const char *text)
+{
+    if (kind != KIND_BOOL && kind != KIND_VALIDATE)
+        return text;
+    return strcmp(text, "true") == 0 ? "yes" : strcmp(text, "false") == 0 ? "no" : text;
+}
+
 /* Words of an enum are stored as unsigned, those of a bool in one byte. */
 static bool parse_word(enum kind kind, const char *text, void *field)
 {
     unsigned value = 0;
+    text = word_meant(kind, text);
     for (const char *word = kind_words(kind); *word; word += strlen(word) + 1, value++) {
         if (strcmp(word, text) != 0)
             continue;

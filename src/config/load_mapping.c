@@ -43,6 +43,47 @@ static void suggest_key(struct suggestion *suggestion, const char *prefix, bool 
             offer_key(suggestion, rows[i].path, prefix, key);
 }
 
+/* Finds the key as a whole step of a row's path. Returns the length of what precedes it, or -1. */
+static int find_step(const char *row_path, const char *key)
+{
+    size_t len = strlen(key);
+    for (const char *at = row_path; *at; at++) {
+        bool is_start = at == row_path || at[-1] == '.';
+        if (is_start && strncmp(at, key, len) == 0 && strchr(".[", at[len]))
+            return (int)(at - row_path);
+    }
+    return -1;
+}
+
+/* Names the places of other sections that have this key: "the section cache". False: none has. */
+static bool name_homes(const char *key, char *out, size_t max)
+{
+    enum { HOMES_MAX = 2 };
+    char last[ROW_PATH_MAX] = "";
+    size_t count, homes = 0, len = 0;
+    const struct option *rows = options_all(&count);
+    for (size_t i = 0; i < count && homes < HOMES_MAX; i++) {
+        char home[ROW_PATH_MAX];
+        int before = find_step(rows[i].path, key);
+        if (before < 0)
+            continue;
+        snprintf(home, sizeof(home), "%.*s", before, rows[i].path);
+        if (homes && strcmp(home, last) == 0)
+            continue;
+        strcpy(last, home);
+        size_t home_len = strcspn(home, "[");
+        bool is_item = home[home_len] == '[';
+        if (!is_item && home_len)
+            home_len--; /* the dot */
+        len += (size_t)snprintf(out + len, max - len, "%s%s%.*s", homes++ ? " or " : "",
+                                is_item ? "an item of "
+                                : *home ? "the section "
+                                        : "the top of the file, outside of all sections",
+                                (int)home_len, home);
+    }
+    return homes > 0;
+}
+
 static void report_unknown(struct loader *loader, const struct yaml_tree_node *key,
                            const struct loader_place *place)
 {
@@ -55,7 +96,12 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
     suggest_key(&suggestion, place->prefix, false);
     if (place->layer)
         suggest_key(&suggestion, "upstream.", true);
-    if (suggestion.word)
+    char homes[2 * ROW_PATH_MAX + 64];
+    bool is_typo = suggestion.word && suggestion.distance <= 1;
+    if (!is_typo && *key->text && !strpbrk(key->text, ".[") &&
+        name_homes(key->text, homes, sizeof(homes)))
+        loader_error(loader, key, "is unknown here; it belongs to %s", homes);
+    else if (suggestion.word)
         loader_error(loader, key, "is unknown; did you mean %.*s?",
                      (int)strcspn(suggestion.word, ".["), suggestion.word);
     else

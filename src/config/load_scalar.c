@@ -47,8 +47,8 @@ static const char *listen_remedy(const char *text)
 /* A hint for a word that other programs accept, or for a missing unit. */
 static const char *remedy(enum kind kind, const char *text)
 {
-    static const char *const yes[] = {"true", "on", "1", "Yes", "YES", "True", "y"};
-    static const char *const no[] = {"false", "off", "0", "No", "NO", "False", "n"};
+    static const char *const yes[] = {"on", "1", "Yes", "YES", "True", "TRUE", "y"};
+    static const char *const no[] = {"off", "0", "No", "NO", "False", "FALSE", "n"};
     bool is_bare_number = *text && strspn(text, "0123456789") == strlen(text);
     for (size_t i = 0; kind == KIND_BOOL && i < ARRAY_LEN(yes); i++)
         if (strcmp(text, yes[i]) == 0)

@@ -53,6 +53,18 @@ static bool load_tls_name(struct loader *loader, const char *name, char **out)
     return *out != NULL;
 }
 
+/* To YAML, the name in "192.0.2.53 #name" is a comment, and the server would go unverified by it.
+ */
+static void warn_of_comment(struct loader *loader, const struct yaml_tree_node *item)
+{
+    char name[ADDR_NAME_MAX], quoted[PROBLEM_QUOTE_MAX];
+    if (item->comment && kind_parse_host_name(item->comment, name))
+        loader_warn_node(loader, item,
+                         "#%s is a comment, because a blank precedes it; for the name of the "
+                         "server write %.60s#%s",
+                         problem_quote(name, strlen(name), quoted), item->text, quoted);
+}
+
 static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
                           struct config_zone *zone)
 {
@@ -63,6 +75,7 @@ static void load_upstream(struct loader *loader, const struct yaml_tree_node *it
     if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||
         !check_tls_name(loader, item, name) || !load_tls_name(loader, name, &upstream.auth_name))
         return;
+    warn_of_comment(loader, item);
     if (has_upstream_already(zone, &upstream))
         loader_error(loader, item, "%s is given twice; keep one of them", item->text);
     else

@@ -126,17 +126,34 @@ struct config_position loader_position(const struct loader *loader, const char *
     return position.line ? position : (struct config_position){1, 1, 0};
 }
 
-void loader_warn(struct loader *loader, const char *path, const char *format, ...)
+static void warn_at(struct loader *loader, struct config_position position, const char *text)
 {
-    struct config_position position = loader_position(loader, path);
-    char text[800], line[2000];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
+    char line[2000];
     snprintf(line, sizeof(line), "%.900s:%u:%u: warning: %s\n",
              problems_file(loader->problems, position, loader->file_name), position.line,
              position.column, text);
     if (buf_append(&loader->config->warnings, line, strlen(line)))
         return;
+}
+
+void loader_warn(struct loader *loader, const char *path, const char *format, ...)
+{
+    char text[800];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    warn_at(loader, loader_position(loader, path), text);
+}
+
+void loader_warn_node(struct loader *loader, const struct yaml_tree_node *node, const char *format,
+                      ...)
+{
+    char text[800], whole[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    snprintf(whole, sizeof(whole), "%s: %s", loader->path, text);
+    warn_at(loader, node->position, whole);
 }

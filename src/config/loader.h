@@ -61,6 +61,10 @@ bool loader_list_fits(struct loader *loader, const struct option *option,
 /* The position of a key, or the beginning of the file if the file does not give it. */
 struct config_position loader_position(const struct loader *loader, const char *path);
 
+/* Adds a warning about the current path, at the position of the node. */
+void loader_warn_node(struct loader *loader, const struct yaml_tree_node *node, const char *format,
+                      ...) PRINTF_LIKE(3, 4);
+
 /* Adds a warning at the position of a key. Drops it if there is no room. */
 void loader_warn(struct loader *loader, const char *path, const char *format, ...)
     PRINTF_LIKE(3, 4);

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 
-enum { TREE_BYTES_MAX = 128 * 1024 * 1024, PATH_TEXT_MAX = 256 };
+enum { TREE_BYTES_MAX = 512 * 1024 * 1024, PATH_TEXT_MAX = 256, COMMENT_MAX = 253 };
 
 struct yaml_tree {
     struct arena arena;
@@ -37,6 +37,7 @@ struct builder {
     const char *text;
     size_t text_len;
     uint16_t file;
+    size_t byte_at, char_at; /* of the latest mark that was looked up in the text */
     yaml_parser_t parser;
     struct level levels[YAML_TREE_DEPTH_MAX];
     size_t depth;
@@ -86,14 +87,78 @@ static void report_reader_error(struct builder *builder)
                      parser->problem, (unsigned)parser->problem_value);
 }
 
+/* The text from the mark to its end. Marks must not go back: they count characters. */
+static const char *text_at(struct builder *builder, yaml_mark_t mark)
+{
+    while (builder->char_at < mark.index && builder->byte_at < builder->text_len) {
+        builder->byte_at++;
+        while (builder->byte_at < builder->text_len &&
+               ((unsigned char)builder->text[builder->byte_at] & 0xc0) == 0x80)
+            builder->byte_at++;
+        builder->char_at++;
+    }
+    return builder->text + builder->byte_at;
+}
+
+/* Whether the line of the position begins with blanks and a tab. */
+static bool is_tab_in_indent(const struct builder *builder, const char *at)
+{
+    while (at > builder->text && at[-1] != '\n')
+        at--;
+    const char *end = builder->text + builder->text_len;
+    while (at < end && *at == ' ')
+        at++;
+    return at < end && *at == '\t';
+}
+
+/* Whether text up to the end of its line has a # that begins a comment without a blank after it. */
+static bool has_tight_comment(const struct builder *builder, const char *at)
+{
+    const char *end = builder->text + builder->text_len;
+    for (; at + 2 < end && *at != '\n'; at++)
+        if (at[0] == ' ' && at[1] == '#' && at[2] > ' ')
+            return true;
+    return false;
+}
+
+/* Like text_at() for any mark, from the start of the text. */
+static const char *text_of_error(struct builder *builder, yaml_mark_t mark)
+{
+    builder->byte_at = builder->char_at = 0;
+    return text_at(builder, mark);
+}
+
+/* Explains the mistakes in YAML that a configuration of addresses invites. NULL: another one. */
+static const char *explain(struct builder *builder)
+{
+    const yaml_parser_t *parser = &builder->parser;
+    /* A comment may swallow the bracket that ends a list: look at the line where it began. */
+    if (parser->context && strstr(parser->context, "flow") &&
+        has_tight_comment(builder, text_of_error(builder, parser->context_mark)))
+        return "a # after a blank begins a comment; write 192.0.2.53#name without a blank";
+    const char *at = text_of_error(builder, parser->problem_mark);
+    size_t left = builder->text_len - builder->byte_at;
+    if ((left && *at == '\t') || is_tab_in_indent(builder, at))
+        return "a line is indented with a tab; use blanks";
+    if (left > 1 && at[0] == ':' && (at[1] == ':' || (at > builder->text && at[-1] == ':')))
+        return "an IPv6 address that begins or ends with : needs quotes, as in \"::1\"";
+    return NULL;
+}
+
 static void report_parser_error(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
+    const char *explained = NULL;
     builder->stopped = true;
+    if (parser->error == YAML_SCANNER_ERROR || parser->error == YAML_PARSER_ERROR)
+        explained = explain(builder);
     if (parser->error == YAML_MEMORY_ERROR)
         fail_no_memory(builder);
     else if (parser->error == YAML_READER_ERROR)
         report_reader_error(builder);
+    else if (explained)
+        problems_add(builder->problems, yaml_tree_position_of(builder, parser->problem_mark),
+                     "file", "is not YAML: %s", explained);
     else if (parser->context)
         problems_add(builder->problems, yaml_tree_position_of(builder, parser->problem_mark),
                      "file", "is not YAML: %s, %s of line %zu", parser->problem, parser->context,
@@ -104,6 +169,31 @@ static void report_parser_error(struct builder *builder)
 }
 
 /* ---- the tree ---- */
+
+/* The word that follows a plain scalar as a comment without a blank after the #, as in
+ * 192.0.2.53 #name. NULL: none. */
+static const char *tight_comment(struct builder *builder, const yaml_event_t *event)
+{
+    const char *at = text_at(builder, event->end_mark), *end = builder->text + builder->text_len;
+    if (at == end || *at != ' ')
+        return NULL;
+    while (at < end && *at == ' ')
+        at++;
+    if (end - at < 2 || *at != '#' || at[1] <= ' ')
+        return NULL;
+    const char *word = ++at;
+    while (at<end && * at> ' ')
+        at++;
+    size_t len = (size_t)(at - word);
+    if (len > COMMENT_MAX || (at < end && *at != '\n' && *at != '\r'))
+        return NULL;
+    char *copy = arena_take(&builder->tree->arena, len + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, word, len);
+    copy[len] = '\0';
+    return copy;
+}
 
 static struct yaml_tree_node *new_node(struct builder *builder, enum yaml_tree_kind kind,
                                        const yaml_event_t *event)
@@ -172,6 +262,8 @@ static void on_scalar(struct builder *builder, const yaml_event_t *event)
         node->broken = true;
         node->len = strlen(text);
     }
+    if (!node->quoted)
+        node->comment = tight_comment(builder, event);
     node->text = arena_copy(&builder->tree->arena, text, node->len + 1);
     if (node->text)
         yaml_tree_place(builder, node);

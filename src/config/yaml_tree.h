@@ -18,8 +18,8 @@
 #include "config/problems.h"
 
 enum {
-    YAML_TREE_DEPTH_MAX = 32,     /* nested lists and mappings */
-    YAML_TREE_NODES_MAX = 400000, /* in one file, keys included */
+    YAML_TREE_DEPTH_MAX = 32,      /* nested lists and mappings */
+    YAML_TREE_NODES_MAX = 2000000, /* in one file, keys included */
 };
 
 enum yaml_tree_kind { TREE_SCALAR, TREE_LIST, TREE_MAP };
@@ -36,6 +36,7 @@ struct yaml_tree_node {
     size_t count;                    /* of items or values */
     const char *text;                /* scalar: ends with a NUL and has none inside */
     size_t len;
+    const char *comment; /* plain scalar: the word W in "scalar #W", a comment to YAML; or NULL */
 };
 
 struct yaml_tree;

@@ -153,7 +153,7 @@ static int print_import(const char *file)
     struct buf text, messages;
     int code = EXIT_CONFIG;
 
-    buf_init(&text, CONFIG_FILE_MAX);
+    buf_init(&text, IMPORT_BYTES_MAX);
     buf_init(&messages, IMPORT_MESSAGES_BYTES);
     if (import_unbound(file, &text, &messages) == ERR_OK)
         code = main_write_all(stdout, &text) ? EXIT_STOPPED : EXIT_CANNOT_START;

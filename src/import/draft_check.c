@@ -152,7 +152,7 @@ enum err draft_check(struct draft *draft, bool with_files)
     struct draft_lines lines = {.max = LINES_MAX};
     lines.items = calloc(LINES_MAX, sizeof(struct draft_item *));
     lines.keys = calloc(LINES_MAX, sizeof(char *));
-    buf_init(&text, CONFIG_FILE_MAX);
+    buf_init(&text, DRAFT_PRINT_BYTES);
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     enum err err = lines.items && lines.keys ? run_rounds(draft, with_files, &lines, &text, &errors)
                                              : ERR_NO_MEMORY;

@@ -13,6 +13,8 @@
 #include "import/unbound_source.h"
 #include "nailup/version.h"
 
+_Static_assert((int)IMPORT_BYTES_MAX == (int)DRAFT_PRINT_BYTES, "what is checked can be printed");
+
 struct import {
     struct draft draft;
     struct unbound_source source;
@@ -76,7 +78,7 @@ static const char *why(enum err err)
     case ERR_NO_MEMORY:
         return "needs more memory than an import may use; split it";
     case ERR_LIMIT:
-        return "has more than a nailup.yaml of 1 MiB can hold, or too many values that nailup does "
+        return "has more than an import of 1 MiB can hold, or too many values that nailup does "
                "not accept; shorten it";
     default:
         return "could not be converted to a nailup.yaml that loads; please report this";

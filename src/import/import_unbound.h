@@ -13,11 +13,14 @@
 #include "base/err.h"
 #include "base/span.h"
 
-enum { IMPORT_MESSAGES_BYTES = 32 * 1024 };
+enum {
+    IMPORT_BYTES_MAX = 1024 * 1024, /* of the output: larger lists belong in files of their own */
+    IMPORT_MESSAGES_BYTES = 32 * 1024,
+};
 
 /*
  * Reads the file at path, the files that it includes, and the files that the output names
- * (certificates). ERR_OK: out has the text, at most CONFIG_FILE_MAX bytes, and messages has what
+ * (certificates). ERR_OK: out has the text, at most IMPORT_BYTES_MAX bytes, and messages has what
  * the operator must do before using it, often nothing. Otherwise out is undefined and messages has
  * a line for each error, `FILE:LINE:COLUMN: error: sentence`. The caller owns both. Any thread.
  */

@@ -23,7 +23,7 @@ static void expect_loads(struct span text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct buf out, messages;
-    buf_init(&out, CONFIG_FILE_MAX);
+    buf_init(&out, IMPORT_BYTES_MAX);
     buf_init(&messages, IMPORT_MESSAGES_BYTES);
     if (import_unbound_text("f", span_of(data, size), &out, &messages) == ERR_OK)
         expect_loads(buf_span(&out));

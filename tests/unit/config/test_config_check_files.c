@@ -252,7 +252,9 @@ static void test_the_certificate_of_the_listener(void **state)
     char text[4096], line[4096];
     expect_file_errors(server_text(text, "/nonexistent/c", "/nonexistent/k"),
                        "3:3: error: server.tls-certificate: cannot read /nonexistent/c: No such "
-                       "file or directory\n");
+                       "file or directory\n"
+                       "4:3: error: server.tls-key: cannot read /nonexistent/k: No such file or "
+                       "directory\n");
     expect_file_errors(server_text(text, files.certificate, "/nonexistent/k"),
                        "4:3: error: server.tls-key: cannot read /nonexistent/k: No such "
                        "file or directory\n");
@@ -446,6 +448,23 @@ static void test_files_are_checked_despite_other_errors(void **state)
     assert_non_null(strstr(errors_text, "2:12: error: upstream.ca-bundle: "));
 }
 
+static void test_a_missing_certificate_and_a_missing_key_are_both_reported(void **state)
+{
+    (void)state;
+    expect_file_errors("server: {listen-tls: [127.0.0.1@8853],\n tls-certificate: /nonexistent/c,\n"
+                       " tls-key: /nonexistent/k}\n" ZONE,
+                       "2:2: error: server.tls-certificate: cannot read /nonexistent/c: No such "
+                       "file or directory\n"
+                       "3:2: error: server.tls-key: cannot read /nonexistent/k: No such file or "
+                       "directory\n");
+    expect_file_errors("upstream: {client-certificate: /nonexistent/c,\n"
+                       " client-key: /nonexistent/k}\n" TLS_ZONE,
+                       "1:12: error: upstream.client-certificate: cannot read /nonexistent/c: No "
+                       "such file or directory\n"
+                       "2:2: error: upstream.client-key: cannot read /nonexistent/k: No such file "
+                       "or directory\n");
+}
+
 /* Each with the same authorities: reading them for each zone would take minutes. */
 static void test_thousands_of_zones_share_contexts(void **state)
 {
@@ -557,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_secrets_of_cookies_are_read),
         cmocka_unit_test(test_unusable_files_of_secrets_are_reported),
         cmocka_unit_test(test_files_are_checked_despite_other_errors),
+        cmocka_unit_test(test_a_missing_certificate_and_a_missing_key_are_both_reported),
         cmocka_unit_test(test_thousands_of_zones_share_contexts),
         cmocka_unit_test(test_more_different_sets_than_a_worker_holds),
         cmocka_unit_test(test_local_hints_without_a_server_to_ask_get_a_warning),

@@ -229,7 +229,8 @@ static void test_invalid_stub_zones_are_refused(void **state)
     (void)state;
     expect_errors(
         "stub-zones: [{name: a, upstreams: [192.0.2.1], trust-ad: yes}]",
-        "f:1:48: error: stub-zones[0].trust-ad: is unknown; nailup.yaml(5) lists all keys\n");
+        "f:1:48: error: stub-zones[0].trust-ad: is unknown here; it belongs to an item of "
+        "forward-zones\n");
     expect_errors("stub-zones: [{name: a}, {upstreams: [192.0.2.1]}, b]",
                   "f:1:14: error: stub-zones[0]: has no upstreams; takes a list of addresses such "
                   "as [192.0.2.53, \"2001:db8::53@5353\"]\n"

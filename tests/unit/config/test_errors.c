@@ -41,6 +41,72 @@ static void test_unknown_keys(void **state)
                  "connections?");
 }
 
+static void test_a_key_in_the_wrong_section_names_the_right_one(void **state)
+{
+    (void)state;
+    expect_error(
+        "server: {serve-stale: 1d}",
+        "1:10: error: server.serve-stale: is unknown here; it belongs to the section cache");
+    expect_error("server: {block-aliases: no}",
+                 "1:10: error: server.block-aliases: is unknown here; it belongs to the top of the "
+                 "file, outside of all sections");
+    expect_error("cache: {idle: 1s}", "1:9: error: cache.idle: is unknown here; it belongs to the "
+                                      "section upstream.tcp-keepalive");
+    expect_error("cache: {tcp-keepalive: {idle: 1s}}",
+                 "1:9: error: cache.tcp-keepalive: is unknown here; it belongs to the section "
+                 "upstream");
+    expect_error("server: {trust-ad: no}", "1:10: error: server.trust-ad: is unknown here; it "
+                                           "belongs to an item of forward-zones");
+    expect_error("server: {socket: x}", "1:10: error: server.socket: is unknown here; it belongs "
+                                        "to the section control or the section dnstap");
+    expect_error("cache: {max-tll: 1s}",
+                 "1:9: error: cache.max-tll: is unknown; did you mean max-ttl?");
+}
+
+static void test_mistakes_that_addresses_invite_are_explained(void **state)
+{
+    (void)state;
+    expect_errors("server: {listen: [::1@53]}\n",
+                  "f:1:19: error: file: is not YAML: an IPv6 address that begins or ends with : "
+                  "needs quotes, as in \"::1\"\n");
+    expect_errors("server:\n  access:\n    - {prefix: ::1, action: allow}\n",
+                  "f:3:16: error: file: is not YAML: an IPv6 address that begins or ends with : "
+                  "needs quotes, as in \"::1\"\n");
+    expect_errors("server:\n\tworkers: 1\n",
+                  "f:2:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+    expect_errors("server:\n  workers: 1\n\tmax-clients: 1\n",
+                  "f:3:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+    assert_null(load_text("forward-zones:\n- {name: ., upstreams: [192.0.2.1 #ns.example]}\n"));
+    assert_non_null(strstr(errors_text, "a # after a blank begins a comment"));
+    /* Only where that is the mistake. */
+    assert_null(load_text("server: {listen: [\n"));
+    assert_null(strstr(errors_text, "IPv6"));
+    assert_null(strstr(errors_text, "tab"));
+}
+
+static void expect_warnings(const char *text, const char *warnings)
+{
+    struct config *config = load_fine(text);
+    struct span span = buf_span(&config->warnings);
+    assert_int_equal(span.len, strlen(warnings));
+    if (span.len)
+        assert_memory_equal(span.data, warnings, span.len);
+    config_free(config);
+}
+
+static void test_a_name_that_is_a_comment_gets_a_warning(void **state)
+{
+    (void)state;
+    expect_warnings("forward-zones:\n  - name: \"ü.example\"\n    upstreams:\n"
+                    "      - 192.0.2.1 #dns.Example\n      - 192.0.2.2 # a remark\n"
+                    "      - 192.0.2.3 #remark of two\n      - \"2001:db8::1\"\n",
+                    "f:4:9: warning: forward-zones[0].upstreams[0]: #dns.example is a comment, "
+                    "because a blank precedes it; for the name of the server write "
+                    "192.0.2.1#dns.example\n");
+    expect_warnings("server:\n  workers: 1 #x\n" ZONE, "");
+    expect_warnings(ZONE "#dns.example", "");
+}
+
 static void test_wrong_types(void **state)
 {
     (void)state;
@@ -70,8 +136,8 @@ static void test_words_that_are_not_of_the_kind(void **state)
 {
     (void)state;
     expect_error(
-        "server: {minimal-responses: true}",
-        "1:29: error: server.minimal-responses: takes yes or no, not \"true\"; did you mean "
+        "server: {minimal-responses: True}",
+        "1:29: error: server.minimal-responses: takes yes or no, not \"True\"; did you mean "
         "yes?");
     expect_error("server: {workers: 853abc}",
                  "1:19: error: server.workers: takes a whole number, not \"853abc\"");
@@ -426,7 +492,7 @@ static void test_keys_after_broken_syntax_are_not_reported_as_missing(void **sta
     expect_errors("forward-zones: [", "f:2:1: error: file: is not YAML: did not find expected node "
                                       "content, while parsing a flow node of line 2\n");
     snprintf(line, sizeof(line), "f:1:28: %s", not_yaml);
-    expect_errors("server: {access: [{prefix: ::/0, action: allow}]}", line);
+    expect_errors("server: {access: [{prefix: ], action: allow}]}", line);
 }
 
 static void test_a_document_must_be_a_mapping(void **state)
@@ -481,6 +547,9 @@ int main(void)
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_dnstap_has_a_socket_or_a_file),
         cmocka_unit_test(test_messages_of_dnstap),
+        cmocka_unit_test(test_a_key_in_the_wrong_section_names_the_right_one),
+        cmocka_unit_test(test_mistakes_that_addresses_invite_are_explained),
+        cmocka_unit_test(test_a_name_that_is_a_comment_gets_a_warning),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_words_that_are_not_of_the_kind),
         cmocka_unit_test(test_values_out_of_range),

@@ -13,6 +13,7 @@
 #include "base/prefix.h"
 #include "config/kind.h"
 #include "dns/name.h"
+#include "resolve/validation_options.h"
 
 static struct arena arena;
 
@@ -123,7 +124,15 @@ static void test_booleans_are_yes_and_no(void **state)
     assert_true(value);
     assert_true(kind_parse(KIND_BOOL, "no", &arena, &value));
     assert_false(value);
-    assert_false(kind_parse(KIND_BOOL, "true", &arena, &value));
+    assert_true(kind_parse(KIND_BOOL, "true", &arena, &value));
+    assert_true(value);
+    assert_true(kind_parse(KIND_BOOL, "false", &arena, &value));
+    assert_false(value);
+    enum validate_mode mode;
+    assert_true(kind_parse(KIND_VALIDATE, "true", &arena, &mode));
+    assert_int_equal(mode, VALIDATE_YES);
+    assert_false(kind_parse(KIND_TRANSPORT, "true", &arena, &mode));
+    assert_false(kind_parse(KIND_BOOL, "True", &arena, &value));
     assert_false(kind_parse(KIND_BOOL, "Yes", &arena, &value));
     assert_false(kind_parse(KIND_BOOL, "", &arena, &value));
 }

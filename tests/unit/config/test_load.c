@@ -236,7 +236,7 @@ static void test_ten_thousand_entries_load(void **state)
 static void test_thousands_of_zones_load(void **state)
 {
     (void)state;
-    enum { ZONES = 10000 };
+    enum { ZONES = 50000 }; /* as many as the row of forward-zones allows */
     char *text = malloc(ZONES * 64 + 128);
     size_t len = (size_t)sprintf(text, "forward-zones:\n");
     for (size_t i = 0; i < ZONES; i++)
@@ -292,7 +292,7 @@ static void test_a_file_without_end_is_too_large(void **state)
 {
     (void)state;
     expect_load_error("/dev/zero",
-                      "/dev/zero:1:1: error: file: is larger than 1048576 bytes; shorten it\n");
+                      "/dev/zero:1:1: error: file: is larger than 33554432 bytes; shorten it\n");
 }
 
 static void test_a_file_of_the_largest_size_loads(void **state)
@@ -305,7 +305,7 @@ static void test_a_file_of_the_largest_size_loads(void **state)
     assert_string_equal(errors_text, "");
     assert_null(load_bytes(text, CONFIG_FILE_MAX + 1));
     assert_string_equal(errors_text,
-                        "f:1:1: error: file: is larger than 1048576 bytes; shorten it\n");
+                        "f:1:1: error: file: is larger than 33554432 bytes; shorten it\n");
     free(text);
 }
 

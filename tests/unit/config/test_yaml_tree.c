@@ -187,7 +187,7 @@ static void test_the_number_of_nodes_is_bounded(void **state)
     text[2 * YAML_TREE_NODES_MAX + 1] = ']';
     problems_init(&problems);
     struct yaml_tree *tree = yaml_tree_parse(text, 2 * YAML_TREE_NODES_MAX + 2, &problems);
-    assert_string_equal(problems.list[0].text, "file: has more than 400000 values; shorten it");
+    assert_string_equal(problems.list[0].text, "file: has more than 2000000 values; shorten it");
     problems_deinit(&problems);
     yaml_tree_free(tree);
     free(text);

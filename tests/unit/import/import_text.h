@@ -14,7 +14,7 @@
 #define ROOT "forward-zone:\n name: .\n forward-addr: 192.0.2.1\n"
 
 /* The output and the messages of the last import. */
-static char printed[CONFIG_FILE_MAX + 1], said[IMPORT_MESSAGES_BYTES + 1];
+static char printed[IMPORT_BYTES_MAX + 1], said[IMPORT_MESSAGES_BYTES + 1];
 
 static inline void keep(const struct buf *buf, char *out)
 {
@@ -27,7 +27,7 @@ static inline void keep(const struct buf *buf, char *out)
 static inline enum err import_bytes(const char *text, size_t len)
 {
     struct buf out, messages;
-    buf_init(&out, CONFIG_FILE_MAX);
+    buf_init(&out, IMPORT_BYTES_MAX);
     buf_init(&messages, IMPORT_MESSAGES_BYTES);
     enum err err = import_unbound_text("u.conf", span_of(text, len), &out, &messages);
     keep(&out, printed);

@@ -518,7 +518,7 @@ static void test_a_list_of_clients_too_long_is_refused_as_a_whole(void **state)
 {
     (void)state;
     char *text = repeated("access-control: 2001:db8:%x::/48 refuse\n", 20000);
-    expect_refused(text, "u.conf:1:1: error: has more than a nailup.yaml of 1 MiB can hold, or too "
+    expect_refused(text, "u.conf:1:1: error: has more than an import of 1 MiB can hold, or too "
                          "many values that nailup does not accept; shorten it\n");
     free(text);
 }

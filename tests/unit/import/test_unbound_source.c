@@ -29,7 +29,7 @@ static enum err import_file(const char *name)
     char path[128];
     struct buf out, messages;
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    buf_init(&out, CONFIG_FILE_MAX);
+    buf_init(&out, IMPORT_BYTES_MAX);
     buf_init(&messages, IMPORT_MESSAGES_BYTES);
     enum err err = import_unbound(path, &out, &messages);
     keep(&out, printed);
