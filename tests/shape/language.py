@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDERS = ("src", "include", "bench", "tests", "docs", "man", "conf", "tools", "packaging", "completion",
+FOLDERS = ("src", "include", "bench", "tests", "docs", "man", "conf", "tools", "packaging", "completion", "schema",
            "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CMakeLists.txt", "check", "demo")
 EXEMPT = ("docs/glossary.md", "CONTRIBUTING.md", "tests/shape/language.py", "tests/shape/test_shape.py")
 NOT_PROSE = ("corpus", "results", "unbound", "deckard")  # data, and other projects' files

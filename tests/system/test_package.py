@@ -60,6 +60,7 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
                  "./usr/share/doc/nailup/examples/prometheus/nailup.rules.yml",
                  "./usr/share/doc/nailup/examples/grafana/nailup.json",
                  "./usr/share/doc/nailup/examples/nailup.yaml.reference",
+                 "./usr/share/nailup/nailup.schema.json",
                  "./usr/share/doc/nailup/host.md", "./usr/share/doc/nailup/operating.md",
                  "./usr/share/doc/nailup/examples/host/nailup-host",
                  "./usr/share/doc/nailup/examples/host/resolv.conf",
