@@ -53,7 +53,7 @@ static const struct {
     {"LISTEN_METRICS", "^(" IP "(@[0-9]+)?)?$"},
 };
 
-/* What the items of a list look like. */
+/* The form of the items of a list. */
 enum shape {
     SHAPE_TEXT,
     SHAPE_ADDRESS,

@@ -125,7 +125,7 @@ void draft_add_key(struct draft *draft, struct draft_item *zone, const char *lin
 /* Adds a note about a line. The sentence lives as long as the draft. */
 void draft_note(struct draft *draft, const struct draft_origin *origin, const char *sentence);
 
-/* Accounts for an option that needs neither a value nor a note, such as one that repeats the
+/* Accounts for an option that needs no value and no note, such as one that repeats the
  * default. */
 void draft_account(const struct draft_origin *origin);
 

@@ -318,7 +318,7 @@ static void test_private_addresses_are_refused_from_outside(void **state)
     config_free(config);
 }
 
-/* In Unbound a mapped prefix matches AAAA records only, and neither servers nor clients over IPv4.
+/* In Unbound a mapped prefix matches AAAA records only. It matches no servers or clients over IPv4.
  */
 static void test_mapped_prefixes_never_become_prefixes_of_ipv4(void **state)
 {
