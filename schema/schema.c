@@ -58,6 +58,7 @@ enum shape {
     SHAPE_TEXT,
     SHAPE_ADDRESS,
     SHAPE_PREFIX,
+    SHAPE_UPSTREAM, /* an address, or a mapping with proofs of identity */
     SHAPE_ACCESS,
     SHAPE_ENTRY,   /* a prefix, or a mapping with the keys of upstream */
     SHAPE_ZONE,    /* a mapping with the keys of upstream */
@@ -72,7 +73,7 @@ static const struct {
     {"FILES", SHAPE_TEXT, true},
     {"LISTEN", SHAPE_ADDRESS, false},
     {"LISTEN_TLS", SHAPE_ADDRESS, false},
-    {"UPSTREAMS", SHAPE_TEXT, false},
+    {"UPSTREAMS", SHAPE_UPSTREAM, false},
     {"PINS", SHAPE_TEXT, false},
     {"OUTGOING", SHAPE_ADDRESS, false},
     {"ACCESS", SHAPE_ACCESS, false},
@@ -241,6 +242,14 @@ static void put_item(FILE *out, const struct row *row, enum shape shape)
         break;
     case SHAPE_PREFIX:
         fputs(prefix, out);
+        break;
+    case SHAPE_UPSTREAM:
+        fputs("{\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"object\", "
+              "\"additionalProperties\": false, \"properties\": {\"address\": {\"type\": "
+              "\"string\"}, \"auth-name\": {\"type\": \"string\"}, \"pin-sha256\": {\"type\": "
+              "[\"array\", \"null\"], \"items\": {\"type\": \"string\"}, \"maxItems\": 16}}, "
+              "\"required\": [\"address\"]}]}",
+              out);
         break;
     case SHAPE_ACCESS:
         fprintf(out,

@@ -86,7 +86,8 @@ struct config_upstream {
     struct config_position position;
     struct addr addr; /* port 0 if the file gives none */
     bool has_port;
-    char *auth_name; /* "": none */
+    char *auth_name;       /* "": none */
+    struct tls_pins *pins; /* NULL: none of its own */
 };
 
 /* A zone of forward-zones or stub-zones as written in the file; route.zones has it with every rule

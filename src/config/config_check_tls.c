@@ -155,6 +155,11 @@ static void check_auth_name(struct loader *loader, const struct place *place,
                              "names a server for TLS (#%.60s), but is asked over %s; write "
                              "transport: tls in the zone, or leave the name out",
                              item->auth_name, transport_word(upstream->options.transport));
+    else if (item->pins && !transport_is_secure(upstream->options.transport))
+        place_upstream_error(loader, place, item->position, index,
+                             "has pin-sha256 for TLS, but is asked over %s; write transport: tls "
+                             "in the zone, or leave the pins out",
+                             transport_word(upstream->options.transport));
 }
 
 /* One address may have a port and the other none: whether they are equal depends on the transport.

@@ -65,6 +65,15 @@ static void put_ips(struct printer *printer, const struct addr *list, size_t cou
 }
 
 /* Prints the ports in use, even if the file does not give them. */
+static void put_pins(struct printer *printer, const struct tls_pins *pins)
+{
+    char text[PIN_TEXT_MAX];
+    put_format(printer, "[");
+    for (size_t i = 0; pins && i < pins->count; i++)
+        put_format(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
+    put_format(printer, "]");
+}
+
 static void put_upstreams(struct printer *printer, const struct config_zone *zone,
                           const struct route_upstream *upstreams)
 {
@@ -75,18 +84,14 @@ static void put_upstreams(struct printer *printer, const struct config_zone *zon
         addr_format(&upstreams[i].addr, text);
         if (*name)
             snprintf(text + strlen(text), ADDR_NAME_MAX, "#%s", name);
-        put_format(printer, "%s", i ? ", " : "");
+        put_format(printer, "%s%s", i ? ", " : "", zone->upstreams[i].pins ? "{address: " : "");
         put_quoted_if_v6(printer, text);
+        if (!zone->upstreams[i].pins)
+            continue;
+        put_format(printer, ", pin-sha256: ");
+        put_pins(printer, zone->upstreams[i].pins);
+        put_format(printer, "}");
     }
-    put_format(printer, "]");
-}
-
-static void put_pins(struct printer *printer, const struct tls_pins *pins)
-{
-    char text[PIN_TEXT_MAX];
-    put_format(printer, "[");
-    for (size_t i = 0; pins && i < pins->count; i++)
-        put_format(printer, "%s%s", i ? ", " : "", pin_format(pins->sha256[i], text));
     put_format(printer, "]");
 }
 

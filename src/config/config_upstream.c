@@ -30,20 +30,23 @@ static void apply_entry(const struct config *config, const struct config_entry *
     options_overlay(&entry->layer, out);
 }
 
-/* Applies the zone's own keys, and the name given with the address. */
-static void apply_zone(const struct config_zone *zone, char *name, struct upstream_options *out)
+/* Applies the zone's own keys, and the name and pins given with the address. */
+static void apply_zone(const struct config_zone *zone, const struct config_upstream *server,
+                       struct upstream_options *out)
 {
     if (zone)
         options_overlay(&zone->layer, out);
-    if (*name)
-        out->tls.auth_name = name;
+    if (server && *server->auth_name)
+        out->tls.auth_name = server->auth_name;
+    if (server && server->pins)
+        out->tls.pins = server->pins;
 }
 
 /* Whether the zone demands TLS: it gives a means to prove the identity of its servers, or
  * transport: tls without the help of the entry. */
-static bool demands_tls(const struct config_zone *zone, const char *name)
+static bool demands_tls(const struct config_zone *zone, const struct config_upstream *server)
 {
-    return *name || option_in_layer(ROW(transport), &zone->layer) ||
+    return *server->auth_name || server->pins || option_in_layer(ROW(transport), &zone->layer) ||
            option_in_layer(ROW(tls.profile), &zone->layer) ||
            option_in_layer(ROW(tls.auth_name), &zone->layer) ||
            option_in_layer(ROW(tls.pins), &zone->layer) ||
@@ -63,12 +66,12 @@ static void keep_proofs(const struct tls_peer_options *alone, struct tls_peer_op
 
 /* A zone that demands TLS keeps at least the protection that it has without the entry: its queries
  * must not leak because another place lists the address. */
-static void keep_strict(const struct config *config, const struct config_zone *zone, char *name,
-                        struct upstream_options *out)
+static void keep_strict(const struct config *config, const struct config_zone *zone,
+                        const struct config_upstream *server, struct upstream_options *out)
 {
     struct upstream_options alone = config->upstream;
-    apply_zone(zone, name, &alone);
-    if (!zone || !demands_tls(zone, name) || alone.tls.profile != TLS_STRICT)
+    apply_zone(zone, server, &alone);
+    if (!zone || !demands_tls(zone, server) || alone.tls.profile != TLS_STRICT)
         return;
     out->tls.profile = TLS_STRICT;
     if (transport_is_secure(alone.transport))
@@ -92,17 +95,18 @@ static const struct addr *find_source(const struct config *config, int family)
     return family == AF_INET6 ? &config->outgoing.v6 : &config->outgoing.v4;
 }
 
-/* zone: NULL for a server that belongs to no zone. entry: NULL for an address in no prefix. */
+/* zone and server: NULL for a server that belongs to no zone. entry: NULL for an address in no
+ * prefix. */
 static void choose_options(const struct config *config, const struct config_zone *zone,
-                           const struct config_entry *entry, char *name, int family,
-                           struct upstream_options *out)
+                           const struct config_entry *entry, const struct config_upstream *server,
+                           int family, struct upstream_options *out)
 {
     *out = config->upstream;
     if (entry)
         apply_entry(config, entry, out);
-    apply_zone(zone, name, out);
+    apply_zone(zone, server, out);
     if (entry)
-        keep_strict(config, zone, name, out);
+        keep_strict(config, zone, server, out);
     if (upstream_options_are_strict(out) || is_tcp_demanded(config, zone, entry, out))
         out->fallback = UPSTREAM_FALLBACK_NONE;
     /* Without TLS its keys have no effect, so that a reload that changes them changes nothing. */
@@ -122,7 +126,7 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
     out->addr = upstream->addr;
-    choose_options(config, zone, find_entry(config, &upstream->addr), upstream->auth_name,
+    choose_options(config, zone, find_entry(config, &upstream->addr), upstream,
                    addr_family(&upstream->addr), &out->options);
     if (upstream->has_port)
         return;
@@ -138,8 +142,7 @@ void config_zone_upstream(const struct config *config, const struct config_zone 
 static void choose_discovered(const struct config *config, const struct config_entry *entry,
                               int family, struct upstream_options *out)
 {
-    char none[] = "";
-    choose_options(config, NULL, entry, none, family, out);
+    choose_options(config, NULL, entry, NULL, family, out);
     if (transport_is_secure(out->transport) && !is_written(config, ROW(fallback_port)))
         out->fallback_port = config->route.recursion.port;
 }
@@ -265,7 +268,6 @@ static struct prefix_set *zone_addresses(const struct route_options *route)
 /* Adds the single addresses that no zone names. A zone dials its own addresses. */
 static void route_prewarmed(struct config *config, const struct prefix_set *named)
 {
-    char none[] = "";
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct prefix *prefix = &config->entries[i].prefix;
         struct route_upstream *out = &config->route.prewarmed[config->route.prewarmed_count];
@@ -273,7 +275,7 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
             prefix_set_find(named, &prefix->addr) >= 0)
             continue;
         out->addr = prefix->addr;
-        choose_options(config, NULL, find_entry(config, &out->addr), none, addr_family(&out->addr),
+        choose_options(config, NULL, find_entry(config, &out->addr), NULL, addr_family(&out->addr),
                        &out->options);
         addr_set_port(&out->addr, transport_port(out->options.transport));
         if (out->options.nailed && out->options.prewarm)

@@ -130,19 +130,25 @@ static bool load_number(struct loader *loader, const struct option *option,
     return true;
 }
 
+bool load_scalar_into(struct loader *loader, const struct yaml_tree_node *node, enum kind kind,
+                      void *field)
+{
+    if (!has_word(loader, node, kind_takes(kind)))
+        return false;
+    if (kind_parse(kind, node->text, &loader->config->arena, field))
+        return true;
+    report_word(loader, node, kind_takes(kind), kind_words(kind), remedy(kind, node->text));
+    return false;
+}
+
 bool load_scalar(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node, void *owner)
 {
     void *field = option_field(option, owner);
-    if (!has_word(loader, node, kind_takes(option->kind)))
-        return false;
-    if (kind_is_number(option->kind))
-        return load_number(loader, option, node, field);
-    if (kind_parse(option->kind, node->text, &loader->config->arena, field))
-        return true;
-    report_word(loader, node, kind_takes(option->kind), kind_words(option->kind),
-                remedy(option->kind, node->text));
-    return false;
+    if (!kind_is_number(option->kind))
+        return load_scalar_into(loader, node, option->kind, field);
+    return has_word(loader, node, kind_takes(option->kind)) &&
+           load_number(loader, option, node, field);
 }
 
 int load_word(struct loader *loader, const struct yaml_tree_node *node, const char *words,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/load_lists.h"
+#include "config/load_scalar.h"
 #include "config/pin.h"
 
 /* ---- addresses ---- */
@@ -65,19 +66,72 @@ static void warn_of_comment(struct loader *loader, const struct yaml_tree_node *
                          problem_quote(name, strlen(name), quoted), item->text, quoted);
 }
 
-static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
-                          struct config_zone *zone)
+static bool load_upstream_address(struct loader *loader, const struct yaml_tree_node *item,
+                                  struct config_upstream *upstream)
 {
     static const struct load_address_use use = {
         .takes_name = true, .is_reached = true, .whose = "a single server"};
     char name[ADDR_NAME_MAX];
-    struct config_upstream upstream = {.position = item->position};
-    if (!load_address(loader, item, &use, &upstream.addr, &upstream.has_port, name) ||
-        !check_tls_name(loader, item, name) || !load_tls_name(loader, name, &upstream.auth_name))
-        return;
+    if (!load_address(loader, item, &use, &upstream->addr, &upstream->has_port, name) ||
+        !check_tls_name(loader, item, name) || !load_tls_name(loader, name, &upstream->auth_name))
+        return false;
     warn_of_comment(loader, item);
+    return true;
+}
+
+/* A server with proofs of its own: {address: 192.0.2.53, auth-name: a.example, pin-sha256: []}. */
+static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_node *item,
+                                  struct config_upstream *upstream)
+{
+    char *name = NULL;
+    bool is_fine = !item->cut;
+    for (const struct yaml_tree_node *value = item->first; value; value = value->next) {
+        const char *key = value->key->text;
+        size_t mark = loader_enter(loader, key);
+        if (value->broken)
+            is_fine = false;
+        else if (strcmp(key, "address") == 0)
+            is_fine &= load_upstream_address(loader, value, upstream);
+        else if (strcmp(key, "auth-name") == 0)
+            is_fine &= load_scalar_into(loader, value, KIND_HOST_NAME, &name);
+        else if (strcmp(key, "pin-sha256") == 0)
+            load_pins(loader, options_find("upstream.pin-sha256"), value, &upstream->pins);
+        else {
+            loader_error(loader, value->key,
+                         "is unknown; the keys are address, auth-name and pin-sha256");
+            is_fine = false;
+        }
+        loader_leave(loader, mark);
+    }
+    if (!item->cut && !yaml_tree_find(item, "address")) {
+        loader_error(loader, item,
+                     "has no address; write {address: 192.0.2.53, auth-name: "
+                     "dns.example}");
+        return false;
+    }
+    if (is_fine && name && *name && *upstream->auth_name) {
+        loader_error(loader, item, "has the name %.60s after the # and auth-name too; keep one",
+                     upstream->auth_name);
+        return false;
+    }
+    if (is_fine && name && *name)
+        upstream->auth_name = name;
+    return is_fine;
+}
+
+static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
+                          struct config_zone *zone)
+{
+    struct config_upstream upstream = {.position = item->position};
+    bool is_fine = item->kind == TREE_MAP && !item->broken
+                       ? load_upstream_mapping(loader, item, &upstream)
+                       : load_upstream_address(loader, item, &upstream);
+    char text[ADDR_TEXT_MAX];
+    if (!is_fine)
+        return;
     if (has_upstream_already(zone, &upstream))
-        loader_error(loader, item, "%s is given twice; keep one of them", item->text);
+        loader_error(loader, item, "%s is given twice; keep one of them",
+                     item->kind == TREE_MAP ? addr_format_ip(&upstream.addr, text) : item->text);
     else
         zone->upstreams[zone->upstream_count++] = upstream;
 }

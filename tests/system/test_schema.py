@@ -39,6 +39,7 @@ BAD = {
     "no servers at all": "forward-zones: [{name: ., upstreams: []}]",
     "a key of the process in a zone": "forward-zones: [{name: ., upstreams: [192.0.2.1], max-nailed: 1}]",
     "trust-ad in a stub zone": "stub-zones: [{name: a.example, upstreams: [192.0.2.1], trust-ad: yes}]",
+    "a server without an address": "forward-zones: [{name: ., transport: tls, upstreams: [{auth-name: a.example}]}]",
     "access without an action": "server: {access: [{prefix: 10.0.0.0/8}]}",
 }
 
@@ -92,6 +93,7 @@ def test_both_refuse_a_bad_file(schema, text, tmp_path):
 @pytest.mark.parametrize("text", [
     "server: {minimal-responses: true}", "server: {minimal-responses: no}", "server: {minimal-responses: 'false'}",
     "server:", "", "recursion: {prefer-ip: 4}", "server: {identity: 7}", "control: {mode: 0660}",
+    "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.1, {address: 192.0.2.2, auth-name: a.example}]}]",
     "dnssec: {validate: true}", "tcp-upstream-keepalive: 10.1.1.1", "server: {workers: '2'}"])
 def test_both_accept_each_way_to_write_a_value(schema, text, tmp_path):
     assert loads(text + "\n", tmp_path)

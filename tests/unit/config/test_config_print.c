@@ -134,6 +134,10 @@ static void test_every_key_of_tls_prints_and_loads_back(void **state)
 static void test_strict_tls_prints_and_loads_back(void **state)
 {
     (void)state;
+    free(expect_round_trip(
+        "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.1, {address: "
+        "\"2001:db8::1@8853#a.example\", pin-sha256: "
+        "[fBvsCJ+wnwFhEsiGyKQHmIHKJJkFk5A/fKsJpIxEKQ4=]}, {address: 192.0.2.2}]}]\n"));
     free(expect_round_trip("upstream: {transport: tls}\n" ZONE));
     free(expect_round_trip("upstream: {fallback: udp}\n"
                            "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n"));

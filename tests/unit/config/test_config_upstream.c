@@ -470,6 +470,72 @@ static void test_the_port_depends_on_the_transport(void **state)
                 853);
 }
 
+static void test_a_server_may_have_its_own_name_and_pins(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "tcp-upstream-keepalive: [{prefix: 192.0.2.0/24, transport: tcp, profile: opportunistic}]\n"
+        "forward-zones:\n  - name: .\n    transport: tls\n    auth-name: zone.example\n"
+        "    pin-sha256: [" PIN_A "]\n    upstreams:\n"
+        "      - {address: 192.0.2.1, auth-name: A.example, pin-sha256: [" PIN_B "]}\n"
+        "      - {address: 192.0.2.2#b.example}\n"
+        "      - {address: \"2001:db8::3@8853\", pin-sha256: [" PIN_A ", " PIN_B "]}\n"
+        "      - 192.0.2.4\n");
+    static const char *const names[] = {"a.example", "b.example", "zone.example", "zone.example"};
+    static const size_t pins[] = {1, 1, 2, 1};
+    const struct route_upstream *upstreams = config->route.zones[0].upstreams;
+    for (size_t i = 0; i < 4; i++) {
+        const struct upstream_options *options = &upstreams[i].options;
+        assert_string_equal(options->tls.auth_name, names[i]);
+        assert_int_equal(options->tls.pins->count, pins[i]);
+        assert_int_equal(options->tls.profile, TLS_STRICT);
+        assert_int_equal(options->transport, TRANSPORT_TLS);
+        assert_int_equal(options->fallback, UPSTREAM_FALLBACK_NONE);
+    }
+    assert_int_equal(upstreams[0].options.tls.pins->sha256[0][31], 0);
+    assert_int_equal(upstreams[1].options.tls.pins->sha256[0][31], 31);
+    assert_int_equal(addr_port(&upstreams[2].addr), 8853);
+    config_free(config);
+}
+
+/* Pins demand TLS as a name does, so that an entry with tcp cannot take it away. */
+static void test_an_entry_never_weakens_a_server_with_pins(void **state)
+{
+    (void)state;
+    struct config *config = load_fine(
+        "upstream: {transport: tls}\n"
+        "tcp-upstream-keepalive: [{prefix: 192.0.2.0/24, transport: tcp}]\n"
+        "forward-zones: [{name: ., upstreams: [{address: 192.0.2.1, pin-sha256: [" PIN_A "]}]}]\n");
+    const struct upstream_options *options = &config->route.zones[0].upstreams[0].options;
+    assert_int_equal(options->transport, TRANSPORT_TLS);
+    assert_int_equal(options->tls.pins->count, 1);
+    config_free(config);
+}
+
+static void test_invalid_mappings_of_servers_are_refused(void **state)
+{
+    (void)state;
+#define IN_ZONE(server) "forward-zones: [{name: ., transport: tls, upstreams: [" server "]}]"
+#define AT "f:1:55: error: forward-zones[0].upstreams[0]"
+    expect_errors(IN_ZONE("{}"),
+                  AT ": has no address; write {address: 192.0.2.53, auth-name: dns.example}\n");
+    expect_errors(IN_ZONE("{address: 192.0.2.1, transport: tcp}"),
+                  "f:1:76: error: forward-zones[0].upstreams[0].transport: is unknown; the keys "
+                  "are address, auth-name and pin-sha256\n");
+    expect_errors(IN_ZONE("{address: 192.0.2.1#a.example, auth-name: b.example}"),
+                  AT ": has the name a.example after the # and auth-name too; keep one\n");
+    expect_errors(IN_ZONE("192.0.2.1, {address: 192.0.2.1, auth-name: b.example}"),
+                  "f:1:66: error: forward-zones[0].upstreams[1]: 192.0.2.1 is given twice; keep "
+                  "one of them\n");
+    assert_null(load_text(IN_ZONE("{address: 192.0.2.1, pin-sha256: [x]}")));
+    assert_non_null(strstr(errors_text, "upstreams[0].pin-sha256[0]: takes the SHA-256"));
+    assert_null(load_text(IN_ZONE("{address: [], auth-name: {a: b}}")));
+    expect_errors("forward-zones: [{name: ., upstreams: [{address: 192.0.2.1, pin-sha256: [" PIN_A
+                  "]}]}]",
+                  "f:1:39: error: forward-zones[0].upstreams[0]: has pin-sha256 for TLS, but is "
+                  "asked over udp; write transport: tls in the zone, or leave the pins out\n");
+}
+
 static void test_pins_follow_the_place_and_can_be_removed(void **state)
 {
     (void)state;
@@ -646,6 +712,9 @@ int main(void)
         cmocka_unit_test(test_an_entry_never_weakens_a_server_with_a_name),
         cmocka_unit_test(test_a_name_after_an_address_overrides_the_name_of_the_zone),
         cmocka_unit_test(test_the_port_depends_on_the_transport),
+        cmocka_unit_test(test_a_server_may_have_its_own_name_and_pins),
+        cmocka_unit_test(test_an_entry_never_weakens_a_server_with_pins),
+        cmocka_unit_test(test_invalid_mappings_of_servers_are_refused),
         cmocka_unit_test(test_pins_follow_the_place_and_can_be_removed),
         cmocka_unit_test(test_keys_of_tls_make_no_difference_to_plain_upstreams),
         cmocka_unit_test(test_single_addresses_over_tls_are_dialled_at_start),
