@@ -161,6 +161,89 @@ static void put_options(FILE *out)
     fputs(".El\n", out);
 }
 
+/* ---- options of unbound.conf ---- */
+
+struct word_row {
+    const char *clause, *name, *fate, *path, *note;
+};
+
+/* A row that is imported has the name of its map for a fate. */
+static const struct word_row words[] = {
+#define WORD(clause, name, args, map, path, note) {#clause, name, #map, path, note},
+#define NEEDLESS(clause, name, args, note) {#clause, name, "needless", "", note},
+#define MISSING(clause, name, args, note) {#clause, name, "none", "", note},
+#define WEAKER(clause, name, args, note) {#clause, name, "weaker", "", note},
+#include "import/unbound_words.def"
+};
+
+static const struct {
+    const char *id, *name;
+} clauses[] = {
+#define CLAUSE(id, name) {#id, name},
+#include "import/unbound_words.def"
+};
+
+static bool is_imported(const struct word_row *word)
+{
+    return strcmp(word->fate, "needless") != 0 && strcmp(word->fate, "none") != 0 &&
+           strcmp(word->fate, "weaker") != 0;
+}
+
+static const char *clause_of(const struct word_row *word)
+{
+    size_t i = 0;
+    while (strcmp(clauses[i].id, word->clause) != 0)
+        i++;
+    return clauses[i].name;
+}
+
+static void put_word(FILE *out, const struct word_row *word)
+{
+    char title[LINE_BYTES_MAX];
+    bool is_server = strcmp(word->clause, "SERVER") == 0;
+    snprintf(title, sizeof(title), "%s%s%s", is_server ? "" : clause_of(word),
+             is_server ? "" : ": ", word->name);
+    fputs(".It Ic ", out);
+    put_argument(out, title);
+    fputc('\n', out);
+    if (*word->path)
+        fprintf(out, "becomes\n.Ic %s .\n", word->path);
+    else if (is_imported(word))
+        fputs("is imported together with others.\n", out);
+    if (*word->note && !*word->path)
+        put_sentences(out, word->note);
+}
+
+/* Puts the rows with the fate; NULL: the imported ones. */
+static void put_words_of(FILE *out, const char *fate)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (fate ? strcmp(words[i].fate, fate) == 0 : is_imported(&words[i]))
+            put_word(out, &words[i]);
+    fputs(".El\n", out);
+}
+
+static void put_words_imported(FILE *out)
+{
+    put_words_of(out, NULL);
+}
+
+static void put_words_needless(FILE *out)
+{
+    put_words_of(out, "needless");
+}
+
+static void put_words_missing(FILE *out)
+{
+    put_words_of(out, "none");
+}
+
+static void put_words_weaker(FILE *out)
+{
+    put_words_of(out, "weaker");
+}
+
 /* ---- commands of nailupctl ---- */
 
 static void put_command(FILE *out, const char *verb, const char *arguments, const char *sentence)
@@ -338,6 +421,10 @@ static const struct {
 } marks[] = {
     {"@OPTIONS@\n", put_options},
     {"@COMMANDS@\n", put_commands},
+    {"@IMPORTED@\n", put_words_imported},
+    {"@NEEDLESS@\n", put_words_needless},
+    {"@MISSING@\n", put_words_missing},
+    {"@WEAKER@\n", put_words_weaker},
     {"@WATCHED@\n", put_watched},
     {"@STATES@\n", put_states},
     {"@ENDS@\n", put_ends},

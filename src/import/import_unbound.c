@@ -110,8 +110,18 @@ static bool has_items(const struct draft *draft, const char *path)
     return false;
 }
 
+/* A lost rule about clients or private addresses leaves something open that the file closed. */
+static void warn_of_lost_rules(struct import *import)
+{
+    for (const struct draft_item *item = import->draft.first; item; item = item->next)
+        if (item->is_dropped && (strcmp(item->path, "server.access") == 0 ||
+                                 strcmp(item->path, "recursion.private-addresses") == 0))
+            map_warn(&import->map, item->origin, "the output says why.");
+}
+
 static void say_what_to_do(struct import *import, const char *path)
 {
+    warn_of_lost_rules(import);
     if (import->draft.has_placeholder)
         import_say(import, path, "warning",
                    "has no usable server to forward to; replace 192.0.2.53 in forward-zones before "

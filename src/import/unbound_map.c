@@ -54,12 +54,27 @@ static void note_unknown(struct unbound_map_state *map, const struct unbound_sta
     map_note(map, statement, sentence ? sentence : "Unknown option; is it a typing error?");
 }
 
+/* Views, policy zones and modules may block names, and the output does not. */
+static void begin_unbound_clause(struct unbound_map_state *map,
+                                 const struct unbound_statement *statement)
+{
+    static const bool may_block[UNBOUND_CLAUSES] = {
+        [UNBOUND_CLAUSE_VIEW] = true,
+        [UNBOUND_CLAUSE_RPZ] = true,
+        [UNBOUND_CLAUSE_PYTHON] = true,
+        [UNBOUND_CLAUSE_DYNLIB] = true,
+    };
+    map_begin_zone(map, statement);
+    if (may_block[statement->clause])
+        map_warn(map, statement->origin, clause_notes[statement->clause]);
+}
+
 void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (statement->word)
         maps[statement->word->map](map, statement);
     else if (statement->begins_clause)
-        map_begin_zone(map, statement);
+        begin_unbound_clause(map, statement);
     else
         note_unknown(map, statement);
 }
@@ -79,6 +94,14 @@ void unbound_map_end(struct unbound_map_state *map)
 void map_none(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     map_note(map, statement, statement->word->note);
+}
+
+void map_weaker(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *value = statement->args[0];
+    map_note(map, statement, statement->word->note);
+    if (*value && strcmp(value, "no") != 0 && strcmp(value, "0") != 0)
+        map_warn(map, statement->origin, statement->word->note);
 }
 
 void map_flag(struct unbound_map_state *map, const struct unbound_statement *statement)

@@ -13,6 +13,17 @@ void map_note(struct unbound_map_state *map, const struct unbound_statement *sta
     draft_note(map->draft, statement->origin, sentence);
 }
 
+void map_warn(struct unbound_map_state *map, const struct draft_origin *origin,
+              const char *sentence)
+{
+    const char *text = draft_format(
+        map->draft, "%s:%u:1: warning: %s is not imported, which weakens security: %s\n",
+        origin->file, origin->line, origin->text, sentence);
+    /* A message that does not fit is dropped: the note in the output remains. */
+    if (buf_append(map->source->messages, text, strlen(text)))
+        return;
+}
+
 bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
                    bool *yes)
 {

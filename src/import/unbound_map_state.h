@@ -77,6 +77,9 @@ bool map_take_number(struct unbound_map_state *map, const struct unbound_stateme
                      uint64_t *number);
 void map_note(struct unbound_map_state *map, const struct unbound_statement *statement,
               const char *sentence);
+/* Tells the operator on stderr that the output protects less than the file. */
+void map_warn(struct unbound_map_state *map, const struct draft_origin *origin,
+              const char *sentence);
 /* Whether options.def has the row of the word. If not, adds the word's note. */
 bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *statement);
 /* Makes foreign text a value. NULL after a note: it has bytes that no value may have. */

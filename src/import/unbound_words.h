@@ -19,6 +19,7 @@ enum unbound_clause {
 /* The conversions of options. */
 #define UNBOUND_MAPS(MAP)                                                                          \
     MAP(none)                                                                                      \
+    MAP(weaker)                                                                                    \
     MAP(flag)                                                                                      \
     MAP(number)                                                                                    \
     MAP(seconds)                                                                                   \

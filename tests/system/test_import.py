@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """nailupd --import-unbound: its output loads, for real files and for bad ones."""
+import gzip
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
 CORPUS = sorted((Path(__file__).parents[1] / "fuzz/corpus/import_unbound").glob("*.conf"))
 EXAMPLE = Path("/usr/share/doc/unbound/examples/unbound.conf")
+MANUAL = Path("/usr/share/man/man5/unbound.conf.5.gz")
 SHIPPED = Path("/etc/unbound/unbound.conf")
 OPTION = re.compile(r"^\s*#\s*((?!include)[a-z][a-z0-9-]*:(\s(?!portno).*)?)$")
 
@@ -98,6 +100,24 @@ remote-control:
     finally:
         daemon.terminate()
         assert daemon.wait(60) == 0
+
+
+@pytest.mark.skipif(not MANUAL.exists(), reason="the manual of unbound.conf is not installed")
+def test_the_table_has_each_option_of_unbounds_manual():
+    options = {name.replace("\\", "") for name in re.findall(r"^\.B ((?:\\-)?[a-z0-9\\-]+):",
+                                                              gzip.open(MANUAL, "rt").read(), re.M)}
+    table = (Path(__file__).parents[2] / "src/import/unbound_words.def").read_text()
+    words = set(re.findall(r'^(?:WORD|NEEDLESS|MISSING|WEAKER)\(\w+, "([^"]+)"', table, re.M))
+    clauses = set(re.findall(r'^CLAUSE\(\w+, "([^"]+)"', table, re.M))
+    assert len(options) > 300
+    assert options - words - clauses - {"include", "include-toplevel"} == set()
+
+
+def test_the_manual_has_each_row_of_the_table():
+    table = (Path(__file__).parents[2] / "src/import/unbound_words.def").read_text()
+    page = (BUILD / "man/nailup-unbound.7").read_text()
+    for name in re.findall(r'^(?:WORD|NEEDLESS|MISSING|WEAKER)\(SERVER, "([^"]+)"', table, re.M):
+        assert f'.It Ic "{name}"\n' in page, name
 
 
 def test_a_file_that_does_not_exist_is_reported(tmp_path):
