@@ -34,6 +34,7 @@ cache: {{size: 128MiB}}
 forward-zones:
   - {{name: ., transport: {transport}, upstreams: ["127.0.0.1@{upstream}"]}}
 upstream: {{ca-bundle: "{ca}", auth-name: "{name_of_upstream}"}}
+dnssec: {{validate: no}}
 control: {{socket: {directory}/{name}.sock}}
 log: {{level: warning}}
 """

@@ -185,6 +185,7 @@ def nailupd(program):
                   "cache": {"size": "128MiB"},
                   "recursion": {"enabled": "yes", "root-hints": f"{folder}/hints", "do-not-query": [],
                                 "prefer-ip": 4},
+                  "dnssec": {"validate": "no"},
                   "control": {"socket": f"{folder}/control.sock"}, "log": {"level": "warning"}}
         (folder / "nailup.yaml").write_text(json.dumps(config), encoding="utf-8")
         return [program, "-c", f"{folder}/nailup.yaml"]

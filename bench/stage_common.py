@@ -200,6 +200,7 @@ class Nailupd(Process):
         config.setdefault("server", {}).update(listen=[f"127.0.0.1@{self.port}"])
         config["control"] = {"socket": self.socket}
         config.setdefault("log", {"level": "warning"})
+        config.setdefault("dnssec", {"validate": "no"})  # the responder signs nothing
         return config
 
     def __enter__(self):

@@ -19,6 +19,7 @@ RATE_PER_S, STEADY_S, SATURATED_S, ROUNDS = 1000, 0.7, 0.6, 2
 CONFIG = """\
 server: {workers: 1, listen: [127.0.0.1@PORT]}
 recursion: {enabled: yes, root-hints: "FOLDER/hints", port: AUTHORITATIVE, do-not-query: []}
+dnssec: {validate: no}
 control: {socket: "SOCKET"}
 log: {level: warning}
 """

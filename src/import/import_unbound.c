@@ -93,8 +93,7 @@ static const char *head(struct import *import, const char *path)
         "Made by nailupd " NAILUP_VERSION
         " from %s. nailup.yaml(5) explains every key. Options that the file does not give have the "
         "defaults of nailup, which sometimes differ from those of Unbound: prefetching and stale "
-        "answers are on, there is a thread for each CPU, and DNSSEC is validated only if "
-        "dnssec.validate says so.%s",
+        "answers are on, DNSSEC is validated, and there is a thread for each CPU.%s",
         draft_shown(&import->draft, span_of(path, strlen(path))),
         import->draft.has_placeholder
             ? " NO SERVER OF THE ROOT ZONE IS USABLE: name others in forward-zones."

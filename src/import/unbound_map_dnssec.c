@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Validation. Unbound validates if its module is loaded, which is the default, and a trust anchor
- * is given. nailup has the root's anchors built in, so dnssec.validate alone decides here.
+ * is given. nailup validates by default and has the root's anchors built in, so a file without an
+ * anchor needs dnssec.validate: no to go on as it was.
  */
 #include "import/unbound_maps.h"
 

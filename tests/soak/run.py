@@ -35,6 +35,7 @@ server:
   listen: ["127.0.0.1@{listen}"]
 cache:
   size: 8MiB
+dnssec: {{validate: no}}
 tcp-upstream-keepalive:
   - 127.20.0.0/16
 tcp-upstream-keepalive-maxrequests: 500

@@ -324,6 +324,7 @@ def make_config(tmp_path):
                            "default-local-zones": "no",  # many tests ask for names below test
                            "access": [{"prefix": "127.0.0.0/8", "action": "allow"},
                                       {"prefix": "::1", "action": "allow"}]},
+                "dnssec": {"validate": "no"},  # the responder signs nothing
                 "control": {"socket": str(tmp_path / f"control-{address.rpartition('@')[2]}.sock")}}
         servers = [server for up in upstreams for server in getattr(up, "servers", [up])]
         if servers:

@@ -86,9 +86,9 @@ def test_errors_name_file_line_key_and_remedy(tmp_path):
     assert code == 1
     assert "f:3:13: error: dnssec.validate: takes no, log or yes, not \"maybe\"" in said
     assert f"f:2:3: error: dnssec.trust-anchor-file: {path}, line 2: may not be a trust anchor: the digest" in said
-    code, said = check("dnssec: {negative-trust-anchors: [a.example]}\n", tmp_path)
+    code, said = check("dnssec: {validate: no, negative-trust-anchors: [a.example]}\n", tmp_path)
     assert code == 0
-    assert "f:1:10: warning: dnssec.negative-trust-anchors has no effect while dnssec.validate is no" in said
+    assert "f:1:24: warning: dnssec.negative-trust-anchors has no effect while dnssec.validate is no" in said
 
 
 def test_what_is_printed_loads_again(tmp_path):

@@ -427,6 +427,7 @@ def nailupd_config(tree, control, port=5303):
     return {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                        "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
             "recursion": {"enabled": "yes", "root-hints": str(tree.hints), "port": tree.port, "do-not-query": []},
+            "dnssec": {"validate": "no"},
             "tcp-upstream-keepalive": [NAILED_PREFIX],
             "control": {"socket": str(control)}}
 

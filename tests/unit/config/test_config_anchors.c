@@ -34,12 +34,12 @@ static const struct anchor *find_anchor(const struct config *config, const char 
 
 /* ---- values ---- */
 
-static void test_an_empty_file_validates_nothing_and_knows_the_root(void **state)
+static void test_an_empty_file_validates_with_the_keys_of_the_root(void **state)
 {
     (void)state;
     struct config *config = load_fine("");
     const struct validation_options *validation = &config->route.validation;
-    assert_int_equal(validation->mode, VALIDATE_NO);
+    assert_int_equal(validation->mode, VALIDATE_YES);
     assert_false(validation->allow_sha1);
     assert_string_equal(config->trust_anchor_file, "");
     const struct anchor *root = find_anchor(config, "example");
@@ -150,7 +150,7 @@ static void test_a_reload_may_change_every_key(void **state)
     (void)state;
     struct config *before = load_fine("");
     struct config *after =
-        load_fine("dnssec: {validate: yes, sha1: yes, trust-anchor-file: f, "
+        load_fine("dnssec: {validate: log, sha1: yes, trust-anchor-file: f, "
                   "trust-anchors: [\". DS 7 13 2 " DIGEST "\"], negative-trust-anchors: [a]}\n");
     struct changes *changes = changes_find(before, after);
     assert_int_equal(changes->count, 5);
@@ -321,7 +321,7 @@ static void test_anchors_of_unknown_algorithms_get_a_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_file_validates_nothing_and_knows_the_root),
+        cmocka_unit_test(test_an_empty_file_validates_with_the_keys_of_the_root),
         cmocka_unit_test(test_values_are_read),
         cmocka_unit_test(test_an_anchor_of_the_root_replaces_the_builtin_ones),
         cmocka_unit_test(test_zones_are_validated_unless_they_say_otherwise),
