@@ -82,6 +82,30 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
     assert done.returncode == 0, done.stdout
 
 
+def test_the_package_says_what_it_is_and_needs_no_systemd(package):
+    def field(name):
+        return run("dpkg-deb", "-f", package, name).stdout.strip()
+
+    assert field("Homepage").startswith("https://"), field("Homepage")
+    assert re.fullmatch(r".+ <\S+@\S+>", field("Maintainer")), field("Maintainer")
+    for word in ("DNS resolver", "nailed", "TLS", "DNSSEC", "nailupctl"):
+        assert word in field("Description"), word
+    # apt takes the first alternative, which must not be all of systemd
+    assert "systemd-standalone-sysusers | systemd-sysusers" in field("Depends"), field("Depends")
+    assert not re.search(r"(^|, )systemd\b(?!-)", field("Depends")), field("Depends")
+
+
+def test_installed_pages_name_installed_files(package, tmp_path):
+    assert run("dpkg-deb", "-x", package, tmp_path).returncode == 0
+    docs = tmp_path / "usr/share/doc/nailup"
+    for page in ("host.md", "operating.md", "harness.md"):
+        text = (docs / page).read_text()
+        assert not re.search(r"(?<!doc/nailup/)\bconf/", text) and "](../" not in text, page
+        for path in re.findall(r"/usr/share/doc/nailup/[\w./-]*\w", text):
+            assert (tmp_path / path[1:]).exists(), (page, path)
+    assert "/usr/share/doc/nailup/examples/host/nailup-host" in (docs / "host.md").read_text()
+
+
 # Scripts for their own namespaces for mounts, processes and network. They print what they find; Python
 # judges.
 COPY_OF_ROOT = r"""
@@ -267,11 +291,14 @@ say() { echo "== $*"; }
 show() { systemctl show -p "$1" --value nailupd; }
 ask() { dig @127.0.0.1 localhost A +short +tries=1 +timeout=10 "$@"; }
 other() { dig @127.0.0.1 www.example.org A +short +tries=1 +timeout=10; }
+rm -f /bin/kill /usr/bin/kill # a minimal Debian has none
 say active "$(show ActiveState)" "$(ask)"
 say status "$(show StatusText)"
 systemctl reload nailupd && say reload "$(show ActiveState)"
 echo nonsense >>/etc/nailup/nailup.yaml
 systemctl reload nailupd || say error "$(show ActiveState)" "$(ask)"
+sleep 1
+say reason "$(journalctl -u nailupd --no-pager -o cat | grep -c 'nailup.yaml:[0-9]')"
 sed -i '$d' /etc/nailup/nailup.yaml
 kill -STOP "$(show MainPID)"
 for _ in $(seq 300); do [ "$(show NRestarts)" = 0 ] || break; sleep 0.1; done
@@ -305,6 +332,15 @@ dpkg --no-triggers -i /tmp/new.deb </dev/null
 say upgraded "$(dpkg-query -W -f '${Version}' nailup)" "$(show ActiveState)"
 [ "$before" = "$(show MainPID)" ] || say another process
 [ "$(other)" = "$answer" ] && say cached "$(nailupctl forward | grep -c corp.example)"
+cp /etc/nailup/nailup.yaml /saved.yaml
+echo nonsense >>/etc/nailup/nailup.yaml
+dpkg --no-triggers -i /tmp/new.deb </dev/null 2>/installed
+say unstarted "$(grep -c 'nailupd did not start' /installed)" "$(grep -c 'nailup.yaml:[0-9]' /installed)" \
+    "$(dpkg-query -W -f '${Status}' nailup)"
+cat /installed
+cp /saved.yaml /etc/nailup/nailup.yaml
+systemctl reset-failed nailupd.socket nailupd
+systemctl start nailupd.socket nailupd
 dpkg --no-triggers -r nailup
 say gone "$(show ActiveState)" "$(systemctl show -p ActiveState --value nailupd.socket)"
 rm -r /usr/local/sbin/nailup-host /etc/systemd/system/nailupd.service.d /etc/systemd/system/nailupd.socket.d
@@ -332,6 +368,7 @@ def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
     assert "connections to upstreams ready" in said["status"], everything
     assert said["reload"] == "active", everything
     assert said["error"] == "active 127.0.0.1", everything  # the reload failed, and nothing changed
+    assert int(said["reason"]) > 0, everything
     assert said["watchdog"] == "1 127.0.0.1", everything
     assert said["stopped"] == "success cache.snapshot sessions ", everything
     assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
@@ -341,5 +378,6 @@ def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
     assert re.fullmatch(r"\S+-2 active", said["upgraded"]), everything
     assert said["another"] == "process", everything
     assert said["cached"] == "1", everything  # although no server can be reached
+    assert re.fullmatch(r"1 [1-9]\d* install ok installed", said["unstarted"]), everything
     assert said["gone"] == "inactive inactive", everything
     assert "purged" in said, everything  # with the link of a socket that the user enabled
