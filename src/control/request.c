@@ -67,6 +67,10 @@ static void request_dispatch(struct call *call, const char *verb)
         call_done(call);
         return;
     }
+    if (call->view->is_draining && command->run != command_check) {
+        request_refuse(call, "nailupd is stopping");
+        return;
+    }
     reply_ok(&call->reply);
     command->run(call);
 }

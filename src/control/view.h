@@ -61,6 +61,7 @@ struct control_view {
     struct control_reloads reloads;
     uint64_t started_at;      /* us of the loops' clock */
     uint64_t started_time;    /* seconds since 1970 */
+    bool is_draining;         /* workers may be gone: only the command check runs */
     uint64_t network_changes; /* network changes reported to the workers */
 };
 

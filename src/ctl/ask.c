@@ -55,6 +55,32 @@ int ask_print(const struct parsed_reply *answer, bool json)
     return ask_end_output();
 }
 
+/* The text of a column of a record; "" without that column. */
+static const char *ask_record_text(const struct table *table, const char *name)
+{
+    for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++) {
+        if (strcmp(table->columns[i].name, name) == 0)
+            return answer_cell(table, 0, i);
+    }
+    return "";
+}
+
+/* Cached, stale and local answers are worth serving without a path to upstreams: one outage must
+ * not withdraw a whole fleet. */
+int ask_verdict(const struct parsed_reply *answer, bool require_upstream)
+{
+    if (answer->refused || answer->table_count == 0 || strcmp(answer->tables[0].name, "check") != 0)
+        return EXIT_DONE;
+    const struct table *check = &answer->tables[0];
+    const char *state = ask_record_text(check, "state");
+
+    if (strcmp(state, "ready") != 0 && strcmp(state, "degraded") != 0)
+        return EXIT_REFUSED;
+    if (require_upstream && strcmp(ask_record_text(check, "path"), "yes") != 0)
+        return EXIT_REFUSED;
+    return EXIT_DONE;
+}
+
 int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, char why[ASK_WHY_MAX])
 {
     struct client_streams streams = {

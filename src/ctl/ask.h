@@ -21,12 +21,17 @@ struct ask {
     bool json;
     int count;
     char *const *words;
+    bool require_upstream;             /* the command check fails without a path to upstreams */
     const volatile sig_atomic_t *stop; /* as in client.h; may be NULL */
 };
 
 /* EXIT_DONE or EXIT_REFUSED: out has an answer for answer_deinit(). EXIT_NO_DAEMON: why says what
  * to do. *is_text: the reply was a text and has been printed, and out has no answer. */
 int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, char why[ASK_WHY_MAX]);
+
+/* The verdict of the command check: EXIT_DONE, or EXIT_REFUSED if the daemon drains, or has no path
+ * to upstreams although one is required. EXIT_DONE for the answers of other commands. Pure. */
+int ask_verdict(const struct parsed_reply *answer, bool require_upstream);
 
 /* Prints an answer, or the refusal on stderr. Returns the exit code. */
 int ask_print(const struct parsed_reply *answer, bool json);

@@ -99,10 +99,30 @@ static bool command_line_make_trace(struct command_line *line, bool trace, bool 
     return true;
 }
 
+/* Turns status --check into check. */
+static bool command_line_make_check(struct command_line *line, bool check)
+{
+    static char verb[] = "check";
+    if (check && !is_verb(line, "status") && !is_verb(line, verb)) {
+        fputs("nailupctl: --check belongs to status: status --check [--require-upstream]\n",
+              stderr);
+        return false;
+    }
+    if (check && line->count == 1) {
+        line->traced[0] = verb;
+        line->words = line->traced;
+    }
+    if (line->require_upstream && !is_verb(line, verb)) {
+        fputs("nailupctl: --require-upstream belongs to status --check\n", stderr);
+        return false;
+    }
+    return true;
+}
+
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv)
 {
     struct getopt_options options;
-    bool trace = false, fresh = false;
+    bool trace = false, fresh = false, check = false;
 
     *out = (struct command_line){.socket = help_default_socket(), .period_us = WATCH_PERIOD_US};
     command_line_list_options(&options);
@@ -116,6 +136,10 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             trace = true;
         else if (option == 'f')
             fresh = true;
+        else if (option == 'c')
+            check = true;
+        else if (option == 'u')
+            out->require_upstream = true;
         else if (option == 'h')
             return WISH_HELP;
         else if (option == 'V')
@@ -125,5 +149,7 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    return command_line_make_trace(out, trace, fresh) ? WISH_COMMAND : WISH_WRONG;
+    bool is_right =
+        command_line_make_trace(out, trace, fresh) && command_line_make_check(out, check);
+    return is_right ? WISH_COMMAND : WISH_WRONG;
 }

@@ -13,8 +13,9 @@ enum { COMMAND_LINE_TRACED = 4 };
 struct command_line {
     const char *socket;
     bool json, watch;
-    uint64_t period_us; /* between two answers of a watch */
-    int count;          /* words of the command */
+    bool require_upstream; /* of the command check */
+    uint64_t period_us;    /* between two answers of a watch */
+    int count;             /* words of the command */
     char **words;
     char *traced[COMMAND_LINE_TRACED]; /* the words when lookup becomes a trace */
 };
@@ -22,7 +23,8 @@ struct command_line {
 enum command_line_wish { WISH_COMMAND, WISH_HELP, WISH_VERSION, WISH_WRONG };
 
 /* Reads the options of programs.def, which may follow the command too. WISH_WRONG: stderr has the
- * reason. Reorders the words of argv; turns `lookup --trace` into `trace`. */
+ * reason. Reorders the words of argv; turns `lookup --trace` into `trace` and
+ * `status --check` into `check`. */
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv);
 
 #endif

@@ -27,6 +27,8 @@ static int main_run_once(const struct ask *ask)
     if (is_text)
         return ask_end_output();
     code = ask_print(&answer, ask->json);
+    if (code == EXIT_DONE)
+        code = ask_verdict(&answer, ask->require_upstream);
     answer_deinit(&answer);
     return code;
 }
@@ -48,8 +50,11 @@ static int main_help(bool json)
 
 static int main_run(const struct command_line *line)
 {
-    struct ask ask = {
-        .socket = line->socket, .json = line->json, .count = line->count, .words = line->words};
+    struct ask ask = {.socket = line->socket,
+                      .json = line->json,
+                      .count = line->count,
+                      .words = line->words,
+                      .require_upstream = line->require_upstream};
 
     if (!help_check(line->count, line->words))
         return EXIT_USAGE;

@@ -98,7 +98,8 @@ static void supervisor_on_all_ended(void *context)
     loop_stop(supervisor->loop);
 }
 
-/* Answers the commands that wait before the control socket closes. */
+/* The control socket stays until the workers have ended, so that a probe learns of the drain. It
+ * runs no other command. */
 static void supervisor_drain(struct supervisor *supervisor)
 {
     supervisor->is_stopping = true;
@@ -107,7 +108,7 @@ static void supervisor_drain(struct supervisor *supervisor)
     reload_end(supervisor->reload);
     network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
-    control_close(&supervisor->control);
+    supervisor->view.is_draining = true;
     workers_drain(supervisor->workers);
 }
 
@@ -214,7 +215,7 @@ static void supervisor_on_stop(struct turn_end *end)
     supervisor_drain(supervisor);
 }
 
-/* The reply leaves first, because the control socket closes at the end of this turn. */
+/* The reply leaves first: the drain may end at once. */
 static void supervisor_on_drain(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;

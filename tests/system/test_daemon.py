@@ -296,6 +296,31 @@ def test_a_second_signal_does_not_wait(nailupd, responder):
         assert daemon.stop(within=3) == 0
 
 
+def test_a_check_learns_of_the_drain_and_no_other_command_runs(nailupd, responder):
+    upstream = responder("--loss", "100")
+    daemon = nailupd({"upstream": {"query-timeout": "60s"}}, upstreams=[upstream])
+    assert daemon.ctl("status", "--check").returncode == 0
+    with socket.create_connection((daemon.ip, daemon.port), 5) as client:
+        client.sendall(QUERY)
+        eventually(lambda: daemon.status()["in_flight"] >= 1)
+        daemon.send(signal.SIGTERM)
+        eventually(lambda: "draining" in daemon.log())
+        done = daemon.ctl("status", "--check")
+        assert done.returncode == 1 and "draining" in done.stdout, done
+        done = daemon.ctl("status")
+        assert done.returncode == 1 and "stopping" in done.stderr, done
+        assert daemon.stop(within=3) == 0
+    assert daemon.ctl("status", "--check").returncode == 3
+
+
+def test_a_check_tells_that_no_upstream_answers(nailupd):
+    ip, port = free_address()
+    daemon = nailupd({"upstream": {"fallback": "none"}}, upstreams=[f"{ip}@{port}"], nailed=[ip])
+    eventually(lambda: daemon.ask("check")["check"]["reasons"] == "no upstream answers", 20)
+    assert daemon.ctl("status", "--check").returncode == 0
+    assert daemon.ctl("status", "--check", "--require-upstream").returncode == 1
+
+
 def test_the_log_names_listeners_and_nailed_addresses(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)

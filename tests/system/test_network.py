@@ -140,6 +140,20 @@ def count(daemon, metric):
     return daemon.metrics()[metric]
 
 
+def test_a_check_names_the_lack_of_a_route_and_fails_only_where_that_counts(cable, daemon):
+    eventually(lambda: daemon.ask("check")["check"]["state"] == "ready", 20)
+    cable.here.run("ip", "link", "set", "cable", "down")
+    check = eventually(lambda: [one for one in [daemon.ask("check")["check"]]
+                                if one["state"] == "degraded"], 20)[0]
+    assert check["reasons"] == "no route to any upstream" and not check["path"], check
+    assert daemon.ctl("status", "--check").returncode == 0
+    done = daemon.ctl("status", "--check", "--require-upstream")
+    assert done.returncode == 1 and "no route to any upstream" in done.stdout, done
+    cable.here.run("ip", "link", "set", "cable", "up")
+    cable.plug_into(1)
+    eventually(lambda: daemon.ctl("status", "--check", "--require-upstream").returncode == 0, 20)
+
+
 def test_a_cable_that_is_replugged_needs_no_waiting(cable, daemon):
     assert daemon.dig("first.example").status == "NOERROR"
     eventually(lambda: len(daemon.ready()) == 2, 20)

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "config/config.h"
 #include "control/call.h"
 #include "control/gather.h"
 #include "dns/build.h"
@@ -88,6 +89,30 @@ static void test_every_command_of_the_table_answers(void **state)
         assert_true(strncmp(reply, "ok\n", 3) == 0);
         assert_true(strstr(reply, "\ncolumns\t") || strncmp(reply, "ok\ntext\n", 8) == 0);
     }
+}
+
+static void test_a_check_says_ready_degraded_or_draining(void **state)
+{
+    struct asked *asked = *state;
+    struct addr nowhere;
+    struct route_upstream upstream = {0};
+    struct route_zone zone = {.upstreams = &upstream, .upstream_count = 1};
+    static struct config config;
+
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    /* the kernel never routes to this address */
+    assert_int_equal(addr_parse(&nowhere, "240.0.0.1", 53), ERR_OK);
+    assert_int_equal(addr_parse(&upstream.addr, "255.255.255.255", 53), ERR_OK);
+    assert_int_equal(addr_parse(&upstream.addr, "127.0.0.1", 53), ERR_OK);
+    config.route = (struct route_options){.zones = &zone, .zone_count = 1};
+    asked->desk.view.config = &config;
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    asked->desk.view.config = NULL;
+    asked->desk.view.is_draining = true;
+    assert_non_null(strstr(ask(asked, "check"), "row\tdraining\tyes\tyes\tdraining\n"));
+    assert_true(is_refused(ask(asked, "status")));
+    assert_true(is_refused(ask(asked, "recycle")));
+    asked->desk.view.is_draining = false;
 }
 
 static void test_commands_of_the_daemon_go_through_its_hooks(void **state)
@@ -430,6 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DESK(test_every_command_of_the_table_answers),
+        WITH_DESK(test_a_check_says_ready_degraded_or_draining),
         WITH_DESK(test_commands_of_the_daemon_go_through_its_hooks),
         WITH_DESK(test_an_unknown_verb_is_refused_with_its_name),
         WITH_DESK(test_verbs_are_compared_whole),

@@ -56,6 +56,21 @@ static void test_options_may_come_before_or_after_the_command(void **state)
     assert_string_equal(line.socket, help_default_socket());
 }
 
+static void test_status_check_is_the_command_check(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("status --check"), WISH_COMMAND);
+    assert_words("check", NULL);
+    assert_false(line.require_upstream);
+    assert_int_equal(parsed("--check --require-upstream status"), WISH_COMMAND);
+    assert_words("check", NULL);
+    assert_true(line.require_upstream);
+    assert_int_equal(parsed("check --require-upstream"), WISH_COMMAND);
+    assert_int_equal(parsed("stats --check"), WISH_WRONG);
+    assert_int_equal(parsed("--check"), WISH_WRONG);
+    assert_int_equal(parsed("status --require-upstream"), WISH_WRONG);
+}
+
 static void test_a_watch_takes_its_seconds_if_a_number_follows(void **state)
 {
     (void)state;
@@ -143,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_may_come_before_or_after_the_command),
+        cmocka_unit_test(test_status_check_is_the_command_check),
         cmocka_unit_test(test_a_watch_takes_its_seconds_if_a_number_follows),
         cmocka_unit_test(test_a_lookup_may_become_a_trace),
         cmocka_unit_test(test_a_wrong_period_is_refused),

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Says whether the daemon can serve, for probes. Only facts: nailupctl chooses the exit code.
+ *
+ * A path to upstreams exists while the kernel has a route to one of them, and one of them has not
+ * failed. A daemon without a path is degraded: cached, stale and local answers still leave. While
+ * the daemon drains, workers may be gone, so none is asked.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "config/config.h"
+#include "control/call.h"
+#include "control/commands.h"
+#include "control/gather.h"
+#include "net/route_probe.h"
+#include "recurse/root_hints.h"
+#include "upstream/upstreams.h"
+
+enum {
+    CHECK_ADDRESSES_MAX = 32,       /* probed for a route */
+    CHECK_UPSTREAMS_MAX = 128,      /* of one worker */
+    CHECK_CLOCK_MIN_S = 1793491200, /* 2026-11-01: the clock is wrong if it is earlier */
+};
+
+/* ---- on the worker's thread ---- */
+
+/* The counts of upstreams, and of upstreams that work, in one number. */
+#define CHECK_SEEN (UINT64_C(1) << 32)
+
+static void check_see(void *context, const struct upstream_view *view)
+{
+    uint64_t *number = context;
+    bool is_refused = view->ready == 0 && view->resting > 0 && view->udp_rtt_us == 0;
+
+    *number += CHECK_SEEN + (!view->ill && !is_refused);
+}
+
+static void check_visit(struct upstreams *upstreams, struct gather_part *part)
+{
+    upstreams_first(upstreams, CHECK_UPSTREAMS_MAX, check_see, &part->number);
+}
+
+/* ---- on main's ---- */
+
+struct check_routes {
+    size_t probed, found;
+};
+
+static void check_probe(struct check_routes *routes, const struct addr *addr)
+{
+    if (routes->found > 0 || routes->probed >= CHECK_ADDRESSES_MAX)
+        return;
+    routes->probed++;
+    routes->found += route_probe(addr);
+}
+
+static void check_probe_hints(struct check_routes *routes, const struct delegation *hints)
+{
+    struct delegation builtin;
+
+    if (!hints) {
+        root_hints_builtin(&builtin);
+        hints = &builtin;
+    }
+    for (unsigned i = 0; i < hints->addr_count; i++) {
+        struct addr addr;
+        delegation_addr(hints, i, 53, &addr);
+        check_probe(routes, &addr);
+    }
+}
+
+/* Whether the kernel has a route to any upstream. True without upstreams. */
+static bool check_has_route(const struct config *config)
+{
+    struct check_routes routes = {0};
+
+    for (size_t i = 0; config && i < config->route.zone_count; i++)
+        for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
+            check_probe(&routes, &config->route.zones[i].upstreams[j].addr);
+    if (config && config->route.recursion.enabled)
+        check_probe_hints(&routes, config->route.recursion.hints);
+    return routes.probed == 0 || routes.found > 0;
+}
+
+static void check_add_reason(char *out, size_t size, const char *reason)
+{
+    size_t len = strlen(out);
+
+    snprintf(out + len, size - len, "%s%s", len > 0 ? "; " : "", reason);
+}
+
+static void check_answer(struct call *call, bool has_route, bool has_path)
+{
+    struct reply *reply = &call->reply;
+    bool is_clock_right = time(NULL) >= CHECK_CLOCK_MIN_S;
+    bool is_draining = call->view->is_draining;
+    char reasons[160] = "";
+
+    if (is_draining)
+        check_add_reason(reasons, sizeof(reasons), "draining");
+    if (!has_route)
+        check_add_reason(reasons, sizeof(reasons), "no route to any upstream");
+    else if (!has_path)
+        check_add_reason(reasons, sizeof(reasons), "no upstream answers");
+    if (!is_clock_right)
+        check_add_reason(reasons, sizeof(reasons), "the clock is wrong");
+    reply_record(reply, "check", "state:text\tpath:flag\tclock:flag\treasons:text");
+    reply_row(reply);
+    reply_text(reply, is_draining ? "draining" : *reasons ? "degraded" : "ready");
+    reply_flag(reply, has_route && has_path);
+    reply_flag(reply, is_clock_right);
+    reply_text(reply, reasons);
+    reply_row_end(reply);
+    call_done(call);
+}
+
+static void check_done(struct call *call, uint64_t sum)
+{
+    check_answer(call, check_has_route(call->view->config),
+                 sum < CHECK_SEEN || sum % CHECK_SEEN > 0);
+}
+
+void command_check(struct call *call)
+{
+    if (call->view->is_draining)
+        check_answer(call, true, true);
+    else
+        gather_rows(call, check_visit, check_done, NULL, 0);
+}
