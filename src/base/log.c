@@ -3,12 +3,14 @@
 /*
  * Writes a sentence as one line of text or JSON with one write. A sentence may contain bytes from
  * peers, so every byte that is not printable ASCII is escaped: a peer cannot forge a line or move a
- * terminal's cursor. Text lines have no time, because the service manager stamps them. Limits apply
- * per place and thread, so they need no lock.
+ * terminal's cursor. Text lines have a time only on a terminal, because the service manager stamps
+ * the others. Limits apply per place and thread, so they need no lock. Only lines of workers take
+ * the lock of the echoes, and their limits have passed them.
  */
 #include "base/log.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +23,15 @@ enum {
     MESSAGE_MAX = 1024,                     /* cuts longer sentences */
     LINE_MAX_BYTES = 6 * MESSAGE_MAX + 256, /* each byte may become \u00XX */
     LIMIT_BURST = 5,
+    ECHOES_MAX = 64,
 };
 
 #define LIMIT_PERIOD_US 10000000ULL
 
 int log_threshold = LOG_INFO;
 static int log_format = LOG_TEXT;
+static int log_stamps = -1; /* 0, 1; -1: find out */
+static _Thread_local int log_worker = -1;
 static void (*log_sink)(enum log_level level, const char *line);
 
 static const char *const level_names[] = {"error", "warning", "notice", "info", "debug"};
@@ -49,6 +54,26 @@ void log_set_format(enum log_format format)
 enum log_format log_get_format(void)
 {
     return (enum log_format)__atomic_load_n(&log_format, __ATOMIC_RELAXED);
+}
+
+void log_set_worker(int number)
+{
+    log_worker = number;
+}
+
+void log_set_stamps(bool wanted)
+{
+    __atomic_store_n(&log_stamps, (int)wanted, __ATOMIC_RELAXED);
+}
+
+static bool log_has_stamps(void)
+{
+    int stamps = __atomic_load_n(&log_stamps, __ATOMIC_RELAXED);
+    if (stamps < 0) {
+        stamps = isatty(STDERR_FILENO);
+        log_set_stamps(stamps != 0);
+    }
+    return stamps != 0;
 }
 
 void log_set_sink(void (*sink)(enum log_level level, const char *line))
@@ -120,6 +145,15 @@ static void log_put_time(struct line *line)
     log_put(line, log_time((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000, text));
 }
 
+static void log_put_worker(struct line *line, const char *format)
+{
+    char text[32];
+    if (log_worker < 0)
+        return;
+    snprintf(text, sizeof(text), format, log_worker);
+    log_put(line, text);
+}
+
 static void frame_json(struct line *line, enum log_level level, const char *module,
                        const char *message)
 {
@@ -129,7 +163,9 @@ static void frame_json(struct line *line, enum log_level level, const char *modu
     log_put(line, log_level_name(level));
     log_put(line, "\",\"module\":\"");
     put_escaped(line, module, true);
-    log_put(line, "\",\"message\":\"");
+    log_put(line, "\"");
+    log_put_worker(line, ",\"worker\":%d");
+    log_put(line, ",\"message\":\"");
     put_escaped(line, message, true);
     log_put(line, "\"}");
 }
@@ -137,12 +173,17 @@ static void frame_json(struct line *line, enum log_level level, const char *modu
 static void frame_text(struct line *line, enum log_level level, const char *module,
                        const char *message)
 {
+    if (log_has_stamps()) {
+        log_put_time(line);
+        log_put(line, " ");
+    }
     put_escaped(line, program_invocation_short_name, false);
     log_put(line, ": ");
     log_put(line, log_level_name(level));
     log_put(line, ": ");
     put_escaped(line, module, false);
     log_put(line, ": ");
+    log_put_worker(line, "worker %d: ");
     put_escaped(line, message, false);
 }
 
@@ -155,6 +196,51 @@ static void write_line(struct line *line)
     while (written < 0 && errno == EINTR);
 }
 
+static uint64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* The last lines of workers. An older one makes room, so a burst of events repeats at worst. */
+static struct {
+    pthread_mutex_t lock;
+    size_t next;
+    struct echo {
+        int worker;
+        uint64_t written_at, hash;
+    } list[ECHOES_MAX];
+} echoes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* FNV-1a: a chance match costs a line, so any hash with 64 bits will do. */
+static uint64_t log_hash(const char *module, const char *message)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *p = module; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    for (const char *p = message; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* Whether another worker has just written the line; else remembers it. */
+static bool log_is_echo(const char *module, const char *message)
+{
+    uint64_t now = monotonic_us(), hash = log_hash(module, message);
+    bool is_echo = false;
+    pthread_mutex_lock(&echoes.lock);
+    for (size_t i = 0; i < ECHOES_MAX && !is_echo; i++) {
+        const struct echo *echo = &echoes.list[i];
+        is_echo = echo->written_at && echo->hash == hash && echo->worker != log_worker &&
+                  now - echo->written_at < LOG_ECHO_US;
+    }
+    if (!is_echo)
+        echoes.list[echoes.next++ % ECHOES_MAX] = (struct echo){log_worker, now, hash};
+    pthread_mutex_unlock(&echoes.lock);
+    return is_echo;
+}
+
 void log_write(enum log_level level, const char *module, const char *format, ...)
 {
     int saved_errno = errno;
@@ -163,6 +249,10 @@ void log_write(enum log_level level, const char *module, const char *format, ...
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
+    if (log_worker >= 0 && log_get_level() < LOG_DEBUG && log_is_echo(module, message)) {
+        errno = saved_errno;
+        return;
+    }
 
     struct line line;
     line.len = 0;
@@ -178,13 +268,6 @@ void log_write(enum log_level level, const char *module, const char *format, ...
     else
         write_line(&line);
     errno = saved_errno;
-}
-
-static uint64_t monotonic_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static void refill_limit(struct log_limit *limit, uint64_t now)

@@ -37,6 +37,19 @@ void log_write(enum log_level level, const char *module, const char *format, ...
             log_write((level), (module), __VA_ARGS__);                                             \
     } while (0)
 
+/*
+ * Gives the thread a number, which its lines then name: "upstream: worker 1: ...". -1, the default:
+ * none. Workers meet the same event at the same time, so a line that another worker has written
+ * within LOG_ECHO_US is left out: the log has an event once. At level debug every line is written.
+ */
+void log_set_worker(int number);
+
+enum { LOG_ECHO_US = 2000000 };
+
+/* Whether text lines begin with the time. By default they do where stderr is a terminal; elsewhere
+ * the service manager stamps them. */
+void log_set_stamps(bool wanted);
+
 enum { LOG_TIME_MAX = 48 };
 
 /* Formats us since 1970 as in JSON lines, "2026-05-04T03:02:01.000Z". Returns out. */

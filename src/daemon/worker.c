@@ -218,6 +218,7 @@ static void *worker_run(void *argument)
     struct worker *worker = argument;
     struct workers *all = worker->all;
 
+    log_set_worker((int)worker->number);
     cache_thread_begin();
     worker_report_start(worker, worker_open_layers(worker));
     bool serve =

@@ -283,7 +283,9 @@ static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end w
     if (untold)
         snprintf(more, sizeof(more), "; so did %u more since", untold);
     bool tls = conn->error >= ERR_TLS_NOT_SPOKEN;
-    const char *error = tls ? err_str(conn->error) : "", *detail = tls ? conn->detail : "";
+    bool says_all = why == CONN_END_DIAL_REFUSED || why == CONN_END_DIAL_TIMEOUT;
+    const char *error = conn->error && !says_all ? err_str(conn->error) : "";
+    const char *detail = tls ? conn->detail : "";
 
     LOG(LOG_WARNING, "upstream", "%s: connection rests: %s%s%s%s%s%s%s%s",
         addr_format(pool->addr, text), conn_end_name(why), *error ? ": " : "", error,

@@ -308,7 +308,8 @@ def test_a_log_in_json_has_an_object_a_line(nailupd, responder, dig):
     dig(daemon, "www.example.org")
     assert daemon.stop() == 0
     lines = [json.loads(line) for line in daemon.log().splitlines()]
-    assert {tuple(line) for line in lines} == {("time", "level", "module", "message")}
+    assert {tuple(line) for line in lines} == {
+        ("time", "level", "module", "message"), ("time", "level", "module", "worker", "message")}
     assert {line["level"] for line in lines} <= {"error", "warning", "notice", "info", "debug"}
     assert any(line["message"].startswith("listening on") for line in lines)
     for line in lines:

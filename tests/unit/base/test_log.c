@@ -45,6 +45,45 @@ static void test_a_text_line_names_program_level_and_module(void **state)
     assert_int_equal(last_level, LOG_WARNING);
 }
 
+static void test_a_line_of_a_worker_names_it_and_an_event_is_logged_once(void **state)
+{
+    (void)state;
+    log_set_worker(0);
+    LOG(LOG_WARNING, "m", "the server is gone");
+    assert_non_null(strstr(last, ": warning: m: worker 0: the server is gone"));
+    log_set_worker(1);
+    LOG(LOG_WARNING, "m", "the server is gone");
+    assert_int_equal(lines, 1);
+    LOG(LOG_WARNING, "m", "another server is gone");
+    assert_non_null(strstr(last, "worker 1: another"));
+    log_set_worker(0);
+    LOG(LOG_WARNING, "m", "the server is gone"); /* again for the same worker: a new event */
+    assert_int_equal(lines, 3);
+    log_set_level(LOG_DEBUG);
+    log_set_worker(2);
+    LOG(LOG_WARNING, "m", "the server is gone");
+    log_set_format(LOG_JSON);
+    LOG(LOG_WARNING, "m", "json");
+    assert_int_equal(lines, 5);
+    assert_non_null(strstr(last, "\"module\":\"m\",\"worker\":2,\"message\":\"json\""));
+    log_set_worker(-1);
+    LOG(LOG_WARNING, "m", "json");
+    assert_null(strstr(last, "worker"));
+}
+
+static void test_lines_on_a_terminal_begin_with_the_time(void **state)
+{
+    (void)state;
+    log_set_stamps(true);
+    LOG(LOG_INFO, "m", "a");
+    assert_int_equal(last[4], '-');
+    assert_int_equal(last[10], 'T');
+    assert_non_null(strstr(last, "Z "));
+    log_set_stamps(false);
+    LOG(LOG_INFO, "m", "a");
+    assert_true(last[4] != '-');
+}
+
 static void test_levels_above_the_threshold_are_not_written(void **state)
 {
     (void)state;
@@ -182,6 +221,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_text_line_names_program_level_and_module, set_up),
+        cmocka_unit_test_setup(test_a_line_of_a_worker_names_it_and_an_event_is_logged_once,
+                               set_up),
+        cmocka_unit_test_setup(test_lines_on_a_terminal_begin_with_the_time, set_up),
         cmocka_unit_test_setup(test_levels_above_the_threshold_are_not_written, set_up),
         cmocka_unit_test_setup(test_peers_cannot_forge_lines_or_move_the_cursor, set_up),
         cmocka_unit_test_setup(test_a_json_line_is_one_object, set_up),
