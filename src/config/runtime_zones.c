@@ -3,7 +3,7 @@
 /*
  * Zones set at run time. Such a zone is a zone of the file with other upstreams, so config_upstream
  * applies the rules of choice. Invariant: a zone that the file asks over strict TLS is never asked
- * over anything else.
+ * over anything else, except the root while a captive portal is set.
  */
 #include "config/runtime_zones.h"
 
@@ -292,6 +292,56 @@ enum err runtime_zone_check(const struct config *config, const struct runtime_zo
     return check_upstreams(&check);
 }
 
+/* ---- the captive portal ---- */
+
+static void portal_upstream(const struct config *config, const struct runtime_zone *portal,
+                            struct route_upstream *out)
+{
+    const struct runtime_upstream *server = &portal->upstreams[0];
+    bool is_v6 = addr_family(&server->addr) == AF_INET6;
+    out->addr = server->addr;
+    if (!server->has_port)
+        addr_set_port(&out->addr, transport_port(TRANSPORT_UDP));
+    out->options = upstream_options_default;
+    out->options.source = is_v6 ? config->outgoing.v6 : config->outgoing.v4;
+}
+
+enum err runtime_portal_read(struct runtime_zone *out, const struct config *config,
+                             const char *server, char why[RUNTIME_ZONE_WHY_MAX])
+{
+    struct route_upstream upstream;
+    struct addr addr;
+    char text[ADDR_TEXT_MAX];
+    enum err err = runtime_zone_parse(out, ".", 1, &server, why);
+    if (err)
+        return err;
+    if (*out->upstreams[0].auth_name) {
+        snprintf(why, RUNTIME_ZONE_WHY_MAX,
+                 "a portal is asked in plain text: leave the name for TLS out");
+        return ERR_INVALID;
+    }
+    portal_upstream(config, out, &upstream);
+    const char *key = policy_find_loop(&config->policy, &upstream, &addr);
+    if (!key)
+        return ERR_OK;
+    snprintf(why, RUNTIME_ZONE_WHY_MAX, "%s is an address of server.%s: queries would loop",
+             addr_format(&addr, text), key);
+    return ERR_INVALID;
+}
+
+static enum err make_portal_route(const struct config *config, const struct runtime_zone *portal,
+                                  struct arena *arena, struct route_zone *out)
+{
+    *out = (struct route_zone){.kind = ROUTE_FORWARD, .upstream_count = 1};
+    memcpy(out->wire, portal->wire, sizeof(out->wire));
+    out->name_len = portal->name_len;
+    out->upstreams = arena_take(arena, sizeof(*out->upstreams));
+    if (!out->upstreams)
+        return ERR_NO_MEMORY;
+    portal_upstream(config, portal, &out->upstreams[0]);
+    return ERR_OK;
+}
+
 /* ---- the list ---- */
 
 /* The index of the zone with this name, or count. */
@@ -375,13 +425,35 @@ static enum err make_runtime_route(const struct config *config, size_t place,
     return ERR_OK;
 }
 
+/* The place of the root among the zones; count if it is not one of them. */
+static size_t find_root(const struct route_options *route)
+{
+    size_t i = 0;
+    while (i < route->zone_count && route->zones[i].name_len != 1)
+        i++;
+    return i;
+}
+
+/* The portal replaces the zone of the root, whether the file or a forward made it. A hotel's own
+ * servers have private addresses. */
+static enum err apply_portal(const struct runtime_zone *portal, const struct config *config,
+                             struct arena *arena, struct route_options *out)
+{
+    size_t place = find_root(out);
+    out->recursion.private = (struct private_addrs){0};
+    enum err err = make_portal_route(config, portal, arena, &out->zones[place]);
+    if (!err && place == out->zone_count)
+        out->zone_count++;
+    return err;
+}
+
 enum err runtime_zones_routes(const struct runtime_zones *zones, const struct config *config,
                               struct arena *arena, struct route_options *out)
 {
     *out = config->route;
-    if (zones->count == 0)
+    if (zones->count == 0 && !zones->portal)
         return ERR_OK;
-    size_t room = config->route.zone_count + zones->count;
+    size_t room = config->route.zone_count + zones->count + 1;
     out->zones = arena_take(arena, room * sizeof(*out->zones));
     if (!out->zones)
         return ERR_NO_MEMORY;
@@ -394,7 +466,7 @@ enum err runtime_zones_routes(const struct runtime_zones *zones, const struct co
         if (err)
             return err;
     }
-    return ERR_OK;
+    return zones->portal ? apply_portal(zones->portal, config, arena, out) : ERR_OK;
 }
 
 enum err runtime_zones_local_names(const struct runtime_zones *zones, const struct config *config,

@@ -66,8 +66,20 @@ static inline struct name runtime_zone_name(const struct runtime_zone *zone)
 void runtime_zone_upstream(const struct config *config, struct runtime_zone *forward, size_t n,
                            struct route_upstream *out);
 
+/*
+ * Reads the server of a captive portal: IP or IP@PORT. It takes the root, over plain UDP and TCP.
+ * ERR_INVALID: why says what to write instead. Refuses a name for TLS, and an address that our own
+ * listeners have.
+ */
+MUST_USE enum err runtime_portal_read(struct runtime_zone *out, const struct config *config,
+                                      const char *server, char why[RUNTIME_ZONE_WHY_MAX]);
+
 /* In the order in which they were set. Empty at first: {0}. */
 struct runtime_zones {
+    /* NULL: none. Borrowed. The only exception to strict TLS: names that no other zone takes go to
+     * this server in plain text. Nothing validates or caches its answers, and they may have
+     * private addresses. */
+    const struct runtime_zone *portal;
     size_t count;
     struct runtime_zone *list[RUNTIME_ZONES_MAX];
 };

@@ -50,6 +50,14 @@ void command_nta(struct call *call)
         hooks->nta(hooks->daemon, call);
 }
 
+void command_portal(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->portal(hooks->daemon, call);
+}
+
 void command_anchors(struct call *call)
 {
     const struct control_hooks *hooks = hooks_of(call);

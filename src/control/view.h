@@ -34,6 +34,7 @@ struct control_hooks {
     void (*drain)(void *daemon, struct call *call);
     void (*forward)(void *daemon, struct call *call);
     void (*nta)(void *daemon, struct call *call);
+    void (*portal)(void *daemon, struct call *call);
     void (*anchors)(void *daemon, struct call *call);
 };
 

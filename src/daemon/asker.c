@@ -108,9 +108,20 @@ static void asker_put_nta(struct reply *reply, const struct asker *asker)
     reply_row_end(reply);
 }
 
+static void asker_put_portal(struct reply *reply, const struct asker *asker)
+{
+    reply_record(reply, "portal", "on:flag\tchanged:flag");
+    reply_row(reply);
+    reply_flag(reply, asker->forward.upstream_count > 0);
+    reply_flag(reply, asker->changed);
+    reply_row_end(reply);
+}
+
 void asker_answer_setting(struct asker *asker)
 {
-    if (asker->kind == ASKER_NTA)
+    if (asker->kind == ASKER_PORTAL)
+        asker_put_portal(&asker->call->reply, asker);
+    else if (asker->kind == ASKER_NTA)
         asker_put_nta(&asker->call->reply, asker);
     else
         asker_put_forward(&asker->call->reply, asker);

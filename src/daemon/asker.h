@@ -23,15 +23,15 @@ struct askers {
 };
 
 /* The change that an asker waits for. */
-enum asker_kind { ASKER_FORWARD, ASKER_NTA, ASKER_FILE };
+enum asker_kind { ASKER_FORWARD, ASKER_NTA, ASKER_PORTAL, ASKER_FILE };
 
 struct asker {
     struct list node;
     size_t *count;
     struct call *call;
     enum asker_kind kind;
-    bool changed; /* the forward or the negative anchor differs from the one before */
-    struct runtime_zone forward;
+    bool changed;                /* the setting differs from the one before */
+    struct runtime_zone forward; /* or the portal; without upstreams: off */
     struct runtime_nta nta;
 };
 

@@ -50,6 +50,9 @@
 
 enum { RELOAD_WHY_MAX = 512 };
 
+/* A captive portal ends after this time by itself. */
+#define PORTAL_US (600 * US_PER_S)
+
 /* Between attempts to put settings of run time into effect, for lack of memory. */
 #define RETRY_US (10 * US_PER_S)
 
@@ -80,6 +83,9 @@ struct reload {
     struct listening *next_listening;
     struct runtime_zones forwards;
     struct runtime_ntas ntas;
+    struct runtime_zone portal; /* in force while forwards refers to it */
+    uint64_t portal_ends_at;
+    struct timer portal_end;
     struct timer nta_end;     /* the first end of ntas, or a retry */
     bool has_failed_settings; /* some workers lack them */
     struct forget forget;
@@ -335,6 +341,7 @@ static void reload_keep_forwards(const struct reload *reload, const struct confi
 {
     char why[RUNTIME_ZONE_WHY_MAX];
 
+    kept->portal = reload->forwards.portal;
     kept->count = 0;
     for (size_t i = 0; i < reload->forwards.count; i++)
         if (!runtime_zone_check(config, reload->forwards.list[i], why))
@@ -617,6 +624,117 @@ void reload_nta(struct reload *reload, struct call *call)
     }
 }
 
+/* ---- the captive portal ---- */
+
+static void reload_set_portal(struct reload *reload, const struct runtime_zone *portal,
+                              uint64_t ends_at)
+{
+    char text[ADDR_TEXT_MAX];
+
+    timer_stop(&reload->portal_end);
+    reload->forwards.portal = NULL;
+    if (portal->upstream_count == 0)
+        return;
+    reload->portal = *portal;
+    reload->forwards.portal = &reload->portal;
+    reload->portal_ends_at = ends_at;
+    timer_start(reload->host.loop, &reload->portal_end, reload->portal_ends_at);
+    LOG(LOG_WARNING, "daemon",
+        "portal: for %u s, names that no other zone takes go to %s in plain text",
+        (unsigned)((ends_at - loop_now(reload->host.loop)) / US_PER_S),
+        addr_format(&portal->upstreams[0].addr, text));
+}
+
+static void reload_on_portal_end(struct timer *timer)
+{
+    struct reload *reload = CONTAINER_OF(timer, struct reload, portal_end);
+
+    LOG(LOG_NOTICE, "daemon", "portal: its time is over; the file's servers are asked again");
+    reload->forwards.portal = NULL;
+    reload->wants_settings = true;
+    reload_next(reload);
+}
+
+static void reload_show_portal(struct reload *reload, struct call *call)
+{
+    char text[ADDR_TEXT_MAX];
+    uint64_t now = loop_now(reload->host.loop);
+    struct reply *reply = &call->reply;
+
+    reply_table(reply, "portals", "server:text\tends_in:duration");
+    if (reload->forwards.portal) {
+        reply_row(reply);
+        reply_text(reply, addr_format(&reload->portal.upstreams[0].addr, text));
+        reply_duration(reply, reload->portal_ends_at - MIN(now, reload->portal_ends_at));
+        reply_row_end(reply);
+    }
+    call_done(call);
+}
+
+/* Reads the end: TIME, which only shortens the ten minutes. */
+static enum err reload_read_portal_end(const struct reload *reload, const char *time,
+                                       uint64_t *ends_at, char why[RUNTIME_ZONE_WHY_MAX])
+{
+    uint64_t now = loop_now(reload->host.loop);
+    struct runtime_nta nta = {.ends_at = now + PORTAL_US};
+
+    if (time && runtime_nta_parse(&nta, ".", time, now, why))
+        return ERR_INVALID;
+    *ends_at = nta.ends_at;
+    if (nta.ends_at <= now + PORTAL_US)
+        return ERR_OK;
+    snprintf(why, RUNTIME_ZONE_WHY_MAX,
+             "a portal lasts for ten minutes at most; set it again later");
+    return ERR_INVALID;
+}
+
+/* Reads `on SERVER [TIME]` or `off`. */
+static enum err reload_read_portal(const struct reload *reload, const struct call *call,
+                                   struct runtime_zone *out, uint64_t *ends_at,
+                                   char why[RUNTIME_ZONE_WHY_MAX])
+{
+    *out = (struct runtime_zone){0};
+    if (call->argc == 1 && strcmp(call->argv[0], "off") == 0)
+        return ERR_OK;
+    if (call->argc >= 2 && strcmp(call->argv[0], "on") == 0) {
+        if (reload_read_portal_end(reload, call->argc > 2 ? call->argv[2] : NULL, ends_at, why))
+            return ERR_INVALID;
+        return runtime_portal_read(out, generation_config(reload->current), call->argv[1], why);
+    }
+    snprintf(why, RUNTIME_ZONE_WHY_MAX, "write on SERVER, as in portal on 192.168.1.1, or off");
+    return ERR_INVALID;
+}
+
+void reload_portal(struct reload *reload, struct call *call)
+{
+    struct runtime_zone portal;
+    uint64_t ends_at = 0;
+    char why[RUNTIME_ZONE_WHY_MAX];
+
+    if (!reload_is_open(reload, call))
+        return;
+    if (call->argc == 0) {
+        reload_show_portal(reload, call);
+        return;
+    }
+    if (reload_read_portal(reload, call, &portal, &ends_at, why)) {
+        reply_refuse(&call->reply, "%s", why);
+        call_done(call);
+        return;
+    }
+    struct asker *asker = askers_add(&reload->for_settings, call);
+    if (!asker)
+        return;
+    asker->kind = ASKER_PORTAL;
+    asker->forward = portal;
+    asker->changed = reload->forwards.portal || portal.upstream_count > 0;
+    if (reload->forwards.portal && portal.upstream_count == 0)
+        LOG(LOG_NOTICE, "daemon", "portal: off; the file's servers are asked again");
+    reload_set_portal(reload, &portal, ends_at);
+    reload->wants_settings = true;
+    reload_next(reload);
+}
+
 void reload_anchors(struct reload *reload, struct call *call)
 {
     nta_command_show_anchors(call, generation_route(reload->current)->validation.anchors);
@@ -644,6 +762,7 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     generations_init(&reload->generations, host->loop, reload_on_generation_freed, reload);
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     timer_init(&reload->nta_end, reload_on_nta_end);
+    timer_init(&reload->portal_end, reload_on_portal_end);
     reload->current = generation_new(&reload->generations, config, NULL, certificate,
                                      &reload->forwards, &reload->ntas);
     if (reload->current)
@@ -676,6 +795,7 @@ void reload_end(struct reload *reload)
 
     reload->is_ending = true;
     timer_stop(&reload->nta_end);
+    timer_stop(&reload->portal_end);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);

@@ -67,6 +67,9 @@ void reload_forward(struct reload *reload, struct call *call);
 /* Runs the command that shows, adds or removes negative trust anchors. They end by themselves. */
 void reload_nta(struct reload *reload, struct call *call);
 
+/* Runs the command that sets, ends or shows the captive portal, which ends by itself. */
+void reload_portal(struct reload *reload, struct call *call);
+
 /* Runs the command that shows the trust anchors of the current generation. */
 void reload_anchors(struct reload *reload, struct call *call);
 

@@ -198,6 +198,14 @@ static void supervisor_on_nta(void *daemon, struct call *call)
         reload_nta(supervisor->reload, call);
 }
 
+static void supervisor_on_portal(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    if (call->argc == 0 || supervisor_has_read_snapshot(supervisor, call))
+        reload_portal(supervisor->reload, call);
+}
+
 static void supervisor_on_anchors(void *daemon, struct call *call)
 {
     struct supervisor *supervisor = daemon;
@@ -508,6 +516,7 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
                                                .drain = supervisor_on_drain,
                                                .forward = supervisor_on_forward,
                                                .nta = supervisor_on_nta,
+                                               .portal = supervisor_on_portal,
                                                .anchors = supervisor_on_anchors};
     return list;
 }

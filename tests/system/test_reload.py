@@ -481,3 +481,46 @@ def daemon_threads(daemon):
     done = subprocess.run(["ps", "-L", "-o", "comm=", "-p", str(daemon.process.pid)], text=True,
                           capture_output=True)
     return done.stdout
+
+
+# ---- the captive portal ----
+
+
+def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains(nailupd, responder, dig):
+    router = responder()
+    ip, port = free_address()  # the strict server, which a captive network hides
+    strict = {"forward-zones": [{"name": ".", "upstreams": [f"{ip}@{port}#dns.example"], "transport": "tls"}],
+              "cache": {"failure-ttl": "1s"}}
+    daemon = nailupd(strict)
+    assert daemon.ctl("forward", ".", f"{router.ip}@{router.port}").returncode == 0
+    assert dig(daemon, "forwarded.example").status == "SERVFAIL"  # strict: the router has no TLS
+    assert daemon.ctl("forward", ".", "off").returncode == 0
+    assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
+    assert dig(daemon, "www.portal.example").status == "NOERROR"
+    shown = daemon.ask("portal")["portals"]
+    assert shown[0]["server"] == f"{router.ip}@{router.port}" and \
+        590 < shown[0]["ends_in_seconds"] <= 600
+    assert "in plain text" in daemon.log()
+    cached = daemon.ctl("dump-cache").stdout
+    assert "portal.example" not in cached, cached
+    assert daemon.ctl("reload").returncode == 0
+    assert dig(daemon, "www.portal.example").status == "NOERROR"  # a reload keeps it
+    assert daemon.ctl("portal", "off").returncode == 0
+    assert dig(daemon, "www.portal.example").status == "SERVFAIL"
+    assert daemon.ask("portal")["portals"] == []
+
+
+def test_a_portal_ends_by_itself_and_bad_words_set_none(nailupd, responder, dig):
+    router = responder()
+    ip, port = free_address()
+    daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{ip}@{port}#dns.example"],
+                                         "transport": "tls"}]})
+    for words in (["on"], ["on", "router"], ["off", "192.0.2.1"], ["on", "192.0.2.1", "11m"],
+                  ["on", "192.0.2.1#dns.example"], ["on", daemon.server]):
+        done = daemon.ctl("portal", *words)
+        assert done.returncode == 1 and done.stderr, words
+    assert daemon.ask("portal")["portals"] == []
+    assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}", "1s").returncode == 0
+    eventually(lambda: "portal: its time is over" in daemon.log(), 10)
+    eventually(lambda: daemon.ask("portal")["portals"] == [], 10)
+    assert dig(daemon, "www.late.example").status == "SERVFAIL"

@@ -316,6 +316,73 @@ static void test_runtime_zones_override_the_file(void **state)
     config_free(config);
 }
 
+static void expect_no_portal(const char *file, const char *server, const char *sentence)
+{
+    struct runtime_zone portal;
+    struct config *config = load_fine(file);
+    assert_int_equal(runtime_portal_read(&portal, config, server, why), ERR_INVALID);
+    assert_non_null(strstr(why, sentence));
+    config_free(config);
+}
+
+#define WITH_STRICT                                                                                \
+    "server: {listen: [127.0.0.1]}\nforward-zones: [{name: ., upstreams: "                         \
+    "[9.9.9.9#dns.quad9.net], "                                                                    \
+    "transport: tls}, {name: corp.example, upstreams: [192.0.2.9#a.example], transport: tls}]\n"
+
+static void test_a_portal_takes_the_root_in_plain_text_and_leaves_other_zones(void **state)
+{
+    (void)state;
+    struct runtime_zone portal, forward = forward_of("lab.example", WORDS("192.0.2.1"));
+    struct runtime_zones zones = {0};
+    struct route_options route;
+    struct arena arena;
+    struct config *config = load_fine(WITH_STRICT);
+    assert_int_equal(runtime_portal_read(&portal, config, "192.168.1.1", why), ERR_OK);
+    assert_int_equal(runtime_zones_put(&zones, &forward), ERR_OK);
+    zones.portal = &portal;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(runtime_zones_routes(&zones, config, &arena, &route), ERR_OK);
+    assert_int_equal(route.zone_count, config->route.zone_count + 1);
+    for (size_t i = 0; i < route.zone_count; i++) {
+        const struct route_zone *zone = &route.zones[i];
+        bool is_root = zone->name_len == 1;
+        assert_int_equal(zone->upstreams[0].options.transport == TRANSPORT_UDP,
+                         is_root || zone->name_len == forward.name_len);
+        assert_int_equal(!zone->cache && !zone->validate && !zone->first && !zone->trust_ad,
+                         is_root);
+    }
+    assert_int_equal(config->route.zones[0].upstreams[0].options.transport, TRANSPORT_TLS);
+    arena_deinit(&arena);
+    runtime_zones_deinit(&zones);
+    config_free(config);
+}
+
+static void test_a_portal_joins_recursion_as_the_root(void **state)
+{
+    (void)state;
+    struct runtime_zone portal;
+    struct runtime_zones zones = {.portal = &portal};
+    struct route_options route;
+    struct arena arena;
+    struct config *config = load_fine("server: {listen: [127.0.0.1]}\n");
+    assert_int_equal(runtime_portal_read(&portal, config, "192.168.1.1@5353", why), ERR_OK);
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(runtime_zones_routes(&zones, config, &arena, &route), ERR_OK);
+    assert_int_equal(route.zone_count, 1);
+    assert_int_equal(addr_port(&route.zones[0].upstreams[0].addr), 5353);
+    arena_deinit(&arena);
+    config_free(config);
+}
+
+static void test_a_portal_must_be_a_plain_server_elsewhere(void **state)
+{
+    (void)state;
+    expect_no_portal(WITH_STRICT, "router", "is not a server address");
+    expect_no_portal(WITH_STRICT, "192.168.1.1#dns.example", "plain text");
+    expect_no_portal(WITH_STRICT, "127.0.0.1", "queries would loop");
+}
+
 static void test_no_memory_for_routes_is_an_error(void **state)
 {
     (void)state;
@@ -347,6 +414,9 @@ int main(void)
         cmocka_unit_test(test_a_runtime_zone_is_set_replaced_and_removed),
         cmocka_unit_test(test_there_is_a_bound),
         cmocka_unit_test(test_runtime_zones_override_the_file),
+        cmocka_unit_test(test_a_portal_takes_the_root_in_plain_text_and_leaves_other_zones),
+        cmocka_unit_test(test_a_portal_joins_recursion_as_the_root),
+        cmocka_unit_test(test_a_portal_must_be_a_plain_server_elsewhere),
         cmocka_unit_test(test_no_memory_for_routes_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,8 +50,12 @@ static inline void desk_do(void *daemon, struct call *call)
     call_done(call);
 }
 
-static const struct control_hooks desk_hooks = {
-    .reload = desk_do, .drain = desk_do, .forward = desk_do, .nta = desk_do, .anchors = desk_do};
+static const struct control_hooks desk_hooks = {.reload = desk_do,
+                                                .drain = desk_do,
+                                                .forward = desk_do,
+                                                .nta = desk_do,
+                                                .portal = desk_do,
+                                                .anchors = desk_do};
 
 /* Borrows routes until desk_close(). */
 static inline void desk_open_with(struct desk *desk, const struct route_options *routes)

@@ -123,14 +123,16 @@ static void test_commands_of_the_daemon_go_through_its_hooks(void **state)
     assert_false(is_refused(ask(asked, "forward\ta.example\t192.0.2.1\t192.0.2.2")));
     assert_false(is_refused(ask(asked, "nta\tadd\ta.example\t1h")));
     assert_false(is_refused(ask(asked, "anchors")));
-    assert_int_equal(asked->desk.hooked, 5);
+    assert_false(is_refused(ask(asked, "portal\ton\t192.0.2.1")));
+    assert_int_equal(asked->desk.hooked, 6);
     asked->desk.view.hooks = NULL;
     assert_true(is_refused(ask(asked, "reload")));
     assert_true(is_refused(ask(asked, "drain")));
     assert_true(is_refused(ask(asked, "forward")));
     assert_true(is_refused(ask(asked, "nta")));
     assert_true(is_refused(ask(asked, "anchors")));
-    assert_int_equal(asked->desk.hooked, 5);
+    assert_true(is_refused(ask(asked, "portal")));
+    assert_int_equal(asked->desk.hooked, 6);
 }
 
 static void test_an_unknown_verb_is_refused_with_its_name(void **state)
