@@ -9,6 +9,8 @@
  */
 #include "resolve/scrub.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "dns/edns.h"
 #include "dns/rrtype.h"
@@ -21,6 +23,8 @@ enum { SCRUB_TARGETS_MAX = 16 /* kept records whose hosts' addresses are kept to
 /* Records that are compared for duplicates: the work grows with their square. */
 enum { SCRUB_UNIQUE_MAX = 32 };
 
+enum { RRSIG_LABELS_AT = 3 /* in its RDATA (RFC 4034 section 3.1) */ };
+
 struct scrubbing {
     struct compose compose;
     struct copy copy;
@@ -29,8 +33,8 @@ struct scrubbing {
     const struct response *response;
     const struct scrub_rules *rules;
     enum answer_kind kind;
-    bool full;  /* keeps authority */
-    bool hosts; /* and additional */
+    bool full;         /* keeps authority and additional */
+    bool keeps_proofs; /* of an absence, or of a wildcard */
     uint8_t target_count;
     bool is_secure;                       /* by the verdict */
     bool lost_data;                       /* some data had private addresses */
@@ -161,7 +165,7 @@ static bool is_repeated(const struct scrubbing *work, const struct rr *rr, const
 /* Notes a record that may name hosts. */
 static void note_target(struct scrubbing *work, const struct rr *rr)
 {
-    if (work->hosts && work->target_count < SCRUB_TARGETS_MAX)
+    if (work->full && work->target_count < SCRUB_TARGETS_MAX)
         work->targets[work->target_count++] = *rr;
 }
 
@@ -252,11 +256,38 @@ static void keep_negative(struct scrubbing *work, const struct rr *rr)
         scrub_keep(work, rr, work->kind, response->soa_ttl);
 }
 
-/* Keeps proofs, with DO. They prove an absence, or that a wildcard covers the name (RFC 4035
- * section 3.1.3), so they stay in minimal answers too. */
+/* Whether a wildcard made some records of the answer: their signatures count fewer labels than the
+ * owner has (RFC 4034 section 3.1.3). */
+static bool is_expanded(const struct message *message)
+{
+    static const uint8_t wildcard[] = {1, '*'};
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct span rdata = message_rdata(message, &rr);
+        if (rr.type != RRTYPE_RRSIG || rdata.len < RRSIG_LABELS_AT + 1)
+            continue;
+        struct name owner = message_owner(message, &rr, wire);
+        unsigned labels = name_label_count(owner);
+        if (owner.len > sizeof(wildcard) && !memcmp(owner.wire, wildcard, sizeof(wildcard)))
+            labels--; /* of the wildcard itself */
+        if (rdata.data[RRSIG_LABELS_AT] < labels)
+            return true;
+    }
+    return false;
+}
+
+/* Proofs stay in minimal answers where they prove something: an absence, or that no closer name
+ * than the wildcard exists (RFC 4035 section 3.1.3.3). */
+static bool needs_proofs(const struct scrubbing *work)
+{
+    return work->full || work->kind != ANSWER_POSITIVE || is_expanded(work->message);
+}
+
+/* Keeps proofs, with DO. */
 static bool keep_proof(struct scrubbing *work, const struct rr *rr)
 {
-    if (!work->rules->dnssec_ok)
+    if (!work->keeps_proofs)
         return false;
     uint16_t type = rr->type == RRTYPE_RRSIG ? covered_type(work->message, rr) : rr->type;
     if (!is_proof(type) || !is_owned_by_zone(work, rr))
@@ -287,6 +318,7 @@ static void keep_authority(struct scrubbing *work)
 {
     if (!work->message->counts[SECTION_AUTHORITY])
         return;
+    work->keeps_proofs = work->rules->dnssec_ok && needs_proofs(work);
     build_section(&work->compose.build, SECTION_AUTHORITY);
     uint16_t first = work->compose.ttl_count;
     struct rr_iter iter = message_rrs(work->message, SECTION_AUTHORITY);
@@ -404,13 +436,6 @@ static bool has_company(const struct response *response)
            (response->kind == RESPONSE_NODATA && !response->has_soa);
 }
 
-/* A client that asks for a zone's servers will ask those servers next, so it needs their addresses.
- */
-static bool is_about_servers(const struct question *question, const struct response *response)
-{
-    return question->type == RRTYPE_NS && response->kind == RESPONSE_ANSWER;
-}
-
 /* Private addresses are removed after the verdict, and what has lost a record cannot verify. */
 static void set_verdict(struct scrubbing *work, struct answer *out, const struct verdict *verdict)
 {
@@ -435,7 +460,6 @@ bool scrub(struct answer *out, struct compose_space *space, const struct message
     work.rules = rules;
     work.kind = scrub_kind_of(response->kind);
     work.full = !rules->minimal_responses && has_company(response);
-    work.hosts = work.full || is_about_servers(question, response);
     work.target_count = 0;
     work.lost_data = work.emptied = false;
     work.is_secure = rules->verdict && rules->verdict->security == SECURITY_SECURE;

@@ -8,9 +8,9 @@
  *
  * It keeps the aliases of one chain and the records asked for at its end; for a negative answer the
  * zone's SOA (the SOA of a zone above is dropped but limits the life); with DO the signatures and
- * the proofs of absence (NSEC, NSEC3). Where answers are not minimal it also keeps the zone's NS
- * records and the addresses that kept records point to; answers to NS questions always get these
- * addresses. All owners belong to the asked zone; everything else is dropped.
+ * the proofs of absence and of wildcards (NSEC, NSEC3). Where answers are not minimal it also keeps
+ * the zone's NS records, the addresses that kept records point to, and proofs that prove nothing
+ * about this answer. All owners belong to the asked zone; everything else is dropped.
  */
 
 #include <stdbool.h>

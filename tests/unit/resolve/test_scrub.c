@@ -133,7 +133,7 @@ static void test_private_addresses_of_name_servers_are_removed(void **state)
     (void)state;
     assert_string_equal(
         scrubbed(
-            QUESTION("example", NS), 0, 0,
+            QUESTION("example", NS), 0, FULL,
             (struct sections){
                 .answer = {"example. 500 NS ns.example.", "example. 500 NS ns2.example."},
                 .additional = {"ns.example. 500 A 10.0.0.53", "ns2.example. 500 A 192.0.2.53"}}),
@@ -207,14 +207,18 @@ static void test_poison_in_authority_and_additional_is_dropped(void **state)
                                                         "ar ns.example. 300 A 192.0.2.53\n");
 }
 
-static void test_an_answer_about_servers_keeps_their_addresses(void **state)
+static void test_an_answer_about_servers_has_their_addresses_where_answers_are_full(void **state)
 {
     (void)state;
     struct sections sections = {
         .answer = {"example. 60 IN NS ns.example.", "example. 60 IN NS ns.elsewhere.com."},
         .additional = {"ns.example. 60 IN A 192.0.2.53", "ns.elsewhere.com. 60 IN A 6.6.6.6",
                        "www.example. 60 IN A 192.0.2.1"}};
-    assert_string_equal(scrubbed(QUESTION("example", NS), 0, 0, sections),
+    const char *minimal = "an example. 60 NS ns.example.\n"
+                          "an example. 60 NS ns.elsewhere.com.\n";
+    assert_string_equal(scrubbed(QUESTION("example", NS), 0, MINIMAL, sections), minimal);
+    assert_string_equal(scrubbed(QUESTION("example", NS), 0, DO, sections), minimal);
+    assert_string_equal(scrubbed(QUESTION("example", NS), 0, FULL, sections),
                         "an example. 60 NS ns.example.\n"
                         "an example. 60 NS ns.elsewhere.com.\n"
                         "ar ns.example. 60 A 192.0.2.53\n");
@@ -530,17 +534,62 @@ static void test_nxdomain_with_the_records_asked_for_is_unsound(void **state)
 
 #define SIG(type) " IN RRSIG " type " 8 2 300 20300101000000 20200101000000 1 example. AAAA"
 
+#define SIG_OF_WILDCARD " IN RRSIG A 8 1 300 20300101000000 20200101000000 1 example. AAAA"
+
 static void test_signatures_and_proofs_come_only_with_do(void **state)
 {
     (void)state;
     struct sections sections = {
-        .answer = {"www.example. 300 IN A 192.0.2.1", "www.example. 300" SIG("A"),
+        .answer = {"www.example. 300 IN A 192.0.2.1", "www.example. 300" SIG_OF_WILDCARD,
                    "www.example. 300" SIG("TXT")},
         .authority = {"a.example. 300 IN NSEC z.example. A RRSIG", "a.example. 300" SIG("NSEC"),
                       "a.com. 300 IN NSEC z.com. A", "example. 300 IN NS ns.example."}};
     assert_string_equal(scrubbed(WWW, 0, MINIMAL, sections), "an www.example. 300 A 192.0.2.1\n");
     assert_string_equal(scrubbed(WWW, 0, DO, sections), "an www.example. 300 A 192.0.2.1\n"
                                                         "an www.example. 300 RRSIG A\n"
+                                                        "ns a.example. 300 NSEC z.example.\n"
+                                                        "ns a.example. 300 RRSIG NSEC\n");
+}
+
+static void test_a_positive_answer_has_proofs_only_where_a_wildcard_made_it(void **state)
+{
+    (void)state;
+    struct sections plain = {
+        .answer = {"www.example. 300 IN A 192.0.2.1", "www.example. 300" SIG("A")},
+        .authority = {"www.example. 300 IN NSEC z.example. A", "www.example. 300" SIG("NSEC")}};
+    const char *minimal = "an www.example. 300 A 192.0.2.1\n"
+                          "an www.example. 300 RRSIG A\n";
+    assert_string_equal(scrubbed(WWW, 0, DO, plain), minimal);
+    assert_string_equal(scrubbed(WWW, 0, DO | FULL, plain), "an www.example. 300 A 192.0.2.1\n"
+                                                            "an www.example. 300 RRSIG A\n"
+                                                            "ns www.example. 300 NSEC z.example.\n"
+                                                            "ns www.example. 300 RRSIG NSEC\n");
+}
+
+static void test_a_wildcard_asked_for_by_its_own_name_needs_no_proof(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"*.example. 300 IN A 192.0.2.1", "*.example. 300" SIG_OF_WILDCARD},
+        .authority = {"*.example. 300 IN NSEC z.example. A", "*.example. 300" SIG("NSEC")}};
+    assert_string_equal(scrubbed(QUESTION("*.example", A), 0, DO, sections),
+                        "an *.example. 300 A 192.0.2.1\n"
+                        "an *.example. 300 RRSIG A\n");
+}
+
+static void test_an_alias_made_by_a_wildcard_keeps_its_proof(void **state)
+{
+    (void)state;
+    struct sections sections = {
+        .answer = {"www.example. 300 IN CNAME b.example.",
+                   "www.example. 300 IN RRSIG CNAME 8 1 300 20300101000000 20200101000000 1 "
+                   "example. AAAA",
+                   "b.example. 300 IN A 192.0.2.1", "b.example. 300" SIG("A")},
+        .authority = {"a.example. 300 IN NSEC z.example. A", "a.example. 300" SIG("NSEC")}};
+    assert_string_equal(scrubbed(WWW, 0, DO, sections), "an www.example. 300 CNAME b.example.\n"
+                                                        "an www.example. 300 RRSIG CNAME\n"
+                                                        "an b.example. 300 A 192.0.2.1\n"
+                                                        "an b.example. 300 RRSIG A\n"
                                                         "ns a.example. 300 NSEC z.example.\n"
                                                         "ns a.example. 300 RRSIG NSEC\n");
 }
@@ -739,7 +788,7 @@ int main(void)
         cmocka_unit_test(test_duplicates_are_dropped),
         cmocka_unit_test(test_unrelated_records_of_the_answer_section_are_dropped),
         cmocka_unit_test(test_poison_in_authority_and_additional_is_dropped),
-        cmocka_unit_test(test_an_answer_about_servers_keeps_their_addresses),
+        cmocka_unit_test(test_an_answer_about_servers_has_their_addresses_where_answers_are_full),
         cmocka_unit_test(test_no_record_is_repeated),
         cmocka_unit_test(test_addresses_of_hosts_in_the_answer_are_kept_where_answers_are_full),
         cmocka_unit_test(test_an_alias_chain_is_kept_in_order),
@@ -762,6 +811,9 @@ int main(void)
         cmocka_unit_test(test_an_alias_without_its_target_is_negative_with_a_soa_and_open_without),
         cmocka_unit_test(test_nxdomain_with_the_records_asked_for_is_unsound),
         cmocka_unit_test(test_signatures_and_proofs_come_only_with_do),
+        cmocka_unit_test(test_a_positive_answer_has_proofs_only_where_a_wildcard_made_it),
+        cmocka_unit_test(test_a_wildcard_asked_for_by_its_own_name_needs_no_proof),
+        cmocka_unit_test(test_an_alias_made_by_a_wildcard_keeps_its_proof),
         cmocka_unit_test(test_the_proof_of_a_negative_answer_comes_with_do),
         cmocka_unit_test(test_the_proof_that_an_inner_zone_is_insecure_comes_from_the_zone_above),
         cmocka_unit_test(test_signatures_of_aliases_come_with_them),
