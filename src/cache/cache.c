@@ -746,6 +746,19 @@ bool cache_store(struct cache *cache, const struct cache_key *key, const struct 
     return shard_store(shard_for(cache, key), key, answer);
 }
 
+void cache_remove(struct cache *cache, const struct cache_key *key)
+{
+    struct shard *shard = shard_for(cache, key);
+    struct bucket *bucket = bucket_for(shard, key->hash);
+    const struct entry *entry;
+    pthread_mutex_lock(&shard->lock);
+    int way = find_way(shard, bucket, key, &entry);
+    if (way >= 0)
+        remove_way(shard, bucket, (unsigned)way);
+    reclaim(shard, GIVE_BACK_MAX, shard->spare_granules / BATCH_SHARE);
+    pthread_mutex_unlock(&shard->lock);
+}
+
 /* ---- walking and counting ---- */
 
 /* Removes the entry that a reader sees in the way, if it is still there. The reader's section keeps

@@ -121,6 +121,10 @@ void cache_prefetch_entry(struct cache *cache, const struct cache_key *key);
 enum { CACHE_ANSWER_MAX = 65535 };
 bool cache_store(struct cache *cache, const struct cache_key *key, const struct answer *answer);
 
+/* Removes the entry of the key, fresh or expired, if there is one. Readers that see it keep it to
+ * the end of their read section. Any thread. */
+void cache_remove(struct cache *cache, const struct cache_key *key);
+
 /* Applies the options' bounds to the TTL of an answer of this kind. */
 uint32_t cache_ttl(const struct cache *cache, enum answer_kind kind, uint32_t ttl_s);
 

@@ -97,10 +97,22 @@ static void hand_out_in_section(struct task *task, const struct answer *answer)
     cache_read_end();
 }
 
+/* An answer that may not be kept still displaces an old one, or clients would get the stale answer
+ * for as long as it may be served, although the servers answer. A failure displaces nothing. */
+static void finish_store(struct task *task, const struct answer *answer)
+{
+    struct cache *cache = task->tasks->cache;
+    if (!finish_may_store(task))
+        return;
+    if (answer->ttl_s)
+        cache_store(cache, &task->key, answer);
+    else if (answer->kind != ANSWER_FAILURE)
+        cache_remove(cache, &task->key);
+}
+
 static void store_and_hand_out(struct task *task, const struct answer *answer)
 {
-    if (answer->ttl_s && finish_may_store(task))
-        cache_store(task->tasks->cache, &task->key, answer);
+    finish_store(task, answer);
     hand_out_in_section(task, answer);
 }
 
