@@ -5,7 +5,7 @@
 loopback, each with and without validation.
 
 Usage: bench/validate.py --build BUILD [--peers unbound,knot-resolver] [--zones 240] [--rounds 3] [--saturated]
-[--realtime] [--quick]
+[--realtime] [--instructions N] [--quick]
 
 NSD serves a root, four TLDs and the zones below, on port 53 of addresses in a network namespace made for it. Half of
 the zones are signed, and the rest is provably unsigned. Each server has one thread, starts again in each round and
@@ -22,6 +22,9 @@ time inside the cryptography of OpenSSL or GnuTLS. NSD counts the upstream queri
 At a fixed rate each answer wakes the server up, which costs more than its work. With --saturated dnsperf asks each
 name once, as fast as the server answers.
 
+With --instructions N only nailupd runs, under callgrind: the first N queries of each phase come in bursts, with and
+without validation, and their instructions in user space are counted. A busy machine does not disturb that.
+
 Exits 1 if nailupd verifies more signatures than a peer, spends more than half of a peer's CPU time outside of
 cryptography, sends more upstream queries than Unbound, or spends 3 % more in unsigned zones than without
 validation. CPU time counts with --saturated only. Exits 2 if it cannot measure.
@@ -29,18 +32,21 @@ validation. CPU time counts with --saturated only. Exits 2 if it cannot measure.
 
 import argparse
 import contextlib
+import itertools
 import json
 import math
 import os
 import pathlib
 import random
 import re
+import socket
 import statistics
 import struct
 import subprocess
 import sys
 import time
 
+import instructions
 import recursion
 import stage_common as stage
 
@@ -90,12 +96,15 @@ def parse_arguments():
     parser.add_argument("--saturated", action="store_true", help="as fast as the server answers (dnsperf)")
     parser.add_argument("--realtime", action="store_true",
                         help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
+    parser.add_argument("--instructions", type=int, metavar="N", help="count those of N queries of each phase instead")
     parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     unknown = set(args.peers) - set(PEERS)
     if unknown:
         parser.error(f"--peers knows {', '.join(PEERS)} and none, not {', '.join(sorted(unknown))}")
+    if args.instructions:
+        args.zones, args.rate, args.seconds = 40, args.instructions, 1
     if args.quick:
         args.zones, args.rate, args.seconds, args.rounds = 20, 100, 0.5, 1
     return args
@@ -397,6 +406,71 @@ class Measurement:
         return statistics.median(getattr(one[phase], field) for one in self.rounds[name])
 
 
+# ---- counting instructions ----
+
+BURST = 32
+
+
+class CountedServer(instructions.CountedNailupd):
+    """A nailupd under callgrind."""
+
+    def __init__(self, folder, command):
+        self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/callgrind.out", 0
+        self.port = stage.free_port()
+        folder.mkdir()
+        (folder / "hints").write_text(HINTS)
+        valgrind = [stage.find_program("valgrind"), "--tool=callgrind", "--quiet", self.vgdb, "--compress-strings=no",
+                    "--compress-pos=no", f"--callgrind-out-file={self.out}"]
+        with open(folder / "log", "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([*valgrind, *command(self.port, folder)], stdout=log,
+                                            stderr=subprocess.STDOUT, cwd=folder)
+
+    def __enter__(self):
+        if not stage.await_answer(self.port, instructions.START_SECONDS, "a.roots", self.is_alive):
+            self.stop()
+            stage.give_up("nailupd does not answer under valgrind")
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def count(self, queries):
+        """Asks in bursts. Returns the profile."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(instructions.PATIENCE_SECONDS)
+            client.connect(("127.0.0.1", self.port))
+            self.zero()
+            for at in range(0, len(queries), BURST):
+                self.settle()
+                self.pause()
+                for query in queries[at:at + BURST]:
+                    client.send(query)
+                self.resume()
+                for _ in queries[at:at + BURST]:
+                    client.recv(65535)
+        return self.dump()
+
+
+def queries_of(zones, phase, most):
+    """All names of the cold phase, so that the others find their zones known."""
+    lines = pathlib.Path(zones.questions[phase]).read_text().splitlines()
+    pairs = [line.split() for line in itertools.islice(lines, None if phase == "cold" else most)]
+    return [stage.make_query(name, 28 if kind == "AAAA" else 1) for name, kind in pairs]
+
+
+def count_instructions(measured):
+    print("| nailupd | phase | queries | instructions per query | in libcrypto | outside |\n|---|---|---|---|---|---|")
+    for name, validates in (("validation", True), ("no validation", False)):
+        command = nailupd(measured.programs.nailupd, measured.zones.anchors, validates)
+        with CountedServer(measured.folder / name.replace(" ", "-"), command) as server:
+            for phase in PHASES:
+                queries = queries_of(measured.zones, phase, measured.args.instructions)
+                profile, count = server.count(queries), len(queries)
+                crypto = profile.modules["libcrypto"]
+                print(f"| {name} | {phase} | {count} | {profile.total / count:.0f} | {crypto / count:.0f} | "
+                      f"{(profile.total - crypto) / count:.0f} |", flush=True)
+
+
 # ---- telling ----
 
 
@@ -458,6 +532,9 @@ def main():
     with sandbox.working_directory() as folder, contextlib.ExitStack() as stack:
         measured = Measurement(args, programs, pathlib.Path(folder), library)
         measured.start_authorities(stack)
+        if args.instructions:
+            count_instructions(measured)
+            return 0
         commands, missing = commands_of(args, programs, measured.zones.anchors, folder)
         measured.run(commands)
     tell(measured, missing)
