@@ -220,6 +220,22 @@ static bool must_put_off(const struct tasks *tasks, const struct validation_even
            (event->kind != VALIDATION_RESUMED && !list_is_empty(&tasks->put_off));
 }
 
+/* Whether a message is not even looked at in this turn. One with signatures would be read, put off,
+ * and read again. */
+static bool must_put_off_whole(const struct tasks *tasks, const struct message *message,
+                               const struct validation_event *event)
+{
+    if (event->kind != VALIDATION_STARTED || !must_put_off(tasks, event))
+        return false;
+    for (enum section section = SECTION_ANSWER; section <= SECTION_AUTHORITY; section++) {
+        struct rr_iter iter = message_rrs(message, section);
+        for (struct rr rr; message_rr_next(&iter, &rr);)
+            if (rr.type == RRTYPE_RRSIG)
+                return true;
+    }
+    return false;
+}
+
 /* Whether the signatures of this zone take too much of a busy worker. Zones that the operator
  * configured, the root and top-level domains may: many names depend on them. */
 static bool is_above_share(const struct task *task, struct name signer)
@@ -306,6 +322,8 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
         *verdict = unanchored();
         return VALIDATE_VERDICT;
     }
+    if (must_put_off_whole(task->tasks, message, event))
+        return VALIDATE_PUT_OFF;
     struct validation_view view = validate_view(task, message, response);
     struct validation_step step;
     step.only_known = false;

@@ -883,6 +883,8 @@ static enum progress on_known_ds(struct call *call, const struct validation_even
 /* The units and steps of a verification that was put off are given back: they come again. */
 static enum progress validation_resume(struct call *call)
 {
+    if (call->v->state == STATE_STARTING)
+        return validation_open(call);
     MUST(call->v->state == STATE_VERIFYING);
     *call->view->units_left += call->v->charged;
     call->v->steps = call->v->target_steps;

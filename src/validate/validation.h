@@ -70,7 +70,8 @@ struct validation_step {
 
 enum validation_event_kind {
     VALIDATION_STARTED,
-    VALIDATION_RESUMED,  /* the VERIFY step was put off: a step that leads to it comes again */
+    VALIDATION_RESUMED,  /* the VERIFY step was put off: a step that leads to it comes again; or
+                            the beginning was, and this is the first event */
     VALIDATION_ANSWERED, /* answer: its question is the step's; borrowed for the call */
     VALIDATION_UNKNOWN,  /* with only_known: not in the cache */
     VALIDATION_FAILED,   /* KEYS, DS: the question has no answer */

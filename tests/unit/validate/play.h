@@ -445,6 +445,8 @@ static inline enum security play_run(const uint8_t *data, size_t len)
     play.vouched[0] = true;
     if (!play_message(&play))
         return SECURITY_UNCHECKED;
+    if (play_odd(&play, 8))
+        event.kind = VALIDATION_RESUMED; /* the beginning was put off */
     validation_begin(&play.validation, ++serial);
     for (unsigned i = 0; i < PLAY_EVENTS_MAX; i++) {
         validation_next(&play.validation, &play.view, &event, &step);

@@ -278,6 +278,22 @@ static void test_a_postponed_verification_is_offered_again(void **state)
 }
 
 /* Many other validations may have the turns of a busy worker. */
+static void test_a_beginning_may_be_postponed(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[zones.count - 2].is_cached = true; /* its keys */
+    struct sections sections = {.answer = {ADDRESS, SIG("www.example.", "A", "example.")}};
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", sections);
+    struct validation_event event = {.kind = VALIDATION_RESUMED, .ede = EDE_NONE};
+    struct validation_step step;
+    validation_begin(&zones.validation, ++zones.serial);
+    validation_next(&zones.validation, &zones.view, &event, &step);
+    assert_int_equal(step.kind, VALIDATION_KEYS);
+    assert_true(step.only_known);
+    assert_int_equal(zones.units, VALIDATION_UNITS_MAX);
+}
+
 static void test_a_verification_postponed_often_costs_no_more(void **state)
 {
     (void)state;
@@ -954,6 +970,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_signer_that_is_no_zone_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
         cmocka_unit_test_setup(test_a_postponed_verification_is_offered_again, zones_setup),
+        cmocka_unit_test_setup(test_a_beginning_may_be_postponed, zones_setup),
         cmocka_unit_test_setup(test_a_verification_postponed_often_costs_no_more, zones_setup),
         cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_answer_below_an_insecure_cut_is_insecure,
