@@ -5,7 +5,7 @@
     python3 -m signed_tree.liar RECORDS PORT
 
 RECORDS is the file of build.py. Each zone with a `lie` has its own address. The program says "ready" when it
-listens, and ends with its input."""
+listens, and ends with its input. A line of input "ZONE MOOD" gives a zone another behaviour (see MOODS), and it says "done"."""
 
 import asyncio
 import json
@@ -76,7 +76,28 @@ def truncates(reply):
     """The server does it: see Server.answer()."""
 
 
-strips = formerr_edns = truncates
+right = strips = formerr_edns = truncates
+
+
+def forges(reply):
+    """Another address below the right signature."""
+    reply.answer = [one._replace(data="203.0.113.66") if one.type == "A" else one for one in reply.answer]
+
+
+def denies(reply):
+    """There is nothing, and no proof."""
+    if reply.is_about_data():
+        reply.deny(NXDOMAIN)
+
+
+def redirects(reply):
+    """An alias without a signature, to an unsigned zone."""
+    if reply.is_about_data():
+        reply.rcode, reply.authority = 0, []
+        reply.answer = [Record(reply.name, "CNAME", 300, "www.unsigned.sec.")]
+
+
+MOODS = {"right": right, "strips": strips, "forges": forges, "denies": denies, "redirects": redirects}
 
 
 def adds_poison(reply):
@@ -313,7 +334,7 @@ class Server(asyncio.DatagramProtocol):
             return pack_reply(query, AA | TC, 0)
         dnssec_ok = query.dnssec_ok and self.lie not in ("strips", "formerr-edns")
         reply = Reply(self.zone, query, await ask(self.real, *query.question, 0, dnssec_ok))
-        BEHAVIOURS[self.lie](reply)
+        (MOODS.get(self.lie) or BEHAVIOURS[self.lie])(reply)
         packed = reply.packed()
         if not is_tcp and len(packed) > (query.size_bytes if query.edns else 512):
             return pack_reply(query, AA | TC, 0)
@@ -346,14 +367,16 @@ async def main(path, port):
         RECORDS[name] = [Record(*one) for one in records]
     for name, extra in stored["extra"].items():
         EXTRA[name] = {label: [Record(*one) for one in records] for label, records in extra.items()}
-    loop = asyncio.get_running_loop()
+    loop, servers = asyncio.get_running_loop(), {}
     for name, address in LIAR_IPS.items():
-        server = Server(ZONES[name], port)
+        server = servers[name] = Server(ZONES[name], port)
         await loop.create_datagram_endpoint(lambda server=server: server, local_addr=(address, port))
         await asyncio.start_server(server.serve_stream, address, port)
     print("ready", flush=True)
-    while await loop.run_in_executor(None, sys.stdin.readline):
-        pass
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        name, mood = line.split()
+        servers[name].lie = mood
+        print("done", flush=True)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,15 @@ class Tree:
         text = conf.read_text().replace("    global-module: mod-cookies\n", "")
         conf.write_text(text + f'  - domain: "{table.TWO_PROVIDERS}"\n    file: "{path}"\n')
 
+    def kill(self, name):
+        """Ends a server like a crash."""
+        self.programs[name].kill()
+
+    def lie(self, zone, mood):
+        """Gives the lying server of a zone another behaviour."""
+        self.liar.say(f"{zone} {mood}")
+        self.liar.read()
+
     def ask(self, *words, **more):
         return self.asker.ask(*words, **more)
 
@@ -219,16 +228,16 @@ def start_plain(tree, port=5305):
     return start_unbound(tree, port, "plain", is_validating=False)
 
 
-def nailupd_config(tree, control, forward_to=None, is_nailed=False, port=5303, **dnssec):
-    """Returns the configuration with which nailupd validates, recursing or forwarding."""
+def nailupd_config(tree, control, forward_to=None, is_nailed=False, port=5303, more=None, **dnssec):
+    """Returns the configuration with which nailupd validates, recursing or forwarding. more: other parts of it."""
     config = {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                          "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
               "dnssec": {"validate": "yes", "trust-anchor-file": str(tree.folder / ANCHORS), **dnssec},
-              "control": {"socket": str(control)}}
+              "control": {"socket": str(control)}, **(more or {})}
     if not forward_to:
         return config | {"recursion": {"enabled": "yes", "root-hints": str(tree.hints), "do-not-query": []}}
-    more = {"tcp-upstream-keepalive": [forward_to.address[0]]} if is_nailed else {}
-    return config | more | {"recursion": {"enabled": "no"},
+    nails = {"tcp-upstream-keepalive": [forward_to.address[0]]} if is_nailed else {}
+    return config | nails | {"recursion": {"enabled": "no"},
                             "forward-zones": [{"name": ".", "upstreams": ["%s@%d" % forward_to.address]}]}
 
 

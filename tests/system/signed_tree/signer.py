@@ -85,14 +85,14 @@ class Signed:
     """A zone while it is signed and damaged. records: all of them; extra: {label: records} that only the lying
     server hands out."""
 
-    def __init__(self, name, records, keys, denial, validity):
+    def __init__(self, name, records, keys, denial, validity, keys_ttl=3600):
         self.name, self.keys, self.denial, self.validity = name, keys, denial, validity
         self.records, self.extra = list(records), {}
         self.ttl = next(one.ttl for one in records if one.type == "SOA")
         self.cuts = {one.name for one in records if one.type == "NS" and one.name != name}
         for key in keys:
             if key.is_published:
-                self.records.append(Record(name, "DNSKEY", 3600, generic(key.data)))
+                self.records.append(Record(name, "DNSKEY", keys_ttl, generic(key.data)))
         if denial == NSEC:
             self.add_nsec()
         else:

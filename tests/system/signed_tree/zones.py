@@ -65,6 +65,7 @@ class Zone:
     plant: str = "leaf"
     lie: str | None = None
     tool: str | None = None
+    second: str | None = None  # another address that serves the zone
 
     @property
     def parent(self):
@@ -84,8 +85,8 @@ def records_of(zone, delegations=()):
     text, own = SOA, zone.name
     if own != ".":
         text += f"@ 3600 NS ns1\nns1 3600 A {zone.address}\n"
-        if own == TWO_PROVIDERS:
-            text += f"@ 3600 NS ns2\nns2 3600 A {OTHER_IP}\n"
+        if zone.second:
+            text += f"@ 3600 NS ns2\nns2 3600 A {zone.second}\n"
     found = [parsed(line, own) for line in (text + zone.text).splitlines()]
     if own == ".":
         found += [parsed(line, own) for line in HINTS.splitlines()]
@@ -313,6 +314,11 @@ def providers():
 SALT = bytes.fromhex("aabbccdd")
 TWO_PROVIDERS = "two.sec."
 
+# Zones that tests/soak/signed.py changes while it runs: servers that lie now and then, keys that roll, signatures that end.
+MOODY, HALF_MOODY = "moody.sec.", "halfmoody.sec."
+ROLLING = [f"roll{number}.sec." for number in range(4)]
+BRIEF = ["brief0.sec.", "brief1.sec."]
+
 CHAOS = 12  # zones whose answers are changed at random
 
 ROOT = "top 300 TXT \"a name in the root zone\"\n"
@@ -383,7 +389,7 @@ ALL = [
     Zone("twoalgs.sec.", keys=two_algorithms),
     Zone("onealg.sec.", keys=two_algorithms, damage=only_other_algorithm),
     Zone("onewrong.sec.", keys=two_algorithms, damage=one_of_two_is_wrong),
-    Zone(TWO_PROVIDERS, keys=providers, ds=lambda zone, keys: of_all_keys(zone, [keys[0], keys[3]])),
+    Zone(TWO_PROVIDERS, keys=providers, ds=lambda zone, keys: of_all_keys(zone, [keys[0], keys[3]]), second=OTHER_IP),
     Zone("hidden.sec."),
     Zone("child.hidden.sec."),
     Zone("bare.hidden.sec.", keys=None, ds=None),
@@ -400,6 +406,10 @@ ALL = [
     Zone("raised.sec.", lie="raises-ttl"),
     Zone("forged.sec.", lie="forges-cname"),
     Zone("compact.sec.", damage=prepare_compact, lie="compact-denial"),
+    Zone(MOODY, lie="right"),
+    Zone(HALF_MOODY, denial=Nsec3(0), lie="right", second=LEAF_IP),
+    *(Zone(name, denial=(NSEC, Nsec3(0))[number % 2]) for number, name in enumerate(ROLLING)),
+    *(Zone(name) for name in BRIEF),
 
     # Insecure zones.
     Zone("unsigned.sec.", UNSIGNED, None, ds=None),
