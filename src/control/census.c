@@ -78,6 +78,11 @@ static void census_add_upstream(struct census *out, const struct census_upstream
  * estimate. */
 void census_add(struct census *out, const struct census *part)
 {
+    size_t room = MIN(part->conn_count, CENSUS_CONNS_MAX - out->conn_count);
+
+    memcpy(out->conns + out->conn_count, part->conns, room * sizeof(part->conns[0]));
+    out->conn_count += room;
+    out->conns_left_out += part->conns_left_out + part->conn_count - room;
     out->left_out = MAX(out->left_out, part->left_out);
     for (size_t i = 0; i < part->count; i++)
         census_add_upstream(out, &part->upstreams[i]);
@@ -117,6 +122,21 @@ static void census_see(void *context, const struct upstream_view *view)
     census_add_upstream(found, &upstream);
 }
 
+/* Bounds what one worker shows, so that the first one leaves room for the others. */
+static void census_see_conn(void *context, const struct conn_view *view)
+{
+    struct letter *letter = context;
+    struct census *found = &letter->found;
+    size_t most = MAX(CENSUS_CONNS_MAX / letter->taking->count, (size_t)1);
+
+    if (found->conn_count >= most) {
+        found->conns_left_out++;
+        return;
+    }
+    found->conns[found->conn_count++] =
+        (struct census_conn){(uint32_t)(letter - letter->taking->letters), *view};
+}
+
 static void census_on_arrived(struct mail *mail)
 {
     struct letter *letter = CONTAINER_OF(mail, struct letter, mail);
@@ -125,6 +145,8 @@ static void census_on_arrived(struct mail *mail)
     if (upstreams) { /* else the worker has ended */
         size_t all = upstreams_first(upstreams, CENSUS_UPSTREAMS_MAX, census_see, &letter->found);
         letter->found.left_out = all - MIN(all, (size_t)CENSUS_UPSTREAMS_MAX);
+        struct upstreams_walk walk = {0};
+        upstreams_some_conns(upstreams, &walk, CENSUS_UPSTREAMS_MAX, census_see_conn, letter);
     }
     mail->run = census_on_back;
     loop_post(letter->taking->loop, mail);

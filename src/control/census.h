@@ -17,10 +17,11 @@
 #include "base/addr.h"
 #include "base/err.h"
 #include "control/view.h"
+#include "upstream/upstreams.h"
 
 struct loop;
 
-enum { CENSUS_UPSTREAMS_MAX = 128 };
+enum { CENSUS_UPSTREAMS_MAX = 128, CENSUS_CONNS_MAX = 256 };
 
 /* PER_UPSTREAM_<field>: the index into values. */
 enum per_upstream {
@@ -46,7 +47,16 @@ struct census_upstream {
     uint64_t values[PER_UPSTREAM_COUNT];
 };
 
+/* One connection of one worker. */
+struct census_conn {
+    uint32_t worker;
+    struct conn_view view;
+};
+
 struct census {
+    size_t conn_count;
+    size_t conns_left_out;
+    struct census_conn conns[CENSUS_CONNS_MAX];
     size_t count;
     size_t left_out; /* because there was no room */
     struct census_upstream

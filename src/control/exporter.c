@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * An HTTP server for one path. Each scraper sends one request, gets one answer, and its connection
- * ends. Scrapers that come within a page's life share the page. Scrapers that come while the
- * workers are counting wait for the same page.
+ * An HTTP server for the metrics and the live page. Each scraper sends one request, gets one
+ * answer, and its connection ends. Scrapers that come within a page's life share the page. Scrapers
+ * that come while the workers are counting wait for the same page.
  *
  * A scrape has three states: asking (the head of its request is incomplete), waiting (for the
  * page) and taking (the answer leaves). Nothing is read after the head: a body costs only its
@@ -25,10 +25,12 @@
 #include "base/check.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "control/board.h"
 #include "control/census.h"
 #include "control/exposition.h"
 #include "control/http_response.h"
 #include "control/metrics.h"
+#include "control/process_facts.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/acceptor.h"
@@ -49,7 +51,8 @@ struct exporter {
     struct timer patience;
     struct census_taking *taking; /* NULL: no census is under way */
     struct census *census;        /* the last one, or NULL */
-    struct page *page;            /* the last one, or NULL */
+    struct page *page;            /* the last metrics, or NULL */
+    struct page *figures;         /* of the live page, likewise */
     uint64_t page_at;
 };
 
@@ -63,7 +66,8 @@ struct scrape {
     struct timer limit;
     struct http_request request;
     struct buf answer; /* leaves before the page */
-    struct page *page; /* NULL: the answer has no page */
+    struct page *page; /* NULL: the answer has no page, or a fixed one */
+    struct span fixed; /* a page that never changes */
     size_t sent;       /* bytes of the page */
     size_t len;
     uint8_t head[HTTP_HEAD_MAX];
@@ -79,8 +83,9 @@ static void page_unref(struct page *page)
     free(page);
 }
 
-/* The current figures. NULL: out of memory. */
-static struct page *page_new(const struct control_view *view, const struct census *census)
+/* The current figures, as the page wants them. NULL: out of memory. */
+static struct page *page_new(enum http_page kind, const struct control_view *view,
+                             const struct census *census, uint64_t uptime_us)
 {
     struct page *page = malloc(sizeof(*page));
     struct stats stats;
@@ -90,7 +95,11 @@ static struct page *page_new(const struct control_view *view, const struct censu
     page->refs = 1;
     buf_init(&page->text, EXPOSITION_MAX);
     metrics_collect(view, &stats);
-    if (exposition_write(&page->text, &stats, census) == ERR_OK)
+    enum err err = kind == HTTP_PAGE_METRICS ? exposition_write(&page->text, &stats, census)
+                                             : board_write(&page->text, &stats, census, uptime_us);
+    if (!err && kind == HTTP_PAGE_METRICS)
+        err = process_facts_write(&page->text, view->started_time);
+    if (!err)
         return page;
     page_unref(page);
     return NULL;
@@ -127,9 +136,10 @@ static void scrape_set_limit(struct scrape *scrape, uint64_t us)
 
 static struct span rest_of_page(const struct scrape *scrape)
 {
-    if (!scrape->page)
-        return span_of(NULL, 0);
-    struct span text = buf_span(&scrape->page->text);
+    struct span text = scrape->page ? buf_span(&scrape->page->text) : scrape->fixed;
+
+    if (text.len == 0)
+        return text;
     return span_of(text.data + scrape->sent, text.len - scrape->sent);
 }
 
@@ -178,13 +188,28 @@ static void scrape_refuse(struct scrape *scrape, enum http_status status)
         scrape_begin_answer(scrape);
 }
 
-static void scrape_answer(struct scrape *scrape, struct page *page)
+static void scrape_answer_fixed(struct scrape *scrape, struct span text)
 {
+    if (http_response_page(&scrape->answer, scrape->request.page, text.len, time(NULL))) {
+        scrape_close(scrape);
+        return;
+    }
+    if (!scrape->request.is_head)
+        scrape->fixed = text;
+    scrape_begin_answer(scrape);
+}
+
+static void scrape_answer(struct scrape *scrape)
+{
+    struct page *page = scrape->request.page == HTTP_PAGE_METRICS ? scrape->exporter->page
+                                                                  : scrape->exporter->figures;
+
     if (!page) {
         scrape_refuse(scrape, HTTP_UNAVAILABLE);
         return;
     }
-    if (http_response_page(&scrape->answer, buf_len(&page->text), time(NULL))) {
+    if (http_response_page(&scrape->answer, scrape->request.page, buf_len(&page->text),
+                           time(NULL))) {
         scrape_close(scrape);
         return;
     }
@@ -195,8 +220,8 @@ static void scrape_answer(struct scrape *scrape, struct page *page)
 
 /* ---- from the figures to the scrapes ---- */
 
-/* Answers every scrape that waits. NULL: there is no page, and the answer says so. */
-static void exporter_give(struct exporter *exporter, struct page *page)
+/* Answers every scrape that waits. Without its page, the answer says so. */
+static void exporter_give(struct exporter *exporter)
 {
     struct list *next;
 
@@ -204,17 +229,20 @@ static void exporter_give(struct exporter *exporter, struct page *page)
         struct scrape *scrape = LIST_ITEM(node, struct scrape, node);
         next = node->next; /* an answer that leaves at once ends its scrape */
         if (scrape->state == SCRAPE_WAITING)
-            scrape_answer(scrape, page);
+            scrape_answer(scrape);
     }
 }
 
 static void exporter_make_page(struct exporter *exporter)
 {
     timer_stop(&exporter->patience);
-    page_unref(exporter->page);
-    exporter->page = page_new(exporter->view, exporter->census);
     exporter->page_at = loop_now(exporter->loop);
-    exporter_give(exporter, exporter->page);
+    uint64_t uptime_us = exporter->page_at - exporter->view->started_at;
+    page_unref(exporter->page);
+    exporter->page = page_new(HTTP_PAGE_METRICS, exporter->view, exporter->census, uptime_us);
+    page_unref(exporter->figures);
+    exporter->figures = page_new(HTTP_PAGE_FIGURES, exporter->view, exporter->census, uptime_us);
+    exporter_give(exporter);
 }
 
 static void exporter_on_census(void *context, struct census *census)
@@ -242,7 +270,7 @@ static void exporter_want_page(struct exporter *exporter)
     if (timer_is_armed(&exporter->patience))
         return;
     if (exporter->page && now - exporter->page_at < EXPORTER_PAGE_LIFE_US) {
-        exporter_give(exporter, exporter->page);
+        exporter_give(exporter);
         return;
     }
     timer_start(exporter->loop, &exporter->patience, now + EXPORTER_PATIENCE_US);
@@ -260,6 +288,11 @@ static void scrape_on_request(struct scrape *scrape)
         scrape_refuse(scrape, scrape->request.status);
         return;
     }
+    struct span fixed = board_file(scrape->request.page);
+    if (fixed.len > 0) {
+        scrape_answer_fixed(scrape, fixed);
+        return;
+    }
     scrape->state = SCRAPE_WAITING;
     timer_stop(&scrape->limit);
     exporter_want_page(scrape->exporter);
@@ -274,7 +307,7 @@ static void scrape_on_bytes(void *owner, struct span bytes)
         return;
     memcpy(scrape->head + scrape->len, bytes.data, len);
     scrape->len += len;
-    if (http_request_read(span_of(scrape->head, scrape->len), EXPORTER_PATH, &scrape->request))
+    if (http_request_read(span_of(scrape->head, scrape->len), &scrape->request))
         scrape_on_request(scrape);
 }
 
@@ -318,6 +351,7 @@ static void scrape_open(struct exporter *exporter, struct tcp *tcp)
     scrape->state = SCRAPE_ASKING;
     scrape->tcp = tcp;
     scrape->page = NULL;
+    scrape->fixed = span_of(NULL, 0);
     scrape->sent = scrape->len = 0;
     buf_init(&scrape->answer, HTTP_RESPONSE_MAX);
     timer_init(&scrape->limit, scrape_on_limit);
@@ -398,5 +432,6 @@ void exporter_close(struct exporter **exporter)
     census_abandon(&closing->taking);
     free(closing->census);
     page_unref(closing->page);
+    page_unref(closing->figures);
     free(closing);
 }

@@ -4,9 +4,9 @@
 #define NAILUP_CONTROL_EXPORTER_H
 
 /*
- * Serves the metrics over HTTP, for Prometheus. Runs on the main loop, so a scraper takes no time
- * from a worker. Scrapes cost a worker one letter each EXPORTER_PAGE_LIFE_US at most (census.h),
- * however many scrapers there are.
+ * Serves the metrics over HTTP for Prometheus, and the live page for people. Runs on the main loop,
+ * so a scraper takes no time from a worker. Scrapes cost a worker one letter each
+ * EXPORTER_PAGE_LIFE_US at most (census.h), however many scrapers there are.
  */
 
 #include "base/addr.h"
@@ -24,8 +24,6 @@ enum {
     EXPORTER_ASK_US = 5 * US_PER_S,          /* for a scraper's request, however slowly it comes */
     EXPORTER_TAKE_US = 10 * US_PER_S,        /* for a scraper to read its answer */
 };
-
-#define EXPORTER_PATH "/metrics"
 
 /* Listens at the address. Errors: ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION and
  * others. Borrows view and reads it only when a scrape comes, so the caller may fill it later, but

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/addr.h"
+#include "base/check.h"
+
 static struct span from(struct span bytes, size_t at)
 {
     return at ? span_of(bytes.data + at, bytes.len - at) : bytes;
@@ -141,17 +144,21 @@ static bool read_request_line(struct span line, struct request_line *out)
     return is_token(out->method) && is_visible(out->target);
 }
 
-/* Counts the Host fields (section 3.2). */
-static bool read_fields(struct span lines, unsigned *hosts)
+/* Counts the Host fields (section 3.2); *host is the value of the last one. */
+static bool read_fields(struct span lines, unsigned *hosts, struct span *host)
 {
     struct span value, name;
 
     *hosts = 0;
+    *host = span_of(NULL, 0);
     while (http_request_take_line(&lines, &value)) {
         if (!http_request_cut(&value, ':', &name) || !is_token(name) ||
             !http_request_is_text(value))
             return false;
-        *hosts += equals_in_any_case(name, "host");
+        if (!equals_in_any_case(name, "host"))
+            continue;
+        *host = value;
+        ++*hosts;
     }
     return true;
 }
@@ -171,11 +178,71 @@ static struct span http_request_path_of(struct span target)
     return query ? span_of(target.data, (size_t)(query - target.data)) : target;
 }
 
-static struct http_request http_request_judge(struct span head, const char *path)
+/* ---- the host ---- */
+
+static struct span http_request_trim(struct span text)
+{
+    while (text.len > 0 && (text.data[0] == ' ' || text.data[0] == '\t'))
+        text = from(text, 1);
+    while (text.len > 0 && (text.data[text.len - 1] == ' ' || text.data[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+/* Takes the port away: digits after the last colon, unless the colon belongs to an address. */
+static struct span http_request_without_port(struct span host)
+{
+    size_t len = host.len;
+
+    while (len > 0 && http_request_is_digit(host.data[len - 1]))
+        len--;
+    if (len > 0 && host.data[len - 1] == ':')
+        host.len = len - 1;
+    return host;
+}
+
+/* Whether the host is an IP address or localhost (RFC 9110 section 7.2). */
+static bool http_request_is_local(struct span host)
+{
+    char text[ADDR_TEXT_MAX];
+    struct addr addr;
+
+    host = http_request_without_port(http_request_trim(host));
+    if (equals_in_any_case(host, "localhost"))
+        return true;
+    if (host.len > 2 && host.data[0] == '[' && host.data[host.len - 1] == ']')
+        host = span_of(host.data + 1, host.len - 2);
+    else if (host.len > 0 && memchr(host.data, ':', host.len))
+        return false;
+    if (host.len == 0 || host.len >= sizeof(text) || memchr(host.data, '@', host.len))
+        return false;
+    memcpy(text, host.data, host.len);
+    text[host.len] = '\0';
+    return addr_parse(&addr, text, 80) == ERR_OK;
+}
+
+/* ---- judging ---- */
+
+static const char *const paths[HTTP_PAGE_COUNT] = {"/metrics", "/", "/board.js", "/board.css",
+                                                   "/board.json"};
+
+static enum http_status http_request_find_page(struct span path, struct span host,
+                                               enum http_page *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        if (!equals(path, paths[i]))
+            continue;
+        *out = (enum http_page)i;
+        return i == HTTP_PAGE_METRICS || http_request_is_local(host) ? HTTP_OK : HTTP_MISDIRECTED;
+    }
+    return HTTP_NOT_FOUND;
+}
+
+static struct http_request http_request_judge(struct span head)
 {
     struct http_request request = {.status = HTTP_BAD_REQUEST};
     struct request_line line;
-    struct span first;
+    struct span first, host;
     unsigned hosts;
 
     if (!http_request_take_line(&head, &first) || !read_request_line(first, &line))
@@ -185,21 +252,22 @@ static struct http_request http_request_judge(struct span head, const char *path
         request.status = HTTP_VERSION_UNKNOWN;
         return request;
     }
-    if (!read_fields(head, &hosts) || hosts > 1 || (line.minor >= 1 && hosts == 0))
+    if (!read_fields(head, &hosts, &host) || hosts > 1 || (line.minor >= 1 && hosts == 0))
         return request;
     if (!request.is_head && !equals(line.method, "GET"))
         request.status = HTTP_NOT_ALLOWED;
     else
-        request.status = equals(http_request_path_of(line.target), path) ? HTTP_OK : HTTP_NOT_FOUND;
+        request.status =
+            http_request_find_page(http_request_path_of(line.target), host, &request.page);
     return request;
 }
 
-bool http_request_read(struct span bytes, const char *path, struct http_request *out)
+bool http_request_read(struct span bytes, struct http_request *out)
 {
     struct span head, request = without_empty_lines(bytes);
 
     if (find_head(request, &head) && (size_t)(head.data - bytes.data) + head.len < HTTP_HEAD_MAX) {
-        *out = http_request_judge(head, path);
+        *out = http_request_judge(head);
         return true;
     }
     *out = (struct http_request){.status = HTTP_HEAD_TOO_LARGE};

@@ -22,7 +22,7 @@ static bool read_copy(const uint8_t *data, size_t size, struct http_request *out
 
     MUST(copy);
     memcpy(copy, data, size);
-    bool done = http_request_read(span_of(copy, size), "/metrics", out);
+    bool done = http_request_read(span_of(copy, size), out);
     free(copy);
     return done;
 }
@@ -37,7 +37,7 @@ static void answer(struct http_request request)
     struct buf out;
 
     buf_init(&out, HTTP_RESPONSE_MAX);
-    enum err err = request.status == HTTP_OK ? http_response_page(&out, SIZE_MAX, 0)
+    enum err err = request.status == HTTP_OK ? http_response_page(&out, request.page, SIZE_MAX, 0)
                                              : http_response_refuse(&out, request, 0);
     MUST(err == ERR_OK);
     struct span all = buf_span(&out);

@@ -111,7 +111,7 @@ def test_curl_and_ipv6(watched, responder):
 
 
 @pytest.mark.parametrize("method, path, status", [
-    ("HEAD", "/metrics", 200), ("GET", "/metrics?a=b", 200), ("GET", "/", 404),
+    ("HEAD", "/metrics", 200), ("GET", "/metrics?a=b", 200), ("GET", "/", 200), ("GET", "/x", 404),
     ("HEAD", "/x", 404), ("POST", "/metrics", 405), ("DELETE", "/metrics", 405)])
 def test_only_metrics_by_get_and_head(watched, responder, method, path, status):
     answer, text = watched(upstreams=[responder()]).ask(method, path)
@@ -301,6 +301,53 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
 
 
 # ---- logs ----
+
+
+def test_the_process_has_its_usual_figures(nailupd):
+    numbers = Watched(nailupd).numbers()
+    assert numbers["process_cpu_seconds_total"] > 0
+    assert 1 << 20 < numbers["process_resident_memory_bytes"] < numbers["process_virtual_memory_bytes"]
+    assert 5 < numbers["process_open_fds"] < numbers["process_max_fds"]
+    assert abs(numbers["process_start_time_seconds"] - numbers["nailup_start_time_seconds"]) <= 1
+
+
+# ---- the live page ----
+
+
+def test_the_live_page_shows_nails_to_browsers_at_addresses_only(nailupd, responder, dig):
+    watched = Watched(nailupd, upstreams=[responder()], nailed=True, workers=2)
+    dig(watched.daemon, "www.example.org")
+    for path, kind in {"/": "text/html", "/board.js": "text/javascript", "/board.css": "text/css",
+                       "/board.json": "application/json"}.items():
+        answer, text = watched.ask(path=path)
+        assert answer.status == 200 and answer.getheader("Content-Type").startswith(kind)
+        assert "default-src 'none'" in answer.getheader("Content-Security-Policy")
+        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text
+        assert watched.ask(path=path, headers={"Host": "rebound.example"})[0].status == 421
+        assert watched.ask("POST", path)[0].status == 405
+
+    def figures():
+        figures = json.loads(watched.ask(path="/board.json")[1])
+        ready = [one for one in figures["connections"] if one["state"] == "ready"]
+        return len(ready) == 2 and figures
+
+    shown = eventually(figures)
+    assert {one["worker"] for one in shown["connections"]} == {0, 1}
+    assert shown["misses"] == 1 and shown["upstreams"][0]["ready_connections"] == 2
+
+
+def test_a_browser_draws_the_board(nailupd, responder, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        pytest.skip("chromium is not installed")
+    watched = Watched(nailupd, upstreams=[responder()], nailed=True)
+    shot = tmp_path / "board.png"
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/profile",
+                           "--virtual-time-budget=4000", f"--screenshot={shot}", "--window-size=1280,900",
+                           "--enable-logging=stderr", "--dump-dom", f"http://{watched.address}/"],
+                          text=True, capture_output=True, timeout=120)
+    assert 'class="live"' in done.stdout and 'class="nail ready' in done.stdout, done.stdout + done.stderr[-3000:]
+    assert "Content Security Policy" not in done.stderr, done.stderr
 
 
 def test_a_log_in_json_has_an_object_a_line(nailupd, responder, dig):

@@ -116,7 +116,9 @@ static void test_other_requests_are_refused_and_closed(void **state)
 {
     struct place *place = *state;
     static const char *const cases[][2] = {
-        {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 "},
+        {"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 "},
+        {"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "HTTP/1.1 421 "},
+        {"GET /board.json HTTP/1.1\r\nHost: evil.example\r\n\r\n", "HTTP/1.1 421 "},
         {"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", "HTTP/1.1 405 "},
         {"\x16\x03\x01\n\n", "HTTP/1.1 400 "},
         {"PRI * HTTP/2.0\r\n\r\n", "HTTP/1.1 505 "},
@@ -126,6 +128,27 @@ static void test_other_requests_are_refused_and_closed(void **state)
         assert_true(begins(received(conn), cases[i][1]));
         assert_true(fake_conn_was_closed(conn));
     }
+}
+
+static void test_a_browser_gets_the_live_page_and_its_figures(void **state)
+{
+    struct place *place = *state;
+    STATS_ADD(&place->desk.stats[1], queries_tls, 4);
+    STATS_ADD(&place->desk.stats[0], dropped_full, 2);
+    struct fake_conn *conn = scraper(place, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    assert_non_null(strstr(received(conn), "<!doctype html>"));
+    assert_true(fake_conn_was_closed(conn));
+    conn = scraper(place, "HEAD /board.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    assert_true(begins(received(conn), "HTTP/1.1 200 OK\r\n"));
+    assert_string_equal(strstr(received(conn), "\r\n\r\n"), "\r\n\r\n");
+    conn = scraper(place, "GET /board.json HTTP/1.1\r\nHost: [::1]:9953\r\n\r\n");
+    desk_settle(&place->desk);
+    const char *text = strstr(received(conn), "\r\n\r\n{");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"queries_tls\":4,"));
+    assert_non_null(strstr(text, "\"count\":2}"));
+    assert_string_equal(text + strlen(text) - 1, "}");
+    assert_true(fake_conn_was_closed(conn));
 }
 
 static void test_a_head_without_end_is_refused(void **state)
@@ -299,6 +322,7 @@ int main(void)
         WITH_PLACE(test_a_request_may_come_in_pieces),
         WITH_PLACE(test_head_gets_the_length_and_no_page),
         WITH_PLACE(test_other_requests_are_refused_and_closed),
+        WITH_PLACE(test_a_browser_gets_the_live_page_and_its_figures),
         WITH_PLACE(test_a_head_without_end_is_refused),
         WITH_PLACE(test_bytes_after_the_request_are_ignored),
         WITH_PLACE(test_a_scraper_that_does_not_finish_its_request_is_closed_in_time),

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct http_request request;
@@ -15,7 +16,7 @@ static struct http_request request;
 /* 0: more bytes are needed. */
 static int status_of_bytes(const char *bytes, size_t len)
 {
-    return http_request_read(span_of(bytes, len), "/metrics", &request) ? (int)request.status : 0;
+    return http_request_read(span_of(bytes, len), &request) ? (int)request.status : 0;
 }
 
 static int status_of(const char *text)
@@ -52,6 +53,43 @@ static void test_a_query_string_and_the_absolute_form_are_fine(void **state)
     assert_int_equal(status_of("GET http://a.example HTTP/1.1\r\nHost: b\r\n\r\n"), HTTP_NOT_FOUND);
 }
 
+static int status_of_host(const char *path, const char *host)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, host);
+    return status_of(text);
+}
+
+static void test_the_live_page_wants_an_address_as_its_host(void **state)
+{
+    static const char *const good[] = {"127.0.0.1",  "127.0.0.1:9953", "[::1]",
+                                       "[::1]:9953", "LOCALHOST:9953", "localhost",
+                                       "192.0.2.1\t"};
+    static const char *const bad[] = {"evil.example",
+                                      "127.0.0.1.evil.example",
+                                      "",
+                                      ":9953",
+                                      "[]",
+                                      "localhost.evil.example",
+                                      "127.0.0.1@evil.example",
+                                      "[::1",
+                                      "::1",
+                                      "evil.example:80",
+                                      "[127.0.0.1"};
+    static const char *const pages[] = {"/", "/board.js", "/board.css", "/board.json"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+        for (size_t j = 0; j < sizeof(good) / sizeof(*good); j++)
+            assert_int_equal(status_of_host(pages[i], good[j]), HTTP_OK);
+        for (size_t j = 0; j < sizeof(bad) / sizeof(*bad); j++)
+            assert_int_equal(status_of_host(pages[i], bad[j]), HTTP_MISDIRECTED);
+    }
+    assert_int_equal(status_of("GET / HTTP/1.0\r\n\r\n"), HTTP_MISDIRECTED);
+    assert_int_equal(status_of_host("/metrics", "prometheus.example"), HTTP_OK);
+    assert_int_equal(status_of_host("/board.html", "127.0.0.1"), HTTP_NOT_FOUND);
+    assert_int_equal(status_of("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), HTTP_NOT_ALLOWED);
+}
+
 static void test_lines_may_lack_their_carriage_return(void **state)
 {
     (void)state;
@@ -72,7 +110,7 @@ static void test_other_paths_are_not_found(void **state)
 {
     (void)state;
     static const char *const paths[] = {
-        "/",       "/metrics/",   "/Metrics",    "//metrics",  "*",
+        "/x",      "/metrics/",   "/Metrics",    "//metrics",  "*",
         "metrics", "/metrics%20", "/../metrics", "/metrics#a", "https://a/metrics"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         char text[128] = "GET ";
@@ -178,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_a_get_of_the_path_is_fine),
         cmocka_unit_test(test_a_request_of_prometheus_is_fine),
         cmocka_unit_test(test_a_query_string_and_the_absolute_form_are_fine),
+        cmocka_unit_test(test_the_live_page_wants_an_address_as_its_host),
         cmocka_unit_test(test_lines_may_lack_their_carriage_return),
         cmocka_unit_test(test_only_the_whole_head_is_judged),
         cmocka_unit_test(test_other_paths_are_not_found),
