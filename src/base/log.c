@@ -282,6 +282,21 @@ static void refill_limit(struct log_limit *limit, uint64_t now)
     limit->tokens = (uint32_t)MIN(limit->tokens + periods, (uint64_t)LIMIT_BURST);
 }
 
+bool log_is_first(uint64_t key)
+{
+    static uint64_t known[LOG_FIRST_MAX]; /* 0: free */
+    key += !key;
+    for (unsigned i = 0; i < LOG_FIRST_MAX; i++) {
+        uint64_t *place = &known[(key + i) % LOG_FIRST_MAX], expected = 0;
+        if (__atomic_compare_exchange_n(place, &expected, key, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+        if (expected == key)
+            return false;
+    }
+    return false;
+}
+
 bool log_limit_take(struct log_limit *limit, uint32_t *suppressed)
 {
     refill_limit(limit, monotonic_us());

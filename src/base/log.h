@@ -55,6 +55,12 @@ enum { LOG_TIME_MAX = 48 };
 /* Formats us since 1970 as in JSON lines, "2026-05-04T03:02:01.000Z". Returns out. */
 const char *log_time(uint64_t us, char out[LOG_TIME_MAX]);
 
+enum { LOG_FIRST_MAX = 256 /* keys that log_is_first() knows */ };
+
+/* Whether no thread has asked with this key before. For lines that the log has once, such as one
+ * for each configured zone. Also false when LOG_FIRST_MAX keys are known. */
+bool log_is_first(uint64_t key);
+
 /* A budget of lines: five at once, then one per ten seconds. */
 struct log_limit {
     uint64_t refilled_at; /* us of CLOCK_MONOTONIC */

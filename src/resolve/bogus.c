@@ -9,7 +9,10 @@
 #include "dns/name.h"
 #include "validate/validation.h"
 
-enum { BOGUS_ZONE_MAX = 56 /* bytes of the zone's name, as text */ };
+/* Bytes of the zone's name, as text; with the hint, and without. */
+enum { BOGUS_ZONE_HINTED_MAX = 44, BOGUS_ZONE_MAX = 56 };
+
+static const char bogus_hint[] = "; a private zone needs validate: no";
 
 static const char *bogus_plural(uint32_t count)
 {
@@ -43,16 +46,17 @@ const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict,
     uint8_t wire[NAME_WIRE_MAX];
     struct name zone = name_fold((struct name){verdict->zone, verdict->zone_len}, wire);
     char age[32], text[NAME_TEXT_MAX];
+    size_t zone_max = verdict->may_be_private ? BOGUS_ZONE_HINTED_MAX : BOGUS_ZONE_MAX;
     name_format(zone, text);
-    while (strlen(text) > BOGUS_ZONE_MAX) {
+    while (strlen(text) > zone_max) {
         zone = name_parent(zone);
         name_format(zone, text);
     }
     if (text[1])
         text[strlen(text) - 1] = '\0'; /* the final dot */
     bogus_put_age(age, sizeof(age), verdict, now_s);
-    snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %.*s", verdict->fault, age, (int)BOGUS_ZONE_MAX,
-             text);
+    snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %.*s%s", verdict->fault, age, (int)BOGUS_ZONE_MAX,
+             text, verdict->may_be_private ? bogus_hint : "");
     return out;
 }
 

@@ -44,6 +44,12 @@ void task_validate_begin(struct task *task, struct validating *validating,
 
 /* ---- what is judged ---- */
 
+/* The operator named its servers, and it is not the root. */
+static bool zone_is_configured(const struct zone *zone)
+{
+    return zone->group_len > 0 && !name_is_root(zone->name);
+}
+
 static enum answer_kind validate_kind(const struct response *response)
 {
     switch (response->kind) {
@@ -82,8 +88,7 @@ static struct validation_view validate_view(const struct task *task, const struc
 {
     const struct tasks *tasks = task->tasks;
     const struct zone *zone = task->zone;
-    bool is_configured = zone->group_len > 0 && !name_is_root(zone->name) &&
-                         name_equal(task->asked_zone, zone->name);
+    bool is_configured = zone_is_configured(zone) && name_equal(task->asked_zone, zone->name);
     return (struct validation_view){
         .message = message,
         .question = &task->question,
@@ -242,8 +247,7 @@ static bool is_above_share(const struct task *task, struct name signer)
 {
     const struct tasks *tasks = task->tasks;
     const struct zone *zone = task->zone;
-    bool is_configured = zone->group_len > 0 && !name_is_root(zone->name);
-    return name_label_count(signer) > 1 && !is_configured &&
+    return name_label_count(signer) > 1 && !zone_is_configured(zone) &&
            signer_load_is_above(&tasks->validator->load, signer, loop_now(tasks->loop)) &&
            loop_is_saturated(tasks->loop);
 }
@@ -306,6 +310,22 @@ static bool lacks_keys(const struct task *task, const struct response *response,
            !verdict->is_unreachable && !verdict->is_spent;
 }
 
+/* A configured zone that lacks the signatures which its parent promises may be private, with the
+ * name of a signed zone of the Internet. The verdict names that zone then. */
+static void note_split_horizon(const struct task *task, struct verdict *verdict)
+{
+    const struct zone *zone = task->zone;
+    struct name at_fault = {verdict->zone, verdict->zone_len};
+    bool lacks = verdict->ede == EDE_RRSIGS_MISSING || verdict->ede == EDE_NSEC_MISSING ||
+                 verdict->ede == EDE_DNSKEY_MISSING;
+    if (verdict->security != SECURITY_BOGUS || verdict->is_unreachable || !lacks ||
+        !zone_is_configured(zone) || !name_is_below(zone->name, at_fault))
+        return;
+    verdict->may_be_private = true;
+    verdict->zone_len = zone->name.len;
+    memcpy(verdict->zone, zone->name.wire, zone->name.len);
+}
+
 static struct verdict unanchored(void)
 {
     return (struct verdict){
@@ -355,6 +375,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
             }
             if (verdict->is_spent)
                 STATS_INC(task->tasks->stats, validation_bound_units);
+            note_split_horizon(task, verdict);
             return VALIDATE_VERDICT;
         }
     }
@@ -372,10 +393,13 @@ static __attribute__((cold)) void log_bogus(const struct task *task, const struc
                 addr_format(server, from), text);
 }
 
+/* Kinds of lines that the log has once in the life of the process, for each zone or server. */
+enum { LOG_FIRST_PRIVATE = 1 };
+
 static __attribute__((cold)) void log_private(const struct task *task)
 {
     char name[NAME_TEXT_MAX];
-    if (validator_take_private(task->tasks->validator, task->zone->name))
+    if (log_is_first(name_hash(task->zone->name, LOG_FIRST_PRIVATE)))
         LOG(LOG_NOTICE, "resolve",
             "zone %s is not validated: the zone above proves that it does not exist, so it is "
             "private (validate: no says the same)",

@@ -14,13 +14,10 @@
 
 #include "cache/answer.h"
 #include "cache/key.h"
-#include "dns/name.h"
 #include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
 #include "validate/verify_memo.h"
-
-enum { VALIDATOR_PRIVATE_MAX = 64 /* private zones that the log names */ };
 
 /* One validation, with what its verdict depends on beside the message. It has no pointers. */
 struct validating {
@@ -41,16 +38,10 @@ struct validator {
     bool has_do_clients;  /* some client's question had DO */
     bool has_due;         /* due is set */
     struct cache_key due; /* of keys or DS records that were used and expire soon */
-    uint64_t private_zones[VALIDATOR_PRIVATE_MAX]; /* hashes of the zones in the log */
-    unsigned private_count;
     struct validation_space space;
 };
 
 /* Returns NULL out of memory. */
 struct validator *validator_new(void);
 void validator_free(struct validator *validator); /* NULL is fine */
-
-/* Whether the log has not named this private zone yet. It is named at most once. */
-bool validator_take_private(struct validator *validator, struct name zone);
-
 #endif

@@ -204,6 +204,21 @@ static void test_a_limit_never_holds_more_than_its_burst(void **state)
     assert_int_equal(taken, 5);
 }
 
+static void test_a_key_is_the_first_once_and_within_the_bound(void **state)
+{
+    (void)state;
+    assert_true(log_is_first(7));
+    assert_false(log_is_first(7));
+    assert_true(log_is_first(7 + LOG_FIRST_MAX)); /* the same place */
+    assert_false(log_is_first(7 + LOG_FIRST_MAX));
+    unsigned firsts = 2;
+    for (uint64_t key = 1000000; key < 1000000 + 2 * LOG_FIRST_MAX; key++)
+        firsts += log_is_first(key);
+    assert_int_equal(firsts, LOG_FIRST_MAX);
+    assert_false(log_is_first(5));
+    assert_false(log_is_first(7));
+}
+
 static void test_level_names_are_words_of_the_configuration(void **state)
 {
     (void)state;
@@ -233,6 +248,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_place_writes_five_lines_and_counts_the_rest, set_up),
         cmocka_unit_test_setup(test_a_limit_refills_one_line_a_period, set_up),
         cmocka_unit_test_setup(test_a_limit_never_holds_more_than_its_burst, set_up),
+        cmocka_unit_test_setup(test_a_key_is_the_first_once_and_within_the_bound, set_up),
         cmocka_unit_test_setup(test_level_names_are_words_of_the_configuration, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

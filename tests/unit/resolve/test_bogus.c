@@ -27,6 +27,26 @@ static void test_the_text_names_the_fault_and_the_zone(void **state)
     assert_string_equal(text_of("a signature is wrong", ".", 0), "a signature is wrong, zone .");
 }
 
+static void test_a_zone_that_may_be_private_gets_the_remedy(void **state)
+{
+    (void)state;
+    char text[ANSWER_TEXT_MAX];
+    struct verdict verdict = {.fault = "a proof of absence is missing or wrong",
+                              .may_be_private = true};
+    struct name name = NAME("corp.example");
+    verdict.zone_len = name.len;
+    memcpy(verdict.zone, name.wire, name.len);
+    assert_string_equal(bogus_text(text, &verdict, NOW_S),
+                        "a proof of absence is missing or wrong, zone corp.example; a private zone "
+                        "needs validate: no");
+    struct name longer = NAME("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.bbbbbbbb.example");
+    verdict.zone_len = longer.len;
+    memcpy(verdict.zone, longer.wire, longer.len);
+    assert_string_equal(bogus_text(text, &verdict, NOW_S),
+                        "a proof of absence is missing or wrong, zone bbbbbbbb.example; a private "
+                        "zone needs validate: no");
+}
+
 static void test_the_text_has_no_random_case(void **state)
 {
     (void)state;
@@ -91,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_text_names_the_fault_and_the_zone),
+        cmocka_unit_test(test_a_zone_that_may_be_private_gets_the_remedy),
         cmocka_unit_test(test_the_text_has_no_random_case),
         cmocka_unit_test(test_the_text_says_how_long_ago_a_signature_expired),
         cmocka_unit_test(test_a_long_zone_loses_its_first_labels),
