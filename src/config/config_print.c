@@ -111,7 +111,7 @@ static void put_outgoing(struct printer *printer)
 
 static void put_access(struct printer *printer)
 {
-    static const char *const actions[] = {"allow", "refuse", "drop"};
+    static const char *const actions[] = {"allow", "refuse", "drop", "allow-snoop"};
     char text[KIND_TEXT_MAX];
     const struct config *config = printer->config;
     put_format(printer, config->access_count ? "\n" : " []\n");

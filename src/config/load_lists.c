@@ -196,9 +196,9 @@ void load_outgoing(struct loader *loader, const struct option *option,
 
 /* ---- access ---- */
 
-static const char access_words[] = "allow\0refuse\0drop\0"; /* in the order of enum server_access */
+static const char access_words[] = "allow\0refuse\0drop\0allow-snoop\0"; /* in the order of enum server_access */
 
-_Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2,
+_Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2 && SERVER_SNOOP == 3,
                "words in the order of enum server_access");
 
 static bool load_access_prefix(struct loader *loader, const struct yaml_tree_node *value,
@@ -214,7 +214,7 @@ static bool load_access_prefix(struct loader *loader, const struct yaml_tree_nod
 static bool load_access_action(struct loader *loader, const struct yaml_tree_node *value,
                                struct config_access *access)
 {
-    int word = load_word(loader, value, access_words, "allow, refuse or drop");
+    int word = load_word(loader, value, access_words, "allow, allow-snoop, refuse or drop");
     if (word < 0)
         return false;
     access->action = (enum server_access)word;

@@ -171,10 +171,10 @@ static const struct {
     {"allow", "allow", NULL},
     {"deny", "drop", NULL},
     {"refuse", "refuse", NULL},
-    {"allow_snoop", "allow",
-     "Imported as allow: nailup ignores whether a client asks for recursion."},
+    {"allow_snoop", "allow-snoop", NULL},
     {"allow_setrd", "allow",
-     "Imported as allow: nailup ignores whether a client asks for recursion."},
+     "Imported as allow: a query without RD gets an answer from local data or REFUSED, and is not "
+     "resolved."},
     {"allow_cookie", "allow",
      "Imported as allow: cookies are optional. server.rate-limit limits only queries without a "
      "valid cookie."},

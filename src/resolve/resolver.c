@@ -287,11 +287,16 @@ static bool may_be_local(const struct resolver *resolver, const struct cache_key
     return local && local_names_may_have(local, (struct name){key->name, key->name_len});
 }
 
+bool resolver_find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    return may_be_local(resolver, key) && find_local(resolver, key, out);
+}
+
 /* Out of line, so that a hit does not pay for it. */
 static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
                                                   const struct cache_key *key, struct answer *out)
 {
-    if (may_be_local(resolver, key) && find_local(resolver, key, out))
+    if (resolver_find_local(resolver, key, out))
         return true;
     STATS_INC(resolver->tasks.stats, cache_misses);
     return false;

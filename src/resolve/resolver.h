@@ -76,6 +76,10 @@ void resolver_prefetch_entry(const struct resolver *resolver, const struct cache
 /* Finds an answer at hand, valid until cache_read_end() and the next call of this function. */
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out);
 
+/* Likewise, from local data alone: it shows nothing that other clients asked for. */
+bool resolver_find_local(struct resolver *resolver, const struct cache_key *key,
+                         struct answer *out);
+
 /* Joins the running task of the key, or starts one. Comes after resolver_find() of this key, which
  * sees whether local aliases lead to another name. */
 enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,

@@ -405,7 +405,7 @@ static void serve_stream_on_accept(void *owner, struct tcp *tcp)
 {
     struct serve_stream *serve = owner;
     enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
-    if (access == SERVER_ALLOW)
+    if (server_may_ask(access))
         accept_allowed(serve, tcp);
     else
         accept_refused(serve, tcp, access);

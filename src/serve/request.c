@@ -210,7 +210,7 @@ static enum request_result send_error(struct sink *sink, const struct query *que
                                       const struct udp_path *path, const struct tell_how *how)
 {
     struct reply reply;
-    reply_plan_error(&reply, query, error, access == SERVER_ALLOW, &sink->rules);
+    reply_plan_error(&reply, query, error, server_may_ask(access), &sink->rules);
     return unsound(request_send_reply(sink, &reply, path, how));
 }
 
@@ -534,6 +534,17 @@ static enum request_result refresh(struct sink *sink, const struct request_looku
     return result;
 }
 
+/* Answers a query without RD of a client that may not see the cache: from local data alone. */
+static enum request_result request_answer_locally(struct sink *sink,
+                                                  const struct request_lookup *lookup)
+{
+    const struct query *query = &lookup->query;
+    struct answer answer;
+    if (resolver_find_local(sink->requests->resolver, &lookup->key, &answer))
+        return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+    return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
+}
+
 static enum request_result request_resolve(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
@@ -560,7 +571,7 @@ static enum request_result answer_error(struct sink *sink, const struct request_
 
 static bool is_resolved(const struct request_lookup *lookup)
 {
-    return lookup->access == SERVER_ALLOW && lookup->verdict == QUERY_RESOLVE;
+    return lookup->verdict == QUERY_RESOLVE && server_may_ask(lookup->access);
 }
 
 /* Asks the gate about a query that would get an answer. An error is as small as the reply to a
@@ -593,6 +604,10 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
         return;
     resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
                  query->flags & HEADER_CD);
+    if (!(query->flags & HEADER_RD) && access != SERVER_SNOOP) {
+        lookup->verdict = QUERY_LOCAL;
+        return;
+    }
     resolver_prefetch(resolver, &lookup->key);
 }
 
@@ -658,6 +673,10 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
     }
     if (is_resolved(lookup)) {
         enum request_result result = request_resolve(sink, lookup);
+        return lookup->query.has_trailing ? unsound(result) : result;
+    }
+    if (lookup->verdict == QUERY_LOCAL) {
+        enum request_result result = request_answer_locally(sink, lookup);
         return lookup->query.has_trailing ? unsound(result) : result;
     }
     if (lookup->verdict == QUERY_DROP) {

@@ -159,7 +159,7 @@ struct request_lookup {
     const struct udp_path *path;
     struct query query;
     struct query_error error;
-    struct cache_key key; /* with QUERY_RESOLVE */
+    struct cache_key key; /* with QUERY_RESOLVE and QUERY_LOCAL */
 };
 
 /*

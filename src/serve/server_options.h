@@ -13,8 +13,16 @@
 #include "base/prefix.h"
 #include "serve/cookie_secrets.h"
 
-/* Values of the access list. An address in no prefix is refused. */
-enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP };
+/* Values of the access list. An address in no prefix is refused. A query without RD is answered
+ * from local data; the cache answers it for SERVER_SNOOP alone, because it shows what others asked
+ * for. */
+enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP, SERVER_SNOOP };
+
+/* Returns whether queries of the client get answers. */
+static inline bool server_may_ask(enum server_access access)
+{
+    return access == SERVER_ALLOW || access == SERVER_SNOOP;
+}
 
 struct server_options {
     struct addr *listen; /* UDP and TCP */

@@ -153,7 +153,7 @@ static enum session_state wanted_state(const struct session *session)
 static uint64_t idle_at(const struct session *session)
 {
     uint64_t timeout_us = session->idle_us;
-    if (session->access != SERVER_ALLOW)
+    if (!server_may_ask(session->access))
         timeout_us = MIN(timeout_us, SESSION_REFUSED_US);
     return session->last_query_at + timeout_us;
 }
@@ -563,7 +563,7 @@ static void session_on_message(void *owner, struct span message)
         begin_idle(session);
     if (!session->has_asked)
         note_first(session);
-    if (message.len < HEADER_LEN || session->access != SERVER_ALLOW)
+    if (message.len < HEADER_LEN || !server_may_ask(session->access))
         session->has_ended = true;
     session_settle(session);
 }
@@ -632,7 +632,7 @@ static void set_rules(struct session *session)
 {
     const struct server_options *options = session->host->requests->options;
     bool may_stay =
-        session->access == SERVER_ALLOW && !session->has_ended && !session->host->is_ending;
+        server_may_ask(session->access) && !session->has_ended && !session->host->is_ending;
     session->sink.rules =
         reply_rules_stream(options->max_udp_size, may_stay ? options->client_idle_timeout_us : 0);
     session->sink.rules.pads = is_tls(session);
@@ -660,7 +660,7 @@ static struct session *session_new(struct session_host *host, const struct clien
         return NULL;
     session->host = host;
     session->place = *place;
-    session->access = place->kind == PLACE_ALLOWED ? SERVER_ALLOW : SERVER_REFUSE;
+    session->access = acl_find(host->requests->options->access, &place->client);
     session->opened_at = loop_now(host->requests->loop);
     handshake_init(&session->handshake);
     idle_entry_init(&session->idle);
@@ -723,7 +723,7 @@ void session_move_all(struct session_host *host, struct server_quota *quota)
 static bool change_place(struct session *session)
 {
     struct client_place to = session->place;
-    to.kind = session->access == SERVER_ALLOW ? PLACE_ALLOWED : PLACE_REFUSED;
+    to.kind = server_may_ask(session->access) ? PLACE_ALLOWED : PLACE_REFUSED;
     return to.kind == session->place.kind ||
            server_quota_change_client(session->host->requests->quota, &session->place, &to) ==
                QUOTA_TAKEN;
@@ -733,7 +733,7 @@ static bool change_place(struct session *session)
 static void shorten_idle(struct session *session)
 {
     bool is_idle = session->state == SESSION_OPEN || session->state == SESSION_BUSY;
-    if (is_idle && session->access != SERVER_ALLOW)
+    if (is_idle && !server_may_ask(session->access))
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
@@ -752,7 +752,7 @@ static void session_renew(struct session *session)
     session->access = acl_find(options->access, &session->place.client);
     set_rules(session);
     bool is_refused_handshake =
-        session->access != SERVER_ALLOW && session->state == SESSION_SECURING;
+        !server_may_ask(session->access) && session->state == SESSION_SECURING;
     if (is_refused_handshake || !change_place(session)) {
         session_finish(session);
         return;

@@ -42,11 +42,10 @@ static void put_counterpart(struct translating *work, const struct counterpart *
 
 static void put_access(struct translating *work, const char *prefix, const char *action)
 {
-    const char *ours = strncmp(action, "allow", 5) == 0    ? "allow"
+    const char *ours = strcmp(action, "allow_snoop") == 0  ? "allow-snoop"
+                       : strncmp(action, "allow", 5) == 0  ? "allow"
                        : strncmp(action, "refuse", 6) == 0 ? "refuse"
                                                            : "drop";
-    if (strcmp(action, "allow_snoop") == 0) /* RD=0 is answered from the cache anyway */
-        ours = "allow";
     work->has_loopback4 |= strcmp(prefix, "127.0.0.0/8") == 0;
     work->has_loopback6 |= strncmp(prefix, "::1", 3) == 0;
     translate_put(&work->access, "    - {prefix: \"%s\", action: %s}\n", prefix, ours);

@@ -240,7 +240,8 @@ class Harness:
     def config(self, more):
         """Returns the configuration of every test with `more` laid over it. None removes a key."""
         base = {"server": {"listen": [SELF], "workers": 1, "outgoing": [SELF],
-                           "access": [{"prefix": "0.0.0.0/0", "action": "allow"}, {"prefix": "::/0", "action": "allow"}]},
+                           "access": [{"prefix": "0.0.0.0/0", "action": "allow-snoop"},
+                                      {"prefix": "::/0", "action": "allow-snoop"}]},
                 "recursion": {"root-hints": "hints.zone"}, "dnssec": {"validate": "no"},
                 "control": {"socket": "control.sock"}}
         return {key: value for key, value in merge(base, more).items() if value is not None}

@@ -96,7 +96,16 @@ def test_flags_come_back_as_they_were_sent(shared, dig):
     assert "OPT PSEUDOSECTION" not in dig(daemon, NAME, "A", "+noedns").text
 
 
-def test_a_question_without_recursion_is_answered_from_the_cache_alone(daemon, upstream, dig):
+def test_a_question_without_recursion_does_not_see_the_cache(daemon, upstream, dig):
+    assert dig(daemon, NAME).status == "NOERROR"
+    refused = dig(daemon, NAME, "A", "+norec")
+    assert (refused.status, refused.ede) == ("REFUSED", [20])
+    assert dig(daemon, NAME, "A", "+norec", "+tcp").status == "REFUSED"
+
+
+def test_a_client_that_may_snoop_is_answered_from_the_cache_alone(nailupd, upstream, dig):
+    daemon = nailupd({"server": {"access": [{"prefix": "127.0.0.0/8", "action": "allow-snoop"}]}},
+                     upstreams=[upstream])
     refused = dig(daemon, NAME, "A", "+norec")
     assert (refused.status, refused.ede) == ("REFUSED", [20])
     assert upstream.stats()["udp_queries"] == 0

@@ -255,8 +255,8 @@ static void test_access_entries(void **state)
     (void)state;
     expect_error(
         "server: {access: [{prefix: 10.0.0.0/8, action: alow}]}",
-        "1:48: error: server.access[0].action: takes allow, refuse or drop, not \"alow\"; did "
-        "you mean allow?");
+        "1:48: error: server.access[0].action: takes allow, allow-snoop, refuse or drop, not "
+        "\"alow\"; did you mean allow?");
     expect_error("server: {access: [{prefix: 10.0.0.0/8}]}",
                  "1:19: error: server.access[0]: has no action; write {prefix: 10.0.0.0/8, action: "
                  "allow}");

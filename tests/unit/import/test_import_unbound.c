@@ -80,6 +80,10 @@ static void test_access_keeps_this_machine_in(void **state)
            "{prefix: 10.7.0.0/16, action: refuse}", "{prefix: 10.8.0.0/16, action: allow}",
            "{prefix: 127.0.0.0/8, action: allow}", "{prefix: \"::1\", action: allow}",
            "u.conf:5: access-control: 10.8.0.0/16 allow_cookie\n");
+    EXPECT("server:\n access-control: 10.0.0.0/8 allow_snoop\n access-control: 10.6.0.0/16 "
+           "allow_setrd\n" ROOT,
+           "{prefix: 10.0.0.0/8, action: allow-snoop}", "{prefix: 10.6.0.0/16, action: allow}",
+           "u.conf:3: access-control: 10.6.0.0/16 allow_setrd\n");
     EXPECT("server: access-control: 127.0.0.0/8 refuse\n" ROOT,
            "{prefix: 127.0.0.0/8, action: refuse}\n    - {prefix: \"::1\"");
 }

@@ -32,9 +32,11 @@ static enum server_access find(const struct prefix_set *set, const char *text)
 static void test_the_longest_prefix_decides(void **state)
 {
     (void)state;
-    const char *prefixes[] = {"10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "::1"};
-    enum server_access actions[] = {SERVER_ALLOW, SERVER_DROP, SERVER_REFUSE, SERVER_ALLOW};
-    struct prefix_set *set = set_of(prefixes, actions, 4);
+    const char *prefixes[] = {"10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "::1", "10.1.2.9"};
+    enum server_access actions[] = {SERVER_ALLOW, SERVER_DROP, SERVER_REFUSE, SERVER_ALLOW,
+                                    SERVER_SNOOP};
+    struct prefix_set *set = set_of(prefixes, actions, 5);
+    assert_int_equal(find(set, "10.1.2.9"), SERVER_SNOOP);
     assert_int_equal(find(set, "10.2.0.1"), SERVER_ALLOW);
     assert_int_equal(find(set, "10.1.0.1"), SERVER_DROP);
     assert_int_equal(find(set, "10.1.2.3"), SERVER_REFUSE);
