@@ -15,6 +15,7 @@
 #include "config/account.h"
 #include "config/config.h"
 #include "dns/name.h"
+#include "serve/nsid.h"
 
 static const struct {
     const char *takes, *words;
@@ -306,6 +307,9 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
     case KIND_PATH:
     case KIND_TEXT:
         return is_printable(text) && store_string(text, arena, field);
+    case KIND_NSID:
+        return is_printable(text) && strlen(text) <= TXT_MAX && (!*text || nsid_is_sound(text)) &&
+               store_string(text, arena, field);
     case KIND_LINE:
         return is_printable(text) && strlen(text) <= TXT_MAX && store_string(text, arena, field);
     default:

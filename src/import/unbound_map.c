@@ -145,6 +145,15 @@ void map_file(struct unbound_map_state *map, const struct unbound_statement *sta
         draft_set(map->draft, statement->word->path, word, statement->origin);
 }
 
+/* Copies a word in the same form. */
+void map_text(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *word =
+        map_has_row(map, statement) ? map_word(map, statement, statement->args[0]) : NULL;
+    if (word)
+        draft_set(map->draft, statement->word->path, word, statement->origin);
+}
+
 void map_directory(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (*statement->args[0] == '/')

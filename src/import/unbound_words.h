@@ -24,6 +24,7 @@ enum unbound_clause {
     MAP(number)                                                                                    \
     MAP(seconds)                                                                                   \
     MAP(millis)                                                                                    \
+    MAP(text)                                                                                      \
     MAP(file)                                                                                      \
     MAP(keepalive)                                                                                 \
     MAP(port)                                                                                      \

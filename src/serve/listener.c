@@ -233,6 +233,7 @@ static void serve_udp_renew(struct serve_udp *serve)
     const struct server_options *options = serve->sink.requests->options;
     serve->sink.rules = reply_rules_udp(options->max_udp_size);
     serve->sink.rules.rotates = options->rotate_answers;
+    serve->sink.rules.nsid = options->nsid;
 }
 
 static enum err serve_udp_open(struct serve_udp **out, struct requests *requests,

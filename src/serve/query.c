@@ -40,6 +40,7 @@ static void take_options(struct query *query, struct span options)
     while (edns_option_next(&options, &option)) {
         query->has_keepalive |= option.code == EDNS_TCP_KEEPALIVE;
         query->has_padding |= option.code == EDNS_PADDING;
+        query->has_nsid |= option.code == EDNS_NSID;
         if (option.code == EDNS_COOKIE)
             take_cookie(query, option.data);
     }
@@ -57,7 +58,7 @@ static void take_facts(struct query *query, const struct message *message)
     query->has_trailing = message->has_trailing;
     query->has_edns = edns->present;
     query->dnssec_ok = edns->dnssec_ok;
-    query->has_keepalive = query->has_padding = false;
+    query->has_keepalive = query->has_padding = query->has_nsid = false;
     query->has_cookie = query->has_valid_cookie = query->sends_cookie = false;
     query->cookie_len = 0;
     query->question = message->question;

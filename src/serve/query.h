@@ -28,6 +28,7 @@ struct query {
     bool dnssec_ok;
     bool has_keepalive;    /* it asks for edns-tcp-keepalive (RFC 7828) */
     bool has_padding;      /* it was padded, so its answer may be (RFC 7830) */
+    bool has_nsid;         /* it asks for the server's identifier (RFC 5001) */
     bool has_cookie;       /* RFC 7873; sound unless the verdict is an error */
     bool has_valid_cookie; /* the cookie is ours; gate.h sets this and the next */
     bool sends_cookie;     /* cookie is ready to go back */

@@ -14,6 +14,7 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "dns/word.h"
+#include "serve/nsid.h"
 #include "serve/reply_tsig.h"
 #include "serve/rotate.h"
 
@@ -48,6 +49,11 @@ static bool tells_idle_time(const struct reply *reply)
            (reply->query->has_keepalive || reply->rules->keepalive_100ms == 0);
 }
 
+static bool tells_nsid(const struct reply *reply)
+{
+    return reply->query->has_nsid && reply->rules->nsid && *reply->rules->nsid;
+}
+
 static uint16_t opt_len(const struct reply *reply)
 {
     if (!reply->query->has_edns)
@@ -57,6 +63,8 @@ static uint16_t opt_len(const struct reply *reply)
         len += OPTION_FIXED + 2;
     if (reply->query->sends_cookie)
         len += OPTION_FIXED + COOKIE_BYTES;
+    if (tells_nsid(reply))
+        len += OPTION_FIXED + nsid_len(reply->rules->nsid);
     if (reply->ede_count > 0)
         len += reply->ede_count * (OPTION_FIXED + 2) + strnlen(reply->ede_text, EDE_TEXT_MAX);
     return (uint16_t)len;
@@ -169,6 +177,14 @@ static void plan_tsig(struct reply *reply)
     reply->len += len;
 }
 
+static uint16_t flags_of_error(const struct query *query, uint16_t rcode, bool is_recursive)
+{
+    uint16_t flags = echoed_flags(query) | (rcode & HEADER_RCODE_MASK);
+    if (rcode == RCODE_NOTIMP)
+        return flags & (uint16_t)~HEADER_CD;
+    return flags | (is_recursive ? HEADER_RA : 0);
+}
+
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules)
@@ -177,8 +193,7 @@ void reply_plan_error(struct reply *reply, const struct query *query,
         .query = query,
         .rules = rules,
         .ede_text = error->text,
-        .flags = (uint16_t)(echoed_flags(query) | (is_recursive ? HEADER_RA : 0) |
-                            (error->rcode & HEADER_RCODE_MASK)),
+        .flags = flags_of_error(query, error->rcode, is_recursive),
         .rcode = error->rcode,
         .ede_count = error->ede != EDE_NONE,
         .ede = {error->ede},
@@ -252,6 +267,12 @@ static uint8_t *reply_write_opt(const struct reply *reply, uint8_t *at)
         at = reply_write_option(at, EDNS_COOKIE, COOKIE_BYTES);
         memcpy(at, reply->query->cookie, COOKIE_BYTES);
         at += COOKIE_BYTES;
+    }
+    if (tells_nsid(reply)) {
+        size_t len = nsid_len(reply->rules->nsid);
+        at = reply_write_option(at, EDNS_NSID, (uint16_t)len);
+        nsid_write(reply->rules->nsid, at);
+        at += len;
     }
     return write_padding(reply, write_errors(reply, at));
 }

@@ -29,6 +29,7 @@ struct reply_rules {
     bool rotates;             /* the order of addresses changes each time (rotate.h) */
     bool pads;                /* over TLS: answers to padded queries are padded (RFC 7830) */
     uint16_t keepalive_100ms; /* RFC 7828, in units of 100 ms */
+    const char *nsid;         /* RFC 5001, as in nsid.h; NULL or "": none */
 };
 
 /* max_udp_size and idle_timeout_us are options; both are clamped to valid values. */
@@ -71,7 +72,8 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
                        const struct reply_rules *rules);
 
 /* Plans an error, or NOERROR without records: header, the question if the query has one, and OPT if
- * it has one, padded likewise. is_recursive sets RA; refused clients get none. */
+ * it has one, padded likewise. is_recursive sets RA; refused clients get none. NOTIMP has no RA
+ * and no CD, because the query was not understood. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);

@@ -36,6 +36,7 @@ struct server_options {
     char *tls_groups;          /* likewise */
     char *version;             /* of version.bind in class CHAOS; NULL or "": REFUSED */
     char *identity;            /* of id.server, likewise */
+    char *nsid;                /* of RFC 5001, in the form of nsid.h; NULL or "": none */
     struct prefix_set *access; /* frozen; values are enum server_access */
     uint16_t max_udp_size;
     bool rotate_answers;

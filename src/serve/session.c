@@ -637,6 +637,7 @@ static void set_rules(struct session *session)
         reply_rules_stream(options->max_udp_size, may_stay ? options->client_idle_timeout_us : 0);
     session->sink.rules.pads = is_tls(session);
     session->sink.rules.rotates = options->rotate_answers;
+    session->sink.rules.nsid = options->nsid;
 }
 
 static void init_sink(struct session *session)

@@ -156,3 +156,12 @@ def test_block_lists_cover_targets_of_aliases(harness):
     daemon.send_signal(signal.SIGHUP)
     eventually(lambda: www() == (0, ["x.ads.tld.", "192.0.2.1"]))
     harness.stop(daemon)
+
+
+def test_the_identifier_goes_only_to_queries_that_ask_for_it(nailupd, upstream, dig):
+    daemon = nailupd({"server": {"nsid": "ascii_fra-1"}}, upstreams=[upstream])
+    assert '("fra-1")' in dig(daemon, "www.example.org", "A", "+nsid").text
+    assert '("fra-1")' in dig(daemon, "www.example.org", "A", "+nsid", "+tcp").text
+    assert "NSID" not in dig(daemon, "www.example.org", "A").text
+    unnamed = nailupd(upstreams=[upstream])
+    assert "NSID" not in dig(unnamed, "www.example.org", "A", "+nsid").text

@@ -185,6 +185,21 @@ static void test_paths_and_texts_have_a_bound(void **state)
     assert_false(kind_parse(KIND_TEXT, "a\tb", &arena, &field));
 }
 
+static void test_an_nsid_has_one_of_two_forms(void **state)
+{
+    (void)state;
+    char *field, text[300] = "ascii_";
+    assert_true(kind_parse(KIND_NSID, "", &arena, &field));
+    assert_true(kind_parse(KIND_NSID, "ascii_ns7", &arena, &field));
+    assert_true(kind_parse(KIND_NSID, "00ff", &arena, &field));
+    assert_false(kind_parse(KIND_NSID, "ns7", &arena, &field));
+    assert_false(kind_parse(KIND_NSID, "00f", &arena, &field));
+    memset(text + 6, 'x', 249);
+    assert_true(kind_parse(KIND_NSID, text, &arena, &field));
+    text[255] = 'x';
+    assert_false(kind_parse(KIND_NSID, text, &arena, &field));
+}
+
 static void test_host_names_fold_and_lose_their_last_dot(void **state)
 {
     (void)state;
@@ -281,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_names_fold_to_lower_case),
         cmocka_unit_test(test_paths_are_printable_and_may_be_relative),
         cmocka_unit_test(test_paths_and_texts_have_a_bound),
+        cmocka_unit_test(test_an_nsid_has_one_of_two_forms),
         cmocka_unit_test(test_host_names_fold_and_lose_their_last_dot),
         cmocka_unit_test(test_the_address_of_metrics_has_its_own_port),
         cmocka_unit_test(test_values_print_in_their_largest_unit),

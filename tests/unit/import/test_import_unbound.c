@@ -105,6 +105,10 @@ static void test_versions_are_reported_when_they_are_texts_and_not_hidden(void *
     (void)state;
     EXPECT("server: version: \"a: b # c\" identity: me\n" ROOT, "version: \"a: b # c\"\n",
            "identity: me\n");
+    EXPECT("server: nsid: ascii_ns7\n" ROOT, "nsid: ascii_ns7\n");
+    struct config *config = imported("server: nsid: \"0a0B\"\n" ROOT);
+    assert_string_equal(config->server.nsid, "0a0B");
+    config_free(config);
     EXPECT("server: version: \"1\" hide-version: yes\n" ROOT, "u.conf:1: version: 1\n");
     expect_missing("  version:");
 }

@@ -452,6 +452,49 @@ static void test_an_error_without_a_question_is_a_header(void **state)
     assert_int_equal(reply.len, 12);
 }
 
+/* The query was not understood, so RA and CD would say nothing about it. */
+static void test_a_reply_with_notimp_has_no_ra_and_no_cd(void **state)
+{
+    (void)state;
+    struct canned_query asks = {
+        "a.example", 7,     RRTYPE_SOA, OPCODE_NOTIFY << 11 | HEADER_RD | HEADER_CD,
+        0,           false, false,      false};
+    assert_int_equal(ask(&asks), QUERY_ERROR);
+    refused(error.rcode, error.ede, error.text);
+    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | HEADER_RD | RCODE_NOTIMP);
+    refused(RCODE_REFUSED, EDE_NONE, "");
+    assert_int_equal(parsed.flags & (HEADER_RA | HEADER_CD), HEADER_RA | HEADER_CD);
+}
+
+static struct span nsid_sent(const char *nsid, bool is_wanted)
+{
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
+    assert_int_equal(ask(&asks), QUERY_RESOLVE);
+    query.has_nsid = is_wanted;
+    struct reply_rules rules = udp;
+    rules.nsid = nsid;
+    struct reply reply;
+    error = (struct query_error){RCODE_REFUSED, EDE_PROHIBITED, "text"};
+    reply_plan_error(&reply, &query, &error, true, &rules);
+    write_planned(&reply, 0);
+    struct span options = parsed.edns.options;
+    for (struct edns_option option; edns_option_next(&options, &option);)
+        if (option.code == EDNS_NSID)
+            return option.data;
+    return (struct span){0};
+}
+
+static void test_the_identifier_goes_to_queries_that_ask_for_it(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {0, 0xaf, 0x10};
+    assert_true(span_equal(nsid_sent("ascii_ns7", true), span_of("ns7", 3)));
+    assert_true(span_equal(nsid_sent("00aF10", true), span_of(bytes, 3)));
+    assert_int_equal(nsid_sent("ascii_ns7", false).len, 0);
+    assert_int_equal(nsid_sent("", true).len, 0);
+    assert_int_equal(nsid_sent(NULL, true).len, 0);
+}
+
 static void test_the_opcode_is_echoed(void **state)
 {
     (void)state;
@@ -556,6 +599,8 @@ int main(void)
         TEST(test_an_error_says_why_in_words),
         TEST(test_bad_version_uses_the_upper_bits_of_the_rcode),
         TEST(test_an_error_without_a_question_is_a_header),
+        TEST(test_a_reply_with_notimp_has_no_ra_and_no_cd),
+        TEST(test_the_identifier_goes_to_queries_that_ask_for_it),
         TEST(test_the_opcode_is_echoed),
         TEST(test_a_signed_query_gets_a_bad_key),
         TEST(test_a_tsig_of_nonsense_gets_none_back),
