@@ -79,7 +79,8 @@ static bool load_upstream_address(struct loader *loader, const struct yaml_tree_
     return true;
 }
 
-/* The proofs of one server: {address: 192.0.2.53, auth-name: a.example, pin-sha256: []}. */
+/* A mapping gives the proofs of one server: {address: 192.0.2.53, auth-name: a.example, pin-sha256:
+ * []}. */
 static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_node *item,
                                   struct config_upstream *upstream)
 {
