@@ -129,7 +129,7 @@ static const char *text_of_error(struct builder *builder, yaml_mark_t mark)
 }
 
 /* Explains the mistakes in YAML that a configuration of addresses invites. NULL: another one. */
-static const char *explain_yaml(struct builder *builder)
+static const char *yaml_tree_explain(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
     /* A comment may swallow the bracket that ends a list: look at the line where it began. */
@@ -151,7 +151,7 @@ static void report_parser_error(struct builder *builder)
     const char *explained = NULL;
     builder->stopped = true;
     if (parser->error == YAML_SCANNER_ERROR || parser->error == YAML_PARSER_ERROR)
-        explained = explain_yaml(builder);
+        explained = yaml_tree_explain(builder);
     if (parser->error == YAML_MEMORY_ERROR)
         fail_no_memory(builder);
     else if (parser->error == YAML_READER_ERROR)
