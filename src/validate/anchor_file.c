@@ -10,25 +10,25 @@
  */
 #include "validate/anchor_file.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "dns/present.h"
 #include "dns/record_text.h"
 #include "dns/rrtype.h"
+#include "validate/dnskey.h"
 
-/* The numbers of Unbound's files; the states are those of RFC 5011 section 4. */
-enum anchor_state {
+enum {
     STATE_NONE = -1, /* no comment has one */
-    STATE_VALID = 2,
-    STATE_MISSING = 3,
-    STATE_LAST = 5, /* START, ADDPEND, VALID, MISSING, REVOKED, REMOVED */
+    RECORD_TTL_S = 3600,
+    RECORD_WIRE_MAX = ANCHOR_RECORD_TEXT_MAX,
 };
-
-enum { RECORD_TTL_S = 3600, RECORD_WIRE_MAX = ANCHOR_RECORD_TEXT_MAX };
 
 #define EXAMPLE "\". IN DS 38696 8 2 683D2D0A...\""
 
@@ -60,17 +60,24 @@ static const char all_revoked[] = "says that all keys of the zone were revoked; 
 static const char none_valid[] = "has no key in the state VALID (2) or MISSING (3); fetch the "
                                  "zone's current anchor";
 static const char is_empty[] = "has no trust anchor; write a DS or DNSKEY record such as " EXAMPLE;
+static const char second_zone[] =
+    "is of another zone than the record before; nailupd keeps a file up "
+    "to date only if it has one zone";
+static const char too_many_keys[] = "is one key too many; 16 keys of a zone are kept up to date";
 static const char too_large[] = "is larger than 1 MiB; keep only trust anchors in it";
 
 struct anchor_reading {
     struct anchors *out;
+    struct anchor_point *point; /* NULL: not wanted */
     struct span text;
     size_t at, line; /* the next byte and its line */
     /* The record that is being cut out: */
     size_t begun; /* the line of its first word, or of a fault */
     bool has_word;
     size_t len;
-    int state; /* enum anchor_state */
+    int state;          /* enum anchor_state, or STATE_NONE */
+    uint32_t sightings; /* ";;count=" */
+    int64_t since_s;    /* ";;lastchange=" */
     char record[ANCHOR_RECORD_TEXT_MAX + 1];
     char owner[ANCHOR_RECORD_TEXT_MAX + 1]; /* of the record before; "": none */
     uint8_t wire[RECORD_WIRE_MAX];
@@ -89,14 +96,53 @@ static bool span_begins(struct span text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
+/* Reads the number behind the word, anywhere in the comment. False: it is not there. */
+static bool find_number(struct span comment, const char *word, int64_t *out)
+{
+    size_t len = strlen(word);
+    for (; comment.len > len; comment.data++, comment.len--) {
+        if (memcmp(comment.data, word, len) != 0)
+            continue;
+        int64_t number = 0;
+        for (size_t i = len; i < comment.len && comment.data[i] >= '0' && comment.data[i] <= '9';
+             i++)
+            number = MIN(number * 10 + (comment.data[i] - '0'), (int64_t)UINT32_MAX);
+        *out = number;
+        return true;
+    }
+    return false;
+}
+
+/* Takes the times that a program wrote. */
+static void take_times(struct anchor_reading *reading, struct span comment)
+{
+    struct anchor_point *point = reading->point;
+    int64_t number;
+    if (find_number(comment, ";;lastchange=", &number))
+        reading->since_s = number;
+    if (find_number(comment, ";;count=", &number))
+        reading->sightings = (uint32_t)number;
+    if (!point)
+        return;
+    find_number(comment, ";;last_queried: ", &point->queried_s);
+    find_number(comment, ";;last_success: ", &point->succeeded_s);
+    find_number(comment, ";;next_probe_time: ", &point->probe_s);
+    if (find_number(comment, ";;query_failed: ", &number))
+        point->failed = (uint32_t)number;
+    if (find_number(comment, ";;query_interval: ", &number))
+        point->interval_s = (uint32_t)number;
+    if (find_number(comment, ";;retry_time: ", &number))
+        point->retry_s = (uint32_t)number;
+}
+
 /* Returns NULL, or the fault. */
 static const char *take_state(struct anchor_reading *reading, struct span rest)
 {
     int state = 0;
     size_t digits = 0;
     for (; digits < rest.len && rest.data[digits] >= '0' && rest.data[digits] <= '9'; digits++)
-        state = MIN(state * 10 + (rest.data[digits] - '0'), STATE_LAST + 1);
-    if (digits == 0 || state > STATE_LAST)
+        state = MIN(state * 10 + (rest.data[digits] - '0'), ANCHOR_REMOVED + 1);
+    if (digits == 0 || state > ANCHOR_REMOVED)
         return unknown_state;
     if (reading->state != STATE_NONE)
         return second_state;
@@ -109,6 +155,7 @@ static const char *take_comment(struct anchor_reading *reading, struct span comm
     static const char state[] = ";;state=";
     reading->is_autotrust |= span_begins(comment, ";;id:");
     reading->has_revoked |= span_begins(comment, ";;REVOKED");
+    take_times(reading, comment);
     for (; comment.len; comment.data++, comment.len--) {
         if (!span_begins(comment, state))
             continue;
@@ -177,6 +224,8 @@ static const char *cut_record(struct anchor_reading *reading)
     const char *fault = NULL;
     reading->len = 0;
     reading->state = STATE_NONE;
+    reading->sightings = 0;
+    reading->since_s = 0;
     reading->has_word = false;
     reading->begun = reading->line;
     while (!fault && !has_ended && reading->at < reading->text.len) {
@@ -211,7 +260,29 @@ static const char *complete_owner(struct anchor_reading *reading)
 
 static bool state_counts(int state)
 {
-    return state == STATE_NONE || state == STATE_VALID || state == STATE_MISSING;
+    return state == STATE_NONE || state == ANCHOR_VALID || state == ANCHOR_MISSING;
+}
+
+/* Adds the record to the point, if one is wanted. Returns NULL, or the fault. */
+static const char *add_to_point(struct anchor_reading *reading, struct name zone, uint16_t type,
+                                struct span rdata)
+{
+    struct anchor_point *point = reading->point;
+    if (!point || reading->state == ANCHOR_START || reading->state == ANCHOR_REMOVED)
+        return NULL;
+    bool is_first = point->count == 0 && point->seed_count == 0;
+    if (is_first) {
+        point->zone_len = zone.len;
+        name_fold(zone, point->zone);
+    } else if (!name_equal(zone, anchor_point_zone(point))) {
+        return second_zone;
+    }
+    enum anchor_state state =
+        reading->state == STATE_NONE ? ANCHOR_VALID : (enum anchor_state)reading->state;
+    enum err err = type == RRTYPE_DS ? anchor_point_add_seed(point, rdata)
+                                     : anchor_point_add_key(point, rdata, state, reading->since_s,
+                                                            reading->sightings);
+    return err == ERR_LIMIT ? too_many_keys : err ? unfit_record : NULL;
 }
 
 /* Adds the record of this length in reading->wire. */
@@ -230,6 +301,9 @@ static enum err add_wire(struct anchor_reading *reading, size_t len, const char 
         *fault = other_record;
         return ERR_INVALID;
     }
+    *fault = add_to_point(reading, zone, type, rest);
+    if (*fault)
+        return ERR_INVALID;
     if (!state_counts(reading->state))
         return ERR_OK;
     enum err err = anchors_add(reading->out, zone, type, rest);
@@ -297,8 +371,8 @@ static enum err anchor_read_records(struct anchor_reading *reading,
     return check_whole(reading, problem);
 }
 
-enum err anchor_file_read(struct anchors *out, struct span text,
-                          struct anchor_file_problem *problem)
+static enum err anchor_file_begin(struct anchors *out, struct anchor_point *point, struct span text,
+                                  struct anchor_file_problem *problem)
 {
     if (text.len > ANCHOR_FILE_BYTES_MAX)
         return anchor_tell(problem, 0, too_large);
@@ -306,9 +380,126 @@ enum err anchor_file_read(struct anchors *out, struct span text,
     if (!reading)
         return ERR_NO_MEMORY;
     reading->out = out;
+    reading->point = point;
     reading->text = text;
     reading->line = 1;
     enum err err = anchor_read_records(reading, problem);
+    if (!err && point)
+        point->is_kept = reading->is_autotrust || reading->has_state;
     free(reading);
+    return err;
+}
+
+enum err anchor_file_read(struct anchors *out, struct span text,
+                          struct anchor_file_problem *problem)
+{
+    return anchor_file_begin(out, NULL, text, problem);
+}
+
+enum err anchor_file_read_point(struct anchor_point *out, struct span text,
+                                struct anchor_file_problem *problem)
+{
+    struct anchors *anchors = anchors_new();
+    if (!anchors)
+        return ERR_NO_MEMORY;
+    anchor_point_init(out, name_root());
+    enum err err = anchor_file_begin(anchors, out, text, problem);
+    anchors_free(anchors);
+    return err;
+}
+
+/* ---- writing ---- */
+
+static enum err __attribute__((format(printf, 2, 3)))
+anchor_print(struct buf *out, const char *format, ...)
+{
+    char text[NAME_TEXT_MAX + 256];
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    MUST(len >= 0 && (size_t)len < sizeof(text));
+    return buf_append(out, text, (size_t)len);
+}
+
+/* Writes the time in the words that Unbound adds for people. */
+static enum err print_time(struct buf *out, const char *word, int64_t at_s)
+{
+    char text[32];
+    time_t at = (time_t)at_s;
+    struct tm parts;
+    if (!gmtime_r(&at, &parts) || !strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &parts))
+        text[0] = '\0';
+    return anchor_print(out, "%s%lld ;;%s\n", word, (long long)at_s, text);
+}
+
+static enum err print_base64(struct buf *out, struct span bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum err err = ERR_OK;
+    for (size_t i = 0; i < bytes.len && !err; i += 3) {
+        size_t left = bytes.len - i;
+        uint32_t bits = (uint32_t)bytes.data[i] << 16;
+        bits |= left > 1 ? (uint32_t)bytes.data[i + 1] << 8 : 0;
+        bits |= left > 2 ? bytes.data[i + 2] : 0;
+        char text[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                        left > 1 ? digits[bits >> 6 & 63] : '=',
+                        left > 2 ? digits[bits & 63] : '='};
+        err = buf_append(out, text, sizeof(text));
+    }
+    return err;
+}
+
+/* Unbound shows a revoked key with its bit, and so with its other tag. */
+static enum err print_key(struct buf *out, const struct anchor_point *point,
+                          const struct anchor_key *key)
+{
+    static const char *const padded[] = {"  START  ", " ADDPEND ", "  VALID  ",
+                                         " MISSING ", " REVOKED ", " REMOVED "};
+    char zone[NAME_TEXT_MAX];
+    uint8_t rdata[ANCHOR_KEY_BYTES_MAX];
+    struct dnskey read;
+    memcpy(rdata, key->rdata, key->len);
+    if (key->state == ANCHOR_REVOKED)
+        rdata[1] |= DNSKEY_REVOKE;
+    if (!dnskey_read(&read, span_of(rdata, key->len)))
+        return ERR_OK; /* the table has only keys that were read */
+    enum err err = anchor_print(out, "%s\t%u\tIN\tDNSKEY\t%u %u %u ",
+                                name_format(anchor_point_zone(point), zone), RECORD_TTL_S,
+                                read.flags, read.protocol, read.algorithm);
+    if (!err)
+        err = print_base64(out, read.key);
+    if (!err)
+        err = anchor_print(out, " ;{id = %u (ksk)} ;;state=%d [%s] ;;count=%u ", read.tag,
+                           (int)key->state, padded[key->state], key->sightings);
+    return err ? err : print_time(out, ";;lastchange=", key->since_s);
+}
+
+static enum err print_head(struct buf *out, const struct anchor_point *point)
+{
+    char zone[NAME_TEXT_MAX];
+    enum err err = anchor_print(out, "; autotrust trust anchor file\n");
+    if (!err && point->is_revoked)
+        err = anchor_print(out, ";;REVOKED\n; Every key of the zone was revoked, so it has no "
+                                "trust anchor any more.\n; Replace this file by one with the "
+                                "zone's current DS or DNSKEY record.\n");
+    if (!err)
+        err = anchor_print(out, ";;id: %s 1\n", name_format(anchor_point_zone(point), zone));
+    if (!err)
+        err = print_time(out, ";;last_queried: ", point->queried_s);
+    if (!err)
+        err = print_time(out, ";;last_success: ", point->succeeded_s);
+    if (!err)
+        err = print_time(out, ";;next_probe_time: ", point->probe_s);
+    return err ? err
+               : anchor_print(out, ";;query_failed: %u\n;;query_interval: %u\n;;retry_time: %u\n",
+                              point->failed, point->interval_s, point->retry_s);
+}
+
+enum err anchor_file_write(struct buf *out, const struct anchor_point *point)
+{
+    enum err err = print_head(out, point);
+    for (size_t i = 0; i < point->count && !err; i++)
+        err = print_key(out, point, &point->key[i]);
     return err;
 }

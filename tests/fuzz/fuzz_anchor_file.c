@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Checks the promises of anchor_file_read(): an accepted text has anchors within the bounds that
- * are found by their names, and a refusal has a reason and a line of the text. */
+ * are found by their names, and a refusal has a reason and a line of the text. The state of a zone
+ * that was read is the same after it was written and read again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,34 @@ static void check_anchors(const struct anchors *anchors)
     }
 }
 
+/* Seeds are not written, and a file without a trusted key is not read. */
+static void check_round_trip(struct anchor_point *point)
+{
+    static struct anchor_point back;
+    struct anchor_file_problem problem;
+    struct buf text;
+    point->seed_count = 0;
+    memset(point->seed, 0, sizeof(point->seed));
+    if (!anchor_point_count(point, ANCHOR_VALID) && !anchor_point_count(point, ANCHOR_MISSING))
+        return;
+    buf_init(&text, ANCHOR_FILE_BYTES_MAX);
+    MUST(anchor_file_write(&text, point) == ERR_OK);
+    MUST(anchor_file_read_point(&back, buf_span(&text), &problem) == ERR_OK);
+    point->is_kept = true;
+    MUST(memcmp(&back, point, sizeof(back)) == 0);
+    buf_deinit(&text);
+}
+
+static void read_point(const uint8_t *data, size_t size)
+{
+    static struct anchor_point point;
+    struct anchor_file_problem problem = {0};
+    enum err err = anchor_file_read_point(&point, span_of(data, size), &problem);
+    MUST(err == ERR_OK || (err == ERR_INVALID && problem.sentence));
+    if (err == ERR_OK)
+        check_round_trip(&point);
+}
+
 static size_t count_lines(const uint8_t *data, size_t size)
 {
     size_t lines = 1;
@@ -48,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(err == ERR_OK || (problem.sentence && problem.line <= count_lines(data, size)));
     if (err == ERR_OK)
         check_anchors(anchors);
+    read_point(data, size);
     anchors_free(anchors);
     return 0;
 }
