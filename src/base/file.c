@@ -4,6 +4,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 ssize_t file_read(int fd, void *out, size_t max)
@@ -21,4 +22,16 @@ ssize_t file_read(int fd, void *out, size_t max)
         len += (size_t)got;
     }
     return (ssize_t)len;
+}
+
+ssize_t file_read_path(const char *path, void *out, size_t max)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    ssize_t len = file_read(fd, out, max);
+    int number = errno;
+    close(fd);
+    errno = number;
+    return len;
 }

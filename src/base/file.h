@@ -10,4 +10,7 @@
  * bytes, or -1 with errno. Blocks. */
 ssize_t file_read(int fd, void *out, size_t max);
 
+/* Likewise for the file at this path. */
+ssize_t file_read_path(const char *path, void *out, size_t max);
+
 #endif

@@ -201,6 +201,16 @@ static bool begins_with(int fd, struct span magic)
     return true;
 }
 
+enum err private_file_replace_shared(const char *path, struct span bytes)
+{
+    struct stat status;
+    bool is_there = stat(path, &status) == 0;
+    enum err err = private_file_replace(path, bytes);
+    if (!err && chmod(path, is_there ? status.st_mode & 0777 : 0644))
+        return ERR_IO;
+    return err;
+}
+
 /* Checks the type before it opens the file, because opening a device may have an effect. */
 bool private_file_is_foreign(const char *path, struct span magic)
 {

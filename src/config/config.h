@@ -107,6 +107,9 @@ struct config_zone {
 };
 
 struct anchors;
+
+/* dnssec.update-anchors */
+enum config_update { UPDATE_AUTO, UPDATE_NO, UPDATE_YES };
 struct name_map;
 
 /* A list of prefixes as written in the file. */
@@ -195,6 +198,8 @@ struct config {
     char **trust_anchors; /* records */
     size_t trust_anchor_count;
     char *trust_anchor_file; /* "": none */
+    enum config_update update_anchors;
+    bool keeps_anchors; /* the file is to be kept up to date */
     struct config_names negative_anchors;
     struct anchors *anchors; /* of route.validation */
 

@@ -103,6 +103,23 @@ static void report_unreadable(struct loader *loader, int number)
                                    : "");
 }
 
+/* Decides whether this file is to be kept up to date. */
+static void decide_updates(struct loader *loader, struct span text)
+{
+    struct config *config = loader->config;
+    struct anchor_file_problem problem;
+    if (config->update_anchors == UPDATE_NO)
+        return;
+    struct anchor_point *point = malloc(sizeof(*point));
+    enum err err = point ? anchor_file_read_point(point, text, &problem) : ERR_NO_MEMORY;
+    config->keeps_anchors = !err && (point->is_kept || config->update_anchors == UPDATE_YES);
+    if (err == ERR_NO_MEMORY)
+        problems_no_memory(loader->problems);
+    else if (err && config->update_anchors == UPDATE_YES)
+        report_anchor_file(loader, &problem);
+    free(point);
+}
+
 static void parse_anchor_file(struct loader *loader, int file, char *text)
 {
     struct anchor_file_problem problem;
@@ -117,15 +134,26 @@ static void parse_anchor_file(struct loader *loader, int file, char *text)
         report_anchor_file(loader, &problem);
     else if (err)
         problems_no_memory(loader->problems);
+    else
+        decide_updates(loader, span_of(text, (size_t)len));
 }
 
 void config_read_anchor_file(struct loader *loader)
 {
     const char *path = loader->config->trust_anchor_file;
     struct stat status;
-    if (!loader_is_set(path))
+    if (!loader_is_set(path)) {
+        if (loader->config->update_anchors == UPDATE_YES)
+            loader_warn(loader, "dnssec.update-anchors",
+                        "dnssec.update-anchors has no effect without dnssec.trust-anchor-file; "
+                        "name a file in a directory that nailupd may write to");
         return;
+    }
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT && loader->config->update_anchors == UPDATE_YES) {
+        loader->config->keeps_anchors = true;
+        return;
+    }
     if (file < 0 || fstat(file, &status)) {
         report_unreadable(loader, errno);
     } else if (!S_ISREG(status.st_mode)) {

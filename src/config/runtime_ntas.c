@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/kind.h"
+#include "validate/anchor_update.h"
 #include "validate/anchors.h"
 
 static bool parse_time(const char *text, uint64_t *out)
@@ -99,13 +100,30 @@ bool runtime_ntas_take_ended(struct runtime_ntas *ntas, uint64_t now, struct run
     return false;
 }
 
+/* Copies the anchors of the configuration, with those of the point. */
+static struct anchors *copy_with_point(const struct config *config,
+                                       const struct anchor_point *point)
+{
+    if (!point)
+        return anchors_copy(config->anchors);
+    struct anchors *anchors =
+        anchors_copy_keeping(config->anchors, anchor_point_zone(point), "trust-anchors");
+    if (!anchors)
+        return NULL;
+    anchors_set_source(anchors, "updates");
+    if (anchor_point_apply(point, anchors) == ERR_OK)
+        return anchors;
+    anchors_free(anchors);
+    return NULL;
+}
+
 enum err runtime_ntas_anchors(const struct runtime_ntas *ntas, const struct config *config,
-                              struct anchors **out)
+                              const struct anchor_point *point, struct anchors **out)
 {
     *out = NULL;
-    if (ntas->count == 0)
+    if (ntas->count == 0 && !point)
         return ERR_OK;
-    struct anchors *anchors = anchors_copy(config->anchors);
+    struct anchors *anchors = copy_with_point(config, point);
     if (!anchors)
         return ERR_NO_MEMORY;
     anchors_set_source(anchors, "nta");

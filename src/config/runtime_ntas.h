@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "dns/name.h"
 
+struct anchor_point;
 struct anchors;
 
 enum {
@@ -63,9 +64,10 @@ uint64_t runtime_ntas_next_end(const struct runtime_ntas *ntas);
 /* Removes one whose end has come. False: no end has come. */
 bool runtime_ntas_take_ended(struct runtime_ntas *ntas, uint64_t now, struct runtime_nta *out);
 
-/* Makes the anchors of the configuration with all of these, for the caller to free. *out NULL:
- * there are none, and the configuration's own anchors will do. */
+/* Makes the anchors of the configuration with all of these, for the caller to free. The point
+ * replaces the anchors that the configuration has for its zone, except those of
+ * dnssec.trust-anchors; NULL: it has none. *out NULL: the configuration's own anchors will do. */
 MUST_USE enum err runtime_ntas_anchors(const struct runtime_ntas *ntas, const struct config *config,
-                                       struct anchors **out);
+                                       const struct anchor_point *point, struct anchors **out);
 
 #endif

@@ -27,6 +27,11 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->config_last_reload_ok = !view->reloads.last_failed;
     out->config_last_reload_time = view->reloads.loaded_time;
     out->network_changes = view->network_changes;
+    out->anchors_valid = view->anchors.valid;
+    out->anchors_missing = view->anchors.missing;
+    out->anchors_pending = view->anchors.pending;
+    out->anchor_failures = view->anchors.failed;
+    out->anchors_unwritten = view->anchors.is_unwritten;
     if (view->query_log)
         out->query_log_dropped += query_log_lost(view->query_log);
 }

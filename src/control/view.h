@@ -47,6 +47,13 @@ struct control_reloads {
     char why[512];        /* the first error of the last reload, if it failed */
 };
 
+/* The anchors that are kept up to date (RFC 5011). */
+struct control_anchors {
+    uint64_t valid, missing, pending; /* keys in these states */
+    uint64_t failed;                  /* queries without a good set since the last one */
+    bool is_unwritten;                /* the file lacks the last change */
+};
+
 struct control_view {
     const char *config_file;
     const struct config *config;
@@ -60,6 +67,7 @@ struct control_view {
     const struct query_log *query_log; /* NULL: none */
     const struct control_hooks *hooks; /* NULL: the daemon offers none */
     struct control_reloads reloads;
+    struct control_anchors anchors;
     uint64_t started_at;      /* us of the loops' clock */
     uint64_t started_time;    /* seconds since 1970 */
     bool is_draining;         /* workers may be gone: only the command check runs */

@@ -114,14 +114,14 @@ void generations_deinit(struct generations *all)
 /* Makes what the settings of run time change. */
 static enum err generation_apply(struct generation *generation, const struct config *config,
                                  const struct runtime_zones *forwards,
-                                 const struct runtime_ntas *ntas)
+                                 const struct runtime_ntas *ntas, const struct anchor_point *point)
 {
     enum err err = runtime_zones_routes(forwards, config, &generation->arena, &generation->route);
 
     if (!err)
         err = runtime_zones_local_names(forwards, config, &generation->local);
     if (!err)
-        err = runtime_ntas_anchors(ntas, config, &generation->anchors);
+        err = runtime_ntas_anchors(ntas, config, point, &generation->anchors);
     if (generation->anchors)
         generation->route.validation.anchors = generation->anchors;
     return err;
@@ -130,14 +130,15 @@ static enum err generation_apply(struct generation *generation, const struct con
 static struct generation *generation_make(struct generations *all, struct shared *shared,
                                           struct certificate *certificate,
                                           const struct runtime_zones *forwards,
-                                          const struct runtime_ntas *ntas)
+                                          const struct runtime_ntas *ntas,
+                                          const struct anchor_point *point)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (generation_apply(generation, shared->config, forwards, ntas)) {
+    if (generation_apply(generation, shared->config, forwards, ntas, point)) {
         arena_deinit(&generation->arena);
         local_names_free(generation->local);
         free(generation);
@@ -176,11 +177,11 @@ static struct shared *shared_new(struct config **config, const struct generation
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
                                   const struct runtime_zones *forwards,
-                                  const struct runtime_ntas *ntas)
+                                  const struct runtime_ntas *ntas, const struct anchor_point *point)
 {
     struct shared *shared = shared_new(config, before);
     struct generation *generation =
-        shared ? generation_make(all, shared, certificate, forwards, ntas) : NULL;
+        shared ? generation_make(all, shared, certificate, forwards, ntas, point) : NULL;
 
     if (generation)
         all->configs++;
@@ -191,9 +192,10 @@ struct generation *generation_new(struct generations *all, struct config **confi
 
 struct generation *generation_new_settings(struct generation *of,
                                            const struct runtime_zones *forwards,
-                                           const struct runtime_ntas *ntas)
+                                           const struct runtime_ntas *ntas,
+                                           const struct anchor_point *point)
 {
-    return generation_make(of->all, of->shared, of->certificate, forwards, ntas);
+    return generation_make(of->all, of->shared, of->certificate, forwards, ntas, point);
 }
 
 /* ---- references ---- */

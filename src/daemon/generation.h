@@ -20,6 +20,7 @@
 #include "base/list.h"
 #include "resolve/route_options.h"
 
+struct anchor_point;
 struct certificate;
 struct config;
 struct runtime_ntas;
@@ -54,17 +55,20 @@ void generations_deinit(struct generations *all);
 bool generations_have_room(const struct generations *all, bool for_config);
 
 /* Makes the first generation of a configuration and takes it: *config becomes NULL, on error too.
- * It follows before, which may be NULL. Reads forwards and ntas only during the call. Takes a
- * reference to certificate, which may be NULL. Returns one reference. NULL: out of memory. */
+ * It follows before, which may be NULL. Reads forwards, ntas and point (NULL: none) only during the
+ * call. Takes a reference to certificate, which may be NULL. Returns one reference. NULL: out of
+ * memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
                                   const struct runtime_zones *forwards,
-                                  const struct runtime_ntas *ntas);
+                                  const struct runtime_ntas *ntas,
+                                  const struct anchor_point *point);
 
 /* Makes one more generation of the same configuration and certificate. */
 struct generation *generation_new_settings(struct generation *of,
                                            const struct runtime_zones *forwards,
-                                           const struct runtime_ntas *ntas);
+                                           const struct runtime_ntas *ntas,
+                                           const struct anchor_point *point);
 
 /* Any thread. */
 struct generation *generation_ref(struct generation *generation);

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "control/call.h"
+#include "base/units.h"
 #include "dns/rrtype.h"
 #include "validate/algorithm.h"
+#include "validate/anchor_update.h"
 #include "validate/anchors.h"
 #include "validate/dnskey.h"
 
@@ -82,6 +84,25 @@ void nta_command_show(struct call *call, const struct runtime_ntas *ntas, uint64
     }
 }
 
+/* The cells of a key that is kept up to date: its state, since when, and the next query. */
+static void put_state(struct reply *reply, const struct anchor_point *point,
+                      const struct anchor_key *key, int64_t now_s)
+{
+    if (!key) {
+        reply_text(reply, "");
+        reply_unknown(reply);
+        reply_unknown(reply);
+        return;
+    }
+    int64_t probe_s = anchor_update_due_s(point, now_s);
+    reply_text(reply, anchor_state_name(key->state));
+    if (key->since_s > 0 && key->since_s <= now_s)
+        reply_duration(reply, (uint64_t)(now_s - key->since_s) * US_PER_S);
+    else
+        reply_unknown(reply);
+    reply_duration(reply, probe_s > now_s ? (uint64_t)(probe_s - now_s) * US_PER_S : 0);
+}
+
 static void put_negative(struct reply *reply, const struct anchor *anchor)
 {
     char text[NAME_TEXT_MAX];
@@ -92,10 +113,22 @@ static void put_negative(struct reply *reply, const struct anchor *anchor)
     reply_unknown(reply);
     reply_text(reply, "");
     reply_text(reply, anchor->source);
+    put_state(reply, NULL, NULL, 0);
     reply_row_end(reply);
 }
 
-static void put_trusted(struct reply *reply, struct name zone, const struct anchor_record *record)
+static const struct anchor_key *find_kept_key(const struct anchor_point *point,
+                                              const struct anchor_record *record)
+{
+    for (size_t i = 0; point && i < point->count; i++)
+        if (span_equal(record->rdata, span_of(point->key[i].rdata, point->key[i].len)))
+            return &point->key[i];
+    return NULL;
+}
+
+static void put_trusted(struct reply *reply, struct name zone, const struct anchor_record *record,
+                        const struct anchor_point *point, const struct anchor_key *kept,
+                        int64_t now_s)
 {
     char text[NAME_TEXT_MAX], algorithm[ALGORITHM_TEXT_MAX];
     bool is_ds = record->type == RRTYPE_DS;
@@ -111,20 +144,41 @@ static void put_trusted(struct reply *reply, struct name zone, const struct anch
     reply_count(reply, is_ds ? ds.tag : key.tag);
     reply_text(reply, algorithm_name(is_ds ? ds.algorithm : key.algorithm, algorithm));
     reply_text(reply, record->source);
+    put_state(reply, point, kept, now_s);
     reply_row_end(reply);
 }
 
-void nta_command_show_anchors(struct call *call, const struct anchors *anchors)
+/* Keys that are not trusted yet, or no longer. */
+static void put_untrusted(struct reply *reply, const struct anchor_point *point, int64_t now_s)
+{
+    for (size_t i = 0; i < point->count; i++) {
+        const struct anchor_key *key = &point->key[i];
+        const struct anchor_record record = {
+            .type = RRTYPE_DNSKEY, .rdata = span_of(key->rdata, key->len), .source = "updates"};
+        if (key->state == ANCHOR_ADDPEND || key->state == ANCHOR_REVOKED)
+            put_trusted(reply, anchor_point_zone(point), &record, point, key, now_s);
+    }
+}
+
+void nta_command_show_anchors(struct call *call, const struct anchors *anchors,
+                              const struct anchor_point *point, int64_t now_s)
 {
     struct reply *reply = &call->reply;
 
     reply_table(reply, "anchors",
-                "zone:text\tkind:text\tkey_tag:count\talgorithm:text\tsource:text");
+                "zone:text\tkind:text\tkey_tag:count\talgorithm:text\tsource:text\t"
+                "state:text\tsince:duration\tnext_probe:duration");
     for (size_t i = 0; i < anchors_count(anchors); i++) {
         const struct anchor *anchor = anchors_at(anchors, i);
         if (anchor->kind == ANCHOR_NEGATIVE)
             put_negative(reply, anchor);
         for (size_t j = 0; j < anchor->count; j++)
-            put_trusted(reply, anchor->zone, &anchor->record[j]);
+            put_trusted(reply, anchor->zone, &anchor->record[j], point,
+                        point && name_equal(anchor->zone, anchor_point_zone(point))
+                            ? find_kept_key(point, &anchor->record[j])
+                            : NULL,
+                        now_s);
     }
+    if (point)
+        put_untrusted(reply, point, now_s);
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "config/runtime_ntas.h"
 
+struct anchor_point;
 struct anchors;
 struct call;
 
@@ -32,6 +33,7 @@ MUST_USE enum err nta_command_apply(struct runtime_ntas *ntas, const struct nta_
 
 /* Fill the call's reply; the caller calls call_done(). */
 void nta_command_show(struct call *call, const struct runtime_ntas *ntas, uint64_t now);
-void nta_command_show_anchors(struct call *call, const struct anchors *anchors);
+void nta_command_show_anchors(struct call *call, const struct anchors *anchors,
+                              const struct anchor_point *point, int64_t now_s);
 
 #endif

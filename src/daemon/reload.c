@@ -31,6 +31,7 @@
 #include "config/runtime_zones.h"
 #include "control/call.h"
 #include "control/view.h"
+#include "daemon/anchor_keeper.h"
 #include "daemon/asker.h"
 #include "daemon/certificate.h"
 #include "daemon/forget.h"
@@ -86,6 +87,7 @@ struct reload {
     struct runtime_zone portal; /* in force while forwards refers to it */
     uint64_t portal_ends_at;
     struct timer portal_end;
+    struct anchor_keeper *keeper;
     struct timer nta_end;     /* the first end of ntas, or a retry */
     bool has_failed_settings; /* some workers lack them */
     struct forget forget;
@@ -235,9 +237,21 @@ static void reload_take_file(struct reload *reload)
         forget_local(&reload->forget, generation_local(reload->current));
 }
 
+/* A zone that stays trusted by other keys (RFC 5011) has the same answers: a key that was trusted
+ * before has signed the new ones. */
 static void reload_on_changed_anchor(void *context, struct name zone)
 {
-    forget_zone(context, zone);
+    struct reload *reload = context;
+    const struct validation_options *after = &generation_route(reload->next)->validation;
+    const struct validation_options *before = &generation_route(reload->current)->validation;
+    const struct anchor *is = anchors_find(after->anchors, zone);
+    const struct anchor *was = anchors_find(before->anchors, zone);
+    bool is_update = !reload->is_from_file && is && was && is->kind == ANCHOR_TRUSTED &&
+                     was->kind == ANCHOR_TRUSTED && name_equal(is->zone, zone) &&
+                     name_equal(was->zone, zone);
+
+    if (!is_update)
+        forget_zone(&reload->forget, zone);
 }
 
 /* Answers below an anchor that came, went or changed were judged by other rules. */
@@ -250,7 +264,7 @@ static void reload_forget_validated(struct reload *reload)
         return;
     if (before->mode != after->mode || before->allow_sha1 != after->allow_sha1)
         forget_zone(&reload->forget, name_root());
-    anchors_compare(before->anchors, after->anchors, reload_on_changed_anchor, &reload->forget);
+    anchors_compare(before->anchors, after->anchors, reload_on_changed_anchor, reload);
 }
 
 static void reload_on_switched(void *context, size_t failed, enum err err)
@@ -310,8 +324,8 @@ static void reload_switch(struct reload *reload, struct generation *next)
 
 static void reload_begin_settings(struct reload *reload)
 {
-    struct generation *next =
-        generation_new_settings(reload->current, &reload->forwards, &reload->ntas);
+    struct generation *next = generation_new_settings(
+        reload->current, &reload->forwards, &reload->ntas, anchor_keeper_point(reload->keeper));
 
     reload->is_from_file = false;
     forget_clear(&reload->forget);
@@ -386,11 +400,14 @@ static struct generation *reload_make_next(struct reload *reload, struct loaded 
     struct runtime_zones kept;
 
     reload_keep_forwards(reload, loaded->config, &kept);
-    struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
-                                             loaded->certificate, &kept, &reload->ntas);
+    anchor_keeper_configure(reload->keeper, loaded->config);
+    struct generation *next =
+        generation_new(&reload->generations, &loaded->config, reload->current, loaded->certificate,
+                       &kept, &reload->ntas, anchor_keeper_point(reload->keeper));
     snprintf(why, RELOAD_WHY_MAX, "out of memory");
-    if (!next || reload_prepare(reload, next, why))
+    if (next && reload_prepare(reload, next, why))
         return next;
+    anchor_keeper_configure(reload->keeper, generation_config(reload->current));
     generation_unref(next);
     return NULL;
 }
@@ -737,8 +754,20 @@ void reload_portal(struct reload *reload, struct call *call)
 
 void reload_anchors(struct reload *reload, struct call *call)
 {
-    nta_command_show_anchors(call, generation_route(reload->current)->validation.anchors);
+    nta_command_show_anchors(call, generation_route(reload->current)->validation.anchors,
+                             anchor_keeper_point(reload->keeper), time(NULL));
     call_done(call);
+}
+
+/* Other keys of a zone are trusted than before. */
+static void reload_on_new_anchors(void *context)
+{
+    struct reload *reload = context;
+
+    if (reload->is_ending)
+        return;
+    reload->wants_settings = true;
+    reload_next(reload);
 }
 
 /* ---- life ---- */
@@ -763,10 +792,18 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     timer_init(&reload->nta_end, reload_on_nta_end);
     timer_init(&reload->portal_end, reload_on_portal_end);
-    reload->current = generation_new(&reload->generations, config, NULL, certificate,
-                                     &reload->forwards, &reload->ntas);
+    reload->keeper = anchor_keeper_new(host->loop, host->view, reload_on_new_anchors, reload);
+    if (reload->keeper) {
+        anchor_keeper_configure(reload->keeper, *config);
+        reload->current =
+            generation_new(&reload->generations, config, NULL, certificate, &reload->forwards,
+                           &reload->ntas, anchor_keeper_point(reload->keeper));
+    }
     if (reload->current)
         return reload;
+    config_free(*config);
+    *config = NULL;
+    anchor_keeper_free(reload->keeper);
     free(reload);
     return NULL;
 }
@@ -787,6 +824,7 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     view->reloads.loaded_at = view->started_at;
     view->reloads.loaded_time = view->started_time;
     listening_show(reload->listening, view);
+    anchor_keeper_begin(reload->keeper);
 }
 
 void reload_end(struct reload *reload)
@@ -796,6 +834,7 @@ void reload_end(struct reload *reload)
     reload->is_ending = true;
     timer_stop(&reload->nta_end);
     timer_stop(&reload->portal_end);
+    anchor_keeper_end(reload->keeper);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);
@@ -816,5 +855,6 @@ void reload_free(struct reload *reload)
     listening_free(&reload->next_listening);
     generations_deinit(&reload->generations);
     runtime_zones_deinit(&reload->forwards);
+    anchor_keeper_free(reload->keeper);
     free(reload);
 }

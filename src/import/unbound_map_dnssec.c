@@ -33,6 +33,17 @@ void map_anchor(struct unbound_map_state *map, const struct unbound_statement *s
     map->anchor_origin = statement->origin;
 }
 
+/* A file that Unbound keeps up to date. */
+static void map_updates(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    draft_set(map->draft, "dnssec.update-anchors", "yes", statement->origin);
+    map_note(
+        map, statement,
+        "nailupd keeps this file up to date too (RFC 5011). Its user must be able to write the "
+        "directory, and Unbound must not write the file any more: copy it to "
+        "/var/lib/nailup and name it there.");
+}
+
 void map_anchor_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *name = statement->args[0], *path = statement->word->path;
@@ -51,10 +62,7 @@ void map_anchor_file(struct unbound_map_state *map, const struct unbound_stateme
         draft_set(map->draft, path, word, statement->origin);
     map->anchor_origin = statement->origin;
     if (strcmp(statement->word->name, "auto-trust-anchor-file") == 0)
-        map_note(map, statement,
-                 "nailupd reads this file, but does not keep it current (RFC 5011). Let a package "
-                 "such as dns-root-data do that, or leave the file out to use the built-in anchors "
-                 "of the root.");
+        map_updates(map, statement);
 }
 
 static bool is_module(char c)

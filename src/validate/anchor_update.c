@@ -118,7 +118,7 @@ static bool has_trusted_key(const struct anchor_point *point)
     return anchor_point_count(point, ANCHOR_VALID) || anchor_point_count(point, ANCHOR_MISSING);
 }
 
-/* Whether a DS record of the operator stands for this key. */
+/* Whether a DS record of the operator fits this key. */
 static bool has_seed(const struct anchor_point *point, const struct dnskey *key)
 {
     for (size_t i = 0; i < point->seed_count; i++) {

@@ -41,7 +41,7 @@ enum anchor_state {
 enum {
     ANCHOR_KEYS_MAX = 16,   /* keys of one zone that are tracked */
     ANCHOR_PENDING_MAX = 8, /* of these, in the state ADDPEND */
-    ANCHOR_SEEDS_MAX = 8,   /* DS records that stand for keys not seen yet */
+    ANCHOR_SEEDS_MAX = 8,   /* DS records of keys that were not seen yet */
     ANCHOR_SEEN_MAX = 32,   /* keys of one set */
     ANCHOR_KEY_BYTES_MAX = 4096,
     ANCHOR_SEED_BYTES_MAX = 4 + 64,
@@ -68,10 +68,10 @@ struct anchor_seed {
     uint8_t rdata[ANCHOR_SEED_BYTES_MAX]; /* of the DS record */
 };
 
-/* What is known of a zone's anchors. It has no pointers. */
+/* The anchors of a zone with their states. It has no pointers. */
 struct anchor_point {
-    bool is_kept;    /* read from a file that a program wrote */
-    bool is_revoked; /* every key was revoked, so the zone has no anchor any more */
+    bool is_kept;                            /* read from a file that a program wrote */
+    bool is_revoked;                         /* every key was revoked, so the zone has no anchor */
     int64_t queried_s, succeeded_s, probe_s; /* the last query, the last good set, the next query */
     uint32_t failed;                         /* queries without a good set since then */
     uint32_t interval_s, retry_s;
@@ -96,7 +96,7 @@ struct anchor_seen {
     uint32_t signature_left_s; /* until the first of the verified signatures ends */
 };
 
-/* What a set has changed. */
+/* The changes that a set has made. */
 struct anchor_changes {
     bool is_trusted; /* a trusted key signs the set; else only revocations count */
     unsigned added, promoted, missing, returned, revoked, removed, dropped, ignored;

@@ -262,24 +262,48 @@ enum err anchors_add_negative(struct anchors *anchors, struct name zone)
     return ERR_OK;
 }
 
-struct anchors *anchors_copy(const struct anchors *anchors)
+/* source NULL: of any source. */
+static enum err copy_anchor(struct anchors *copy, const struct anchor *from, const char *source)
+{
+    enum err err = ERR_OK;
+    copy->source = from->source;
+    if (from->kind == ANCHOR_NEGATIVE)
+        err = anchors_add_negative(copy, from->zone);
+    for (size_t i = 0; i < from->count && err == ERR_OK; i++) {
+        const struct anchor_record *record = &from->record[i];
+        if (source && strcmp(record->source, source) != 0)
+            continue;
+        copy->source = record->source;
+        err = anchors_add(copy, from->zone, record->type, record->rdata);
+    }
+    return err;
+}
+
+static struct anchors *copy_all(const struct anchors *anchors, const struct name *zone,
+                                const char *source)
 {
     struct anchors *copy = anchors_new();
     enum err err = copy ? ERR_OK : ERR_NO_MEMORY;
     for (size_t i = 0; i < anchors->count && err == ERR_OK; i++) {
         const struct anchor *from = &anchors->list[i];
-        copy->source = from->source;
-        if (from->kind == ANCHOR_NEGATIVE)
-            err = anchors_add_negative(copy, from->zone);
-        for (size_t j = 0; j < from->count && err == ERR_OK; j++) {
-            copy->source = from->record[j].source;
-            err = anchors_add(copy, from->zone, from->record[j].type, from->record[j].rdata);
-        }
+        bool is_zone = zone && name_equal(from->zone, *zone);
+        err = copy_anchor(copy, from, is_zone ? source : NULL);
     }
     if (err == ERR_OK)
         return copy;
     anchors_free(copy);
     return NULL;
+}
+
+struct anchors *anchors_copy(const struct anchors *anchors)
+{
+    return copy_all(anchors, NULL, NULL);
+}
+
+struct anchors *anchors_copy_keeping(const struct anchors *anchors, struct name zone,
+                                     const char *source)
+{
+    return copy_all(anchors, &zone, source);
 }
 
 /* ---- differences ---- */

@@ -56,6 +56,10 @@ void anchors_free(struct anchors *anchors); /* NULL is fine */
 /* Returns a copy to which more can be added. NULL: out of memory. */
 struct anchors *anchors_copy(const struct anchors *anchors);
 
+/* Likewise, but from this zone it copies only the records of this source. */
+struct anchors *anchors_copy_keeping(const struct anchors *anchors, struct name zone,
+                                     const char *source);
+
 /* Sets the word that tells people where the following additions come from. Static text; "" at
  * first. */
 void anchors_set_source(struct anchors *anchors, const char *source);

@@ -144,11 +144,11 @@ static void test_they_displace_the_anchors_of_the_configuration(void **state)
     (void)state;
     struct config *config = load_fine("dnssec: {validate: yes, negative-trust-anchors: [b]}\n");
     struct anchors *anchors;
-    assert_int_equal(runtime_ntas_anchors(&ntas, config, &anchors), ERR_OK);
+    assert_int_equal(runtime_ntas_anchors(&ntas, config, NULL, &anchors), ERR_OK);
     assert_null(anchors);
     set("a", NULL, 0);
     set("b", NULL, 0);
-    assert_int_equal(runtime_ntas_anchors(&ntas, config, &anchors), ERR_OK);
+    assert_int_equal(runtime_ntas_anchors(&ntas, config, NULL, &anchors), ERR_OK);
     config_free(config);
     assert_int_equal(anchors_count(anchors), 3);
     assert_int_equal(anchors_find(anchors, name_of("x.a"))->kind, ANCHOR_NEGATIVE);
@@ -164,7 +164,7 @@ static void test_the_root_turns_validation_off(void **state)
     struct config *config = load_fine("dnssec: {validate: yes}\n");
     struct anchors *anchors;
     set(".", NULL, 0);
-    assert_int_equal(runtime_ntas_anchors(&ntas, config, &anchors), ERR_OK);
+    assert_int_equal(runtime_ntas_anchors(&ntas, config, NULL, &anchors), ERR_OK);
     assert_int_equal(anchors_find(anchors, name_of("com"))->kind, ANCHOR_NEGATIVE);
     anchors_free(anchors);
     config_free(config);

@@ -59,7 +59,8 @@ static struct config *load(void)
 static struct generation *new_of_file(const struct generation *before)
 {
     struct config *config = load();
-    struct generation *made = generation_new(&all, &config, before, NULL, &no_forwards, &no_ntas);
+    struct generation *made =
+        generation_new(&all, &config, before, NULL, &no_forwards, &no_ntas, NULL);
     assert_null(config);
     assert_non_null(made);
     return made;
@@ -94,7 +95,7 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     struct generation *first = new_of_file(NULL);
     assert_int_equal(runtime_zone_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
     assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
-    struct generation *second = generation_new_settings(first, &forwards, &no_ntas);
+    struct generation *second = generation_new_settings(first, &forwards, &no_ntas, NULL);
     runtime_zones_deinit(&forwards);
     assert_ptr_equal(generation_config(first), generation_config(second));
     assert_ptr_equal(generation_quota(first), generation_quota(second));
@@ -122,7 +123,7 @@ static void test_configurations_and_generations_are_bounded(void **state)
     assert_false(generations_have_room(&all, true));
     for (int i = GENERATION_CONFIGS_MAX; i < GENERATIONS_MAX; i++) {
         assert_true(generations_have_room(&all, false));
-        assert_non_null(generation_new_settings(last, &no_forwards, &no_ntas));
+        assert_non_null(generation_new_settings(last, &no_forwards, &no_ntas, NULL));
     }
     assert_false(generations_have_room(&all, false));
 }
@@ -144,8 +145,8 @@ static void test_negative_anchors_belong_to_their_generation(void **state)
     struct generation *first = new_of_file(NULL);
     assert_int_equal(runtime_nta_parse(&nta, "corp.example", NULL, 0, why), ERR_OK);
     assert_int_equal(runtime_ntas_put(&ntas, &nta), ERR_OK);
-    struct generation *second = generation_new_settings(first, &no_forwards, &ntas);
-    struct generation *third = generation_new_settings(second, &no_forwards, &no_ntas);
+    struct generation *second = generation_new_settings(first, &no_forwards, &ntas, NULL);
+    struct generation *third = generation_new_settings(second, &no_forwards, &no_ntas, NULL);
     assert_int_equal(find_anchor(first, "x.corp.example")->kind, ANCHOR_TRUSTED);
     assert_int_equal(find_anchor(second, "x.corp.example")->kind, ANCHOR_NEGATIVE);
     assert_int_equal(find_anchor(second, "example")->kind, ANCHOR_TRUSTED);

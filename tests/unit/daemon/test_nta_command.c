@@ -145,15 +145,15 @@ static void test_each_anchor_is_shown_with_tag_algorithm_and_source(void **state
 
     (void)state;
     reply_ok(&call->reply);
-    nta_command_show_anchors(call, config->route.validation.anchors);
+    nta_command_show_anchors(call, config->route.validation.anchors, NULL, 0);
     call_done(call);
     config_free(config);
-    assert_non_null(strstr(shown, "\nrow\ta.\tDS\t7\talgorithm 99\ttrust-anchors\n"
-                                  "row\ta.\tDNSKEY\t2371\tECDSAP256SHA256\ttrust-anchors\n"
-                                  "row\t.\tDS\t20326\tRSASHA256\tbuilt-in\n"
-                                  "row\t.\tDS\t38696\tRSASHA256\tbuilt-in\n"
+    assert_non_null(strstr(shown, "\nrow\ta.\tDS\t7\talgorithm 99\ttrust-anchors\t\t\t\n"
+                                  "row\ta.\tDNSKEY\t2371\tECDSAP256SHA256\ttrust-anchors\t\t\t\n"
+                                  "row\t.\tDS\t20326\tRSASHA256\tbuilt-in\t\t\t\n"
+                                  "row\t.\tDS\t38696\tRSASHA256\tbuilt-in\t\t\t\n"
                                   "row\tbroken.example.\tnegative\t"));
-    assert_non_null(strstr(shown, "\t\tnegative-trust-anchors\n"));
+    assert_non_null(strstr(shown, "\t\tnegative-trust-anchors\t\t\t\n"));
 }
 
 int main(void)

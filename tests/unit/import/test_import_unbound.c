@@ -375,7 +375,7 @@ static void test_trust_anchors_are_taken_and_turn_validation_on(void **state)
     EXPECT("server: auto-trust-anchor-file: \"/var/lib/unbound/root.key\"\n" ROOT,
            "dnssec:\n  validate: yes\n  trust-anchor-file: /var/lib/unbound/root.key\n",
            "# u.conf:1: auto-trust-anchor-file: /var/lib/unbound/root.key\n"
-           "#     nailupd reads this file, but does not keep it current");
+           "#     nailupd keeps this file up to date too");
 }
 
 static void test_the_validator_module_decides_whether_anything_is_validated(void **state)

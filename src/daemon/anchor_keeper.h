@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_ANCHOR_KEEPER_H
+#define NAILUP_DAEMON_ANCHOR_KEEPER_H
+
+/*
+ * Keeps dnssec.trust-anchor-file up to date (RFC 5011): asks a worker for the zone's DNSKEY records
+ * when validate/anchor_update.h says so, and writes the file as a whole. Nothing is asked before a
+ * worker has validated an answer.
+ *
+ *   idle -> asking   a letter to the first worker, whose resolver asks like a client with CD
+ *        -> idle     the set is verified on main, the table changes, the file is written
+ *
+ * Main thread only.
+ */
+
+#include <stdbool.h>
+
+struct anchor_keeper;
+struct anchor_point;
+struct config;
+struct control_view;
+struct loop;
+
+/* on_changed comes when other keys are trusted than before. NULL: out of memory. */
+struct anchor_keeper *anchor_keeper_new(struct loop *loop, struct control_view *view,
+                                        void (*on_changed)(void *context), void *context);
+
+/* Follows this configuration from now on. A file that somebody else has changed since the last read
+ * or write replaces what is known; else the keeper goes on with its state. */
+void anchor_keeper_configure(struct anchor_keeper *keeper, const struct config *config);
+
+/* Returns the state of the zone's anchors, or NULL: none is kept up to date. Borrowed until the
+ * loop runs again. */
+const struct anchor_point *anchor_keeper_point(const struct anchor_keeper *keeper);
+
+/* Begins to ask: the workers run. */
+void anchor_keeper_begin(struct anchor_keeper *keeper);
+
+/* Sends no letter from now on. */
+void anchor_keeper_end(struct anchor_keeper *keeper);
+
+/* Comes after the loop has been freed. NULL is fine. */
+void anchor_keeper_free(struct anchor_keeper *keeper);
+
+#endif
