@@ -18,6 +18,7 @@
 #include "local/local_names.h"
 #include "resolve/bogus.h"
 #include "resolve/linger.h"
+#include "resolve/sentinel.h"
 #include "resolve/stale.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_trace.h"
@@ -147,11 +148,40 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
     free(copy);
 }
 
+/* Only clients without CD whose answers are validated find out which keys are trusted. */
+static enum sentinel judge_sentinel(const struct task *task, const struct answer *answer)
+{
+    const struct validation_options *options = &task->tasks->validation;
+    bool may_tell = options->mode == VALIDATE_YES && options->sentinel &&
+                    answer->security == SECURITY_SECURE && task->depth == 0 &&
+                    task->key.view == CACHE_VIEW_ANSWERS && !(task->key.flags & CACHE_KEY_CD);
+    return may_tell ? sentinel_judge(&task->question, options->anchors) : SENTINEL_NONE;
+}
+
+/* Answers about trusted keys are never stored: they depend on the anchors, not on the zone. */
+static void deliver_sentinel(struct task *task, const struct answer *answer, enum sentinel verdict)
+{
+    uint8_t bytes[COMPOSE_FAILURE_MAX];
+    struct answer failure;
+    if (verdict == SENTINEL_PASS) {
+        hand_out_in_section(task, answer);
+        return;
+    }
+    compose_failure(&failure, bytes, &task->question, RCODE_SERVFAIL);
+    failure.stored_at = answer->stored_at;
+    hand_out_in_section(task, &failure);
+}
+
 /* An alias may lead to a blocked name. */
 static void deliver_answer(struct task *task, const struct answer *answer)
 {
     const struct tasks *tasks = task->tasks;
     struct local_result result;
+    enum sentinel sentinel = judge_sentinel(task, answer);
+    if (sentinel != SENTINEL_NONE) {
+        deliver_sentinel(task, answer, sentinel);
+        return;
+    }
     if (!tasks->blocks_aliases || task->key.view != CACHE_VIEW_ANSWERS ||
         !local_block_find(tasks->local, answer->message, &task->question, &result)) {
         store_and_hand_out(task, answer);

@@ -19,6 +19,7 @@ enum validate_mode {
 struct validation_options {
     enum validate_mode mode;
     bool allow_sha1; /* algorithms 5 and 7 count */
+    bool sentinel;   /* RFC 8509 */
     /* NULL in options made by hand: nothing is trusted. The table lives as long as the
      * configuration, or as long as the generation that has negative anchors set at run time. So it
      * changes with the options at a reload, and no task keeps a pointer into it between turns. */
