@@ -50,9 +50,18 @@ static uint32_t scrub_clamp(const struct scrubbing *work, enum answer_kind kind,
     return MIN(bounded, work->ttl_max_s);
 }
 
+/* A validation reads a stored signature without the means to verify it again. */
+static bool is_foreign_sig(const struct scrub_rules *rules, const struct rr *rr)
+{
+    return rules->is_trust && rules->validation && rr->type == RRTYPE_RRSIG &&
+           !validation_is_verified_sig(rules->validation, rules->sets, rr);
+}
+
 static void scrub_keep(struct scrubbing *work, const struct rr *rr, enum answer_kind kind,
                        uint32_t ttl)
 {
+    if (is_foreign_sig(work->rules, rr))
+        return;
     compose_copy(&work->compose, &work->copy, rr, scrub_clamp(work, kind, ttl));
 }
 

@@ -36,7 +36,9 @@ struct scrub_rules {
     struct private_addrs private; /* that are removed */
     bool dnssec_ok;
     bool minimal_responses;
-    uint64_t now; /* us: when the message came */
+    bool is_trust; /* for a validation: of the signatures of a validated message, only the verified
+                      ones stay */
+    uint64_t now;  /* us: when the message came */
     /* The verdict about a validated message, which is not bogus, and the state of its validation.
      * NULL: it was not validated. */
     const struct verdict *verdict;

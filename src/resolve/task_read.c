@@ -65,6 +65,7 @@ static inline const struct answer *vet(const struct task *task, const struct mes
         .private = tasks->recursion.private,
         .dnssec_ok = task->key.flags & CACHE_KEY_DO,
         .minimal_responses = tasks->minimal_responses,
+        .is_trust = task->key.view == CACHE_VIEW_TRUST,
         .now = loop_now(tasks->loop),
     };
     if (judged) {

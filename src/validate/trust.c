@@ -120,7 +120,8 @@ static bool trust_is_alias(const struct rrsets *sets, struct name zone)
 }
 
 /* Collects the proofs of a stored negative answer. All of them were verified, or they would not be
- * stored. */
+ * stored, and their first signature is the verified one. A record that was expanded from a wildcard
+ * proves nothing. */
 static void trust_collect(struct denial *denial, uint8_t owners[][NAME_WIRE_MAX],
                           const struct rrsets *sets, struct name zone)
 {
@@ -132,6 +133,8 @@ static void trust_collect(struct denial *denial, uint8_t owners[][NAME_WIRE_MAX]
             (set->type != RRTYPE_NSEC && set->type != RRTYPE_NSEC3) ||
             !rrsig_read(&sig, rrsets_rdata(sets, set->first_sig)) || sig.signer.len >= zone.len ||
             !name_is_below(zone, sig.signer))
+            continue;
+        if (rrsig_is_expanded(&sig, rrsets_owner(sets, set, owners[denial->count])))
             continue;
         if (denial->count && !name_equal(denial->zone, sig.signer))
             continue;

@@ -622,6 +622,8 @@ static enum progress on_verified(struct call *call, const struct validation_even
     MUST(find_sig(call, v->sig, &sig));
     v->secure |= bit(v->target);
     v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);
+    v->sig_offset[v->target] =
+        (uint16_t)(sig.rdata.data - call->view->space->sets.message->bytes.data);
     if (rrsig_is_expanded(&sig, target_name(call))) {
         v->expanded |= bit(v->target);
         v->encloser_labels[v->target] = sig.labels;
@@ -935,8 +937,9 @@ void validation_next(struct validation *validation, const struct validation_view
     validation_advance(&call, take_event(&call, event));
 }
 
-bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
-                             const struct rr *rr)
+/* Returns the RRset that the record belongs to or signs, if it was verified. */
+static const struct rrset *find_verified(const struct validation *validation,
+                                         const struct rrsets *sets, const struct rr *rr)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name owner = message_owner(sets->message, rr, wire);
@@ -945,5 +948,18 @@ bool validation_has_verified(const struct validation *validation, const struct r
     if (type == RRTYPE_RRSIG && rrsig_read(&sig, message_rdata(sets->message, rr)))
         type = sig.covered;
     const struct rrset *set = rrsets_find(sets, rr->section, owner, type);
-    return set && validation->secure & bit((unsigned)(set - sets->set));
+    return set && validation->secure & bit((unsigned)(set - sets->set)) ? set : NULL;
+}
+
+bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
+                             const struct rr *rr)
+{
+    return find_verified(validation, sets, rr);
+}
+
+bool validation_is_verified_sig(const struct validation *validation, const struct rrsets *sets,
+                                const struct rr *rr)
+{
+    const struct rrset *set = find_verified(validation, sets, rr);
+    return set && validation->sig_offset[set - sets->set] == rr->rdata_offset;
 }

@@ -117,6 +117,7 @@ struct validation {
     uint32_t secure;                     /* with a verified signature */
     uint32_t expanded;                   /* from a wildcard */
     uint8_t signer_labels[RRSETS_MAX];   /* of secure RRsets */
+    uint16_t sig_offset[RRSETS_MAX];     /* in the message: RDATA of the signature that was right */
     uint8_t encloser_labels[RRSETS_MAX]; /* of expanded ones */
     uint8_t name_len;
     uint8_t name[NAME_WIRE_MAX]; /* of the target */
@@ -133,5 +134,10 @@ void validation_next(struct validation *validation, const struct validation_view
  * one must not reach clients. */
 bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
                              const struct rr *rr);
+
+/* Whether this RRSIG record is the signature that was verified. Others beside it may be anybody's.
+ */
+bool validation_is_verified_sig(const struct validation *validation, const struct rrsets *sets,
+                                const struct rr *rr);
 
 #endif

@@ -203,4 +203,10 @@ bool validation_has_verified(const struct validation *validation, const struct r
     return !proven_owner || rr->type != RRTYPE_NS;
 }
 
+bool validation_is_verified_sig(const struct validation *validation, const struct rrsets *sets,
+                                const struct rr *rr)
+{
+    return validation_has_verified(validation, sets, rr);
+}
+
 #endif

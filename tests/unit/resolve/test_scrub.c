@@ -7,6 +7,7 @@
 #include "dns/edns.h"
 #include "resolve/strategy_forward.h"
 #include "resolve/scrub.h"
+#include "validate/validation.h"
 
 /* The kept part of hostile and honest responses, with the zones "." and "example". */
 static struct zone_set zones;
@@ -73,6 +74,64 @@ static void test_the_case_of_the_upstream_is_not_kept_in_the_question(void **sta
     assert_true(
         scrub_parsed(&(struct question){NAME("www.example"), RRTYPE_A, RRCLASS_IN}, message, 0));
     assert_string_equal(answer_show(&answer), "an www.example. 300 A 192.0.2.1\n");
+}
+
+/* ---- signatures ---- */
+
+/* Scrubs an answer with two signatures, of which the second was verified. */
+static void scrub_judged(bool is_trust)
+{
+    static struct validation validation;
+    static struct rrsets sets;
+    static const struct verdict verdict = {.security = SECURITY_SECURE, .ttl_max_s = UINT32_MAX};
+    struct question question = WWW;
+    const struct message *message = response_make(
+        &sent, 0, &question,
+        &(struct sections){.answer = {"www.example. 300 RRSIG A 8 1 300 20300101000000 "
+                                      "20200101000000 1 example. AAAA",
+                                      "www.example. 300 A 192.0.2.1",
+                                      "www.example. 300 RRSIG A 8 2 300 20300101000000 "
+                                      "20200101000000 2 example. AAAA"}});
+    const struct zone *zone = route_find(routes, question.name, question.type);
+    assert_true(rrsets_read(&sets, message, RRCLASS_IN));
+    assert_int_equal(sets.set[0].sig_count, 2);
+    validation.secure = 1;
+    validation.sig_offset[0] = sets.record[sets.next[sets.set[0].first_sig]].rdata_offset;
+    struct scrub_rules rules = {.zone = zone,
+                                .cache = cache,
+                                .dnssec_ok = true,
+                                .is_trust = is_trust,
+                                .now = 5000,
+                                .verdict = &verdict,
+                                .validation = &validation,
+                                .sets = &sets};
+    classify(&response, message, &question, zone);
+    assert_true(scrub(&answer, &space, message, &question, &response, &rules));
+}
+
+/* Returns the key tags of the answer's signatures, as digits. */
+static const char *tags_of(void)
+{
+    static char tags[8];
+    struct message message;
+    struct rrsig sig;
+    size_t count = 0;
+    assert_int_equal(message_parse(&message, answer.message), MESSAGE_OK);
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_RRSIG && rrsig_read(&sig, message_rdata(&message, &rr)))
+            tags[count++] = (char)('0' + sig.tag);
+    tags[count] = '\0';
+    return tags;
+}
+
+static void test_a_validation_keeps_only_the_signature_that_was_verified(void **state)
+{
+    (void)state;
+    scrub_judged(true);
+    assert_string_equal(tags_of(), "2");
+    scrub_judged(false);
+    assert_string_equal(tags_of(), "12");
 }
 
 /* ---- private addresses ---- */
@@ -819,6 +878,7 @@ int main(void)
         cmocka_unit_test(test_signatures_of_aliases_come_with_them),
         cmocka_unit_test(test_ad_is_kept_only_where_it_is_trusted),
         cmocka_unit_test(test_answers_of_an_uncached_zone_have_no_life),
+        cmocka_unit_test(test_a_validation_keeps_only_the_signature_that_was_verified),
         cmocka_unit_test(test_any_takes_all_records_of_the_name_and_follows_nothing),
         cmocka_unit_test(test_error_rcodes_have_their_kinds),
         cmocka_unit_test(test_malformed_rdata_is_not_believed_wherever_it_is_cut),
