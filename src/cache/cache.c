@@ -25,6 +25,7 @@
 #include "cache/entry.h"
 #include "cache/grace.h"
 #include "cache/heap.h"
+#include "cache/spans.h"
 
 enum {
     SHARDS_MAX = 64,
@@ -84,6 +85,7 @@ struct cache {
     uint64_t seed;
     uint64_t mapped_bytes, table_bytes, bytes_max;
     struct grace *grace;
+    struct spans *spans;
     unsigned shard_bits;
     struct shard shards[];
 };
@@ -182,12 +184,15 @@ struct cache *cache_new(const struct cache_options *options)
     unsigned shard_bits = shard_bits_for(size);
     struct layout l = lay_out(size, shard_bits);
     struct grace *grace = grace_new();
-    if (!grace)
-        return NULL;
-    struct cache *cache = mmap(NULL, l.total, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct spans *spans = spans_new(SPANS_BYTES_MAX);
+    struct cache *cache = !grace || !spans
+                              ? MAP_FAILED
+                              : mmap(NULL, l.total, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (cache == MAP_FAILED) {
-        grace_free(grace);
+        if (grace)
+            grace_free(grace);
+        spans_free(spans);
         return NULL;
     }
     request_large_pages(cache, &l);
@@ -196,6 +201,7 @@ struct cache *cache_new(const struct cache_options *options)
     cache->table_bytes = l.heaps_at + grace_bytes();
     cache->bytes_max = size;
     cache->grace = grace;
+    cache->spans = spans;
     cache->shard_bits = shard_bits;
     init_shards(cache, &l);
     cache_set_options(cache, options);
@@ -208,8 +214,14 @@ void cache_free(struct cache *cache)
         return;
     for (size_t i = 0; i < shard_count(cache); i++)
         pthread_mutex_destroy(&cache->shards[i].lock);
+    spans_free(cache->spans);
     grace_free(cache->grace);
     munmap(cache, cache->mapped_bytes);
+}
+
+struct spans *cache_spans(const struct cache *cache)
+{
+    return cache->spans;
 }
 
 /* ---- options ---- */

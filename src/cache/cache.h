@@ -24,6 +24,7 @@
 #include "dns/question.h"
 
 struct cache;
+struct spans;
 
 struct cache_options {
     uint64_t size_bytes;
@@ -48,6 +49,10 @@ struct cache *cache_new(const struct cache_options *options);
  * stores; stored answers keep their lifetimes. A worker may see one new value a moment before
  * another. Any thread may call this, one at a time. */
 void cache_set_options(struct cache *cache, const struct cache_options *options);
+
+/* Returns the spans that answer for names without an entry (cache/spans.h). They belong to the
+ * cache, have their own bound, and are not in snapshots. */
+struct spans *cache_spans(const struct cache *cache);
 
 /* All threads must have stopped reading and unregistered. */
 void cache_free(struct cache *cache);
