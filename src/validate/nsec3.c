@@ -58,6 +58,26 @@ bool nsec3_read(struct nsec3 *out, struct name zone, struct name owner, struct s
     return type_bitmap_is_sound(rdata) && owner_read(out, zone, owner);
 }
 
+bool nsec3_write_owner(uint8_t wire[NAME_WIRE_MAX], const uint8_t hash[VERIFY_NSEC3_HASH],
+                       struct name zone, struct name *owner)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+    uint64_t bits = 0;
+    unsigned count = 0;
+    if (zone.len + 1u + OWNER_LABEL_LEN > NAME_WIRE_MAX)
+        return false;
+    wire[0] = OWNER_LABEL_LEN;
+    for (unsigned i = 0; i < VERIFY_NSEC3_HASH; i++) {
+        bits = bits << 8 | hash[i];
+        if (i % 5 == 4) /* five bytes are eight digits */
+            for (unsigned digit = 0; digit < 8; digit++)
+                wire[++count] = (uint8_t)digits[bits >> (35 - 5 * digit) & 31];
+    }
+    memcpy(wire + 1 + OWNER_LABEL_LEN, zone.wire, zone.len);
+    *owner = (struct name){.wire = wire, .len = (uint8_t)(zone.len + 1 + OWNER_LABEL_LEN)};
+    return true;
+}
+
 bool nsec3_is_same_chain(const struct nsec3 *a, const struct nsec3 *b)
 {
     return a->iterations == b->iterations && span_equal(a->salt, b->salt);

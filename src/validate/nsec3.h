@@ -30,6 +30,11 @@ struct nsec3 {
  * 5155 sections 8.1 and 8.2). */
 MUST_USE bool nsec3_read(struct nsec3 *out, struct name zone, struct name owner, struct span rdata);
 
+/* Writes the owner of the zone's record with this hash to wire, which *owner borrows. False: the
+ * name would be too long. */
+MUST_USE bool nsec3_write_owner(uint8_t wire[NAME_WIRE_MAX], const uint8_t hash[VERIFY_NSEC3_HASH],
+                                struct name zone, struct name *owner);
+
 /* Returns whether the two have equal parameters: iterations and salt. A proof needs records of one
  * chain (trap 12). */
 bool nsec3_is_same_chain(const struct nsec3 *a, const struct nsec3 *b);

@@ -605,6 +605,16 @@ static void bound_ttl(struct call *call, const struct rrsig *sig)
             call->v->ttl_max_s = MIN(call->v->ttl_max_s, sig->original_ttl);
 }
 
+/* Returns the record of the target that this signature was read from. */
+static uint16_t sig_record(const struct call *call, const struct rrsig *sig)
+{
+    const struct rrsets *sets = &call->view->space->sets;
+    uint16_t at = target_set(call)->first_sig;
+    while (rrsets_rdata(sets, at).data != sig->rdata.data)
+        at = sets->next[at];
+    return at;
+}
+
 static enum progress on_verified(struct call *call, const struct validation_event *event)
 {
     struct validation *v = call->v;
@@ -621,6 +631,7 @@ static enum progress on_verified(struct call *call, const struct validation_even
     }
     MUST(find_sig(call, v->sig, &sig));
     v->secure |= bit(v->target);
+    v->good_sig[v->target] = sig_record(call, &sig);
     v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);
     v->sig_offset[v->target] =
         (uint16_t)(sig.rdata.data - call->view->space->sets.message->bytes.data);
@@ -935,6 +946,20 @@ void validation_next(struct validation *validation, const struct validation_view
     if (has_read && view->space->owner != validation->serial && !validation->is_oversize)
         (void)!validation_read_message(&call);
     validation_advance(&call, take_event(&call, event));
+}
+
+bool validation_proof_of(const struct validation *validation, const struct rrsets *sets,
+                         unsigned at, struct validation_proof *out)
+{
+    if (!(validation->secure & bit(at)))
+        return false;
+    *out = (struct validation_proof){
+        .signature = rrsets_rdata(sets, validation->good_sig[at]),
+        .signer_labels = validation->signer_labels[at],
+        .is_expanded = validation->expanded & bit(at),
+        .encloser_labels = validation->encloser_labels[at],
+    };
+    return true;
 }
 
 /* Returns the RRset that the record belongs to or signs, if it was verified. */

@@ -120,7 +120,8 @@ struct validation {
     uint16_t sig_offset[RRSETS_MAX];     /* in the message: RDATA of the signature that was right */
     uint8_t encloser_labels[RRSETS_MAX]; /* of expanded ones */
     uint8_t name_len;
-    uint8_t name[NAME_WIRE_MAX]; /* of the target */
+    uint8_t name[NAME_WIRE_MAX];   /* of the target */
+    uint16_t good_sig[RRSETS_MAX]; /* of secure RRsets: the record that was verified */
 };
 
 /* Begins. serial is not 0 and was not used before in this worker. */
@@ -129,6 +130,18 @@ void validation_begin(struct validation *validation, uint64_t serial);
 /* Takes an event and gives the next step. The first event is STARTED. */
 void validation_next(struct validation *validation, const struct validation_view *view,
                      const struct validation_event *event, struct validation_step *out);
+
+/* The verified signature of one RRset. */
+struct validation_proof {
+    struct span signature;    /* RDATA; borrows from the message */
+    unsigned signer_labels;   /* the signer is a suffix of the owner */
+    bool is_expanded;         /* from the wildcard below the closest encloser, */
+    unsigned encloser_labels; /* which has so many labels */
+};
+
+/* Returns how the RRset in this place of the message was verified. False: it was not. */
+bool validation_proof_of(const struct validation *validation, const struct rrsets *sets,
+                         unsigned at, struct validation_proof *out);
 
 /* After the verdict SECURE: whether the RRset of this authority record was verified. An unverified
  * one must not reach clients. */

@@ -2,13 +2,17 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Random small zones with their complete NSEC or NSEC3 chains: delegations, wildcards, aliases,
- * DNAMEs, empty non-terminals, opt-out. The test knows the truth about each name and checks two
+ * DNAMEs, empty non-terminals, opt-out. The test knows the truth about each name and checks three
  * properties:
  *
  * - complete: the records that an honest server sends prove exactly the truth;
- * - sound: no set of records of the zone, of its parent and of its child proves a falsehood.
+ * - sound: no set of records of the zone, of its parent and of its child proves a falsehood;
+ * - reused: spans synthesise all that the whole chain proves, and a part of it no falsehood.
  */
 #include "unit/validate/denial_sample.h"
+
+#include "cache/cache.h"
+#include "validate/synthesis.h"
 
 enum { NODES_MAX = 16, CHAIN_MAX = 64, ZONES = 1500, QUESTIONS = 40, SUBSETS = 4 };
 
@@ -717,9 +721,124 @@ static void test_random_zones_prove_the_truth_and_no_falsehood(void **state)
     }
 }
 
+/* ---- spans ---- */
+
+enum { NOW = 1 };
+
+static void span_put(struct spans *spans, const struct zone *zone, enum spans_shelf shelf,
+                     struct name owner, uint16_t type, struct span rdata)
+{
+    bool is_hash = shelf == SPANS_HASHES;
+    struct spans_entry entry = {.zone = zone->apex,
+                                .shelf = shelf,
+                                .chain = span_of(zone->salt, is_hash ? zone->salt_len : 0),
+                                .owner = owner,
+                                .type = type,
+                                .expires_at = NOW + 1,
+                                .record = &rdata,
+                                .count = 1,
+                                .signature = rdata};
+    assert_true(spans_store(spans, &entry, NOW));
+}
+
+/* Stores the SOA record, the data of wildcards, and each record of the chain with a probability of
+ * share/8. */
+static void zone_put(struct spans *spans, const struct zone *zone, unsigned share)
+{
+    struct span text = span_of("text", 4);
+    span_put(spans, zone, SPANS_RECORDS, zone->apex, RRTYPE_SOA, text);
+    for (unsigned i = 0; i < zone->node_count; i++) {
+        const struct node *node = &zone->node[i];
+        for (unsigned type = 0; type < ARRAY_LEN(data_types); type++)
+            if (node->name.wire[0] == 1 && node->name.wire[1] == '*' &&
+                node_has(node, data_types[type]))
+                span_put(spans, zone, SPANS_RECORDS, node->name, data_types[type], text);
+    }
+    for (unsigned i = 0; i < zone->chain_count; i++) {
+        const struct denial_record *record = &zone->chain[i].record;
+        if (random_below(8) < share && !zone->chain[i].has_opt_out)
+            span_put(spans, zone, zone->is_hashed ? SPANS_HASHES : SPANS_NAMES, record->owner,
+                     record->type, record->rdata);
+    }
+}
+
+static bool zone_has_opt_out(const struct zone *zone)
+{
+    for (unsigned i = 0; i < zone->chain_count; i++)
+        if (zone->chain[i].has_opt_out)
+            return true;
+    return false;
+}
+
+/* Returns what the whole chain lets a resolver synthesise. */
+static enum synthesis_kind synthesis_truth(const struct zone *zone, struct name name, uint16_t type)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    if (type == RRTYPE_ANY)
+        return SYNTHESIS_NONE;
+    switch (zone_truth(zone, name, type)) {
+    case TRUTH_NXDOMAIN:
+        return SYNTHESIS_NXDOMAIN;
+    case TRUTH_NODATA:
+        return SYNTHESIS_NODATA;
+    case TRUTH_POSITIVE:
+        break;
+    default:
+        return SYNTHESIS_NONE;
+    }
+    const struct node *node = zone_find(zone, prepend(wire, "*", zone_encloser(zone, name, false)));
+    bool is_expanded = !zone_has(zone, name, false) && node && node_has(node, type);
+    return is_expanded && type != RRTYPE_CNAME ? SYNTHESIS_WILDCARD : SYNTHESIS_NONE;
+}
+
+static void check_synthesis(const struct spans *spans, const struct zone *zone, struct name name,
+                            uint16_t type, bool is_whole)
+{
+    struct synthesis synthesis;
+    cache_read_begin();
+    const struct spans_zone *found = spans_zone_above(spans, name);
+    assert_true(name_equal(spans_zone_name(found), zone->apex));
+    enum synthesis_kind truth = synthesis_truth(zone, name, type),
+                        kind = synthesis_find(&synthesis, found, name, type, NOW);
+    if (kind != SYNTHESIS_NONE || is_whole)
+        assert_int_equal(kind, truth);
+    if (kind != SYNTHESIS_NONE)
+        assert_true(synthesis.proof_count > 0);
+    if (kind == SYNTHESIS_WILDCARD)
+        assert_int_equal(synthesis.data->type, type);
+    assert_int_equal(synthesis_find(&synthesis, found, name, type, NOW + 1), SYNTHESIS_NONE);
+    cache_read_end();
+}
+
+static void test_spans_synthesise_the_truth_and_no_falsehood(void **state)
+{
+    (void)state;
+    static struct zone zone;
+    struct name apex = NAME("z.t");
+    cache_thread_begin();
+    for (unsigned i = 0; i < ZONES; i++) {
+        struct spans *spans = spans_new(SPANS_BYTES_MAX);
+        unsigned share = one_in(2) ? 8 : random_below(8);
+        zone_make(&zone, apex, NULL);
+        zone.iterations = 0;
+        chain_make(&zone);
+        zone_put(spans, &zone, share);
+        bool is_whole = share == 8 && !zone_has_opt_out(&zone);
+        for (unsigned question = 0; question < QUESTIONS; question++) {
+            uint8_t wire[NAME_WIRE_MAX];
+            uint16_t type = asked_types[random_below(ARRAY_LEN(asked_types))];
+            struct name name = name_fold(random_name(wire, apex, true), wire);
+            check_synthesis(spans, &zone, name, type, is_whole);
+        }
+        spans_free(spans);
+    }
+    cache_thread_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spans_synthesise_the_truth_and_no_falsehood),
         cmocka_unit_test(test_random_zones_prove_the_truth_and_no_falsehood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
