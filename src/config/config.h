@@ -101,6 +101,7 @@ struct config_zone {
     bool trust_ad; /* forward-zones only */
     bool cache;
     bool validate;
+    bool aggressive;
     struct config_upstream *upstreams;
     size_t upstream_count;
     struct config_layer layer;

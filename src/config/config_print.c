@@ -198,6 +198,7 @@ static void put_zone(struct printer *printer, const struct config_zone *zone,
         put_format(printer, ", trust-ad: %s", kind_format(KIND_BOOL, &zone->trust_ad, text));
     put_format(printer, ", cache: %s", kind_format(KIND_BOOL, &zone->cache, text));
     put_format(printer, ", validate: %s", kind_format(KIND_BOOL, &zone->validate, text));
+    put_format(printer, ", aggressive: %s", kind_format(KIND_BOOL, &zone->aggressive, text));
     put_layer(printer, &zone->layer);
     put_format(printer, "}\n");
 }

@@ -225,6 +225,7 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
     out->trust_ad = zone->trust_ad;
     out->cache = zone->cache;
     out->validate = zone->validate;
+    out->aggressive = zone->aggressive;
     out->upstreams = loader_take(loader, zone->upstream_count, sizeof(*out->upstreams));
     if (!out->upstreams)
         return false;

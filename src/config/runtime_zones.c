@@ -115,7 +115,7 @@ static size_t find_route(const struct config *config, const struct runtime_zone 
 static void zone_of_file(const struct config *config, size_t place,
                          const struct runtime_zone *forward, struct config_zone *out)
 {
-    *out = (struct config_zone){.cache = true, .validate = true};
+    *out = (struct config_zone){.cache = true, .validate = true, .aggressive = true};
     if (place < config->zone_count)
         *out = config->zones[place];
     else if (place < config->route.zone_count)
@@ -414,6 +414,7 @@ static enum err make_runtime_route(const struct config *config, size_t place,
     out->trust_ad = zone.trust_ad;
     out->cache = zone.cache;
     out->validate = zone.validate;
+    out->aggressive = zone.aggressive;
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
     for (size_t i = 0; i < count; i++) {

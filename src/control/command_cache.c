@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "cache/cache.h"
 #include "cache/pattern.h"
+#include "cache/spans.h"
 #include "cache/text.h"
 #include "config/config.h"
 #include "control/call.h"
@@ -80,6 +81,13 @@ static struct flush *flush_new(struct call *call)
     return NULL;
 }
 
+/* Spans have no QNAME: any of a zone at, below or above the name may speak about it. */
+static void flush_begin(struct call *call, struct flush *flush)
+{
+    spans_forget(cache_spans(call->view->cache), flush->pattern.name);
+    call_continue(call, flush_more, flush);
+}
+
 void command_flush(struct call *call)
 {
     struct flush *flush = flush_new(call);
@@ -93,7 +101,7 @@ void command_flush(struct call *call)
         call_done(call);
         return;
     }
-    call_continue(call, flush_more, flush);
+    flush_begin(call, flush);
 }
 
 void command_flush_zone(struct call *call)
@@ -103,7 +111,7 @@ void command_flush_zone(struct call *call)
     if (!flush)
         return;
     flush->pattern.is_subtree = true;
-    call_continue(call, flush_more, flush);
+    flush_begin(call, flush);
 }
 
 /* ---- dump ---- */

@@ -214,11 +214,9 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
 static const char *way_name(enum outlook_way way)
 {
     static const char *const names[] = {
-        [OUTLOOK_CACHE] = "from the cache",
-        [OUTLOOK_LOCAL] = "here",
-        [OUTLOOK_UPSTREAMS] = "by upstreams",
-        [OUTLOOK_RECURSION] = "by recursion",
-        [OUTLOOK_NOBODY] = "refused: no zone matches",
+        [OUTLOOK_CACHE] = "from the cache",         [OUTLOOK_LOCAL] = "here",
+        [OUTLOOK_SPANS] = "from spans of its zone", [OUTLOOK_UPSTREAMS] = "by upstreams",
+        [OUTLOOK_RECURSION] = "by recursion",       [OUTLOOK_NOBODY] = "refused: no zone matches",
     };
     return names[way];
 }

@@ -6,20 +6,29 @@
 #include "control/metrics.h"
 
 #include "cache/cache.h"
+#include "cache/spans.h"
 #include "tap/query_log.h"
 
 void metrics_collect(const struct control_view *view, struct stats *out)
 {
     struct cache_usage usage;
+    struct spans_usage spans;
 
     *out = (struct stats){0};
     for (size_t i = 0; i < view->worker_count; i++)
         stats_sum(out, view->workers[i]->stats);
     cache_usage(view->cache, &usage);
+    spans_usage(cache_spans(view->cache), &spans);
     out->cache_limit_bytes = usage.bytes_max;
     out->cache_bytes = usage.bytes;
     out->cache_entries = usage.entries;
     out->cache_evictions = usage.evictions;
+    out->spans_zones = spans.zones;
+    out->spans_records = spans.items;
+    out->spans_bytes = spans.bytes;
+    out->spans_bound_zone = spans.dropped_items;
+    out->spans_bound_zones = spans.dropped_zones;
+    out->spans_bound_room = spans.refused;
     out->workers = view->worker_count;
     out->start_time = view->started_time;
     out->reloads_ok = view->reloads.done;

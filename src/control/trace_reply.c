@@ -56,6 +56,8 @@ static const char *origin(const struct trace *trace, const struct trace_end *end
         return "from the cache";
     if (first == TRACE_LOCAL)
         return "here";
+    if (first == TRACE_SPANS)
+        return "from spans of its zone";
     return first == TRACE_JOINED ? "by a query that was already running" : "by upstreams";
 }
 

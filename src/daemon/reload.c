@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cache/cache.h"
+#include "cache/spans.h"
 #include "config/changes.h"
 #include "config/config.h"
 #include "config/runtime_ntas.h"
@@ -272,6 +273,7 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     struct reload *reload = context;
 
     reload_forget_validated(reload);
+    spans_forget(cache_spans(reload->host.cache), name_root()); /* their rules may have changed */
     generation_unref(reload->current);
     reload->current = reload->next;
     reload->next = NULL;

@@ -7,6 +7,8 @@
  */
 #include "dns/rdata.h"
 
+#include "dns/build.h"
+
 /* Returns the offset after one character-string, or 0 when it does not fit. */
 static uint32_t skip_string(const uint8_t *data, uint32_t at, uint32_t end)
 {
@@ -66,6 +68,28 @@ bool rdata_split(const struct message *message, const struct rr *rr, struct rdat
         return false;
     out->tail_offset = (uint16_t)at;
     return check_tail(data, at, end, layout->suffix);
+}
+
+size_t rdata_expand(const struct message *message, const struct rr *rr, uint8_t *out, size_t max)
+{
+    const uint8_t *data = message->bytes.data;
+    struct rdata_parts parts;
+    struct build build;
+    if (!rdata_split(message, rr, &parts))
+        return 0;
+    size_t at = parts.names_offset, end = (size_t)rr->rdata_offset + rr->rdata_len;
+    build_init(&build, out, max);
+    build_bytes(&build, data + rr->rdata_offset, at - rr->rdata_offset);
+    for (unsigned i = parts.layout ? parts.layout->names : 0; i > 0; i--) {
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name name;
+        at = name_read(message->bytes, at, wire, &name);
+        if (!at)
+            return 0;
+        build_bytes(&build, name.wire, name.len);
+    }
+    build_bytes(&build, data + at, end - at);
+    return build.overflow ? 0 : build_len(&build);
 }
 
 bool message_check_rr(const struct message *message, const struct rr *rr)

@@ -6,6 +6,7 @@
 /* Splits RDATA by the layout of its type, for checking and copying. Pure. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -22,5 +23,10 @@ struct rdata_parts {
 /* Returns false when the RDATA does not have the shape of its type: see message_check_rr(). */
 MUST_USE bool rdata_split(const struct message *message, const struct rr *rr,
                           struct rdata_parts *out);
+
+/* Writes the RDATA with its names uncompressed and in their case. Returns the length, or 0 when it
+ * is malformed, empty or does not fit. */
+MUST_USE size_t rdata_expand(const struct message *message, const struct rr *rr, uint8_t *out,
+                             size_t max);
 
 #endif

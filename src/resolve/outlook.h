@@ -19,6 +19,7 @@ struct zone;
 enum outlook_way {
     OUTLOOK_CACHE,     /* the cache has the answer */
     OUTLOOK_LOCAL,     /* local data has the answer */
+    OUTLOOK_SPANS,     /* spans of its zone have the answer */
     OUTLOOK_UPSTREAMS, /* the zone's upstreams are asked */
     OUTLOOK_RECURSION, /* recursion, which starts at cut */
     OUTLOOK_NOBODY,    /* no zone takes it: REFUSED */
@@ -27,7 +28,7 @@ enum outlook_way {
 struct outlook {
     enum outlook_way way;
     bool is_asked;           /* a task asks it already, and the next client would join */
-    uint16_t rcode;          /* OUTLOOK_LOCAL */
+    uint16_t rcode;          /* OUTLOOK_LOCAL, OUTLOOK_SPANS */
     bool has_local;          /* local data has something about it: */
     struct local_view local; /* borrows from the key */
     struct name target;      /* the target of a local alias; len 0: none */

@@ -22,6 +22,7 @@
 #include "resolve/linger.h"
 #include "resolve/discovered.h"
 #include "resolve/outlook.h"
+#include "resolve/span_answers.h"
 #include "recurse/root_hints.h"
 #include "resolve/task.h"
 #include "resolve/task_trace.h"
@@ -292,11 +293,20 @@ bool resolver_find_local(struct resolver *resolver, const struct cache_key *key,
     return may_be_local(resolver, key) && find_local(resolver, key, out);
 }
 
+/* Spans know nothing about local data, so they do not answer for an alias of it. */
+static bool find_span(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+{
+    bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
+    return !is_alias && span_answers_find(&resolver->tasks, key, out);
+}
+
 /* Out of line, so that a hit does not pay for it. */
 static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
                                                   const struct cache_key *key, struct answer *out)
 {
     if (resolver_find_local(resolver, key, out))
+        return true;
+    if (find_span(resolver, key, out))
         return true;
     STATS_INC(resolver->tasks.stats, cache_misses);
     return false;
@@ -399,9 +409,13 @@ bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
         trace_say(trace, TRACE_CACHE, 0, &question, word, now);
         return true;
     }
-    if (!may_be_local(resolver, key) || !find_local(resolver, key, out))
+    if (may_be_local(resolver, key) && find_local(resolver, key, out)) {
+        trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
+        return true;
+    }
+    if (trace->fresh || !find_span(resolver, key, out))
         return false;
-    trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
+    trace_say(trace, TRACE_SPANS, 0, &question, answer_kind_name(out->kind), now);
     return true;
 }
 
@@ -450,6 +464,8 @@ static enum outlook_way look_here(const struct resolver *resolver, const struct 
     }
     if (key->type == RRTYPE_ANY)
         return OUTLOOK_LOCAL;
+    if (span_answers_has(&resolver->tasks, key, &out->rcode))
+        return OUTLOOK_SPANS;
     return look_elsewhere(resolver, question.name, key->type, out);
 }
 

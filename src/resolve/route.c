@@ -38,7 +38,9 @@ struct routes {
     size_t zone_count;
     bool has_named;   /* a zone other than "." */
     bool has_forward; /* a zone with recursive servers */
-    bool validates;   /* answers are validated where the zone does not say otherwise */
+    bool
+        is_aggressive; /* secure records answer for other names, where zones do not say otherwise */
+    bool validates;    /* answers are validated where the zone does not say otherwise */
 };
 
 static void mark_count(struct routes *routes, unsigned labels)
@@ -186,6 +188,7 @@ static struct zone recursion_zone(struct routes *routes, const struct strategy *
                          .strategy = iterate,
                          .cache = true,
                          .validates = routes->validates,
+                         .is_aggressive = routes->is_aggressive,
                          .is_authoritative = true};
 }
 
@@ -241,6 +244,7 @@ static bool route_fill(struct routes *routes, const struct route_options *option
                               .trust_ad = from->trust_ad,
                               .cache = from->cache,
                               .validates = routes->validates && from->validate && !from->trust_ad};
+        zone->is_aggressive = zone->validates && routes->is_aggressive && from->aggressive;
         routes->has_forward |= from->kind == ROUTE_FORWARD;
         if (!fill_group(zone, from, upstreams))
             return false;
@@ -287,6 +291,8 @@ struct routes *routes_new(const struct route_options *options, struct upstreams 
     routes->seed = rand_u64();
     routes->holds = 1;
     routes->validates = options->validation.mode != VALIDATE_NO;
+    routes->is_aggressive =
+        options->validation.mode == VALIDATE_YES && options->validation.aggressive != AGGRESSIVE_NO;
     if (allocate(routes, options) && route_fill(routes, options, upstreams, strategies))
         return routes;
     routes_free(routes);

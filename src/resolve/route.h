@@ -31,9 +31,10 @@ struct zone {
     struct upstream **group;         /* the servers to ask; at most EXCHANGE_GROUP_MAX */
     uint16_t group_len;
     bool trust_ad;
-    bool cache;     /* its answers are kept */
-    bool validates; /* its answers are validated, or would be (VALIDATE_LOG) */
-    bool has_inner; /* another zone is below it */
+    bool cache;         /* its answers are kept */
+    bool validates;     /* its answers are validated, or would be (VALIDATE_LOG) */
+    bool is_aggressive; /* its secure records may answer for other names too */
+    bool has_inner;     /* another zone is below it */
     /* Its servers are authoritative: they refer, and set AA on their data. */
     bool is_authoritative;
     bool is_last_hope; /* of a cut: recursive servers are believed too, because no better ones are

@@ -25,10 +25,11 @@ struct route_zone {
     uint8_t wire[NAME_WIRE_MAX]; /* the zone's name in lower case */
     uint8_t name_len;
     enum route_kind kind;
-    bool first;    /* recursion is the substitute where they fail */
-    bool trust_ad; /* clients may see the AD of these upstreams */
-    bool cache;    /* answers of this zone are cached */
-    bool validate; /* answers of this zone are validated, if any are */
+    bool first;      /* recursion is the substitute where they fail */
+    bool trust_ad;   /* clients may see the AD of these upstreams */
+    bool cache;      /* answers of this zone are cached */
+    bool validate;   /* answers of this zone are validated, if any are */
+    bool aggressive; /* its secure records answer for other names too, where those of any zone do */
     struct route_upstream *upstreams;
     size_t upstream_count;
 };

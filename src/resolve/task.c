@@ -20,6 +20,7 @@
 #include "resolve/held_message.h"
 #include "resolve/iterate_world.h"
 #include "resolve/linger.h"
+#include "resolve/span_answers.h"
 #include "resolve/stitch.h"
 #include "resolve/strategy_alias.h"
 #include "resolve/strategy_iterate.h"
@@ -584,6 +585,7 @@ static enum judgement follow_verdict(struct task *task, const struct exchange_an
         return JUDGEMENT_DONE;
     }
     forget_bogus(task);
+    span_answers_learn(task, &validating->machine, verdict);
     return JUDGEMENT_TAKE;
 }
 
@@ -686,12 +688,15 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     task_move(task, TASK_DECIDING);
     if (verdict && !held->is_harvest)
         task_validate_note(task, verdict, server);
-    if (verdict && held->is_harvest)
+    if (verdict && held->is_harvest) {
         end_harvest(task, held, verdict);
-    else if (verdict && verdict_is_refused(task, verdict))
+    } else if (verdict && verdict_is_refused(task, verdict)) {
         refuse_bogus(task, &held->validating, verdict, server);
-    else
+    } else {
+        if (verdict)
+            span_answers_learn(task, &held->validating.machine, verdict);
         hear_held(task, held, verdict);
+    }
     held_message_free(&task->tasks->held_bytes, held);
 }
 

@@ -71,10 +71,15 @@ static bool validate_is_at_qname(const struct response *response)
     return response->kind != RESPONSE_YXDOMAIN && chain->hops == 0 && !chain->is_made;
 }
 
+bool task_validate_clock_is_behind(const struct tasks *tasks)
+{
+    return loop_wall_s(tasks->loop) < VALIDATE_CLOCK_MIN_S;
+}
+
 static struct rrsig_clock validate_clock(const struct tasks *tasks)
 {
     int64_t now_s = loop_wall_s(tasks->loop);
-    bool is_behind = now_s < VALIDATE_CLOCK_MIN_S;
+    bool is_behind = task_validate_clock_is_behind(tasks);
     if (is_behind)
         LOG_LIMITED(LOG_ERROR, "resolve",
                     "the clock is wrong: it is earlier than this version of nailup; DNSSEC "

@@ -92,6 +92,9 @@ bool task_validate_is_turn_used_up(const struct tasks *tasks);
 /* A turn begins, which the clock may not show. */
 void task_validate_begin_turn(const struct tasks *tasks);
 
+/* Whether the clock is known to be wrong, so that the end of a signature is not known. */
+bool task_validate_clock_is_behind(const struct tasks *tasks);
+
 /* Counts and logs the verdict about the answer of this server. */
 void task_validate_note(const struct task *task, const struct verdict *verdict,
                         const struct addr *server);

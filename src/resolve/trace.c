@@ -103,6 +103,7 @@ const char *trace_kind_name(enum trace_kind kind)
         [TRACE_BEGUN] = "question",
         [TRACE_CACHE] = "from the cache",
         [TRACE_LOCAL] = "here",
+        [TRACE_SPANS] = "spans",
         [TRACE_JOINED] = "waits for another's question",
         [TRACE_CUT] = "zone cut",
         [TRACE_ANSWERED] = "answer",

@@ -16,8 +16,17 @@ enum validate_mode {
     VALIDATE_YES,
 };
 
+/* Zones whose secure records answer for other names too (RFC 8198). In the order of the option's
+ * words. */
+enum aggressive_mode {
+    AGGRESSIVE_NO,
+    AGGRESSIVE_TOPS, /* the root and top-level domains */
+    AGGRESSIVE_YES,  /* all zones */
+};
+
 struct validation_options {
     enum validate_mode mode;
+    enum aggressive_mode aggressive;
     bool allow_sha1; /* algorithms 5 and 7 count */
     bool sentinel;   /* RFC 8509 */
     /* NULL in options made by hand: nothing is trusted. The table lives as long as the

@@ -5,6 +5,7 @@ the RFCs say, at Unbound, BIND, Knot Resolver, and at nailupd?"""
 
 import json
 import os
+import random
 import subprocess
 
 import pytest
@@ -217,3 +218,63 @@ def test_only_clients_that_ask_for_it_get_ad_and_signatures(tree, nailupd):
         for answer in compare.ask(tree, daemon.address, cases, flags=flags, dnssec_ok=dnssec_ok):
             assert bool(answer["flags"] & AD) is has_ad
             assert dnssec_ok or not any(kind == "RRSIG" for _, kind, _ in answer["rows"])
+
+
+# ---- names that were never asked for (RFC 8198) ----
+
+SPAN_ZONES = ["nsec-13.sec.", "nsec3-0.sec.", "bind-15.sec.", "csk.sec.", "wild3.sec.", "sec.", "."]
+
+
+def random_questions(seed):
+    """Random names below zones of the hierarchy, some of them two labels deep, with several types."""
+    dice = random.Random(seed)
+    zones = [zone for zone in SPAN_ZONES if zone in ZONES or zone == "."]
+    questions = []
+    for _ in range(400):
+        zone = dice.choice(zones)
+        labels = ["".join(dice.choices("abcxyz0189-", k=dice.randint(1, 6))).strip("-") or "q"
+                  for _ in range(dice.randint(1, 2))]
+        if dice.random() < 0.2:
+            labels[-1] = dice.choice(["www", "mail", "*", "ns"])
+        questions.append((".".join(labels) + "." + zone.lstrip("."), dice.choice(["A", "AAAA", "TXT", "MX", "DS"])))
+    return questions
+
+
+def told(answer):
+    return answer["rcode"], answer["flags"] & AD
+
+
+def synthesised(daemon):
+    return sum(value for name, value in daemon.metrics().items()
+               if name.startswith("synthesised_answers_total"))
+
+
+def test_spans_change_no_verdict(tree, nailupd):
+    check_ours(compare.ask(tree, nailupd(aggressive="yes").address))
+
+
+@pytest.mark.parametrize("name", ["unbound", "kresd"])
+def test_random_names_get_the_answer_that_a_peer_gives(tree, started, nailupd, name):
+    more = {"aggressive": "yes"} if name == "unbound" else {}
+    daemon, peer = nailupd(aggressive="yes"), started(run.RESOLVERS[name], **more)
+    for seed in range(3):
+        questions = random_questions(seed)
+        ours = tree.ask(daemon.address, questions, parallel=4, timeout=compare.TIMEOUT_S, dnssec_ok=True)
+        theirs = tree.ask(peer.address, questions, parallel=4, timeout=compare.TIMEOUT_S, dnssec_ok=True)
+        wrong = [(question, told(a), told(b)) for question, a, b in zip(questions, ours, theirs) if told(a) != told(b)]
+        assert not wrong, wrong[:20]
+        assert all(any(kind == "RRSIG" for _, kind, _ in a["rows"]) for a in ours if a["flags"] & AD and a["rows"])
+    assert synthesised(daemon) > 300
+
+
+def test_random_names_cost_no_query_where_their_spans_are_known(tree, nailupd):
+    daemon = nailupd(aggressive="yes")
+
+    def ask(first):
+        questions = [(f"r{at}.nsec3-0.sec.", "A") for at in range(first, first + 300)]
+        return tree.ask(daemon.address, questions, parallel=1, timeout=compare.TIMEOUT_S, dnssec_ok=True)
+
+    ask(0)
+    before = synthesised(daemon)
+    assert {answer["rcode"] for answer in ask(1000)} == {"NXDOMAIN"}
+    assert synthesised(daemon) - before >= 295

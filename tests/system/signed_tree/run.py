@@ -145,7 +145,7 @@ server:
   root-hints: "{hints}"
   num-threads: 1
   ede: yes
-  aggressive-nsec: no
+  aggressive-nsec: {aggressive}
   val-log-level: 2
   cache-max-negative-ttl: 3600
 {anchors}
@@ -194,14 +194,14 @@ log_level('notice')
 """
 
 
-def start_unbound(tree, port=5301, name="unbound", is_validating=True, forward_to=None):
+def start_unbound(tree, port=5301, name="unbound", is_validating=True, forward_to=None, aggressive="no"):
     """Without validation it is a plain recursor to forward to. forward_to: such a recursor."""
     folder = resolver_folder(tree, name)
     anchors = "".join(f'  trust-anchor: "{one}"\n' for one in tree.anchors) if is_validating else ""
     modules = "validator iterator" if is_validating else "iterator"
     forward = "forward-zone:\n  name: .\n  forward-addr: %s@%d\n" % forward_to.address if forward_to else ""
     (folder / "conf").write_text(UNBOUND.format(folder=folder, hints=tree.hints, port=port, anchors=anchors,
-                                                modules=modules, forward=forward))
+                                                modules=modules, forward=forward, aggressive=aggressive))
     return Resolver(tree, name, [need("unbound"), "-d", "-c", folder / "conf"], ("127.0.0.1", port))
 
 

@@ -73,7 +73,7 @@ static void test_a_long_list_is_shown_as_its_number_of_items(void **state)
                   "[127.0.0.1@5301, \"::1@5301\"]");
     expect_change(&changes->list[1], "forward-zones", false,
                   "- {name: ., upstreams: [192.0.2.53@53], first: no, trust-ad: no, cache: yes, "
-                  "validate: yes}",
+                  "validate: yes, aggressive: yes}",
                   "2 zones");
     free(changes);
 }

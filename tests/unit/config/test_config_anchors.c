@@ -41,6 +41,7 @@ static void test_an_empty_file_validates_with_the_keys_of_the_root(void **state)
     const struct validation_options *validation = &config->route.validation;
     assert_int_equal(validation->mode, VALIDATE_YES);
     assert_false(validation->allow_sha1);
+    assert_int_equal(validation->aggressive, AGGRESSIVE_TOPS);
     assert_string_equal(config->trust_anchor_file, "");
     const struct anchor *root = find_anchor(config, "example");
     assert_true(name_is_root(root->zone));
@@ -54,12 +55,13 @@ static void test_values_are_read(void **state)
 {
     (void)state;
     struct config *config =
-        load_fine("dnssec:\n  validate: log\n  sha1: yes\n"
+        load_fine("dnssec:\n  validate: log\n  sha1: yes\n  aggressive: yes\n"
                   "  trust-anchors: [\"Island.Example. 3600 IN DS 7 13 2 " DIGEST "\"]\n"
                   "  negative-trust-anchors: [Broken.example, deep.island.example]\n");
     const struct validation_options *validation = &config->route.validation;
     assert_int_equal(validation->mode, VALIDATE_LOG);
     assert_true(validation->allow_sha1);
+    assert_int_equal(validation->aggressive, AGGRESSIVE_YES);
     assert_int_equal(anchors_count(validation->anchors), 4);
     assert_int_equal(find_anchor(config, "x.island.example")->kind, ANCHOR_TRUSTED);
     assert_string_equal(find_anchor(config, "island.example")->record[0].source, "trust-anchors");
@@ -132,7 +134,8 @@ static void test_everything_prints_and_loads_back(void **state)
                   "stub-zones: [{name: c, upstreams: [192.0.2.1], validate: no}]\n");
     char *text = print_text(config);
     assert_non_null(strstr(text, "dnssec:\n  validate: yes\n  trust-anchors:\n    - \". DS 7"));
-    assert_non_null(strstr(text, "  negative-trust-anchors: [broken.example.]\n  sha1: yes\n"));
+    assert_non_null(strstr(
+        text, "  negative-trust-anchors: [broken.example.]\n  aggressive: tops\n  sha1: yes\n"));
     assert_non_null(strstr(text, "cache: yes, validate: no"));
     struct config *again = load_fine(text);
     char *twice = print_text(again);

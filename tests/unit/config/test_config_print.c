@@ -118,7 +118,8 @@ static void test_every_key_of_tls_prints_and_loads_back(void **state)
         "  pin-sha256: [" PIN_A ", " PIN_B "]\n",
         "  - {prefix: 192.0.2.0/24, transport: tls, auth-name: \"b.example\", pin-sha256: []}\n",
         "  - {name: a., upstreams: [192.0.2.53@853, \"2001:db8::53@853#dns.example\"], first: no, "
-        "trust-ad: no, cache: yes, validate: yes, profile: strict, pin-sha256: [" PIN_B "]}\n",
+        "trust-ad: no, cache: yes, validate: yes, aggressive: yes, profile: strict, pin-sha256: "
+        "[" PIN_B "]}\n",
         "upstreams: [192.0.2.53@53#x], ",
         "  - {name: c., upstreams: [192.0.2.53@53], ",
         "  session-file: \"/s\"\n",

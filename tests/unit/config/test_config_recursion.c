@@ -95,7 +95,8 @@ static void test_everything_prints_and_loads_back(void **state)
             assert_non_null(strstr(
                 printed, "stub-zones:\n"
                          "  - {name: a.example., upstreams: [10.50.1.65@5353, \"2001:db8::1@54\"], "
-                         "first: yes, cache: no, validate: yes, transport: tcp, tcp-keepalive: "
+                         "first: yes, cache: no, validate: yes, aggressive: yes, transport: tcp, "
+                         "tcp-keepalive: "
                          "{idle: 3s}}\n"));
         }
         free(printed);

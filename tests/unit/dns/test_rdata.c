@@ -140,6 +140,30 @@ static void test_parts_give_the_offsets_of_names(void **state)
     assert_null(parts.layout);
 }
 
+static void test_expanded_rdata_has_no_pointers(void **state)
+{
+    (void)state;
+    uint8_t out[64];
+    struct rr rr;
+    raw_start(&raw, HEADER_QR); /* \xc0\x0c points to the QNAME */
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_MX, 1, 0, BYTES("\0\5\1a\xc0\x0c"));
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_A, 1, 0, BYTES("\1\2\3\4"));
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_MX, 1, 0, BYTES("\0\5"));
+    struct message message = sample_parse(raw_span(&raw));
+    struct name name = message.question.name;
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    assert_true(message_rr_next(&iter, &rr));
+    assert_int_equal(rdata_expand(&message, &rr, out, sizeof(out)), 4 + name.len);
+    assert_memory_equal(out, "\0\5\1a", 4);
+    assert_memory_equal(out + 4, name.wire, name.len);
+    assert_int_equal(rdata_expand(&message, &rr, out, 4 + name.len - 1), 0);
+    assert_true(message_rr_next(&iter, &rr));
+    assert_int_equal(rdata_expand(&message, &rr, out, sizeof(out)), 4);
+    assert_memory_equal(out, "\1\2\3\4", 4);
+    assert_true(message_rr_next(&iter, &rr));
+    assert_int_equal(rdata_expand(&message, &rr, out, sizeof(out)), 0);
+}
+
 static void test_rdata_at_the_end_of_the_longest_message_is_checked(void **state)
 {
     (void)state;
@@ -167,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_names_that_must_be_whole_are_refused_compressed),
         cmocka_unit_test(test_opaque_types_and_classes_pass),
         cmocka_unit_test(test_parts_give_the_offsets_of_names),
+        cmocka_unit_test(test_expanded_rdata_has_no_pointers),
         cmocka_unit_test(test_rdata_at_the_end_of_the_longest_message_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,6 +395,13 @@ static void test_the_validator_module_decides_whether_anything_is_validated(void
     EXPECT("server: module-config: \"iterator\"\n" ROOT, "dnssec:\n  validate: no\n");
 }
 
+static void test_aggressive_use_is_imported(void **state)
+{
+    (void)state;
+    EXPECT("server: aggressive-nsec: yes\n" ROOT, "dnssec:\n  aggressive: yes\n");
+    EXPECT("server: aggressive-nsec: no\n" ROOT, "dnssec:\n  aggressive: no\n");
+}
+
 static void test_permissive_mode_becomes_the_mode_log(void **state)
 {
     (void)state;
@@ -667,6 +674,7 @@ int main(void)
         cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),
         cmocka_unit_test(test_trust_anchors_are_taken_and_turn_validation_on),
         cmocka_unit_test(test_the_validator_module_decides_whether_anything_is_validated),
+        cmocka_unit_test(test_aggressive_use_is_imported),
         cmocka_unit_test(test_permissive_mode_becomes_the_mode_log),
         cmocka_unit_test(test_anchors_that_cannot_be_used_are_reported),
         cmocka_unit_test(test_a_line_without_a_counterpart_is_noted_with_place_and_reason),
