@@ -9,6 +9,7 @@
 #include "base/addr.h"
 #include "base/check.h"
 #include "base/prefix.h"
+#include "config/options.h"
 
 enum { LISTENERS_MAX = 256, HTTPS_PORT = 443, PLAIN_PORT = 53 };
 
@@ -66,8 +67,10 @@ void map_family(struct unbound_map_state *map, const struct unbound_statement *s
         draft_account(statement->origin);
     else
         map_note(map, statement,
-                 "Addresses of this family are left out of server.listen and of the zones. "
-                 "Recursion still asks servers of both families.");
+                 options_find("recursion.ipv4")
+                     ? "Addresses of this family are left out of server.listen and of the zones."
+                     : "Addresses of this family are left out of server.listen and of the zones. "
+                       "Recursion still asks servers of both families.");
 }
 
 /* yes is the default and needs no note. */
