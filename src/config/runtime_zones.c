@@ -427,7 +427,7 @@ static enum err make_runtime_route(const struct config *config, size_t place,
 }
 
 /* The place of the root among the zones; count if it is not one of them. */
-static size_t find_root(const struct route_options *route)
+static size_t runtime_zones_find_root(const struct route_options *route)
 {
     size_t i = 0;
     while (i < route->zone_count && route->zones[i].name_len != 1)
@@ -440,7 +440,7 @@ static size_t find_root(const struct route_options *route)
 static enum err apply_portal(const struct runtime_zone *portal, const struct config *config,
                              struct arena *arena, struct route_options *out)
 {
-    size_t place = find_root(out);
+    size_t place = runtime_zones_find_root(out);
     out->recursion.private = (struct private_addrs){0};
     enum err err = make_portal_route(config, portal, arena, &out->zones[place]);
     if (!err && place == out->zone_count)
