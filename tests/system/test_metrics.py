@@ -264,6 +264,17 @@ def dashboard_queries():
                                    .replace("$instance", ".*").replace("$__rate_interval", "30s"))
 
 
+def test_the_dashboard_shows_every_family():
+    rows = (ROOT / "include/nailup/metrics.def").read_text()
+    families = {"nailup_" + name for name in re.findall(
+        r'^(?:METRIC|HISTOGRAM|PER_UPSTREAM)\(\w+, "([a-z_0-9]+)"', rows, re.M)}
+    families |= {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"}
+    shown = {re.sub("_(bucket|sum|count)$", "", name)
+             for _, query in dashboard_queries()
+             for name in re.findall(r"\b(?:nailup|process)_[a-z_0-9]+", query)}
+    assert len(families) > 70 and not families - shown, families - shown
+
+
 @needs_prometheus
 def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
         tmp_path, watched, responder, dig):
