@@ -56,7 +56,7 @@ VICTIMS = ["leaf", "leaf", "other", "other", "tld", "root"]
 LIES = ["strips", "forges", "denies", "redirects"]
 LIE_S, TRUTH_S = (2, 10), (20, 120)
 ALGORITHMS = [13, 8, 15, 14, 10, 16]
-READY_S = 30
+READY_S = 120
 
 
 # ---- zones that change ----
@@ -376,11 +376,16 @@ class Soak:
         elif cases.reason_for("nailupd", one, fault):
             self.explained += 1
         elif answer["rcode"] != "SERVFAIL":
-            self.wrong.append(said)
+            self.note(self.wrong, said)
         elif servers_needed(one) & down:
             self.excused += 1
         else:
-            self.unexcused.append(f"{time.strftime('%T')} {said} while {sorted(down)} were down")
+            self.note(self.unexcused, f"{said} while {sorted(down)} were down")
+
+    def note(self, faults, sentence):
+        faults.append(sentence)
+        if len(faults) <= 20:
+            print(f"{time.strftime('%T')} {sentence}", flush=True)
 
     def sample(self, began):
         self.samples.append(recursion.resident_bytes(self.resolver.process.pid))

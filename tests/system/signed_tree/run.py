@@ -88,8 +88,8 @@ class Tree:
         conf.write_text(text + f'  - domain: "{table.TWO_PROVIDERS}"\n    file: "{path}"\n')
 
     def kill(self, name):
-        """Ends a server like a crash."""
-        self.programs[name].kill()
+        """Ends a server. A crash would leave the processes of NSD with its port for a while."""
+        self.programs[name].stop()
 
     def lie(self, zone, mood):
         """Gives the lying server of a zone another behaviour."""
