@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/units.h"
+#include "dns/rrtype.h"
 
 struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
-                                      const struct validating *validating)
+                                      const struct validating *validating, uint64_t now)
 {
     struct span bytes = from->message->bytes;
     size_t size = sizeof(struct held_message) + bytes.len;
@@ -21,6 +23,7 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     memcpy(held->bytes, bytes.data, bytes.len);
     MUST(message_parse(&held->message, span_of(held->bytes, bytes.len)) == MESSAGE_OK);
     held->size_bytes = size;
+    held->since = now;
     held->from = *from;
     held->from.message = &held->message;
     held->from.upstream = NULL;
@@ -28,6 +31,20 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     held->is_harvest = false;
     *held_bytes += size;
     return held;
+}
+
+void held_message_age(struct held_message *held, uint64_t now)
+{
+    uint32_t elapsed_s = (uint32_t)((now - held->since) / US_PER_S);
+    if (!elapsed_s)
+        return;
+    for (enum section section = SECTION_ANSWER; section <= SECTION_ADDITIONAL; section++) {
+        struct rr_iter iter = message_rrs(&held->message, section);
+        for (struct rr rr; message_rr_next(&iter, &rr);)
+            if (rr.type != RRTYPE_OPT)
+                put_u32(held->bytes + message_ttl_offset(&rr),
+                        rr.ttl > elapsed_s ? rr.ttl - elapsed_s : 0);
+    }
 }
 
 void held_message_free(size_t *held_bytes, struct held_message *held)

@@ -21,6 +21,7 @@ enum { HELD_MESSAGES_BYTES_MAX = 4 * 1024 * 1024 };
 
 struct held_message {
     size_t size_bytes;           /* that count towards the bound */
+    uint64_t since;              /* loop time */
     struct exchange_answer from; /* message: the one below; upstream: NULL */
     struct message message;      /* borrows from bytes */
     struct validating validating;
@@ -31,7 +32,11 @@ struct held_message {
 /* Copies the message and the validation, and adds the size to *held_bytes. NULL: the bound is
  * reached, or out of memory. */
 struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
-                                      const struct validating *validating);
+                                      const struct validating *validating, uint64_t now);
+
+/* Takes the time that the message was held off its TTLs: a record lives no longer because its
+ * validation took long. */
+void held_message_age(struct held_message *held, uint64_t now);
 
 /* Gives the size back to *held_bytes. NULL is fine. */
 void held_message_free(size_t *held_bytes, struct held_message *held);

@@ -540,7 +540,7 @@ static bool hold_message(struct task *task, const struct exchange_answer *from,
 {
     struct tasks *tasks = task->tasks;
     MUST(!task->held);
-    task->held = held_message_new(&tasks->held_bytes, from, validating);
+    task->held = held_message_new(&tasks->held_bytes, from, validating, loop_now(tasks->loop));
     if (!task->held) {
         STATS_INC(tasks->stats, validation_bound_memory);
         return false;
@@ -642,13 +642,13 @@ static enum exchange_verdict end_judged(struct task *task, const struct exchange
 
 /* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
  * answer does not get one. */
-static void hear_held(struct task *task, const struct held_message *held,
-                      const struct verdict *verdict)
+static void hear_held(struct task *task, struct held_message *held, const struct verdict *verdict)
 {
     struct task_judged judged = {&held->validating.machine, verdict};
     struct task_reading read;
     bool is_judged = verdict && task_is_enforced(task);
     forget_bogus(task);
+    held_message_age(held, loop_now(task->tasks->loop));
     task_read_kind(task, held->from.message, &read);
     task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, &read);
     bool wants_another = feed_answer(task, &read, true);
