@@ -106,6 +106,8 @@ static void check_ttl(struct stage *stage, const struct message *answer, const s
         return;
     if (rr->ttl <= STALE_TTL_S && is_stale(answer))
         return;
+    if (rr->ttl == 0) /* it expired while its validation waited for keys */
+        return;
     char text[NAME_TEXT_MAX];
     stage_fail(stage, "%s type %u has a TTL of %u, but was given for %lld us from now at most",
                name_format(owner, text), rr->type, rr->ttl, (long long)(until - at_us));

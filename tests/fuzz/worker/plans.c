@@ -80,6 +80,20 @@ const struct plan plans[] = {
                                                "upstream: {transport: tcp, max-connections: 2, "
                                                "max-in-flight: 4, query-timeout: 500ms,"
                                                " stall-timeout: 1s}\n" FORWARD("")},
+    /* No server signs anything, so each validation waits for keys and DS records, asks further
+     * servers, and fails. The mode `log` keeps the answers as they are. */
+    {.name = "forwarding, validated",
+     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
+                              "upstream: {max-requests: 20}\n"
+                              "forward-zones:\n"
+                              "  - {name: ., upstreams: [10.1.0.1, 10.1.0.2, 10.1.0.3, 10.1.0.4]}\n"
+                              "recursion: {root-hints: HINTS}\n"
+                              "dnssec: {validate: log}\n"},
+    {.name = "recursion, validated",
+     .recurses = true,
+     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.2.0.0/16]\n"
+                              "recursion: {root-hints: HINTS}\n"
+                              "dnssec: {validate: log, negative-trust-anchors: [a.t1]}\n"},
     {.name = "dot",
      .serves_tls = true,
      .yaml = SERVER(
