@@ -191,6 +191,7 @@ struct config {
     size_t zone_count;
     struct config_zone *stub_zones; /* stub-zones; they come next in route.zones */
     size_t stub_count;
+    bool recursion_ipv4, recursion_ipv6; /* the IP versions that recursion uses */
     struct config_prefixes do_not_query, private_addresses;
     struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;

@@ -29,6 +29,16 @@ static const char *written_one(const struct config *config, const char *path, co
     return config_is_given(config, path) ? path : other;
 }
 
+static void check_ip_versions(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    if (config->recursion_ipv4 || config->recursion_ipv6 || !config_has_recursion(config))
+        return;
+    problems_add(loader->problems, loader_position(loader, "recursion.ipv6"), "recursion.ipv6",
+                 "and recursion.ipv4 are no, so recursion could ask no server; write one yes, or "
+                 "recursion.enabled: no");
+}
+
 static void check_has_zone(struct loader *loader)
 {
     const struct yaml_tree_node *zones =
@@ -246,6 +256,7 @@ void config_check(struct loader *loader)
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");
     check_has_zone(loader);
+    check_ip_versions(loader);
     warn_of_tls_everywhere(loader);
     check_ttls(loader);
     check_socket(loader);

@@ -206,6 +206,8 @@ static bool fill_policy(struct loader *loader)
     policy->prefixes = config->entry_set;
     policy->by_prefix = by_prefix;
     policy->port = config->route.recursion.port;
+    policy->no_ipv4 = config->route.recursion.no_ipv4 = !config->recursion_ipv4;
+    policy->no_ipv6 = config->route.recursion.no_ipv6 = !config->recursion_ipv6;
     policy->do_not_query = config->do_not_query.set;
     if (!find_own_addresses(config))
         return false;

@@ -56,6 +56,10 @@ void map_not_localhost(struct unbound_map_state *map, const struct unbound_state
 /* A given list replaces the default, which is this machine. */
 void map_end_recursion(struct unbound_map_state *map)
 {
+    if (map->no_ip4)
+        draft_set(map->draft, "recursion.ipv4", "no", map->family.origin);
+    if (map->no_ip6)
+        draft_set(map->draft, "recursion.ipv6", "no", map->family.origin);
     const struct draft_origin *origin = map->not_query_origin;
     if (!origin)
         return;

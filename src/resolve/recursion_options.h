@@ -20,9 +20,9 @@ enum recursion_prefer_ip { RECURSION_PREFER_ANY, RECURSION_PREFER_IPV4, RECURSIO
 /*
  * How a discovered server is asked: *out is its address with a port and its options, after all
  * rules of choice; so a server in a tcp-upstream-keepalive prefix is nailed. The port of ip does
- * not matter. False: it must not be asked, because do-not-query has it, no single server can have
- * it, or this daemon serves it. *out points to memory that lives as long as the context. Any
- * thread; a binary search or two, no allocation.
+ * not matter. False: it must not be asked, because do-not-query has it, its IP version is off, no
+ * single server can have it, or this daemon serves it. *out points to memory that lives as long as
+ * the context. Any thread; a binary search or two, no allocation.
  */
 typedef bool (*recursion_server_options)(const void *context, const struct addr *ip,
                                          struct route_upstream *out);
@@ -33,6 +33,7 @@ struct recursion_options {
     bool qname_minimisation;
     uint16_t port; /* of authoritative servers */
     enum recursion_prefer_ip prefer_ip;
+    bool no_ipv4, no_ipv6;          /* servers with these addresses are not asked */
     char *root_hints;               /* a file in zone format; "": built in */
     const struct delegation *hints; /* its content; NULL: built in */
     struct private_addrs private;   /* of the answers of all upstreams, recursion or not */

@@ -71,8 +71,8 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
     tasks->recursion = *recursion;
     world->rules = (struct iterate_rules){.priming = recursion->priming,
                                           .minimise = recursion->qname_minimisation,
-                                          .ipv4 = true,
-                                          .ipv6 = true};
+                                          .ipv4 = !recursion->no_ipv4,
+                                          .ipv6 = !recursion->no_ipv6};
     world->hold = resolver_hold_discovered;
     world->drop = resolver_drop_discovered;
     world->lacks = lacks_family;

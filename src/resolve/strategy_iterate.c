@@ -134,10 +134,22 @@ static void add_lookup(const struct strategy_view *view, unsigned server, uint16
         .name = delegation_server(&memory->cut, server), .type = type, .cls = RRCLASS_IN};
 }
 
-/* A server inside its own zone cannot be found without glue: a look-up leads back here. */
-static bool may_be_looked_up(const struct iterate_memory *memory, unsigned server)
+/* Whether the server has an address of an IP version that is used. */
+static bool has_useful_addr(const struct strategy_view *view, unsigned server)
 {
-    return !memory->cut.servers[server].addr_count && !(memory->looked_up >> server & 1) &&
+    const struct delegation *cut = &descent_memory(view)->cut;
+    for (unsigned i = 0; i < cut->addr_count; i++)
+        if (cut->addrs[i].server == server &&
+            (cut->addrs[i].len == 4 ? view->rules->ipv4 : view->rules->ipv6))
+            return true;
+    return false;
+}
+
+/* A server inside its own zone cannot be found without glue: a look-up leads back here. */
+static bool may_be_looked_up(const struct strategy_view *view, unsigned server)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    return !has_useful_addr(view, server) && !(memory->looked_up >> server & 1) &&
            !delegation_needs_glue(&memory->cut, server);
 }
 
@@ -169,7 +181,7 @@ static void look_up(const struct strategy_view *view, struct steps *out)
     struct iterate_memory *memory = descent_memory(view);
     unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
     for (unsigned i = 0; i < memory->cut.server_count; i++) {
-        if (!may_be_looked_up(memory, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
+        if (!may_be_looked_up(view, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
             before + count == DESCENT_LOOKUPS_MAX)
             continue;
         count++;

@@ -83,11 +83,17 @@ static const struct upstream_options *find_options(const struct policy *policy,
     return addr_family(ip) == AF_INET6 ? &policy->ipv6 : &policy->ipv4;
 }
 
+static bool is_version_off(const struct policy *policy, const struct addr *ip)
+{
+    return addr_family(ip) == AF_INET6 ? policy->no_ipv6 : policy->no_ipv4;
+}
+
 bool policy_choose(const void *context, const struct addr *ip, struct route_upstream *out)
 {
     const struct policy *policy = context;
     struct addr own;
-    if (is_no_server(ip) || prefix_set_find(policy->do_not_query, ip) >= 0)
+    if (is_no_server(ip) || is_version_off(policy, ip) ||
+        prefix_set_find(policy->do_not_query, ip) >= 0)
         return false;
     out->addr = *ip;
     out->options = *find_options(policy, ip);

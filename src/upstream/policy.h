@@ -31,7 +31,8 @@ struct policy {
     struct upstream_options ipv4, ipv6; /* of an address in no prefix */
     const struct prefix_set *prefixes;  /* values are indices of by_prefix */
     const struct upstream_options *by_prefix;
-    uint16_t port; /* of authoritative servers, except over TLS */
+    uint16_t port;         /* of authoritative servers, except over TLS */
+    bool no_ipv4, no_ipv6; /* servers with such an address must not be asked */
     const struct prefix_set *do_not_query;
     struct policy_listeners listeners[POLICY_LISTENERS];
     const struct prefix_set *own; /* addresses of this machine; NULL: no listener is a wildcard */
@@ -39,9 +40,9 @@ struct policy {
 
 /*
  * A recursion_server_options (resolve/recursion_options.h): chooses how to ask the server at ip,
- * whose port does not matter. False if it must not be asked: do-not-query lists it, no single
- * server can have the address, or this daemon serves it. Any thread; a few binary searches, no
- * allocation.
+ * whose port does not matter. False if it must not be asked: do-not-query lists it, its IP
+ * version is off, no single server can have the address, or this daemon serves it. Any thread; a
+ * few binary searches, no allocation.
  */
 bool policy_choose(const void *policy, const struct addr *ip, struct route_upstream *out);
 

@@ -27,6 +27,7 @@ static void test_an_empty_file_resolves_every_name_by_recursion(void **state)
     assert_string_equal(recursion->root_hints, "");
     assert_int_equal(recursion->port, 53);
     assert_int_equal(recursion->prefer_ip, RECURSION_PREFER_ANY);
+    assert_true(config->recursion_ipv4 && config->recursion_ipv6);
     assert_int_equal(config->do_not_query.count, 2);
     assert_int_equal(config->route.zone_count, 0);
     assert_ptr_equal(recursion->server_context, &config->policy);
