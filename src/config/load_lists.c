@@ -196,7 +196,8 @@ void load_outgoing(struct loader *loader, const struct option *option,
 
 /* ---- access ---- */
 
-static const char access_words[] = "allow\0refuse\0drop\0allow-snoop\0"; /* in the order of enum server_access */
+static const char access_words[] =
+    "allow\0refuse\0drop\0allow-snoop\0"; /* in the order of enum server_access */
 
 _Static_assert(SERVER_ALLOW == 0 && SERVER_REFUSE == 1 && SERVER_DROP == 2 && SERVER_SNOOP == 3,
                "words in the order of enum server_access");

@@ -336,9 +336,10 @@ static void test_a_configuration_needs_a_server_or_recursion(void **state)
     expect_errors("recursion: {enabled: no}", text);
     expect_errors("recursion: {enabled: no}\nforward-zones: []\n", text);
     expect_errors("recursion: {enabled: no}\nforward-zones:\nstub-zones: []\n", text);
-    expect_errors("recursion: {ipv4: no, ipv6: no}",
-                  "f:1:23: error: recursion.ipv6: and recursion.ipv4 are no, so recursion could ask "
-                  "no server; write one yes, or recursion.enabled: no\n");
+    expect_errors(
+        "recursion: {ipv4: no, ipv6: no}",
+        "f:1:23: error: recursion.ipv6: and recursion.ipv4 are no, so recursion could ask "
+        "no server; write one yes, or recursion.enabled: no\n");
 }
 
 static void test_contradictions(void **state)

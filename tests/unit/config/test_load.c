@@ -78,10 +78,10 @@ static void test_only_loopback_may_ask_by_default(void **state)
 static void test_the_longest_access_prefix_decides(void **state)
 {
     (void)state;
-    struct config *config = load_fine(
-        "server: {access: [{prefix: 10.0.0.0/8, action: allow},"
-        " {prefix: 10.1.0.0/16, action: drop}, {action: refuse, prefix: 10.1.1.1},"
-        " {prefix: 10.1.1.2, action: allow-snoop}]}\n" ZONE);
+    struct config *config =
+        load_fine("server: {access: [{prefix: 10.0.0.0/8, action: allow},"
+                  " {prefix: 10.1.0.0/16, action: drop}, {action: refuse, prefix: 10.1.1.1},"
+                  " {prefix: 10.1.1.2, action: allow-snoop}]}\n" ZONE);
     assert_int_equal(access_of(config, "10.1.1.2"), SERVER_SNOOP);
     assert_int_equal(access_of(config, "10.2.0.1"), SERVER_ALLOW);
     assert_int_equal(access_of(config, "10.1.0.1"), SERVER_DROP);

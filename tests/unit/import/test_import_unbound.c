@@ -22,7 +22,8 @@ static void test_interfaces_become_listeners_by_their_ports(void **state)
            " do-udp: yes\n" ROOT,
            "listen:\n    - 192.0.2.7@5353\n    - \"::@5300\"\n");
     EXPECT("server: port: 5353\n" ROOT, "- 127.0.0.1@5353\n    - \"::1@5353\"\n");
-    EXPECT("server: do-ip6: no\n" ROOT, "listen:\n    - 127.0.0.1@53\n", "forward-zones", "ipv6: no\n");
+    EXPECT("server: do-ip6: no\n" ROOT, "listen:\n    - 127.0.0.1@53\n", "forward-zones",
+           "ipv6: no\n");
     struct config *config = imported("server: do-ip4: no\n do-ip6: yes\n" ROOT);
     assert_false(config->recursion_ipv4);
     assert_true(config->recursion_ipv6);
