@@ -61,12 +61,21 @@ static bool find_soa(struct response *out, const struct message *message,
     return false;
 }
 
-static bool has_ns(const struct message *message)
+/* Whether authority refers to other servers. A server that offers recursion does not refer: NS
+ * records beside its denial name the servers of the zone that has the name, if the asked zone may
+ * speak about that one. */
+static bool refers(const struct message *message, struct name asked, const struct zone *zone)
 {
     struct rr_iter iter = message_rrs(message, SECTION_AUTHORITY);
-    for (struct rr rr; message_rr_next(&iter, &rr);)
-        if (rr.type == RRTYPE_NS)
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (rr.type != RRTYPE_NS)
+            continue;
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name owner = message_owner(message, &rr, wire);
+        if (!(message->flags & HEADER_RA) || !name_is_below(asked, owner) ||
+            !route_owns(zone, owner))
             return true;
+    }
     return false;
 }
 
@@ -207,13 +216,14 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
 /* ---- all ---- */
 
 /* Decides about NOERROR where the chain ends without the records asked for. */
-static enum response_kind kind_of_nothing(const struct response *out, const struct message *message)
+static enum response_kind kind_of_nothing(const struct response *out, const struct message *message,
+                                          const struct zone *zone)
 {
     if (out->has_soa)
         return RESPONSE_NODATA;
     if (out->chain.hops)
         return RESPONSE_ALIAS;
-    return has_ns(message) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
+    return refers(message, out->chain.name, zone) ? RESPONSE_REFERRAL : RESPONSE_NODATA;
 }
 
 /* Whether the rcode is about the target of an alias that was asked for: some servers follow it
@@ -248,7 +258,7 @@ static enum response_kind kind_of_chain(struct response *out, const struct messa
     out->has_soa = find_soa(out, message, question, zone);
     if (out->rcode == RCODE_NXDOMAIN)
         return RESPONSE_NXDOMAIN;
-    return kind_of_nothing(out, message);
+    return kind_of_nothing(out, message, zone);
 }
 
 static enum response_kind kind_of_rcode(uint16_t rcode)

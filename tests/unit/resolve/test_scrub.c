@@ -737,9 +737,24 @@ static void test_error_rcodes_have_their_kinds(void **state)
             assert_string_equal(scrubbed(WWW, rcode, 0, (struct sections){0}), kinds[rcode]);
     assert_string_equal(scrubbed(WWW, HEADER_TC, 0, (struct sections){0}), "truncated");
     assert_string_equal(scrubbed(WWW, OPCODE_NOTIFY << 11, 0, (struct sections){0}), "unsound");
-    assert_string_equal(
-        scrubbed(WWW, 0, 0, (struct sections){.authority = {"example. 300 IN NS ns.example."}}),
-        "referral");
+}
+
+static void test_ns_records_alone_are_a_denial_only_from_a_server_that_recurses(void **state)
+{
+    (void)state;
+    struct sections own = {.authority = {"example. 300 IN NS ns.example."}};
+    struct sections above = {.authority = {". 300 IN NS ns.example."}};
+    struct sections beside = {.authority = {"mail.example. 300 IN NS ns.example."}};
+    assert_string_equal(scrubbed(WWW, 0, 0, own), "");
+    assert_int_equal(answer.kind, ANSWER_NODATA);
+    assert_int_equal(answer.ttl_s, 0);
+    assert_string_equal(scrubbed(WWW, 0, 0, above), "referral");
+    assert_string_equal(scrubbed(WWW, 0, 0, beside), "referral");
+    struct question question = WWW;
+    struct message refers = *response_make(&sent, 0, &question, &own);
+    refers.flags &= (uint16_t)~HEADER_RA;
+    assert_false(scrub_parsed(&question, &refers, 0));
+    assert_int_equal(response.kind, RESPONSE_REFERRAL);
 }
 
 /* Cuts off every byte of a record's RDATA in turn and corrects its length. */
@@ -881,6 +896,7 @@ int main(void)
         cmocka_unit_test(test_a_validation_keeps_only_the_signature_that_was_verified),
         cmocka_unit_test(test_any_takes_all_records_of_the_name_and_follows_nothing),
         cmocka_unit_test(test_error_rcodes_have_their_kinds),
+        cmocka_unit_test(test_ns_records_alone_are_a_denial_only_from_a_server_that_recurses),
         cmocka_unit_test(test_malformed_rdata_is_not_believed_wherever_it_is_cut),
         cmocka_unit_test(test_malformed_rdata_anywhere_spoils_the_message),
         cmocka_unit_test(test_a_response_with_too_many_records_is_refused),
