@@ -182,7 +182,7 @@ static void test_an_unsuitable_answer_makes_the_exchange_go_on(void **state)
     assert_int_equal(answer(0, RCODE_SERVFAIL, (struct sections){0}), EXCHANGE_ANOTHER);
     assert_int_equal(answer(0, RCODE_REFUSED, (struct sections){0}), EXCHANGE_ANOTHER);
     assert_int_equal(
-        answer(0, 0, (struct sections){.authority = {"example. 300 IN NS ns.example."}}),
+        answer(0, 0, (struct sections){.authority = {"mail.example. 300 IN NS ns.example."}}),
         EXCHANGE_ANOTHER);
     assert_int_equal(client.answers, 0);
     assert_int_equal(answer(0, 0, WWW_A), EXCHANGE_TAKEN);

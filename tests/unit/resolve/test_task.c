@@ -158,7 +158,7 @@ static void test_an_answer_may_lead_to_a_new_question_in_the_same_task(void **st
 {
     (void)state;
     begin(ask_twice);
-    answer(0, 0, (struct sections){.authority = {"top. 60 IN NS ns.top."}});
+    answer(0, 0, (struct sections){.authority = {"other. 60 IN NS ns.top."}});
     assert_int_equal(asked_count, 2);
     assert_int_equal(answers, 0);
     answer(1, 0, address_of("top"));

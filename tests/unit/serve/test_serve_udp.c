@@ -115,7 +115,7 @@ static void test_the_answer_leaves_from_the_address_asked(void **state)
     assert_true(addr_equal(&reply.from, &here));
 }
 
-static void test_rd_0_gets_only_cached_answers(void **state)
+static void test_rd_0_gets_only_local_answers(void **state)
 {
     (void)state;
     struct canned_query query = {"miss.example", 1, RRTYPE_A, 0, 1232, false, false, false};
@@ -127,7 +127,12 @@ static void test_rd_0_gets_only_cached_answers(void **state)
     assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
     assert_int_equal(ede.code, EDE_NOT_AUTHORITATIVE);
     assert_int_equal(stub.asks, 0);
-    query.name = "hit.example";
+    query.name = "hit.example"; /* the cache shows what other clients asked for */
+    sent_len = canned_query(sent, &query);
+    udp_send_from(&me);
+    assert_true(udp_got());
+    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
+    query.name = "local.example";
     sent_len = canned_query(sent, &query);
     udp_send_from(&me);
     assert_true(udp_got());
@@ -444,7 +449,7 @@ int main(void)
         HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
         HARNESS_TEST(test_answers_go_to_their_askers),
         HARNESS_TEST(test_the_answer_leaves_from_the_address_asked),
-        HARNESS_TEST(test_rd_0_gets_only_cached_answers),
+        HARNESS_TEST(test_rd_0_gets_only_local_answers),
         HARNESS_TEST(test_an_answer_that_is_due_is_refreshed_for_queries_with_rd),
         HARNESS_TEST(test_do_and_cd_reach_the_resolver),
         HARNESS_TEST(test_a_client_without_access_is_refused),
