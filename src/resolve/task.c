@@ -574,12 +574,22 @@ enum judgement {
     JUDGEMENT_DONE,    /* the task waits for its verdict, asks again or has ended */
 };
 
+/* Notes the verdict, and finds out whether a doubtful forwarder strips signatures. */
+static void note_verdict(const struct task *task, const struct verdict *verdict,
+                         const struct addr *server)
+{
+    struct cache_key keys;
+    task_validate_note(task, verdict, server);
+    if (task_validate_doubts_forwarder(task, verdict, &keys))
+        task_refresh(task->tasks, &keys);
+}
+
 /* The verdict is known. */
 static enum judgement follow_verdict(struct task *task, const struct exchange_answer *from,
                                      const struct validating *validating,
                                      const struct verdict *verdict)
 {
-    task_validate_note(task, verdict, &from->source.addr);
+    note_verdict(task, verdict, &from->source.addr);
     if (verdict_is_refused(task, verdict)) {
         refuse_bogus(task, validating, verdict, &from->source.addr);
         return JUDGEMENT_DONE;
@@ -687,7 +697,7 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     list_remove(&task->node); /* of tasks->put_off */
     task_move(task, TASK_DECIDING);
     if (verdict && !held->is_harvest)
-        task_validate_note(task, verdict, server);
+        note_verdict(task, verdict, server);
     if (verdict && held->is_harvest) {
         end_harvest(task, held, verdict);
     } else if (verdict && verdict_is_refused(task, verdict)) {

@@ -14,6 +14,7 @@
 #include "dns/edns.h"
 #include "resolve/bogus.h"
 #include "resolve/task_trace.h"
+#include "upstream/upstream.h"
 #include "validate/anchors.h"
 
 /* 2026-11-01, which is before this code. The clock of a machine without a battery is earlier after
@@ -374,7 +375,10 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
             *verdict = step.verdict;
             if (verdict->proves_insecure && task->key.view == CACHE_VIEW_TRUST)
                 verdict->security = SECURITY_INSECURE; /* so its readers skip the proof */
+            verdict->is_unsigned = verdict->security == SECURITY_BOGUS &&
+                                   verdict->ede == EDE_RRSIGS_MISSING && !verdict->is_unreachable;
             if (lacks_keys(task, response, verdict)) {
+                verdict->is_unsigned = true;
                 verdict->ede = EDE_DNSKEY_MISSING;
                 verdict->fault = "the zone has no keys";
             }
@@ -399,7 +403,7 @@ static __attribute__((cold)) void log_bogus(const struct task *task, const struc
 }
 
 /* Kinds of lines that the log has once in the life of the process, for each zone or server. */
-enum { LOG_FIRST_PRIVATE = 1 };
+enum { LOG_FIRST_PRIVATE = 1, LOG_FIRST_STRIPS };
 
 static __attribute__((cold)) void log_private(const struct task *task)
 {
@@ -409,6 +413,66 @@ static __attribute__((cold)) void log_private(const struct task *task)
             "zone %s is not validated: the zone above proves that it does not exist, so it is "
             "private (validate: no says the same)",
             name_format(task->zone->name, name));
+}
+
+static __attribute__((cold)) void log_stripping(const struct addr *server)
+{
+    char text[ADDR_TEXT_MAX];
+    if (log_is_first(addr_hash(server, LOG_FIRST_STRIPS)))
+        LOG(LOG_WARNING, "resolve",
+            "upstream %s strips signatures: it answers queries with DO without them, so names of "
+            "signed zones are bogus behind it; it is asked last",
+            addr_format(server, text));
+}
+
+static struct upstream *configured_upstream(const struct zone *zone, const struct addr *server)
+{
+    for (uint16_t i = 0; i < zone->group_len; i++)
+        if (addr_equal(&zone->group[i]->addr, server))
+            return zone->group[i];
+    return NULL;
+}
+
+/* Learns whether a forwarder passes on signatures. The root and top-level domains are not broken:
+ * their keys lack signatures only if the forwarder, or an attacker before it, took them away. An
+ * unsigned answer about a DS record proves less: a forwarder may have private names. */
+static void note_signatures(const struct task *task, const struct verdict *verdict,
+                            const struct addr *server)
+{
+    struct name zone = {verdict->zone, verdict->zone_len};
+    bool lacks = verdict->is_unsigned;
+    if (task->zone->is_authoritative || (!lacks && verdict->security != SECURITY_SECURE))
+        return;
+    struct upstream *upstream = configured_upstream(task->zone, server);
+    if (!upstream)
+        return;
+    if (!lacks) {
+        upstream_kept_signatures(upstream);
+        return;
+    }
+    bool is_certain = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY &&
+                      name_label_count(zone) <= 1 && !verdict->may_be_private;
+    if (upstream_lost_signatures(upstream, name_hash(zone, 0), is_certain))
+        log_stripping(server);
+}
+
+bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
+                                    struct cache_key *key)
+{
+    const struct zone *zone = task->zone;
+    const struct tasks *tasks = task->tasks;
+    const struct anchor *anchor = anchors_find(tasks->validation.anchors, name_root());
+    struct question keys = {.name = name_root(), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
+    struct answer found;
+    bool asks_keys = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY;
+    if (!verdict->is_unsigned || asks_keys || zone->is_authoritative || !name_is_root(zone->name) ||
+        !anchor || anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
+        return false;
+    cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST);
+    cache_read_begin();
+    bool is_known = cache_find(tasks->cache, key, loop_now(tasks->loop), &found) && !found.stale_s;
+    cache_read_end();
+    return !is_known;
 }
 
 void task_validate_note(const struct task *task, const struct verdict *verdict,
@@ -424,6 +488,7 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         log_bogus(task, verdict, server);
     if (verdict->is_private)
         log_private(task);
+    note_signatures(task, verdict, server);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
 }

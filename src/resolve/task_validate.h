@@ -99,6 +99,12 @@ bool task_validate_clock_is_behind(const struct tasks *tasks);
 void task_validate_note(const struct task *task, const struct verdict *verdict,
                         const struct addr *server);
 
+/* Whether the keys of the root should be asked for after this verdict, and under which key of the
+ * cache. The reason: a forwarder for all names answers without signatures. If it answers that
+ * question without them too, it strips; if not, it has private names. */
+bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
+                                    struct cache_key *key);
+
 /* Notes that this server's answer is bogus, and why. False: out of memory. */
 bool task_validate_note_bogus(struct task *task, const struct validating *validating,
                               const struct verdict *verdict, const struct addr *server);

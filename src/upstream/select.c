@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Chooses among the upstreams of a group. The criteria in order: not bad, not doubtful, least tried
- * for this question, healthy, of the preferred IP version, fast. Tries count before health: when no
- * healthy server has answered, the ill ones are the best hope left.
+ * for this question, with signatures, healthy, of the preferred IP version, fast. Tries count
+ * before health: when no healthy server has answered, the ill ones are the best hope left.
  */
 
 #include "upstream/select.h"
@@ -16,7 +16,7 @@ enum { DOUBTS = 2 }; /* a doubtful server counts as tried this often */
 static uint32_t rank(const struct select_facts *facts)
 {
     uint32_t tried = facts->tried + (facts->doubtful ? DOUBTS : 0);
-    return tried * 4 + (facts->ill ? 2 : 0) + (facts->second ? 1 : 0);
+    return tried * 8 + (facts->strips ? 4 : 0) + (facts->ill ? 2 : 0) + (facts->second ? 1 : 0);
 }
 
 static bool best_rank(const struct select_facts *facts, size_t count, uint32_t *best)

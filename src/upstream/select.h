@@ -24,6 +24,8 @@ struct select_facts {
     uint32_t tried;   /* attempts at it for this question */
     bool ill;         /* silent lately, or its port is closed */
     bool second;      /* asked after the others: not of the preferred IP version */
+    bool strips;      /* asked after all others, ill ones too: it leaves out the signatures that the
+                         question needs */
     bool doubtful;    /* asked after two tries of the others: it may be lame */
     bool bad;         /* never asked: its answer to this question was useless */
 };

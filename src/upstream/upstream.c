@@ -187,6 +187,7 @@ struct select_facts upstream_facts(const struct upstream *upstream)
     return (struct select_facts){
         .srtt_us = expected_us(upstream),
         .ill = upstream_is_ill(upstream) || upstream_lacks_route(upstream),
+        .strips = upstream->strips && loop_now(upstream->env->loop) < upstream->strips_until_at,
     };
 }
 
@@ -234,8 +235,41 @@ void upstream_kept_case(struct upstream *upstream)
     upstream->case_losses = 0;
 }
 
+/* Whether this zone is another one than those before. */
+static bool is_new_unsigned_zone(const struct upstream *upstream, uint64_t zone_hash)
+{
+    for (unsigned i = 0; i < upstream->unsigned_count; i++)
+        if (upstream->unsigned_zones[i] == zone_hash)
+            return false;
+    return true;
+}
+
+bool upstream_lost_signatures(struct upstream *upstream, uint64_t zone_hash, bool is_certain)
+{
+    bool is_news = !upstream->strips;
+    if (!is_certain && is_news) {
+        if (!is_new_unsigned_zone(upstream, zone_hash))
+            return false;
+        if (upstream->unsigned_count < ARRAY_LEN(upstream->unsigned_zones)) {
+            upstream->unsigned_zones[upstream->unsigned_count++] = zone_hash;
+            return false;
+        }
+    }
+    upstream->strips = true;
+    upstream->strips_until_at = loop_now(upstream->env->loop) + UPSTREAM_QUIRK_US;
+    return is_news;
+}
+
+void upstream_kept_signatures(struct upstream *upstream)
+{
+    upstream->strips = false;
+    upstream->unsigned_count = 0;
+    upstream->strips_until_at = 0;
+}
+
 void upstream_forget_path(struct upstream *upstream)
 {
+    upstream_kept_signatures(upstream);
     upstream->path_at = loop_now(upstream->env->loop);
     upstream->udp = (struct health){0};
     upstream->stream = (struct health){0};

@@ -38,7 +38,8 @@
 
 enum {
     UPSTREAM_CASE_LOSSES = 3,
-    UPSTREAM_EDNS_TRIES = 2, /* queries with EDNS before one without */
+    UPSTREAM_UNSIGNED_ZONES = 3, /* signed zones without signatures that prove stripping */
+    UPSTREAM_EDNS_TRIES = 2,     /* queries with EDNS before one without */
 };
 
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };
@@ -73,6 +74,11 @@ struct upstream {
     bool edns_works; /* the server understood a query with EDNS */
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream was available */
+
+    bool strips;              /* it leaves out signatures, and has not sent one since */
+    uint8_t unsigned_count;   /* signed zones in a row that it answered without signatures */
+    uint64_t strips_until_at; /* while it strips: others are asked first until then */
+    uint64_t unsigned_zones[UPSTREAM_UNSIGNED_ZONES - 1]; /* their hashes */
 
     uint64_t queries, answers, timeouts, fallbacks;
 };
@@ -171,6 +177,15 @@ bool upstream_uses_edns(const struct upstream *upstream);
  * given number in a row for one question. */
 bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent);
 bool upstream_uses_case(const struct upstream *upstream);
+
+/* It answered without signatures, although the question had DO and this zone is secure. One such
+ * zone may be broken: UPSTREAM_UNSIGNED_ZONES different ones in a row, or a zone that is certainly
+ * not broken (is_certain), prove that it strips signatures. Others are asked first then, for
+ * UPSTREAM_QUIRK_US. Returns whether this proof is news. */
+bool upstream_lost_signatures(struct upstream *upstream, uint64_t zone_hash, bool is_certain);
+
+/* A signature came from it. */
+void upstream_kept_signatures(struct upstream *upstream);
 
 /* An answer came with the name in a different case. Over a stream the server did that, and we
  * remember it. Over UDP the answer may be forged, so the query goes over a stream. If no stream is

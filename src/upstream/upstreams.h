@@ -193,6 +193,7 @@ struct upstream_view {
     const char *transport;
     bool nailed; /* its connections are kept open now */
     bool ill;    /* others are asked first, because its answers would come late or not at all */
+    bool strips; /* it leaves out signatures */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
     uint64_t queries, answers; /* attempts sent and answers accepted, over all transports */
@@ -200,8 +201,8 @@ struct upstream_view {
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *way;                    /* the next query's transport: "udp", "tcp" or "tls" */
     uint64_t srtt_us;                   /* its expected answer time; 0: not measured */
-    /* "good", "ill", "resting", "no nailing (RFC 7828)", "asleep", "one query per connection", or
-     * "draining": it is no longer configured */
+    /* "good", "ill", "strips signatures", "resting", "no nailing (RFC 7828)", "asleep", "one query
+     * per connection", or "draining": it is no longer configured */
     const char *health;
     const char *error; /* why its last connection failed, or "" */
     /* The proofs for "one query per connection": connections that the server closed after one

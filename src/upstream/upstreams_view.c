@@ -161,6 +161,8 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
         return "one query per connection";
     if (backoff_is_resting(&upstream->pool.backoff, now))
         return "resting";
+    if (upstream->strips)
+        return "strips signatures";
     return upstream_is_ill(upstream) ? "ill" : "good";
 }
 
@@ -182,6 +184,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
         .transport = transport_word(upstream->options.transport),
         .nailed = upstream->options.nailed && !upstream->retiring && !upstream->pool.asleep,
         .ill = upstream_is_ill(upstream) && !upstream->retiring,
+        .strips = upstream->strips && !upstream->retiring,
         .queries = upstream->queries,
         .answers = upstream->answers,
         .timeouts = upstream->timeouts,

@@ -47,6 +47,7 @@ struct verdict {
     uint32_t ttl_max_s;   /* SECURE: no record lives longer */
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
+    bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
     bool may_be_private;  /* BOGUS: a configured zone lacks what its parent promises */
     bool is_unreachable;  /* BOGUS: keys or DS records could not be fetched; not remembered long */
     bool is_spent;        /* BOGUS: the budget is used up; not remembered */

@@ -187,6 +187,28 @@ def test_nailupd_validates_what_a_plain_recursor_forwards(tree, started, nailupd
     check_ours(compare.ask(tree, daemon.address))
 
 
+def signed_questions():
+    return [one.question for one in CASES if one.verdict == "secure" and one.rcode == "NOERROR"][:30]
+
+
+def test_a_forwarder_that_strips_signatures_is_named_once_and_never_believed(tree, started, nailupd):
+    daemon = nailupd(forward_to=started(run.start_stripping))
+    for answer in tree.ask(daemon.address, signed_questions(), dnssec_ok=True):
+        assert answer["rcode"] == "SERVFAIL" and [code for code, _ in answer["errors"]][:1] == [10], answer
+    assert daemon.log().count("strips signatures") == 1, daemon.log()
+    assert [one["health"] for one in daemon.upstreams()] == ["strips signatures"]
+
+
+def test_a_forwarder_that_strips_signatures_is_asked_after_the_others(tree, started, nailupd):
+    stripping = started(run.start_stripping)
+    daemon = nailupd(forward_to=stripping, also_to=[started(run.start_plain)])
+    for answer in tree.ask(daemon.address, signed_questions(), dnssec_ok=True):
+        assert answer["rcode"] == "NOERROR" and answer["flags"] & AD, answer
+    health = {one["upstream"]: one["health"] for one in daemon.upstreams()}
+    assert health["%s@%d" % stripping.address] == "strips signatures", health
+    assert daemon.log().count("strips signatures") == 1
+
+
 def test_sha1_counts_where_the_operator_wants_it(tree, nailupd):
     cases = [one for one in CASES if zone_of(one.name).name in ("nsec-5.sec.", "bind-7.sec.")]
     check_ours(compare.ask(tree, nailupd(sha1="yes").address, cases), cases, has_sha1=True)

@@ -223,12 +223,22 @@ def start_kresd(tree, port=5304):
     return Resolver(tree, "kresd", [need("kresd"), "-n", "-c", folder / "conf", folder], ("127.0.0.1", port))
 
 
+def start_stripping(tree, port=5306):
+    """A recursor that asks the servers without EDNS, and so gets no signatures to hand on."""
+    folder = resolver_folder(tree, "stripping")
+    text = NAMED.format(folder=folder, hints=tree.hints, port=port, anchors="")
+    text = text.replace("dnssec-validation yes;", "dnssec-validation no;")
+    (folder / "conf").write_text(text + "server 0.0.0.0/0 { edns no; };\n")
+    command = [need("named"), "-4", "-f", "-n", "1", "-L", folder / "log", "-c", folder / "conf"]
+    return Resolver(tree, "stripping", command, ("127.0.0.1", port))
+
+
 def start_plain(tree, port=5305):
     """A recursor that does not validate, to forward to."""
     return start_unbound(tree, port, "plain", is_validating=False)
 
 
-def nailupd_config(tree, control, forward_to=None, is_nailed=False, port=5303, more=None, **dnssec):
+def nailupd_config(tree, control, forward_to=None, also_to=(), is_nailed=False, port=5303, more=None, **dnssec):
     """Returns the configuration with which nailupd validates, recursing or forwarding. more: other parts of it."""
     config = {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                          "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
@@ -238,7 +248,7 @@ def nailupd_config(tree, control, forward_to=None, is_nailed=False, port=5303, m
         return config | {"recursion": {"enabled": "yes", "root-hints": str(tree.hints), "do-not-query": []}}
     nails = {"tcp-upstream-keepalive": [forward_to.address[0]]} if is_nailed else {}
     return config | nails | {"recursion": {"enabled": "no"},
-                            "forward-zones": [{"name": ".", "upstreams": ["%s@%d" % forward_to.address]}]}
+                            "forward-zones": [{"name": ".", "upstreams": ["%s@%d" % one.address for one in (forward_to, *also_to)]}]}
 
 
 def start_nailupd(tree, program, **more):

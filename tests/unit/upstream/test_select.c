@@ -123,6 +123,17 @@ static void test_select_takes_a_doubtful_server_after_two_tries_of_the_others(vo
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
 }
 
+static void test_select_takes_a_server_that_strips_after_all_others(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .strips = true},
+                                   {.srtt_us = 90000, .ill = true, .second = true}};
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 2, rand_u64()), 1);
+    facts[1].tried = 1;
+    assert_int_equal(select_next(facts, 2, rand_u64()), 0);
+}
+
 static void test_select_never_takes_a_bad_server(void **state)
 {
     (void)state;
@@ -145,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_select_measures_the_unknown_first),
         cmocka_unit_test(test_select_takes_a_second_choice_only_without_a_healthy_first),
         cmocka_unit_test(test_select_takes_a_doubtful_server_after_two_tries_of_the_others),
+        cmocka_unit_test(test_select_takes_a_server_that_strips_after_all_others),
         cmocka_unit_test(test_select_never_takes_a_bad_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -568,6 +568,34 @@ static void test_group_a_server_that_refuses_is_left_and_found_again(void **stat
     world_close(&s.world);
 }
 
+static void test_udp_signatures_lost_in_three_zones_prove_that_a_server_strips(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    struct upstream_options options = upstream_options_default;
+    struct upstream *upstream = world_upstream(&world, "192.0.2.1@53", &options);
+    assert_false(upstream_lost_signatures(upstream, 1, false));
+    assert_false(upstream_lost_signatures(upstream, 2, false));
+    for (int i = 0; i < 9; i++) /* broken zones prove nothing */
+        assert_false(upstream_lost_signatures(upstream, 1 + (uint64_t)(i % 2), false));
+    upstream_kept_signatures(upstream);
+    assert_false(upstream_lost_signatures(upstream, 3, false));
+    assert_false(upstream_lost_signatures(upstream, 2, false));
+    assert_false(upstream_facts(upstream).strips);
+    assert_true(upstream_lost_signatures(upstream, 1, false));
+    assert_false(upstream_lost_signatures(upstream, 4, false)); /* no news */
+    assert_true(upstream_facts(upstream).strips);
+    fake_loop_advance(world.loop, UPSTREAM_QUIRK_US + 1);
+    assert_false(upstream_facts(upstream).strips); /* it may have changed: it is asked again */
+    assert_false(upstream_lost_signatures(upstream, 5, false));
+    assert_true(upstream_facts(upstream).strips);
+    upstream_forget_path(upstream); /* the network may have stripped them */
+    assert_false(upstream->strips);
+    assert_true(upstream_lost_signatures(upstream, 6, true));
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +620,7 @@ int main(void)
         cmocka_unit_test(test_group_bad_answers_lead_to_another_server),
         cmocka_unit_test(test_group_a_dead_server_is_left_and_found_again),
         cmocka_unit_test(test_group_a_server_that_refuses_is_left_and_found_again),
+        cmocka_unit_test(test_udp_signatures_lost_in_three_zones_prove_that_a_server_strips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
