@@ -14,7 +14,7 @@
 #include "dns/edns.h"
 #include "resolve/bogus.h"
 #include "resolve/task_trace.h"
-#include "upstream/upstream.h"
+#include "upstream/exchange.h"
 #include "validate/anchors.h"
 
 /* 2026-11-01, which is before this code. The clock of a machine without a battery is earlier after
@@ -425,14 +425,6 @@ static __attribute__((cold)) void log_stripping(const struct addr *server)
             addr_format(server, text));
 }
 
-static struct upstream *configured_upstream(const struct zone *zone, const struct addr *server)
-{
-    for (uint16_t i = 0; i < zone->group_len; i++)
-        if (addr_equal(&zone->group[i]->addr, server))
-            return zone->group[i];
-    return NULL;
-}
-
 /* Learns whether a forwarder passes on signatures. The root and top-level domains are not broken:
  * their keys lack signatures only if the forwarder, or an attacker before it, took them away. An
  * unsigned answer about a DS record proves less: a forwarder may have private names. */
@@ -443,16 +435,11 @@ static void note_signatures(const struct task *task, const struct verdict *verdi
     bool lacks = verdict->is_unsigned;
     if (task->zone->is_authoritative || (!lacks && verdict->security != SECURITY_SECURE))
         return;
-    struct upstream *upstream = configured_upstream(task->zone, server);
-    if (!upstream)
-        return;
-    if (!lacks) {
-        upstream_kept_signatures(upstream);
-        return;
-    }
     bool is_certain = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY &&
                       name_label_count(zone) <= 1 && !verdict->may_be_private;
-    if (upstream_lost_signatures(upstream, name_hash(zone, 0), is_certain))
+    struct exchange_signatures about = {
+        .are_missing = lacks, .is_certain = is_certain, .zone_hash = name_hash(zone, 0)};
+    if (exchange_note_signatures(task->zone->group, task->zone->group_len, server, &about))
         log_stripping(server);
 }
 

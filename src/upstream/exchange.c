@@ -740,3 +740,17 @@ static const struct attempt_handler attempt_handler = {
     .on_slow = exchange_on_slow,
     .on_overdue = exchange_on_overdue,
 };
+
+bool exchange_note_signatures(struct upstream *const *group, size_t count,
+                              const struct addr *server, const struct exchange_signatures *about)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!addr_equal(&group[i]->addr, server))
+            continue;
+        if (about->are_missing)
+            return upstream_lost_signatures(group[i], about->zone_hash, about->is_certain);
+        upstream_kept_signatures(group[i]);
+        return false;
+    }
+    return false;
+}

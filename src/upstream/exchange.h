@@ -96,6 +96,13 @@ struct exchange_failure {
     enum err error;   /* the known failure of a connection; TLS errors first */
 };
 
+/* The signatures in an answer to a query with DO, as validation found them. */
+struct exchange_signatures {
+    bool are_missing;   /* although this zone is secure */
+    bool is_certain;    /* the zone is certainly not broken (upstream_lost_signatures()) */
+    uint64_t zone_hash; /* of its name */
+};
+
 struct exchange_handler {
     /* Judges the answer. EXCHANGE_TAKEN ends the exchange. An owner that frees or restarts the
      * exchange inside this call calls exchange_stop() first and returns EXCHANGE_TAKEN. */
@@ -151,5 +158,10 @@ void exchange_stop(struct exchange *exchange);
 /* Lingering: a client wants the answer again. Asks again within the same bounds; queries on live
  * streams count as sent. Never calls back before it returns. */
 void exchange_resume(struct exchange *exchange);
+
+/* Learns from the answer of the upstream of the group with this address. Returns whether it is news
+ * that the upstream strips signatures. */
+bool exchange_note_signatures(struct upstream *const *group, size_t count,
+                              const struct addr *server, const struct exchange_signatures *about);
 
 #endif

@@ -302,7 +302,8 @@ static void test_an_answer_that_stays_bogus_fails_and_names_the_fault(void **sta
     answer(2, 0, BAD_A);
     assert_int_equal(asked_count, 3);
     assert_fails(&client, EDE_RRSIGS_MISSING);
-    assert_string_equal(client.reason, "a signature is missing, zone example");
+    assert_string_equal(client.reason,
+                        "a signature is missing, zone example; a private zone needs validate: no");
     assert_int_equal(client.security, SECURITY_BOGUS);
     assert_int_equal(stats.bogus_retries_vain, 1);
     assert_true(find(WWW, &found));
@@ -443,7 +444,8 @@ static void test_the_fault_of_the_keys_is_the_fault_of_the_answer(void **state)
     for (unsigned i = 1; i <= 1 + VALIDATE_RETRIES_MAX; i++)
         answer(i, 0, KEYS);
     assert_fails(&client, EDE_RRSIGS_MISSING);
-    assert_string_equal(client.reason, "a signature is missing, zone example");
+    assert_string_equal(client.reason,
+                        "a signature is missing, zone example; a private zone needs validate: no");
     assert_int_equal(asked_count, 4);
 }
 
