@@ -81,6 +81,7 @@ def test_an_imported_file_serves(responder, dig, tmp_path):
  interface: {ip}@{port}
  access-control: 127.0.0.0/8 allow
  tcp-upstream-keepalive: {upstream.ip}
+ module-config: "iterator"
  local-data: "here.example. 60 IN A 192.0.2.9"
 forward-zone:
  name: .
