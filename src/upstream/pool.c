@@ -284,7 +284,7 @@ static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end w
         snprintf(more, sizeof(more), "; so did %u more since", untold);
     bool tls = conn->error >= ERR_TLS_NOT_SPOKEN;
     bool says_all = why == CONN_END_DIAL_REFUSED || why == CONN_END_DIAL_TIMEOUT;
-    const char *error = conn->error && !says_all ? err_str(conn->error) : "";
+    const char *error = conn->error && (tls || !says_all) ? err_str(conn->error) : "";
     const char *detail = tls ? conn->detail : "";
 
     LOG(LOG_WARNING, "upstream", "%s: connection rests: %s%s%s%s%s%s%s%s",
