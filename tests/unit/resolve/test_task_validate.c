@@ -509,7 +509,7 @@ static void test_a_slow_validation_gives_clients_a_stale_answer_meanwhile(void *
     assert_false(client.ad);
     answer(2, 0, KEYS);
     assert_true(find(WWW, &found));
-    assert_string_equal(answer_show(&found), WWW_TEXT);
+    assert_string_equal(answer_show(&found), "an www.example. 298 A 192.0.2.1\n");
     assert_int_equal(found.security, SECURITY_SECURE);
 }
 
@@ -839,7 +839,7 @@ static void test_mode_log_delivers_what_cannot_be_judged(void **state)
     answer(2, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.2"}});
     assert_int_equal(slow.answers, 0);
     fake_loop_advance(loop, TASK_WALL_US + SECOND);
-    assert_string_equal(slow.text, "an mail.example. 300 A 192.0.2.2\n");
+    assert_string_equal(slow.text, "an mail.example. 291 A 192.0.2.2\n");
     end_resolver();
 }
 
