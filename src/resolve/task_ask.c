@@ -308,6 +308,8 @@ exchange_question(struct task *task, const struct question *question, bool recur
         .checking_disabled =
             recursion_desired && (task->key.flags & CACHE_KEY_CD || task_validates(task)),
         .dnssec_ok = task->key.flags & CACHE_KEY_DO || task->zone->validates,
+        /* Where verdicts change no answer, a server without signatures is as good as others. */
+        .needs_signatures = task->zone->validates && task->tasks->validation.mode == VALIDATE_YES,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
         .wall_us = time_to_ask(task),
     };

@@ -273,7 +273,7 @@ static int exchange_choose(const struct exchange *exchange)
     for (unsigned i = 0; i < exchange->group_len; i++) {
         facts[i] = upstream_facts(exchange->group[i]);
         facts[i].tried = exchange->tried[i];
-        facts[i].strips = facts[i].strips && exchange->asked.dnssec_ok;
+        facts[i].strips = facts[i].strips && exchange->asked.needs_signatures;
         facts[i].doubtful = exchange->asked.doubtful >> i & 1;
         facts[i].bad = is_bad(exchange, i);
         facts[i].second = exchange->asked.prefer_family &&

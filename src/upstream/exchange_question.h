@@ -26,6 +26,7 @@ struct exchange_question {
     uint8_t *attempts_left;
     uint64_t doubtful; /* a bit per upstream: the upstream may be lame and comes after the others */
     bool prefers_stream;    /* the first query takes a stream: a datagram may have been forged */
+    bool needs_signatures;  /* servers that strip signatures come last */
     bool accepts_one_round; /* one round is enough if all servers are given up (exchange.h) */
 };
 
