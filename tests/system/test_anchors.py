@@ -102,7 +102,7 @@ def test_what_is_printed_loads_again(tmp_path):
     printed.append(subprocess.run([program("nailupd"), "--print-config", "-c", str(path)], text=True,
                                   capture_output=True, check=True, timeout=20).stdout)
     assert printed[0] == printed[1]
-    assert "  validate: log\n" in printed[0] and "validate: no}" in printed[0]
+    assert "  validate: log\n" in printed[0] and "validate: no, " in printed[0]
 
 
 # ---- at run time ----

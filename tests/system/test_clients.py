@@ -37,6 +37,7 @@ def shared(tmp_path_factory):
     daemon = Daemon(folder, {
         "server": {"workers": 2, "listen": ["%s@%d" % free_address()]},
         "forward-zones": [{"name": ".", "upstreams": upstream.servers}],
+        "dnssec": {"validate": "no"},  # the responder signs nothing
         "control": {"socket": str(folder / "control.sock")}})
     daemon.wait_until_ready()
     yield daemon, upstream
