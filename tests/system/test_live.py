@@ -467,7 +467,8 @@ def unit(tmp_path):
     """The unit of an installation, with the programs of this build."""
     text = (ROOT / "packaging/systemd/nailupd.service.in").read_text()
     made = tmp_path / "nailupd.service"
-    made.write_text(text.replace("@NAILUP_SBINDIR@/nailupd", program("nailupd")))
+    made.write_text(text.replace("@NAILUP_SBINDIR@/nailupd", program("nailupd"))
+                    .replace("@NAILUP_SBINDIR@/nailupctl", program("nailupctl")))
     return made
 
 

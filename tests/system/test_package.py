@@ -159,7 +159,7 @@ stop
 
 chroot "$root" nailup-bench responder --listen 127.0.0.1@5300 >/dev/null &
 responder=$!
-sed -i -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
+sed -i -e '$a dnssec: {validate: no}' -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
     "$root/etc/nailup/nailup.yaml"
 in_root nailupd -t
 start
@@ -318,7 +318,7 @@ cp /host/systemd/nailup-host.conf /etc/systemd/system/nailupd.service.d/
 systemctl daemon-reload
 nailup-host set vpn0 vpn0 corp.example 192.0.2.1
 nailup-bench responder --listen 127.0.0.1@5300 >/dev/null &
-sed -i -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
+sed -i -e '$a dnssec: {validate: no}' -e 's/^    upstreams: .*/    upstreams: [127.0.0.1@5300]/' -e 's/^    transport: tls/    trust-ad: no/' \
     /etc/nailup/nailup.yaml
 systemctl restart nailupd
 say replayed "$(nailupctl forward | grep -c corp.example)"
