@@ -45,7 +45,7 @@ const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict,
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name zone = name_fold((struct name){verdict->zone, verdict->zone_len}, wire);
-    char age[32], text[NAME_TEXT_MAX];
+    char age[24], text[NAME_TEXT_MAX];
     size_t zone_max = verdict->may_be_private ? BOGUS_ZONE_HINTED_MAX : BOGUS_ZONE_MAX;
     name_format(zone, text);
     while (strlen(text) > zone_max) {

@@ -77,12 +77,16 @@ static struct answer make_answer(const struct question *question, uint8_t choice
 }
 
 /* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only for clients that ask for
- * it. */
+ * it. RA and CD say nothing about an opcode that is not implemented. */
 static void check_flags(const struct message *message, const struct query *query)
 {
-    const uint16_t echoed = HEADER_OPCODE_MASK | HEADER_RD | HEADER_CD;
+    const bool is_unknown = (message->flags & HEADER_RCODE_MASK) == RCODE_NOTIMP;
+    const uint16_t echoed =
+        (uint16_t)(HEADER_OPCODE_MASK | HEADER_RD | (is_unknown ? 0 : HEADER_CD));
     MUST((message->flags & echoed) == (query->flags & echoed));
-    MUST(!(message->flags & (HEADER_AA | HEADER_Z)) && message->flags & HEADER_RA);
+    MUST(!(message->flags & (HEADER_AA | HEADER_Z)));
+    MUST(!(message->flags & HEADER_RA) == is_unknown);
+    MUST(!is_unknown || !(message->flags & HEADER_CD));
     MUST(!(message->flags & HEADER_AD) || query->flags & HEADER_AD || query->dnssec_ok);
     MUST(message->edns.dnssec_ok == query->dnssec_ok && message->edns.version == 0);
 }
