@@ -9,29 +9,34 @@
 
 #include "dns/build.h"
 
-/* Returns the offset after one character-string, or 0 when it does not fit. */
+#define MALFORMED UINT32_MAX /* beyond any offset */
+
+/* Returns the offset after one character-string, or MALFORMED when it does not fit. */
 static uint32_t skip_string(const uint8_t *data, uint32_t at, uint32_t end)
 {
     if (at >= end || (uint32_t)data[at] + 1 > end - at)
-        return 0;
+        return MALFORMED;
     return at + data[at] + 1;
 }
 
 static uint32_t skip_strings(const uint8_t *data, uint32_t at, uint32_t end, unsigned count)
 {
-    for (; count > 0 && at; count--)
+    for (; count > 0 && at != MALFORMED; count--)
         at = skip_string(data, at, end);
     return at;
 }
 
 /* The message ends at the end of the RDATA here, so no name can exceed it. */
-static uint32_t skip_names(const uint8_t *data, uint32_t at, uint32_t end,
-                           const struct rrtype_layout *layout)
+static uint32_t skip_names(const uint8_t *data, uint32_t at, uint32_t end, unsigned count,
+                           bool may_compress)
 {
     struct span upto = span_of(data, end);
-    for (unsigned i = 0; i < layout->names && at; i++) {
+    for (; count > 0; count--) {
         struct name name;
-        at = (uint32_t)(layout->pointers ? name_skip(upto, at) : name_view(upto, at, &name));
+        size_t after = may_compress ? name_skip(upto, at) : name_view(upto, at, &name);
+        if (!after)
+            return MALFORMED;
+        at = (uint32_t)after;
     }
     return at;
 }
@@ -44,30 +49,42 @@ static bool check_tail(const uint8_t *data, uint32_t at, uint32_t end, uint8_t s
         return end - at == suffix;
     do
         at = skip_string(data, at, end);
-    while (at && at < end);
+    while (at < end);
     return at == end;
+}
+
+/* Splits the bytes from at to end by out->layout. */
+static bool split(const uint8_t *data, uint32_t at, uint32_t end, bool may_compress,
+                  struct rdata_parts *out)
+{
+    const struct rrtype_layout *layout = out->layout;
+    out->names_offset = out->tail_offset = (uint16_t)at;
+    if (!layout)
+        return true;
+    if (layout->prefix > end - at)
+        return false;
+    at = skip_strings(data, at + layout->prefix, end, layout->strings);
+    if (at == MALFORMED)
+        return false;
+    out->names_offset = (uint16_t)at;
+    at = skip_names(data, at, end, layout->names, may_compress && layout->pointers);
+    if (at == MALFORMED)
+        return false;
+    out->tail_offset = (uint16_t)at;
+    return check_tail(data, at, end, layout->suffix);
 }
 
 bool rdata_split(const struct message *message, const struct rr *rr, struct rdata_parts *out)
 {
-    const struct rrtype_layout *layout = rrtype_layout(rr->type, rr->cls);
-    const uint8_t *data = message->bytes.data;
-    uint32_t at = rr->rdata_offset, end = at + rr->rdata_len;
-    out->layout = layout;
-    out->names_offset = out->tail_offset = (uint16_t)at;
-    if (!layout)
-        return true;
-    if (layout->prefix > rr->rdata_len)
-        return false;
-    at = skip_strings(data, at + layout->prefix, end, layout->strings);
-    if (!at)
-        return false;
-    out->names_offset = (uint16_t)at;
-    at = skip_names(data, at, end, layout);
-    if (!at)
-        return false;
-    out->tail_offset = (uint16_t)at;
-    return check_tail(data, at, end, layout->suffix);
+    out->layout = rrtype_layout(rr->type, rr->cls);
+    return split(message->bytes.data, rr->rdata_offset, (uint32_t)rr->rdata_offset + rr->rdata_len,
+                 true, out);
+}
+
+bool rdata_split_plain(uint16_t type, struct span rdata, struct rdata_parts *out)
+{
+    out->layout = rrtype_layout(type, RRCLASS_IN);
+    return rdata.len <= UINT16_MAX && split(rdata.data, 0, (uint32_t)rdata.len, false, out);
 }
 
 size_t rdata_expand(const struct message *message, const struct rr *rr, uint8_t *out, size_t max)

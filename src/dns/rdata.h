@@ -24,6 +24,10 @@ struct rdata_parts {
 MUST_USE bool rdata_split(const struct message *message, const struct rr *rr,
                           struct rdata_parts *out);
 
+/* Splits RDATA of class IN that has no pointers and no message around it; the offsets count from
+ * its start. Returns false when it does not have the shape of its type, or exceeds 65535 bytes. */
+MUST_USE bool rdata_split_plain(uint16_t type, struct span rdata, struct rdata_parts *out);
+
 /* Writes the RDATA with its names uncompressed and in their case. Returns the length, or 0 when it
  * is malformed, empty or does not fit. */
 MUST_USE size_t rdata_expand(const struct message *message, const struct rr *rr, uint8_t *out,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_ZONE_ZONE_FILE_H
+#define NAILUP_ZONE_ZONE_FILE_H
+
+/*
+ * Reads a zone from the text of a master file (RFC 1035 section 5, RFC 2308 section 4 for $TTL, RFC
+ * 3597 for unknown types). $INCLUDE is refused, because a zone has one file that a change can be
+ * seen of.
+ */
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct zone_builder;
+
+enum {
+    ZONE_FILE_TOKENS_MAX = 4096, /* words of one record */
+};
+
+/* The first fault of a file. */
+struct zone_file_fault {
+    size_t line;          /* from 1 */
+    struct span word;     /* borrows from the text; empty: the sentence says it all */
+    const char *sentence; /* static text, without a final stop */
+};
+
+/*
+ * Adds all records of the text to the builder. A relative name gets the builder's origin until
+ * $ORIGIN sets another. A record without a TTL gets the one of $TTL, or the last one. ERR_INVALID,
+ * ERR_OUT_OF_ZONE and ERR_LIMIT: *fault says what and where; ERR_NO_MEMORY. After an error the
+ * builder holds the records before it.
+ */
+MUST_USE enum err zone_file_read(struct zone_builder *builder, struct span text,
+                                 struct zone_file_fault *fault);
+
+#endif

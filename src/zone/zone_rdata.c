@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Reads RDATA by a form: one letter for each field of the type. Invariant: out->len never exceeds
+ * its buffer, because every byte goes through rdata_put().
+ */
+#include "zone/zone_rdata.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/present.h"
+#include "dns/rrtype.h"
+
+/* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
+ * up to the end, a IPv4, A IPv6, x hexadecimal digits up to the end. */
+static const struct {
+    uint16_t type;
+    const char *form;
+} forms[] = {
+    {RRTYPE_CNAME, "n"},      {RRTYPE_A, "a"},         {RRTYPE_AAAA, "A"},  {RRTYPE_NS, "n"},
+    {RRTYPE_PTR, "n"},        {RRTYPE_TXT, "S"},       {RRTYPE_MX, "2n"},   {RRTYPE_SRV, "222n"},
+    {RRTYPE_SOA, "nn4tttt"},  {RRTYPE_DNAME, "n"},     {RRTYPE_DS, "211x"}, {RRTYPE_CDS, "211x"},
+    {RRTYPE_TLSA, "111x"},    {RRTYPE_SSHFP, "11x"},   {RRTYPE_SPF, "S"},   {RRTYPE_HINFO, "ss"},
+    {RRTYPE_RP, "nn"},        {RRTYPE_AFSDB, "2n"},    {RRTYPE_RT, "2n"},   {RRTYPE_KX, "2n"},
+    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"},
+};
+
+static bool rdata_put(struct zone_rdata *out, const void *data, size_t len)
+{
+    if (len > sizeof(out->bytes) - out->len)
+        return false;
+    memcpy(out->bytes + out->len, data, len);
+    out->len += len;
+    return true;
+}
+
+/* ---- words ---- */
+
+static bool is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* A final dot makes a name absolute, unless an odd number of backslashes escapes it. */
+static bool is_absolute(struct span text)
+{
+    size_t slashes = 0;
+    if (text.len == 0 || text.data[text.len - 1] != '.')
+        return false;
+    for (size_t at = text.len - 1; at > 0 && text.data[at - 1] == '\\'; at--)
+        slashes++;
+    return slashes % 2 == 0;
+}
+
+bool zone_token_name(const struct zone_token *token, struct name origin, uint8_t out[NAME_WIRE_MAX],
+                     struct name *name)
+{
+    if (zone_token_is(token, "@")) {
+        *name = name_copy(origin, out);
+        return true;
+    }
+    if (name_parse(name, out, (const char *)token->text.data, token->text.len) != ERR_OK)
+        return false;
+    if (is_absolute(token->text))
+        return true;
+    size_t labels = (size_t)name->len - 1;
+    if (labels + origin.len > NAME_WIRE_MAX)
+        return false;
+    memcpy(out + labels, origin.wire, origin.len);
+    name->len = (uint8_t)(labels + origin.len);
+    return true;
+}
+
+bool zone_token_number(const struct zone_token *token, uint32_t max, uint32_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < token->text.len; i++) {
+        if (!is_digit(token->text.data[i]))
+            return false;
+        value = value * 10 + (uint64_t)(token->text.data[i] - '0');
+        if (value > max)
+            return false;
+    }
+    *out = (uint32_t)value;
+    return token->text.len > 0;
+}
+
+/* Returns the seconds of a unit, or 0. */
+static uint32_t unit_seconds(uint8_t unit)
+{
+    switch (name_fold_byte(unit)) {
+    case 's':
+        return 1;
+    case 'm':
+        return 60;
+    case 'h':
+        return 3600;
+    case 'd':
+        return 86400;
+    case 'w':
+        return 604800;
+    default:
+        return 0;
+    }
+}
+
+bool zone_token_ttl(const struct zone_token *token, uint32_t *out)
+{
+    uint64_t total = 0, value = 0;
+    bool has_digit = false;
+    for (size_t i = 0; i < token->text.len; i++) {
+        uint8_t byte = token->text.data[i];
+        if (is_digit(byte)) {
+            value = value * 10 + (uint64_t)(byte - '0');
+            has_digit = true;
+        } else {
+            uint32_t seconds = unit_seconds(byte);
+            if (!has_digit || seconds == 0)
+                return false;
+            total += value * seconds;
+            value = 0;
+            has_digit = i + 1 == token->text.len;
+        }
+        if (value > INT32_MAX || total + value > INT32_MAX)
+            return false;
+    }
+    *out = (uint32_t)(total + value);
+    return has_digit;
+}
+
+/* ---- fields ---- */
+
+static bool put_number(struct zone_rdata *out, const struct zone_token *token, unsigned size)
+{
+    uint32_t value;
+    uint8_t bytes[4];
+    if (!zone_token_number(token, UINT32_MAX >> (32 - 8 * size), &value))
+        return false;
+    put_u32(bytes, value);
+    return rdata_put(out, bytes + 4 - size, size);
+}
+
+static bool put_time(struct zone_rdata *out, const struct zone_token *token)
+{
+    uint32_t value;
+    uint8_t bytes[4];
+    if (!zone_token_ttl(token, &value))
+        return false;
+    put_u32(bytes, value);
+    return rdata_put(out, bytes, sizeof(bytes));
+}
+
+static bool put_address(struct zone_rdata *out, const struct zone_token *token, int family)
+{
+    char text[INET6_ADDRSTRLEN];
+    uint8_t bytes[16];
+    if (token->text.len >= sizeof(text))
+        return false;
+    memcpy(text, token->text.data, token->text.len);
+    text[token->text.len] = '\0';
+    return inet_pton(family, text, bytes) == 1 &&
+           rdata_put(out, bytes, family == AF_INET ? 4 : sizeof(bytes));
+}
+
+/* Reads the byte at *at of an escaped text. Returns false when the escape is malformed. */
+static bool read_escaped(struct span text, size_t *at, uint8_t *byte)
+{
+    *byte = text.data[(*at)++];
+    if (*byte != '\\')
+        return true;
+    if (*at == text.len)
+        return false;
+    *byte = text.data[(*at)++];
+    if (!is_digit(*byte))
+        return true;
+    if (text.len - *at < 2 || !is_digit(text.data[*at]) || !is_digit(text.data[*at + 1]))
+        return false;
+    int value = (*byte - '0') * 100 + (text.data[*at] - '0') * 10 + (text.data[*at + 1] - '0');
+    *at += 2;
+    *byte = (uint8_t)value;
+    return value <= UINT8_MAX;
+}
+
+static bool put_string(struct zone_rdata *out, const struct zone_token *token)
+{
+    uint8_t string[1 + UINT8_MAX], len = 0;
+    for (size_t at = 0; at < token->text.len;) {
+        if (len == UINT8_MAX || !read_escaped(token->text, &at, &string[1 + len]))
+            return false;
+        len++;
+    }
+    string[0] = len;
+    return rdata_put(out, string, (size_t)len + 1);
+}
+
+/* Returns the value of a hexadecimal digit, or 16. */
+static unsigned hex_value(uint8_t digit)
+{
+    if (is_digit(digit))
+        return digit - '0';
+    digit = name_fold_byte(digit);
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10u : 16;
+}
+
+/* Reads pairs of digits; words may split them anywhere. */
+static bool put_hex_tokens(struct zone_rdata *out, const struct zone_token *tokens, size_t count)
+{
+    unsigned high = 16;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t at = 0; at < tokens[i].text.len; at++) {
+            unsigned value = hex_value(tokens[i].text.data[at]);
+            if (value == 16)
+                return false;
+            if (high == 16) {
+                high = value;
+                continue;
+            }
+            uint8_t byte = (uint8_t)(high << 4 | value);
+            high = 16;
+            if (!rdata_put(out, &byte, 1))
+                return false;
+        }
+    }
+    return high == 16;
+}
+
+static bool put_name(struct zone_rdata *out, const struct zone_token *token, struct name origin)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    return zone_token_name(token, origin, wire, &name) && rdata_put(out, name.wire, name.len);
+}
+
+/* Reads one field. 'x' and 'S' take all tokens up to the end. */
+static bool put_field(struct zone_rdata *out, char field, const struct zone_token *tokens,
+                      size_t count, struct name origin)
+{
+    switch (field) {
+    case 'n':
+        return put_name(out, tokens, origin);
+    case 't':
+        return put_time(out, tokens);
+    case 'a':
+        return put_address(out, tokens, AF_INET);
+    case 'A':
+        return put_address(out, tokens, AF_INET6);
+    case 's':
+        return put_string(out, tokens);
+    case 'x':
+        return put_hex_tokens(out, tokens, count);
+    case 'S':
+        for (size_t i = 0; i < count; i++)
+            if (!put_string(out, &tokens[i]))
+                return false;
+        return true;
+    default:
+        return put_number(out, tokens, (unsigned)(field - '0'));
+    }
+}
+
+static bool read_form(struct zone_rdata *out, const char *form, const struct zone_token *tokens,
+                      size_t count, struct name origin)
+{
+    size_t at = 0;
+    for (; *form; form++) {
+        if (at == count || !put_field(out, *form, tokens + at, count - at, origin))
+            return false;
+        at = *form == 'x' || *form == 'S' ? count : at + 1;
+    }
+    return at == count;
+}
+
+/* ---- whole RDATA ---- */
+
+/* Reads "\# 4 0a000001" (RFC 3597 section 5). */
+static const char *read_generic(struct zone_rdata *out, const struct zone_token *tokens,
+                                size_t count)
+{
+    uint32_t len;
+    if (count < 2 || !zone_token_number(&tokens[1], ZONE_RDATA_MAX, &len))
+        return "\\# needs the number of bytes";
+    if (!put_hex_tokens(out, tokens + 2, count - 2))
+        return "the bytes after \\# are not pairs of hexadecimal digits";
+    return out->len == len ? NULL : "\\# has another number of bytes than it says";
+}
+
+static bool text_put(struct zone_rdata *out, size_t *at, const void *data, size_t len)
+{
+    if (len >= sizeof(out->text) - *at)
+        return false;
+    memcpy(out->text + *at, data, len);
+    *at += len;
+    out->text[*at] = '\0';
+    return true;
+}
+
+/* Writes the record in one line, without comments and parentheses. */
+static bool write_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
+                       size_t count)
+{
+    char word[RRTYPE_TEXT_MAX];
+    size_t at =
+        (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
+    for (size_t i = 0; i < count; i++) {
+        const char *quote = tokens[i].is_quoted ? "\"" : "";
+        if (!text_put(out, &at, " ", 1) || !text_put(out, &at, quote, strlen(quote)) ||
+            memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
+            !text_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
+            !text_put(out, &at, quote, strlen(quote)))
+            return false;
+    }
+    return true;
+}
+
+static const char *read_by_ldns(struct zone_rdata *out, uint16_t type,
+                                const struct zone_token *tokens, size_t count, struct name origin)
+{
+    static const char fault[] = "the data do not fit the type";
+    enum { HEAD = 1 + 2 + 2 + 4 + 2 }; /* owner, type, class, TTL, length */
+    size_t len;
+    if (!write_line(out, type, tokens, count) ||
+        present_rr_from_text(out->record, sizeof(out->record), &len, out->text, origin, 0) !=
+            ERR_OK ||
+        len < HEAD || get_u16(out->record + 1) != type ||
+        !rdata_put(out, out->record + HEAD, len - HEAD))
+        return fault;
+    return NULL;
+}
+
+const char *zone_rdata_read(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
+                            size_t count, struct name origin)
+{
+    out->len = 0;
+    if (count > 0 && zone_token_is(&tokens[0], "\\#"))
+        return read_generic(out, tokens, count);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (forms[i].type == type)
+            return read_form(out, forms[i].form, tokens, count, origin)
+                       ? NULL
+                       : "the data do not fit the type";
+    }
+    return read_by_ldns(out, type, tokens, count, origin);
+}
