@@ -54,8 +54,8 @@ struct zone_rrset {
 /* Takes the RDATA of the next record. Returns false at the end. */
 bool zone_rrset_next(struct zone_rrset *rrset, struct span *rdata);
 
-/* Finds the RRset of exactly this owner and type. Returns false when there is none: cuts, aliases
- * and wildcards mean nothing here. */
+/* Finds the RRset of exactly this owner and type. Returns false when the zone has none: cuts,
+ * aliases and wildcards mean nothing here. */
 bool zone_data_find(const struct zone_data *data, struct name owner, uint16_t type,
                     struct zone_rrset *out);
 

@@ -85,7 +85,7 @@ static bool read_type(struct zone_reader *reader, const struct zone_token *token
     return true;
 }
 
-/* What precedes the data of a record. */
+/* The fields before the data of a record. */
 struct head {
     size_t used; /* tokens */
     uint16_t type;
