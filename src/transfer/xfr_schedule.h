@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TRANSFER_XFR_SCHEDULE_H
+#define NAILUP_TRANSFER_XFR_SCHEDULE_H
+
+/*
+ * When to ask which primary of a zone (RFC 1034 section 4.3.5, RFC 1996). A round asks one primary
+ * after the other until one of them confirms our version or gives a newer one. A round begins after
+ * REFRESH, after a failed round when RETRY has passed, or when a NOTIFY comes. Pure: instants and
+ * randomness are arguments.
+ *
+ * Invariant: one round runs at a time, and a NOTIFY during a round makes one further round.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/units.h"
+
+enum {
+    XFR_INTERVAL_MIN_S = 5,             /* REFRESH and RETRY count as no shorter */
+    XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* and no longer */
+    XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
+    XFR_NO_ZONE_RETRY_MAX_S = 3600,
+    XFR_DOUBLINGS_MAX = 10, /* of the pause after failed rounds */
+};
+
+/* NOTIFYs begin rounds no closer to each other than this. */
+#define XFR_NOTIFY_PAUSE_US (1 * US_PER_S)
+#define XFR_NEVER UINT64_MAX
+
+enum xfr_phase {
+    XFR_IDLE,   /* waits for next_at */
+    XFR_ASKING, /* the caller asks a primary and reports the result */
+};
+
+/* The intervals of a SOA record, in seconds. */
+struct xfr_times {
+    uint32_t refresh, retry, expire;
+};
+
+/* Read freely; change by the functions below. */
+struct xfr_schedule {
+    unsigned primaries; /* their number, at least 1 */
+    enum xfr_phase phase;
+    unsigned primary;       /* index of the one to ask */
+    unsigned tried;         /* primaries that failed in this round */
+    uint32_t failed_rounds; /* in a row */
+    uint64_t next_at;       /* idle: begin of the next round */
+    uint64_t round_at;      /* begin of the last round; 0: none */
+    bool is_notified;       /* a NOTIFY came during the round */
+    bool has_version;
+    uint32_t serial; /* of our version */
+    struct xfr_times times;
+    uint64_t checked_at; /* when a primary last confirmed or gave our version */
+};
+
+/* Begins without a version: the first round is due at once. */
+void xfr_schedule_init(struct xfr_schedule *schedule, unsigned primaries, uint64_t now);
+
+/* Before the first round: a version is held from an earlier life, and a primary confirmed it at
+ * checked_at. The first round is still due at once, because a NOTIFY may have been missed. */
+void xfr_schedule_hold(struct xfr_schedule *schedule, uint32_t serial,
+                       const struct xfr_times *times, uint64_t checked_at);
+
+/* Begins a round when one is due. Returns whether the caller shall ask the primary now, also after
+ * a failure of the one before it; the caller then calls one of the three functions below. */
+bool xfr_schedule_begin(struct xfr_schedule *schedule, uint64_t now);
+
+/* The primary has the serial that we hold. */
+void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
+
+/* The primary gave a new version. */
+void xfr_schedule_on_version(struct xfr_schedule *schedule, uint32_t serial,
+                             const struct xfr_times *times, uint64_t now, uint64_t random);
+
+/* The primary failed, or its version is older. Returns whether another primary is asked at once:
+ * its index is in primary, and the phase stays. */
+bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
+
+/* A NOTIFY has come, from the primary of this index or from another allowed source (any index that
+ * is too high). serial is NULL when the message names none. Returns false when it names no newer
+ * version than ours: then nothing happens. */
+bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
+                            uint64_t now);
+
+/* When the version expires; XFR_NEVER without one. */
+uint64_t xfr_schedule_expires_at(const struct xfr_schedule *schedule);
+
+/* When to call xfr_schedule_begin() next; XFR_NEVER while a round runs. */
+uint64_t xfr_schedule_wakes_at(const struct xfr_schedule *schedule);
+
+#endif
