@@ -441,6 +441,35 @@ static enum err read_soa(struct zone_data *data)
     return ERR_OK;
 }
 
+/* Whether the node has an NSEC3 record. Only names directly below the origin can be hashes. */
+static bool has_nsec3(const struct zone_data *data, uint32_t node)
+{
+    struct zone_rrset rrset;
+    return name_parent(zone_node_owner(data, node, NULL)).len == data->origin.len &&
+           zone_node_find(data, node, RRTYPE_NSEC3, &rrset);
+}
+
+/* Lists the nodes of the NSEC3 chain, because names of the zone lie between them. A zone without
+ * NSEC3PARAM has no chain that its server may use (RFC 5155 section 4). */
+static enum err list_nsec3(struct zone_data *data)
+{
+    struct zone_rrset rrset;
+    if (!zone_node_find(data, 0, RRTYPE_NSEC3PARAM, &rrset))
+        return ERR_OK;
+    uint32_t count = 0;
+    for (uint32_t node = 1; node < data->count; node++)
+        count += has_nsec3(data, node);
+    if (count == 0)
+        return ERR_OK;
+    data->nsec3 = malloc(count * sizeof(*data->nsec3));
+    if (!data->nsec3)
+        return ERR_NO_MEMORY;
+    for (uint32_t node = 1; node < data->count; node++)
+        if (has_nsec3(data, node))
+            data->nsec3[data->nsec3_count++] = node;
+    return ERR_OK;
+}
+
 static struct zone_data *make_data(struct writer *writer)
 {
     struct zone_data *data = calloc(1, sizeof(*data));
@@ -471,6 +500,8 @@ enum err zone_builder_finish(struct zone_builder **builder, struct zone_data **d
         err = ERR_NO_MEMORY;
     if (err == ERR_OK)
         err = read_soa(*data);
+    if (err == ERR_OK)
+        err = list_nsec3(*data);
     if (err == ERR_OK) {
         find_cuts(*data);
     } else {

@@ -39,6 +39,8 @@ struct zone_data {
     struct zone_node *nodes;
     uint8_t *bytes;
     size_t bytes_len;
+    uint32_t *nsec3; /* nodes with NSEC3 records of the zone's chain, in order; NULL: none */
+    uint32_t nsec3_count;
 };
 
 /* The first sixteen bytes of the owner's labels below the origin, from the right, in lower case,

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Two binary searches at most decide about a name: for the name, and for a wildcard. */
+#include "zone/zone_find.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "dns/rrtype.h"
+#include "zone/zone_table.h"
+
+enum {
+    /* Nodes without NSEC that a search goes back over. Names below a cut are skipped as one, so a
+     * signed zone needs one step. */
+    NSEC_STEPS_MAX = 16,
+};
+
+_Static_assert(ZONE_NODE_NONE == ZONE_NO_NODE, "both say that there is no node");
+
+struct name zone_find_owner(const struct zone_data *data, uint32_t node)
+{
+    return zone_node_owner(data, node, NULL);
+}
+
+bool zone_find_rrset(const struct zone_data *data, uint32_t node, uint16_t type,
+                     struct zone_rrset *out)
+{
+    return node != ZONE_NO_NODE && zone_node_find(data, node, type, out);
+}
+
+/* ---- names ---- */
+
+/* A DS record is data of the zone above the cut (RFC 4035 section 3.1.4.1), so it is not referred.
+ */
+static bool find_cut(const struct zone_data *data, struct name name, uint16_t type,
+                     struct zone_match *out)
+{
+    uint32_t cut = data->nodes[out->before].cut;
+    struct zone_rrset rrset;
+    if (cut == ZONE_NO_NODE)
+        return false;
+    struct name owner = zone_node_owner(data, cut, NULL);
+    if (!name_is_below(name, owner))
+        return false;
+    bool is_owner = name.len == owner.len;
+    bool is_referral = cut > 0 && zone_node_find(data, cut, RRTYPE_NS, &rrset);
+    if (is_owner && (!is_referral || type == RRTYPE_DS))
+        return false;
+    out->kind = is_referral ? ZONE_FOUND_REFERRAL : ZONE_FOUND_DNAME;
+    out->node = cut;
+    return true;
+}
+
+/* A node with an alias has no other data but signatures and proofs of its own. */
+static void match_node(const struct zone_data *data, uint32_t node, uint16_t type,
+                       struct zone_match *out)
+{
+    struct zone_rrset rrset;
+    out->node = node;
+    if (zone_node_find(data, node, type, &rrset))
+        out->kind = ZONE_FOUND_DATA;
+    else if (zone_node_find(data, node, RRTYPE_CNAME, &rrset))
+        out->kind = ZONE_FOUND_ALIAS;
+    else
+        out->kind = ZONE_FOUND_NODATA;
+}
+
+/* Whether a node is below a name without a node. Such nodes follow the one before the name. */
+static bool has_node_below(const struct zone_data *data, uint32_t before, struct name name)
+{
+    return before + 1 < data->count && name_is_below(zone_node_owner(data, before + 1, NULL), name);
+}
+
+/* The closest encloser is a suffix that the name shares with one of its neighbours. */
+static struct name find_encloser(const struct zone_data *data, uint32_t before, struct name name)
+{
+    unsigned labels = name_common_labels(name, zone_node_owner(data, before, NULL));
+    if (before + 1 < data->count)
+        labels = MAX(labels, name_common_labels(name, zone_node_owner(data, before + 1, NULL)));
+    return name_suffix(name, labels);
+}
+
+/* Writes "*." and the name. Returns false when that is too long. */
+static bool make_wildcard(struct name encloser, uint8_t wire[NAME_WIRE_MAX], struct name *out)
+{
+    static const uint8_t label[2] = "\1*";
+    if (encloser.len > NAME_WIRE_MAX - sizeof(label))
+        return false;
+    memcpy(wire, label, sizeof(label));
+    memcpy(wire + sizeof(label), encloser.wire, encloser.len);
+    *out = (struct name){.wire = wire, .len = (uint8_t)(encloser.len + sizeof(label))};
+    return true;
+}
+
+/* RFC 4592 section 2.2.1: a wildcard that has only names below it exists as well. */
+static void find_wildcard(const struct zone_data *data, uint16_t type, struct zone_match *out)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name wildcard;
+    bool is_exact;
+    out->kind = ZONE_FOUND_NXDOMAIN;
+    if (!make_wildcard(out->encloser, wire, &wildcard))
+        return;
+    uint32_t node = zone_floor(data, wildcard, &is_exact);
+    if (is_exact) {
+        out->is_wildcard = true;
+        match_node(data, node, type, out);
+    } else if (has_node_below(data, node, wildcard)) {
+        out->is_wildcard = true;
+        out->kind = ZONE_FOUND_NODATA;
+    }
+}
+
+void zone_find(const struct zone_data *data, struct name name, uint16_t type,
+               struct zone_match *out)
+{
+    bool is_exact;
+    *out = (struct zone_match){.node = ZONE_NO_NODE, .encloser = name};
+    out->before = zone_floor(data, name, &is_exact);
+    MUST(out->before != ZONE_NO_NODE);
+    if (find_cut(data, name, type, out))
+        return;
+    if (is_exact) {
+        match_node(data, out->before, type, out);
+    } else if (has_node_below(data, out->before, name)) {
+        out->kind = ZONE_FOUND_NODATA;
+    } else {
+        out->encloser = find_encloser(data, out->before, name);
+        find_wildcard(data, type, out);
+    }
+}
+
+/* ---- proofs ---- */
+
+uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node)
+{
+    struct zone_rrset rrset;
+    for (unsigned steps = 0; steps < NSEC_STEPS_MAX; steps++) {
+        if (data->nodes[node].cut != ZONE_NO_NODE)
+            node = data->nodes[node].cut;
+        if (zone_node_find(data, node, RRTYPE_NSEC, &rrset))
+            return node;
+        if (node-- == 0)
+            break;
+    }
+    return ZONE_NO_NODE;
+}
+
+uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name encloser)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name wildcard;
+    bool is_exact;
+    if (!make_wildcard(encloser, wire, &wildcard))
+        return ZONE_NO_NODE;
+    return zone_find_nsec(data, zone_floor(data, wildcard, &is_exact));
+}
+
+uint32_t zone_find_nsec3(const struct zone_data *data, struct name owner, bool *is_match)
+{
+    uint32_t low = 0, high = data->nsec3_count;
+    *is_match = false;
+    if (high == 0)
+        return ZONE_NO_NODE;
+    while (low < high) { /* nodes before low are not after the owner, nodes from high on are */
+        uint32_t middle = low + (high - low) / 2;
+        if (name_compare(zone_node_owner(data, data->nsec3[middle], NULL), owner) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t node = data->nsec3[low ? low - 1 : data->nsec3_count - 1];
+    *is_match = low > 0 && name_equal(zone_node_owner(data, node, NULL), owner);
+    return node;
+}
