@@ -14,6 +14,7 @@
 #include "dns/message.h"
 #include "dns/rdata.h"
 #include "dns/rrtype.h"
+#include "zone/zone_data.h"
 #include "zone/zone_table.h"
 
 enum {
@@ -280,7 +281,7 @@ static enum err begin_rrset(struct writer *writer, uint16_t type, uint32_t ttl)
     return ERR_OK;
 }
 
-static enum err append_record(struct writer *writer, const struct zone_record *record)
+static enum err writer_append(struct writer *writer, const struct zone_record *record)
 {
     uint8_t len[2];
     enum err err = growing_reserve(&writer->bytes, sizeof(len) + record->rdata.len);
@@ -308,7 +309,7 @@ static enum err write_record(struct writer *writer, uint64_t key, const struct z
     if (err == ERR_OK && record->type != writer->last_type)
         err = begin_rrset(writer, record->type, record->ttl);
     if (err == ERR_OK)
-        err = append_record(writer, record);
+        err = writer_append(writer, record);
     if (err == ERR_OK && writer->nodes.len + writer->bytes.len > writer->max_bytes)
         err = ERR_LIMIT;
     return err;

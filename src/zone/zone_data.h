@@ -19,14 +19,9 @@
 
 #include "base/span.h"
 #include "dns/name.h"
+#include "zone/zone_record.h"
 
 struct zone_data;
-
-/* The numbers of the SOA record (RFC 1035 section 3.3.13); times in seconds. */
-struct zone_soa {
-    uint32_t serial, refresh, retry, expire, minimum;
-    uint32_t ttl; /* of the record itself */
-};
 
 /* Adds and drops a reference. The last unref frees. NULL is allowed for unref. */
 struct zone_data *zone_data_ref(struct zone_data *data);
@@ -40,33 +35,12 @@ const struct zone_soa *zone_data_soa(const struct zone_data *data);
 size_t zone_data_records(const struct zone_data *data);
 size_t zone_data_bytes(const struct zone_data *data);
 
-/* ---- RRsets ---- */
-
-/* An RRset; borrows from the zone. All its records have the TTL of the smallest (RFC 2181 section
- * 5.2). */
-struct zone_rrset {
-    uint16_t type;
-    uint16_t count;
-    uint32_t ttl;        /* seconds */
-    struct span records; /* for zone_rrset_next() */
-};
-
-/* Takes the RDATA of the next record. Returns false at the end. */
-bool zone_rrset_next(struct zone_rrset *rrset, struct span *rdata);
-
 /* Finds the RRset of exactly this owner and type. Returns false when the zone has none: cuts,
  * aliases and wildcards mean nothing here. */
 bool zone_data_find(const struct zone_data *data, struct name owner, uint16_t type,
                     struct zone_rrset *out);
 
 /* ---- all records ---- */
-
-struct zone_record {
-    struct name owner;
-    uint16_t type;
-    uint32_t ttl; /* seconds */
-    struct span rdata;
-};
 
 struct zone_iter {
     const struct zone_data *data;

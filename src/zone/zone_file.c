@@ -41,7 +41,7 @@ static enum err reader_fail(struct zone_reader *reader, const struct zone_token 
 
 /* ---- directives ---- */
 
-static enum err read_directive(struct zone_reader *reader)
+static enum err reader_take_directive(struct zone_reader *reader)
 {
     const struct zone_token *tokens = reader->lexer.tokens;
     size_t count = reader->lexer.count;
@@ -109,7 +109,7 @@ static enum err read_owner(struct zone_reader *reader, struct head *head)
 }
 
 /* Reads TTL and class in any order (RFC 1035 section 5.1), and the type. */
-static enum err read_head(struct zone_reader *reader, struct head *head)
+static enum err reader_take_head(struct zone_reader *reader, struct head *head)
 {
     bool has_class = false;
     *head = (struct head){0};
@@ -148,7 +148,7 @@ static bool choose_ttl(struct zone_reader *reader, struct head *head)
     return true;
 }
 
-static enum err add_record(struct zone_reader *reader, const struct head *head)
+static enum err reader_add_record(struct zone_reader *reader, const struct head *head)
 {
     enum err err = zone_builder_add(reader->builder, reader->owner, head->type, head->ttl,
                                     span_of(reader->rdata.bytes, reader->rdata.len));
@@ -171,7 +171,7 @@ static enum err add_record(struct zone_reader *reader, const struct head *head)
 static enum err read_record(struct zone_reader *reader)
 {
     struct head head;
-    enum err err = read_head(reader, &head);
+    enum err err = reader_take_head(reader, &head);
     if (err != ERR_OK)
         return err;
     const char *sentence =
@@ -181,7 +181,7 @@ static enum err read_record(struct zone_reader *reader)
         return reader_fail(reader, NULL, sentence);
     if (!choose_ttl(reader, &head))
         return reader_fail(reader, NULL, "the record has no TTL: begin the file with $TTL");
-    return add_record(reader, &head);
+    return reader_add_record(reader, &head);
 }
 
 static enum err read_all(struct zone_reader *reader)
@@ -193,7 +193,7 @@ static enum err read_all(struct zone_reader *reader)
         const struct zone_token *first = &reader->lexer.tokens[0];
         bool is_directive =
             !reader->lexer.begins_with_blank && !first->is_quoted && first->text.data[0] == '$';
-        err = is_directive ? read_directive(reader) : read_record(reader);
+        err = is_directive ? reader_take_directive(reader) : read_record(reader);
         if (err != ERR_OK)
             return err;
     }

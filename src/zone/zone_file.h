@@ -13,19 +13,9 @@
 
 #include "base/err.h"
 #include "base/span.h"
+#include "zone/zone_fault.h"
 
 struct zone_builder;
-
-enum {
-    ZONE_FILE_TOKENS_MAX = 4096, /* words of one record */
-};
-
-/* The first fault of a file. */
-struct zone_file_fault {
-    size_t line;          /* from 1 */
-    struct span word;     /* borrows from the text; empty: the sentence says it all */
-    const char *sentence; /* static text, without a final stop */
-};
 
 /*
  * Adds all records of the text to the builder. A relative name gets the builder's origin until

@@ -10,7 +10,11 @@
 
 #include "base/err.h"
 #include "base/span.h"
-#include "zone/zone_file.h"
+#include "zone/zone_fault.h"
+
+enum {
+    ZONE_FILE_TOKENS_MAX = 4096, /* words of one record */
+};
 
 /* A word, or the text between two quotes; escapes are still in it. */
 struct zone_token {

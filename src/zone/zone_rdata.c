@@ -153,7 +153,7 @@ static bool put_time(struct zone_rdata *out, const struct zone_token *token)
     return rdata_put(out, bytes, sizeof(bytes));
 }
 
-static bool put_address(struct zone_rdata *out, const struct zone_token *token, int family)
+static bool rdata_put_address(struct zone_rdata *out, const struct zone_token *token, int family)
 {
     char text[INET6_ADDRSTRLEN];
     uint8_t bytes[16];
@@ -244,9 +244,9 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
     case 't':
         return put_time(out, tokens);
     case 'a':
-        return put_address(out, tokens, AF_INET);
+        return rdata_put_address(out, tokens, AF_INET);
     case 'A':
-        return put_address(out, tokens, AF_INET6);
+        return rdata_put_address(out, tokens, AF_INET6);
     case 's':
         return put_string(out, tokens);
     case 'x':
@@ -287,7 +287,7 @@ static const char *read_generic(struct zone_rdata *out, const struct zone_token 
     return out->len == len ? NULL : "\\# has another number of bytes than it says";
 }
 
-static bool text_put(struct zone_rdata *out, size_t *at, const void *data, size_t len)
+static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_t len)
 {
     if (len >= sizeof(out->text) - *at)
         return false;
@@ -298,18 +298,18 @@ static bool text_put(struct zone_rdata *out, size_t *at, const void *data, size_
 }
 
 /* Writes the record in one line, without comments and parentheses. */
-static bool write_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
-                       size_t count)
+static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
+                            size_t count)
 {
     char word[RRTYPE_TEXT_MAX];
     size_t at =
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
     for (size_t i = 0; i < count; i++) {
         const char *quote = tokens[i].is_quoted ? "\"" : "";
-        if (!text_put(out, &at, " ", 1) || !text_put(out, &at, quote, strlen(quote)) ||
+        if (!line_put(out, &at, " ", 1) || !line_put(out, &at, quote, strlen(quote)) ||
             memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
-            !text_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
-            !text_put(out, &at, quote, strlen(quote)))
+            !line_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
+            !line_put(out, &at, quote, strlen(quote)))
             return false;
     }
     return true;
@@ -321,7 +321,7 @@ static const char *read_by_ldns(struct zone_rdata *out, uint16_t type,
     static const char fault[] = "the data do not fit the type";
     enum { HEAD = 1 + 2 + 2 + 4 + 2 }; /* owner, type, class, TTL, length */
     size_t len;
-    if (!write_line(out, type, tokens, count) ||
+    if (!write_ldns_line(out, type, tokens, count) ||
         present_rr_from_text(out->record, sizeof(out->record), &len, out->text, origin, 0) !=
             ERR_OK ||
         len < HEAD || get_u16(out->record + 1) != type ||

@@ -16,7 +16,12 @@
 
 #include <stdatomic.h>
 
-#include "zone/zone_data.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+#include "zone/zone_record.h"
 
 #define ZONE_NO_NODE UINT32_MAX
 

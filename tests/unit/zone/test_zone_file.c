@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "zone/zone_lexer.h"
+
 #define SOA "@ 300 IN SOA ns me 7 1h 2m 3w 4\n"
 
 static void assert_rdata(const struct zone_data *data, const char *owner, uint16_t type,
