@@ -302,13 +302,14 @@ void cache_read_end(void)
 }
 
 void cache_key_init(struct cache_key *key, const struct cache *cache,
-                    const struct question *question, uint8_t flags, uint8_t view)
+                    const struct question *question, uint8_t flags, uint8_t view, uint32_t space)
 {
     key->name_len = name_fold(question->name, key->name).len;
     key->type = question->type;
     key->cls = question->cls;
     key->flags = flags;
     key->view = view;
+    key->space = space;
     key->hash = key_hash(key, cache->seed);
 }
 
@@ -399,6 +400,7 @@ static void fill_item(const struct bucket *bucket, unsigned way, const struct en
     entry_view(entry, &out->answer);
     out->flags = entry_flags(entry);
     out->view = entry->view;
+    out->space = entry->space;
     out->is_marked = bucket_is_marked(bucket, way);
 }
 

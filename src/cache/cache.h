@@ -61,9 +61,10 @@ void cache_free(struct cache *cache);
 void cache_thread_begin(void);
 void cache_thread_end(void);
 
-/* Makes the key of a question. cache/key.h has the flags, the views and cache_key_equal(). */
+/* Makes the key of a question. cache/key.h has the flags, the views, the spaces and
+ * cache_key_equal(). */
 void cache_key_init(struct cache_key *key, const struct cache *cache,
-                    const struct question *question, uint8_t flags, uint8_t view);
+                    const struct question *question, uint8_t flags, uint8_t view, uint32_t space);
 
 /* A found answer stays valid from cache_read_begin() to cache_read_end(). Read sections may nest.
  * Nothing in them may wait. */

@@ -47,7 +47,7 @@ size_t entry_size(const struct answer *answer)
            (answer->stale_s ? sizeof(answer->stale_s) : text_size(answer));
 }
 
-_Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 28, "an entry did not grow");
+_Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 32, "an entry did not grow");
 
 _Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_EXTRA,
                "the errors that clients see fit into four bits");
@@ -97,6 +97,7 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     entry->name_len = key->name_len;
     entry->flags_security = (uint8_t)(key->flags | answer->security << ENTRY_SECURITY_SHIFT);
     entry->view = key->view;
+    entry->space = key->space;
     entry->kind_ede =
         (uint8_t)(answer->kind | (unsigned)answer->ede_count << 2 | pack_rare(answer) << 4);
     memcpy(entry->bytes, answer->message.data, answer->message.len);
@@ -134,6 +135,7 @@ void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out)
     out->name_len = entry->name_len;
     out->flags = entry_flags(entry);
     out->view = entry->view;
+    out->space = entry->space;
     memcpy(out->name, question, entry->name_len);
     out->type = get_u16(question + entry->name_len);
     out->cls = get_u16(question + entry->name_len + 2);
@@ -143,5 +145,6 @@ void entry_key(const struct entry *entry, uint64_t seed, struct cache_key *out)
 bool entry_matches(const struct entry *entry, const struct cache_key *key)
 {
     return entry->name_len == key->name_len && entry_flags(entry) == key->flags &&
-           entry->view == key->view && has_question(entry->bytes, key);
+           entry->view == key->view && entry->space == key->space &&
+           has_question(entry->bytes, key);
 }

@@ -28,11 +28,15 @@ enum cache_view {
                             unchecked ones for the task that will validate them */
 };
 
+/* The space of everything that no view of the configuration keeps apart. */
+enum { CACHE_SPACE_SHARED = 0 };
+
 /* The fields from type to name have no padding between them: they are hashed and compared as one
  * run of bytes. */
 struct cache_key {
     uint64_t hash; /* a function of the other fields and the seed */
     uint16_t type, cls;
+    uint32_t space; /* knowledge of one space is never found in another */
     uint8_t flags, view;
     uint8_t name_len;
     uint8_t name[NAME_WIRE_MAX]; /* wire form, lower case; only name_len bytes are set */
@@ -43,7 +47,7 @@ enum {
     KEY_FIXED_BYTES = offsetof(struct cache_key, name) - KEY_FIELDS_AT,
 };
 
-_Static_assert(KEY_FIXED_BYTES == 7, "the hashed fields of a key have padding between them");
+_Static_assert(KEY_FIXED_BYTES == 11, "the hashed fields of a key have padding between them");
 
 /* Returns the hash of a key whose other fields are set. */
 static inline uint64_t key_hash(const struct cache_key *key, uint64_t seed)

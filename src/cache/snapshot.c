@@ -63,7 +63,7 @@ static enum cache_verdict snapshot_on_item(void *context, const struct cache_ite
     uint32_t age_s = answer_age(answer, saving->now_us);
     uint32_t past_s = answer_staleness(answer, age_s);
     if (answer->kind == ANSWER_FAILURE || found->view != CACHE_VIEW_ANSWERS ||
-        (past_s && past_s >= saving->past_max_s))
+        found->space != CACHE_SPACE_SHARED || (past_s && past_s >= saving->past_max_s))
         return CACHE_KEEP;
     struct snapshot_item item = {
         .left_s = past_s ? 0 : answer->ttl_s - age_s,
@@ -264,7 +264,8 @@ static void store_item(struct loading *loading, const struct snapshot_item *item
         set_expired(loading, past_s);
     else
         set_life(loading, item);
-    cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view);
+    cache_key_init(&key, loading->cache, &revived->question, item->flags, item->view,
+                   CACHE_SPACE_SHARED);
     if (!cache_filter_takes(&loading->filter, (struct name){key.name, key.name_len},
                             &revived->answer))
         return;

@@ -50,6 +50,7 @@ struct spans_zone {
     _Atomic(struct spans_zone *) next; /* in its bucket */
     uint64_t hash;
     unsigned place; /* in spans.all */
+    uint32_t space;
     uint8_t labels;
     _Atomic(struct shelf *) shelf[SPANS_SHELVES]; /* NULL: empty */
     _Atomic(uint64_t) used_at;
@@ -249,22 +250,28 @@ bool spans_any(const struct spans *spans)
     return atomic_load_explicit(&spans->zone_count, memory_order_relaxed) > 0;
 }
 
-static struct spans_zone *spans_find_hashed(const struct spans *spans, struct name name,
-                                            uint64_t hash)
+static uint64_t spans_hash(const struct spans *spans, uint32_t space, struct name name)
+{
+    return name_hash(name, spans->seed + space);
+}
+
+static struct spans_zone *spans_find_hashed(const struct spans *spans, uint32_t space,
+                                            struct name name, uint64_t hash)
 {
     struct spans_zone *zone =
         atomic_load_explicit(&spans->bucket[hash % BUCKETS], memory_order_acquire);
-    while (zone && !(zone->hash == hash && name_equal(zone->name, name)))
+    while (zone && !(zone->hash == hash && zone->space == space && name_equal(zone->name, name)))
         zone = atomic_load_explicit(&zone->next, memory_order_acquire);
     return zone;
 }
 
-const struct spans_zone *spans_zone_above(const struct spans *spans, struct name name)
+const struct spans_zone *spans_zone_above(const struct spans *spans, uint32_t space,
+                                          struct name name)
 {
     for (unsigned labels = name_label_count(name);; labels--) {
         if (atomic_load_explicit(&spans->labels[labels], memory_order_relaxed)) {
             const struct spans_zone *zone =
-                spans_find_hashed(spans, name, name_hash(name, spans->seed));
+                spans_find_hashed(spans, space, name, spans_hash(spans, space, name));
             if (zone)
                 return zone;
         }
@@ -352,9 +359,10 @@ static bool spans_make_room(struct spans *spans, unsigned labels, const struct s
     return true;
 }
 
-static struct spans_zone *zone_add(struct spans *spans, struct name name, uint64_t hash,
+static struct spans_zone *zone_add(struct spans *spans, uint32_t space, struct name name,
                                    uint64_t now)
 {
+    uint64_t hash = spans_hash(spans, space, name);
     unsigned labels = name_label_count(name);
     if (atomic_load(&spans->zone_count) == SPANS_ZONES_MAX && !spans_make_room(spans, labels, NULL))
         return NULL;
@@ -362,6 +370,7 @@ static struct spans_zone *zone_add(struct spans *spans, struct name name, uint64
     if (!zone)
         return NULL;
     zone->hash = hash;
+    zone->space = space;
     zone->labels = (uint8_t)labels;
     zone->name = name_fold(name, zone->wire);
     for (unsigned i = 0; i < SPANS_SHELVES; i++)
@@ -512,12 +521,12 @@ bool spans_store(struct spans *spans, const struct spans_entry *entry, uint64_t 
 {
     if (entry_bytes(entry) + entry->chain.len > SPANS_ITEM_BYTES_MAX || now >= entry->expires_at)
         return false;
-    uint64_t hash = name_hash(entry->zone, spans->seed);
+    uint64_t hash = spans_hash(spans, entry->space, entry->zone);
     pthread_mutex_lock(&spans->lock);
     spans_free_passed(spans);
-    struct spans_zone *zone = spans_find_hashed(spans, entry->zone, hash);
+    struct spans_zone *zone = spans_find_hashed(spans, entry->space, entry->zone, hash);
     if (!zone)
-        zone = zone_add(spans, entry->zone, hash, now);
+        zone = zone_add(spans, entry->space, entry->zone, now);
     bool is_stored = zone && store_in_zone(spans, zone, entry, now);
     if (zone && zone_is_empty(zone))
         zone_drop(spans, zone);

@@ -48,6 +48,7 @@ struct spans_item {
 
 /* An RRset to store. All is copied. */
 struct spans_entry {
+    uint32_t space; /* of keys: cache/key.h */
     struct name zone;
     enum spans_shelf shelf;
     struct span chain; /* the spans of one shelf belong to one chain: another one displaces it */
@@ -73,8 +74,9 @@ void spans_free(struct spans *spans);
 /* Whether there is any zone. It costs one load. */
 bool spans_any(const struct spans *spans);
 
-/* Returns the zone with RRsets that is closest at or above the name, or NULL. */
-const struct spans_zone *spans_zone_above(const struct spans *spans, struct name name);
+/* Returns the zone with RRsets of this space that is closest at or above the name, or NULL. */
+const struct spans_zone *spans_zone_above(const struct spans *spans, uint32_t space,
+                                          struct name name);
 
 struct name spans_zone_name(const struct spans_zone *zone);
 
@@ -109,7 +111,8 @@ void spans_touch(const struct spans_zone *zone, uint64_t now);
  */
 bool spans_store(struct spans *spans, const struct spans_entry *entry, uint64_t now);
 
-/* Drops the zones at, below and above the name: any of them may say something about it. */
+/* Drops the zones of all spaces at, below and above the name: any of them may say something about
+ * it. */
 void spans_forget(struct spans *spans, struct name name);
 
 struct spans_usage {

@@ -321,7 +321,7 @@ static bool text_store(struct text_reader *reader)
     revived->answer.stored_at = reader->now_us;
     revived->answer.ede_count = reader->ede_count;
     memcpy(revived->answer.ede, reader->ede, sizeof(reader->ede));
-    cache_key_init(&key, reader->cache, &revived->question, reader->flags, 0);
+    cache_key_init(&key, reader->cache, &revived->question, reader->flags, 0, CACHE_SPACE_SHARED);
     return cache_filter_takes(&reader->filter, (struct name){key.name, key.name_len},
                               &revived->answer) &&
            cache_store(reader->cache, &key, &revived->answer);

@@ -28,7 +28,8 @@ static enum cache_view view_of(const struct task *task, struct name name)
 static void cut_key(const struct task *task, struct name name, struct cache_key *key)
 {
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
-    cache_key_init(key, task->tasks->cache, &question, 0, (uint8_t)view_of(task, name));
+    cache_key_init(key, task->tasks->cache, &question, 0, (uint8_t)view_of(task, name),
+                   task->space->number);
 }
 
 static bool cut_is_configured(const struct task *task)
@@ -155,11 +156,10 @@ static bool is_too_old(const struct task *task, const struct answer *found)
  * overruled. */
 static bool may_be_believed(const struct task *task, struct name absent, const struct answer *found)
 {
-    const struct validation_options *options = &task->tasks->validation;
-    if (!task_validates(task) || options->mode != VALIDATE_YES)
+    const struct anchors *anchors = task->tasks->validation.anchors;
+    if (!task_validates(task) || task->space->mode != VALIDATE_YES)
         return true;
-    const struct anchor *anchor =
-        options->anchors ? anchors_find(options->anchors, task->question.name) : NULL;
+    const struct anchor *anchor = anchors ? anchors_find(anchors, task->question.name) : NULL;
     bool is_overruled = anchor && anchor->kind == ANCHOR_TRUSTED && anchor->zone.len >= absent.len;
     return found->security == SECURITY_INSECURE && !is_overruled;
 }
@@ -287,14 +287,14 @@ void cut_cache_learn(struct task *task, const struct delegation *cut)
 /* ---- for people ---- */
 
 /* True: the search ends at this name. */
-static bool cut_look_at(const struct tasks *tasks, struct name name, struct delegation *out,
-                        enum cut_look *found)
+static bool cut_look_at(const struct tasks *tasks, const struct space *space, struct name name,
+                        struct delegation *out, enum cut_look *found)
 {
     struct question question = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
     uint64_t now = loop_now(tasks->loop);
     struct cache_key key;
     struct cache_item item;
-    cache_key_init(&key, tasks->cache, &question, 0, CACHE_VIEW_CUTS);
+    cache_key_init(&key, tasks->cache, &question, 0, CACHE_VIEW_CUTS, space->number);
     if (!cache_peek(tasks->cache, &key, now, &item) || !answer_is_live(&item.answer, now) ||
         item.answer.stale_s)
         return false;
@@ -316,16 +316,17 @@ static enum cut_look look_above(const struct tasks *tasks, const struct zone *zo
     return CUT_LOOK_CUT;
 }
 
-enum cut_look cut_cache_look(const struct tasks *tasks, const struct zone *zone, struct name name,
-                             uint16_t type, struct delegation *out)
+enum cut_look cut_cache_look(const struct tasks *tasks, const struct space *space,
+                             const struct zone *zone, struct name name, uint16_t type,
+                             struct delegation *out)
 {
     enum cut_look found = CUT_LOOK_NONE;
     if (type == RRTYPE_DS && name.len > zone->name.len)
         name = name_parent(name);
     for (; name.len > zone->name.len; name = name_parent(name))
-        if (cut_look_at(tasks, name, out, &found))
+        if (cut_look_at(tasks, space, name, out, &found))
             return found;
-    if (zone->group_len == 0 && cut_look_at(tasks, zone->name, out, &found))
+    if (zone->group_len == 0 && cut_look_at(tasks, space, zone->name, out, &found))
         return found;
     return look_above(tasks, zone, out);
 }

@@ -15,6 +15,7 @@
 
 struct answer;
 struct delegation;
+struct space;
 struct task;
 struct tasks;
 struct zone;
@@ -63,7 +64,8 @@ enum cut_look {
 /* Shows where the descent to a name would start and changes nothing, not even marks of use. The
  * zone is_authoritative and takes questions of this type; name is in lower case. In a read
  * section. */
-enum cut_look cut_cache_look(const struct tasks *tasks, const struct zone *zone, struct name name,
-                             uint16_t type, struct delegation *out);
+enum cut_look cut_cache_look(const struct tasks *tasks, const struct space *space,
+                             const struct zone *zone, struct name name, uint16_t type,
+                             struct delegation *out);
 
 #endif

@@ -80,9 +80,9 @@ static void finish_hand_out(struct task *task, const struct answer *answer,
  * data, so a stored answer would hide it. */
 static bool is_local(const struct task *task)
 {
-    const struct tasks *tasks = task->tasks;
-    bool may_be = task->depth > 0 || task->local_changes != tasks->local_changes;
-    return may_be && tasks->local && local_names_has(tasks->local, task->question.name);
+    const struct space *space = task->space;
+    bool may_be = task->depth > 0 || task->local_changes != space->local_changes;
+    return may_be && space->local && local_names_has(space->local, task->question.name);
 }
 
 static bool finish_may_store(const struct task *task)
@@ -132,8 +132,8 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
 {
     struct tasks *tasks = task->tasks;
     struct answer blocked;
-    local_answer(&blocked, &tasks->local_space, tasks->local, &task->question, result,
-                 replaced->stored_at);
+    local_answer(&blocked, &tasks->local_space, tasks_local(tasks, task->space), &task->question,
+                 result, replaced->stored_at);
     tasks->local_space.bytes[2] &= (uint8_t) ~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
     blocked.ttl_s = blocked_ttl(tasks, &blocked, replaced);
     blocked.security =
@@ -152,7 +152,7 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
 static enum sentinel judge_sentinel(const struct task *task, const struct answer *answer)
 {
     const struct validation_options *options = &task->tasks->validation;
-    bool may_tell = options->mode == VALIDATE_YES && options->sentinel &&
+    bool may_tell = task->space->mode == VALIDATE_YES && options->sentinel &&
                     answer->security == SECURITY_SECURE && task->depth == 0 &&
                     task->key.view == CACHE_VIEW_ANSWERS && !(task->key.flags & CACHE_KEY_CD);
     return may_tell ? sentinel_judge(&task->question, options->anchors) : SENTINEL_NONE;
@@ -182,8 +182,9 @@ static void deliver_answer(struct task *task, const struct answer *answer)
         deliver_sentinel(task, answer, sentinel);
         return;
     }
-    if (!tasks->blocks_aliases || task->key.view != CACHE_VIEW_ANSWERS ||
-        !local_block_find(tasks->local, answer->message, &task->question, &result)) {
+    if (!task->space->blocks_aliases || task->key.view != CACHE_VIEW_ANSWERS ||
+        !local_block_find(tasks_local(tasks, task->space), answer->message, &task->question,
+                          &result)) {
         store_and_hand_out(task, answer);
         return;
     }
@@ -200,7 +201,7 @@ static bool hand_out_cached(struct task *task)
     struct tasks *tasks = task->tasks;
     bool good = cache_find(tasks->cache, &task->key, loop_now(tasks->loop), &found) &&
                 found.kind != ANSWER_FAILURE && !found.stale_s &&
-                tasks_may_use(tasks, &task->key, &found);
+                tasks_may_use(task->space, &task->key, &found);
     if (good)
         finish_hand_out(task, &found, NULL);
     cache_read_end();

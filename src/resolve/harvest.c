@@ -16,10 +16,11 @@ struct harvest {
     unsigned records, signatures;
 };
 
-static void harvest_key(const struct tasks *tasks, const struct question *question,
+static void harvest_key(const struct task *task, const struct question *question,
                         struct cache_key *key)
 {
-    cache_key_init(key, tasks->cache, question, CACHE_KEY_DO, CACHE_VIEW_TRUST);
+    cache_key_init(key, task->tasks->cache, question, CACHE_KEY_DO, CACHE_VIEW_TRUST,
+                   task->space->number);
 }
 
 /* Whether this is an answer that harvest_keep() has stored. */
@@ -84,7 +85,7 @@ void harvest_keep(const struct task *task, const struct message *referral, struc
     struct answer found;
     if (!task_is_current(task) || !harvest_is_signed(referral) || !message_check_rdata(referral))
         return;
-    harvest_key(tasks, &question, &key);
+    harvest_key(task, &question, &key);
     cache_read_begin();
     bool is_known = cache_find(tasks->cache, &key, now, &found) && answer_is_live(&found, now);
     cache_read_end();

@@ -31,7 +31,6 @@
 #include "upstream/upstreams.h"
 
 struct resolver {
-    struct routes *routes;
     uint64_t alias_hash; /* of the last key whose local aliases led to another name; only a hint */
     bool has_alias;
     uint64_t network_at; /* of the last network change: failures from before it are not served */
@@ -112,10 +111,9 @@ static bool resolver_init(struct resolver *resolver, const struct route_options 
         return false;
     if (!need_validator(tasks, options))
         return false;
-    resolver->routes = routes_new(options, tasks->upstreams, &strategies);
-    tasks->routes = resolver->routes;
+    tasks->shared.routes = routes_new(options, tasks->upstreams, &strategies);
     resolver_settle(tasks);
-    return resolver->routes != NULL;
+    return tasks->shared.routes != NULL;
 }
 
 struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
@@ -125,12 +123,10 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     struct resolver *resolver = malloc(sizeof(*resolver));
     if (!resolver)
         return NULL;
-    resolver->routes = NULL;
     resolver->has_alias = false;
     resolver->network_at = 0;
-    resolver->tasks.local = NULL;
-    resolver->tasks.local_changes = 0;
-    resolver->tasks.blocks_aliases = false;
+    space_init(&resolver->tasks.shared, CACHE_SPACE_SHARED);
+    resolver->tasks.shared.mode = routes->validation.mode;
     resolver->tasks.loop = loop;
     resolver->tasks.cache = cache;
     resolver->tasks.stats = stats;
@@ -162,15 +158,13 @@ void resolver_free(struct resolver *resolver)
     finish_deliver(tasks);
     tasks_deinit(tasks);
     validator_free(tasks->validator);
-    routes_free(resolver->routes);
+    routes_free(tasks->shared.routes);
     free(resolver);
 }
 
 void resolver_set_local(struct resolver *resolver, const struct local_names *names)
 {
-    resolver->tasks.local = names;
-    resolver->tasks.blocks_aliases = names && local_names_block_aliases(names);
-    resolver->tasks.local_changes++;
+    space_set_local(&resolver->tasks.shared, names);
     resolver->has_alias = false;
 }
 
@@ -183,8 +177,9 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
     bool is_ready = unused && need_validator(tasks, options);
     enum err err = is_ready && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
     if (!err) {
-        struct routes *former = resolver->routes;
-        tasks->routes = resolver->routes = unused;
+        struct routes *former = tasks->shared.routes;
+        tasks->shared.routes = unused;
+        tasks->shared.mode = options->validation.mode;
         tasks->minimal_responses = options->minimal_responses;
         tasks->validation = options->validation;
         set_world(resolver, &options->recursion);
@@ -207,7 +202,7 @@ void resolver_network_changed(struct resolver *resolver)
 static inline void resolver_make_key(const struct resolver *resolver, struct cache_key *key,
                                      const struct question *question, uint8_t flags)
 {
-    cache_key_init(key, resolver->tasks.cache, question, flags, 0);
+    cache_key_init(key, resolver->tasks.cache, question, flags, 0, CACHE_SPACE_SHARED);
 }
 
 /* CD matters only where recursive servers are asked. Out of line: a hit hardly ever has CD, and
@@ -217,8 +212,8 @@ static __attribute__((noinline)) void make_key_unchecked(const struct resolver *
                                                          const struct question *question,
                                                          uint8_t flags)
 {
-    bool may_differ =
-        routes_have_forward(resolver->routes) || resolver->tasks.validation.mode != VALIDATE_NO;
+    const struct space *space = &resolver->tasks.shared;
+    bool may_differ = routes_have_forward(space->routes) || space->mode != VALIDATE_NO;
     resolver_make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
 }
 
@@ -263,15 +258,15 @@ static struct question question_of(const struct cache_key *key)
 static bool find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
+    const struct local_names *local = tasks->shared.local;
     struct local_result result;
     struct question question = question_of(key);
-    enum local_verdict verdict =
-        tasks->local ? local_names_find(tasks->local, &question, &result) : LOCAL_NOT;
+    enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
     uint64_t now = loop_now(tasks->loop);
     resolver->has_alias = verdict == LOCAL_ELSEWHERE;
     resolver->alias_hash = key->hash;
     if (verdict == LOCAL_ANSWERED)
-        local_answer(out, &tasks->local_space, tasks->local, &question, &result, now);
+        local_answer(out, &tasks->local_space, local, &question, &result, now);
     else if (verdict == LOCAL_NOT && key->type == RRTYPE_ANY)
         local_answer_any(out, &tasks->local_space, &question, now);
     else
@@ -282,7 +277,7 @@ static bool find_local(struct resolver *resolver, const struct cache_key *key, s
 
 static bool may_be_local(const struct resolver *resolver, const struct cache_key *key)
 {
-    const struct local_names *local = resolver->tasks.local;
+    const struct local_names *local = resolver->tasks.shared.local;
     if (key->type == RRTYPE_ANY)
         return true;
     return local && local_names_may_have(local, (struct name){key->name, key->name_len});
@@ -297,7 +292,7 @@ bool resolver_find_local(struct resolver *resolver, const struct cache_key *key,
 static bool find_span(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
     bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
-    return !is_alias && span_answers_find(&resolver->tasks, key, out);
+    return !is_alias && span_answers_find(&resolver->tasks, &resolver->tasks.shared, key, out);
 }
 
 /* Out of line, so that a hit does not pay for it. */
@@ -321,8 +316,8 @@ find_unchecked(struct resolver *resolver, const struct cache_key *key, struct an
     struct question question = question_of(key);
     struct cache_key checked;
     cache_key_init(&checked, tasks->cache, &question, key->flags & (uint8_t)~CACHE_KEY_CD,
-                   key->view);
-    if (tasks->validation.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
+                   key->view, key->space);
+    if (tasks->shared.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
         out->kind != ANSWER_FAILURE)
         return true;
     return cache_find(tasks->cache, key, now, out);
@@ -335,7 +330,7 @@ static inline bool find_cached(struct resolver *resolver, const struct cache_key
     if (key->flags & CACHE_KEY_CD)
         return find_unchecked(resolver, key, out);
     return cache_find(tasks->cache, key, loop_now(tasks->loop), out) &&
-           tasks_may_use(tasks, key, out);
+           tasks_may_use(&tasks->shared, key, out);
 }
 
 bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
@@ -362,11 +357,12 @@ static enum resolver_result ask_alias(struct resolver *resolver, const struct ca
     struct local_result result;
     struct answer head;
     struct question question = question_of(key);
-    if (local_names_find(tasks->local, &question, &result) != LOCAL_ELSEWHERE)
-        return task_join(tasks, key, waiter, trace);
-    local_answer(&head, &tasks->local_space, tasks->local, &question, &result,
+    struct space *space = &tasks->shared;
+    if (local_names_find(space->local, &question, &result) != LOCAL_ELSEWHERE)
+        return task_join(tasks, space, key, waiter, trace);
+    local_answer(&head, &tasks->local_space, space->local, &question, &result,
                  loop_now(tasks->loop));
-    return task_join_alias(tasks, key, &head, result.target, waiter, trace);
+    return task_join_alias(tasks, space, key, &head, result.target, waiter, trace);
 }
 
 static enum resolver_result resolver_ask_traced(struct resolver *resolver,
@@ -375,8 +371,9 @@ static enum resolver_result resolver_ask_traced(struct resolver *resolver,
 {
     struct stats *stats = resolver->tasks.stats;
     bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
-    enum resolver_result result = is_alias ? ask_alias(resolver, key, waiter, trace)
-                                           : task_join(&resolver->tasks, key, waiter, trace);
+    enum resolver_result result =
+        is_alias ? ask_alias(resolver, key, waiter, trace)
+                 : task_join(&resolver->tasks, &resolver->tasks.shared, key, waiter, trace);
     if (result == RESOLVER_FULL)
         STATS_INC(stats, failures_full);
     else if (result == RESOLVER_NO_ROUTE)
@@ -432,15 +429,16 @@ void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
     struct tasks *tasks = &resolver->tasks;
     if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
         cache_claim(tasks->cache, key))
-        task_refresh(tasks, key);
+        task_refresh(tasks, &tasks->shared, key);
 }
 
 static enum outlook_way look_elsewhere(const struct resolver *resolver, struct name name,
                                        uint16_t type, struct outlook *out)
 {
-    const struct zone *zone = out->zone = route_find(resolver->routes, name, type);
+    const struct zone *zone = out->zone = route_find(resolver->tasks.shared.routes, name, type);
     if (zone && zone->is_authoritative && resolver->tasks.world)
-        out->from = cut_cache_look(&resolver->tasks, zone, name, type, &out->cut);
+        out->from =
+            cut_cache_look(&resolver->tasks, &resolver->tasks.shared, zone, name, type, &out->cut);
     if (out->from == CUT_LOOK_CUT || out->from == CUT_LOOK_ABSENT)
         return OUTLOOK_RECURSION;
     return zone && zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
@@ -450,7 +448,7 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, struct n
 static enum outlook_way look_here(const struct resolver *resolver, const struct cache_key *key,
                                   struct outlook *out)
 {
-    const struct local_names *local = resolver->tasks.local;
+    const struct local_names *local = resolver->tasks.shared.local;
     struct question question = question_of(key);
     struct local_result result;
     enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
@@ -464,7 +462,7 @@ static enum outlook_way look_here(const struct resolver *resolver, const struct 
     }
     if (key->type == RRTYPE_ANY)
         return OUTLOOK_LOCAL;
-    if (span_answers_has(&resolver->tasks, key, &out->rcode))
+    if (span_answers_has(&resolver->tasks, &resolver->tasks.shared, key, &out->rcode))
         return OUTLOOK_SPANS;
     return look_elsewhere(resolver, question.name, key->type, out);
 }
@@ -481,17 +479,17 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
     out->from = CUT_LOOK_NONE;
     out->recursion = &tasks->recursion;
     out->is_asked = tasks_find(tasks, key) != NULL;
-    out->has_local =
-        tasks->local && local_names_view(tasks->local, question_of(key).name, &out->local);
+    const struct local_names *local = tasks->shared.local;
+    out->has_local = local && local_names_view(local, question_of(key).name, &out->local);
     out->way = look_here(resolver, key, out);
     if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now) &&
-        tasks_may_use(tasks, key, &item.answer))
+        tasks_may_use(&tasks->shared, key, &item.answer))
         out->way = OUTLOOK_CACHE;
 }
 
 const struct routes *resolver_routes(const struct resolver *resolver)
 {
-    return resolver->routes;
+    return resolver->tasks.shared.routes;
 }
 
 /* A waiter alone in its list has the list's head on both sides. */

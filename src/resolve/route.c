@@ -36,6 +36,7 @@ struct routes {
     uint32_t *slots;   /* index into zones plus one; 0 is free */
     uint32_t slot_mask;
     size_t zone_count;
+    bool is_retired;  /* the upstreams are wanted no longer */
     bool has_named;   /* a zone other than "." */
     bool has_forward; /* a zone with recursive servers */
     bool
@@ -315,12 +316,18 @@ static void routes_drop(struct routes *routes)
     free(routes);
 }
 
+void routes_retire(struct routes *routes)
+{
+    for (size_t i = 0; !routes->is_retired && i < routes->upstream_count; i++)
+        upstreams_unwant(routes->upstreams[i]);
+    routes->is_retired = true;
+}
+
 void routes_free(struct routes *routes)
 {
     if (!routes)
         return;
-    for (size_t i = 0; i < routes->upstream_count; i++)
-        upstreams_unwant(routes->upstreams[i]);
+    routes_retire(routes);
     routes_drop(routes);
 }
 

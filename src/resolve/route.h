@@ -59,8 +59,12 @@ struct route_strategies {
 struct routes *routes_new(const struct route_options *options, struct upstreams *upstreams,
                           const struct route_strategies *strategies);
 
-/* Ends the use for new questions: the upstreams are no longer wanted. Zones that are held stay with
- * all they refer to. NULL is fine. */
+/* Ends the use for new questions of clients: the upstreams are no longer wanted. Tasks that run may
+ * still look zones up until routes_free(). */
+void routes_retire(struct routes *routes);
+
+/* Retires the routes and drops the owner's hold. Zones that are held stay with all they refer to.
+ * NULL is fine. */
 void routes_free(struct routes *routes);
 
 /* Holds and drops the zone of a task, as many drops as holds. A zone without routes has no

@@ -41,7 +41,7 @@ static bool spans_are_wanted(const struct tasks *tasks, struct name zone)
 static bool may_learn(const struct task *task, const struct verdict *verdict)
 {
     const struct tasks *tasks = task->tasks;
-    return verdict->security == SECURITY_SECURE && tasks->validation.mode == VALIDATE_YES &&
+    return verdict->security == SECURITY_SECURE && task->space->mode == VALIDATE_YES &&
            tasks->validation.aggressive != AGGRESSIVE_NO && task->zone->is_aggressive &&
            task->zone->cache && !task->zone->instead_of && task_is_current(task) &&
            !task_validate_clock_is_behind(tasks);
@@ -49,12 +49,14 @@ static bool may_learn(const struct task *task, const struct verdict *verdict)
 
 /* Returns the life of records whose absence the zone's SOA record bounds (RFC 9077); 0: no SOA
  * record is known. */
-static uint32_t bound_by_soa(const struct tasks *tasks, struct name zone)
+static uint32_t bound_by_soa(const struct task *task, struct name zone)
 {
+    const struct tasks *tasks = task->tasks;
     uint64_t now = loop_now(tasks->loop);
     uint32_t ttl_s = 0;
     cache_read_begin();
-    const struct spans_zone *found = spans_zone_above(cache_spans(tasks->cache), zone);
+    const struct spans_zone *found =
+        spans_zone_above(cache_spans(tasks->cache), task->space->number, zone);
     const struct spans_item *soa = NULL;
     if (found && name_equal(spans_zone_name(found), zone))
         soa = spans_records(found, zone, RRTYPE_SOA, now);
@@ -77,7 +79,7 @@ static uint32_t life_of(const struct task *task, const struct reuse *reuse,
     ttl_s = MIN(ttl_s, most_s);
     if (reuse->shelf == SPANS_RECORDS)
         return ttl_s;
-    return MIN(ttl_s, bound_by_soa(tasks, reuse->zone));
+    return MIN(ttl_s, bound_by_soa(task, reuse->zone));
 }
 
 /* Collects the RDATA. False: the RRset is not kept, because it is too large or has an address that
@@ -109,7 +111,8 @@ static void learn_set(const struct task *task, const struct rrsets *sets, const 
     struct plain_records records;
     if (!collect_records(task, sets, set, &records))
         return;
-    struct spans_entry entry = {.zone = reuse->zone,
+    struct spans_entry entry = {.space = task->space->number,
+                                .zone = reuse->zone,
                                 .shelf = reuse->shelf,
                                 .chain = reuse->chain,
                                 .owner = reuse->owner,
@@ -141,19 +144,20 @@ void span_answers_learn(const struct task *task, const struct validation *valida
 /* ---- finding ---- */
 
 /* Returns the zone whose spans may answer, or NULL. In a read section. */
-static const struct spans_zone *find_spans(const struct tasks *tasks, const struct cache_key *key)
+static const struct spans_zone *find_spans(const struct tasks *tasks, const struct space *space,
+                                           const struct cache_key *key)
 {
     const struct spans *spans = cache_spans(tasks->cache);
     struct name name = {key->name, key->name_len};
     if (!spans_any(spans) || key->flags & CACHE_KEY_CD || key->cls != RRCLASS_IN ||
-        tasks->validation.mode != VALIDATE_YES)
+        space->mode != VALIDATE_YES)
         return NULL;
-    const struct zone *zone = route_find(tasks->routes, name, key->type);
+    const struct zone *zone = route_find(space->routes, name, key->type);
     if (!zone || !zone->is_aggressive)
         return NULL;
     if (key->type == RRTYPE_DS && !name_is_root(name))
         name = name_parent(name);
-    const struct spans_zone *found = spans_zone_above(spans, name);
+    const struct spans_zone *found = spans_zone_above(spans, space->number, name);
     const struct anchor *anchor = found ? anchors_find(tasks->validation.anchors, name) : NULL;
     if (!anchor || anchor->kind != ANCHOR_TRUSTED)
         return NULL;
@@ -161,12 +165,12 @@ static const struct spans_zone *find_spans(const struct tasks *tasks, const stru
     return name_is_below(apex, zone->name) && name_is_below(apex, anchor->zone) ? found : NULL;
 }
 
-static enum synthesis_kind find_synthesis(const struct tasks *tasks, const struct cache_key *key,
-                                          struct synthesis *out)
+static enum synthesis_kind find_synthesis(const struct tasks *tasks, const struct space *space,
+                                          const struct cache_key *key, struct synthesis *out)
 {
     uint64_t now = loop_now(tasks->loop);
     struct name name = {key->name, key->name_len};
-    const struct spans_zone *zone = find_spans(tasks, key);
+    const struct spans_zone *zone = find_spans(tasks, space, key);
     if (!zone || !synthesis_find(out, zone, name, key->type, now))
         return SYNTHESIS_NONE;
     spans_touch(zone, now);
@@ -241,11 +245,12 @@ static void set_synthesised(struct tasks *tasks, enum synthesis_kind kind, struc
     stats_add_at(tasks->stats, of[kind].stat, 1);
 }
 
-bool span_answers_find(struct tasks *tasks, const struct cache_key *key, struct answer *out)
+bool span_answers_find(struct tasks *tasks, const struct space *space, const struct cache_key *key,
+                       struct answer *out)
 {
     struct synthesis synthesis;
     cache_read_begin();
-    enum synthesis_kind kind = find_synthesis(tasks, key, &synthesis);
+    enum synthesis_kind kind = find_synthesis(tasks, space, key, &synthesis);
     bool is_found = kind && write_synthesis(tasks, key, &synthesis, out);
     cache_read_end();
     if (!is_found)
@@ -255,11 +260,12 @@ bool span_answers_find(struct tasks *tasks, const struct cache_key *key, struct 
     return true;
 }
 
-bool span_answers_has(const struct tasks *tasks, const struct cache_key *key, uint16_t *rcode)
+bool span_answers_has(const struct tasks *tasks, const struct space *space,
+                      const struct cache_key *key, uint16_t *rcode)
 {
     struct synthesis synthesis;
     cache_read_begin();
-    enum synthesis_kind kind = find_synthesis(tasks, key, &synthesis);
+    enum synthesis_kind kind = find_synthesis(tasks, space, key, &synthesis);
     cache_read_end();
     *rcode = kind == SYNTHESIS_NXDOMAIN ? RCODE_NXDOMAIN : RCODE_NOERROR;
     return kind != SYNTHESIS_NONE;

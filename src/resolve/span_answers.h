@@ -25,14 +25,16 @@ void span_answers_learn(const struct task *task, const struct validation *valida
                         const struct verdict *verdict);
 
 /*
- * Writes the answer for the key, if spans have one, to tasks->local_space, from which *out borrows.
- * They have none for a key with CD, or for a zone of the configuration that is not validated or has
- * aggressive: no. A name at or below a configured zone is denied only by spans of that zone and
- * zones below it, and only where no other anchor or negative anchor is in between.
+ * Writes the answer for a key of the space, if its spans have one, to tasks->local_space, from
+ * which *out borrows. They have none for a key with CD, or for a zone of the configuration that is
+ * not validated or has aggressive: no. A name at or below a configured zone is denied only by spans
+ * of that zone and zones below it, and only where no other anchor or negative anchor is in between.
  */
-bool span_answers_find(struct tasks *tasks, const struct cache_key *key, struct answer *out);
+bool span_answers_find(struct tasks *tasks, const struct space *space, const struct cache_key *key,
+                       struct answer *out);
 
 /* Whether span_answers_find() would find an answer, and its rcode: for people. */
-bool span_answers_has(const struct tasks *tasks, const struct cache_key *key, uint16_t *rcode);
+bool span_answers_has(const struct tasks *tasks, const struct space *space,
+                      const struct cache_key *key, uint16_t *rcode);
 
 #endif

@@ -52,12 +52,12 @@ static bool find_old(const struct task *task, uint64_t now, struct answer *out)
     struct cache *cache = task->tasks->cache;
     struct cache_key checked;
     if (cache_find_stale(cache, &task->key, now, out) &&
-        tasks_may_use(task->tasks, &task->key, out))
+        tasks_may_use(task->space, &task->key, out))
         return true;
     if (!(task->key.flags & CACHE_KEY_CD))
         return false;
     cache_key_init(&checked, cache, &task->question, task->key.flags & (uint8_t)~CACHE_KEY_CD,
-                   task->key.view);
+                   task->key.view, task->key.space);
     return cache_find_stale(cache, &checked, now, out);
 }
 

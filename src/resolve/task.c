@@ -461,15 +461,17 @@ static inline bool feed_answer(struct task *task, const struct task_reading *rea
 
 /* Keys and DS records that are in use are renewed before they expire, like answers that clients ask
  * for. So no client waits for them. */
-static void refresh_trust(struct tasks *tasks)
+static void refresh_trust(struct task *task)
 {
+    struct tasks *tasks = task->tasks;
     struct validator *validator = tasks->validator;
     if (!validator || !validator->has_due)
         return;
     validator->has_due = false;
-    if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
+    if (task->space && validator->due.space == task->space->number &&
+        cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
         cache_claim(tasks->cache, &validator->due))
-        task_refresh(tasks, &validator->due);
+        task_refresh(tasks, task->space, &validator->due);
 }
 
 /* The exchange goes on. */
@@ -501,7 +503,7 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
             task_ask_stop_leading(task);
         settle(task);
     }
-    refresh_trust(tasks);
+    refresh_trust(task);
     finish_deliver(tasks);
     return verdict;
 }
@@ -581,7 +583,7 @@ static void note_verdict(const struct task *task, const struct verdict *verdict,
     struct cache_key keys;
     task_validate_note(task, verdict, server);
     if (task_validate_doubts_forwarder(task, verdict, &keys))
-        task_refresh(task->tasks, &keys);
+        task_refresh(task->tasks, task->space, &keys);
 }
 
 /* The verdict is known. */
@@ -794,14 +796,14 @@ static const struct exchange_handler task_exchange_handler = {
 
 /* ---- the start ---- */
 
-static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
+static struct task *take_in(struct tasks *tasks, struct space *space, const struct cache_key *key,
                             const struct zone *zone, unsigned depth)
 {
     if (depth > 0 && tasks->sub_count >= tasks->max / TASK_SUB_SHARE)
         return NULL;
     if (tasks->count >= tasks->max)
         (void)linger_drop_oldest(tasks);
-    struct task *task = tasks_take(tasks, key);
+    struct task *task = tasks_take(tasks, space, key);
     if (!task)
         return NULL;
     tasks->sub_count += depth > 0;
@@ -817,14 +819,14 @@ static struct task *take_in(struct tasks *tasks, const struct cache_key *key,
 }
 
 /* Makes a task for the key without starting it. Only RESOLVER_WAITING means that there is one. */
-static enum resolver_result take(struct tasks *tasks, const struct cache_key *key, unsigned depth,
-                                 struct task **out)
+static enum resolver_result take(struct tasks *tasks, struct space *space,
+                                 const struct cache_key *key, unsigned depth, struct task **out)
 {
     struct name name = {key->name, key->name_len};
-    const struct zone *zone = route_find(tasks->routes, name, key->type);
+    const struct zone *zone = route_find(space->routes, name, key->type);
     if (!zone || !has_servers(tasks, zone))
         return RESOLVER_NO_ROUTE;
-    *out = take_in(tasks, key, zone, depth);
+    *out = take_in(tasks, space, key, zone, depth);
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;
 }
 
@@ -1038,7 +1040,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     if (task->budget && task->budget->refs >= task->budget->tasks_max)
         return false;
     struct task *child;
-    enum resolver_result result = take(tasks, key, task->depth + 1u, &child);
+    enum resolver_result result = take(tasks, task->space, key, task->depth + 1u, &child);
     if (result == RESOLVER_NO_ROUTE)
         *ede = EDE_NO_REACHABLE_AUTHORITY;
     if (result != RESOLVER_WAITING)
@@ -1071,16 +1073,17 @@ static bool is_usable(const struct task *task, const struct answer *found, uint1
 /* Special-use names never go to servers, whether an alias or the name of a server leads to them.
  * The operator's own names are for clients only. A blocked name that an alias leads to (no tag)
  * does not go out either, because finish.c answers the whole question by the list. */
-static bool find_special(struct tasks *tasks, const struct cache_key *key, uint16_t tag,
+static bool find_special(const struct task *task, const struct cache_key *key, uint16_t tag,
                          struct answer *out)
 {
+    struct tasks *tasks = task->tasks;
     struct question question = {
         .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
     struct local_result result;
-    const struct local_names *local = tasks->local;
+    const struct local_names *local = tasks_local(tasks, task->space);
     if (!local || !local_names_may_have(local, question.name))
         return false;
-    bool is_blocked = !tag && tasks->blocks_aliases &&
+    bool is_blocked = !tag && task->space->blocks_aliases &&
                       local_names_block(local, question.name, &question, &result);
     if (!is_blocked && (local_names_has_own(local, question.name) ||
                         local_names_find(local, &question, &result) != LOCAL_ANSWERED))
@@ -1104,7 +1107,7 @@ static void make_sub_key(const struct task *task, const struct question *questio
     } else if (tag) {
         flags = task->zone->validates ? CACHE_KEY_CD : 0;
     }
-    cache_key_init(key, task->tasks->cache, question, flags, view);
+    cache_key_init(key, task->tasks->cache, question, flags, view, task->space->number);
 }
 
 static bool find_usable(const struct task *task, const struct cache_key *key, uint16_t tag,
@@ -1112,7 +1115,7 @@ static bool find_usable(const struct task *task, const struct cache_key *key, ui
 {
     struct tasks *tasks = task->tasks;
     return cache_find(tasks->cache, key, loop_now(tasks->loop), out) && is_usable(task, out, tag) &&
-           tasks_may_use(tasks, key, out);
+           tasks_may_use(task->space, key, out);
 }
 
 /* Finds what the cache knows under the key or, for an address asked for with CD, without CD. */
@@ -1121,7 +1124,7 @@ static bool find_sub(const struct task *task, const struct question *question, u
 {
     struct cache_key checked;
     if (tag && key->flags == CACHE_KEY_CD) {
-        cache_key_init(&checked, task->tasks->cache, question, 0, key->view);
+        cache_key_init(&checked, task->tasks->cache, question, 0, key->view, key->space);
         if (find_usable(task, &checked, tag, out) && out->kind != ANSWER_FAILURE)
             return true;
     }
@@ -1131,7 +1134,6 @@ static bool find_sub(const struct task *task, const struct question *question, u
 /* again: the second try, after a joined subtask failed for another question's reasons. */
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
 {
-    struct tasks *tasks = task->tasks;
     struct cache_key key;
     struct answer found;
     uint16_t ede;
@@ -1141,7 +1143,7 @@ static void start_sub(struct task *task, const struct question *question, uint16
         if (task_is_traced(task))
             task_trace_sub_cached(task, question, &found);
         feed_sub_answer(task, tag, &found);
-    } else if (find_special(tasks, &key, tag, &found)) {
+    } else if (find_special(task, &key, tag, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))
@@ -1176,13 +1178,14 @@ static void serve_client(struct task *task, struct waiter *waiter, struct trace 
     list_append(&task->waiters, &waiter->node);
 }
 
-enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
-                               struct waiter *waiter, struct trace *trace)
+enum resolver_result task_join(struct tasks *tasks, struct space *space,
+                               const struct cache_key *key, struct waiter *waiter,
+                               struct trace *trace)
 {
     if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
     struct task *task;
-    enum resolver_result result = take(tasks, key, 0, &task);
+    enum resolver_result result = take(tasks, space, key, 0, &task);
     if (result != RESOLVER_WAITING)
         return result;
     serve_client(task, waiter, trace);
@@ -1190,15 +1193,15 @@ enum resolver_result task_join(struct tasks *tasks, const struct cache_key *key,
     return RESOLVER_WAITING;
 }
 
-enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key *key,
-                                     const struct answer *head, struct name target,
-                                     struct waiter *waiter, struct trace *trace)
+enum resolver_result task_join_alias(struct tasks *tasks, struct space *space,
+                                     const struct cache_key *key, const struct answer *head,
+                                     struct name target, struct waiter *waiter, struct trace *trace)
 {
     static const struct zone here = {.strategy = &alias_strategy}; /* without servers */
     const struct event event = {.kind = EVENT_ALIAS, .target = target};
     if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
-    struct task *task = take_in(tasks, key, &here, 0);
+    struct task *task = take_in(tasks, space, key, &here, 0);
     if (!task)
         return RESOLVER_FULL;
     serve_client(task, waiter, trace);
@@ -1206,10 +1209,10 @@ enum resolver_result task_join_alias(struct tasks *tasks, const struct cache_key
     return RESOLVER_WAITING;
 }
 
-void task_refresh(struct tasks *tasks, const struct cache_key *key)
+void task_refresh(struct tasks *tasks, struct space *space, const struct cache_key *key)
 {
     struct task *task;
-    if (tasks_find(tasks, key) || take(tasks, key, 0, &task) != RESOLVER_WAITING)
+    if (tasks_find(tasks, key) || take(tasks, space, key, 0, &task) != RESOLVER_WAITING)
         return;
     tasks_set_refresh(task);
     STATS_INC(tasks->stats, cache_refreshes);

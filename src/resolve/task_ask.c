@@ -22,11 +22,10 @@
 
 /* ---- following ---- */
 
-/* Identifies a query to a zone; 0 is none. A collision costs one task a wait. */
-static uint64_t mark_of(const struct tasks *tasks, struct name zone,
-                        const struct question *question)
+/* Identifies a query to a zone of a space; 0 is none. A collision costs one task a wait. */
+static uint64_t mark_of(const struct task *task, struct name zone, const struct question *question)
 {
-    uint64_t seed = tasks->load.seed;
+    uint64_t seed = task->tasks->load.seed + ((uint64_t)task->space->number << 32);
     return (name_hash(question->name, seed + zone.len) ^ question->type) | 1;
 }
 
@@ -45,7 +44,7 @@ static bool may_follow(const struct task *task, const struct step_ask_cut *ask)
 static bool follow(struct task *task, struct name zone, const struct question *question)
 {
     struct tasks *tasks = task->tasks;
-    uint64_t now = loop_now(tasks->loop), mark = mark_of(tasks, zone, question);
+    uint64_t now = loop_now(tasks->loop), mark = mark_of(task, zone, question);
     struct task *leader = *leader_place(tasks, mark);
     if (!leader || leader->group.leads != mark || leader == task || task->group.followed == mark)
         return false;
@@ -57,7 +56,7 @@ static bool follow(struct task *task, struct name zone, const struct question *q
 
 static void lead(struct task *task, struct name zone, const struct question *question)
 {
-    uint64_t mark = mark_of(task->tasks, zone, question);
+    uint64_t mark = mark_of(task, zone, question);
     struct task **place = leader_place(task->tasks, mark);
     MUST(!task->group.leads);
     if (*place)
@@ -309,7 +308,7 @@ exchange_question(struct task *task, const struct question *question, bool recur
             recursion_desired && (task->key.flags & CACHE_KEY_CD || task_validates(task)),
         .dnssec_ok = task->key.flags & CACHE_KEY_DO || task->zone->validates,
         /* Where verdicts change no answer, a server without signatures is as good as others. */
-        .needs_signatures = task->zone->validates && task->tasks->validation.mode == VALIDATE_YES,
+        .needs_signatures = task->zone->validates && task->space->mode == VALIDATE_YES,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
         .wall_us = time_to_ask(task),
     };

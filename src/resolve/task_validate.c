@@ -166,9 +166,10 @@ static bool find_trust(const struct task *task, const struct validate_need *need
     struct cache_key key;
     struct question question = {
         .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
-    cache_key_init(&key, tasks->cache, &question, CACHE_KEY_DO, CACHE_VIEW_TRUST);
+    cache_key_init(&key, tasks->cache, &question, CACHE_KEY_DO, CACHE_VIEW_TRUST,
+                   task->space->number);
     if (!cache_find(tasks->cache, &key, loop_now(tasks->loop), out) || out->stale_s ||
-        !tasks_may_use(tasks, &key, out))
+        !tasks_may_use(task->space, &key, out))
         return false;
     if (out->is_due) {
         tasks->validator->has_due = true;
@@ -455,7 +456,7 @@ bool task_validate_doubts_forwarder(const struct task *task, const struct verdic
     if (!verdict->is_unsigned || asks_keys || zone->is_authoritative || !name_is_root(zone->name) ||
         !anchor || anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
         return false;
-    cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST);
+    cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST, task->space->number);
     cache_read_begin();
     bool is_known = cache_find(tasks->cache, key, loop_now(tasks->loop), &found) && !found.stale_s;
     cache_read_end();

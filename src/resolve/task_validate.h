@@ -56,7 +56,7 @@ enum validate_result {
 /* Whether a verdict changes the answers of this task. */
 static inline bool task_is_enforced(const struct task *task)
 {
-    return task->tasks->validation.mode == VALIDATE_YES || task->key.view == CACHE_VIEW_TRUST;
+    return task->space->mode == VALIDATE_YES || task->key.view == CACHE_VIEW_TRUST;
 }
 
 /* Whether this response needs a verdict before the strategy sees it. A doubtful one (is_empty) does

@@ -122,10 +122,12 @@ bool tasks_set_max(struct tasks *tasks, size_t max)
 
 bool task_is_current(const struct task *task)
 {
-    const struct tasks *tasks = task->tasks;
+    const struct space *space = task->space;
+    if (space->is_retired)
+        return false;
     if (task->zone->routes)
-        return task->zone->routes == tasks->routes;
-    return task->local_changes == tasks->local_changes;
+        return task->zone->routes == space->routes;
+    return task->local_changes == space->local_changes;
 }
 
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
@@ -153,9 +155,12 @@ static void init_group(struct task_group *group)
 }
 
 /* Sets single fields: most of a task's kilobytes need not be cleared. */
-static void reset(struct task *task, struct tasks *tasks, const struct cache_key *key)
+static void reset(struct task *task, struct tasks *tasks, struct space *space,
+                  const struct cache_key *key)
 {
     task->tasks = tasks;
+    task->space = space;
+    space->refs++;
     task->zone = NULL;
     list_init(&task->waiters);
     task_move(task, TASK_DECIDING);
@@ -163,7 +168,7 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     task->subs = 0;
     task->is_refresh = false;
     task->events_left = TASK_EVENTS_MAX;
-    task->local_changes = tasks->local_changes;
+    task->local_changes = space->local_changes;
     task->head = NULL;
     task->bogus = NULL;
     task->failure_text = NULL;
@@ -183,14 +188,14 @@ static void reset(struct task *task, struct tasks *tasks, const struct cache_key
     };
 }
 
-struct task *tasks_take(struct tasks *tasks, const struct cache_key *key)
+struct task *tasks_take(struct tasks *tasks, struct space *space, const struct cache_key *key)
 {
     if (tasks->closing || tasks->count >= tasks->max)
         return NULL;
     if (list_is_empty(&tasks->idle) && !tasks_grow(tasks))
         return NULL;
     struct task *task = LIST_ITEM(list_take_first(&tasks->idle), struct task, node);
-    reset(task, tasks, key);
+    reset(task, tasks, space, key);
     tasks_link(tasks, task);
     return task;
 }
@@ -215,7 +220,7 @@ void tasks_unlink(struct tasks *tasks, struct task *task)
     tasks->sub_count -= task->depth > 0;
 }
 
-bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
+bool tasks_has_verdict(const struct space *space, const struct cache_key *key,
                        const struct answer *answer)
 {
     if (answer->security != SECURITY_UNCHECKED || answer->kind == ANSWER_FAILURE ||
@@ -224,7 +229,7 @@ bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
     if (key->view == CACHE_VIEW_TRUST) /* harvest.h */
         return false;
     struct name name = {key->name, key->name_len};
-    const struct zone *zone = route_find(tasks->routes, name, key->type);
+    const struct zone *zone = route_find(space->routes, name, key->type);
     return !zone || !zone->validates;
 }
 
@@ -259,6 +264,8 @@ void tasks_give(struct tasks *tasks, struct task *task)
     MUST(list_is_empty(&task->waiters));
     route_drop(task->zone);
     task->zone = NULL;
+    space_drop(task->space);
+    task->space = NULL;
     tasks->refreshing -= task->is_refresh;
     free(task->head);
     free(task->owned);

@@ -25,6 +25,7 @@
 #include "recurse/zone_load.h"
 #include "resolve/retry.h"
 #include "resolve/route.h"
+#include "resolve/space.h"
 #include "resolve/strategy.h"
 #include "resolve/task_state.h"
 #include "resolve/waiter.h"
@@ -95,6 +96,7 @@ struct task {
     struct task *next; /* in its bucket */
     struct list node;  /* free, waiting for delivery or for a verification, or lingering */
     struct tasks *tasks;
+    struct space *space;     /* held */
     const struct zone *zone; /* held */
     struct list waiters;
     enum task_state state;
@@ -103,7 +105,7 @@ struct task {
     uint8_t subs;    /* in use */
     bool is_refresh; /* renews an answer that is still live, or a part of it */
     uint16_t events_left;
-    uint32_t local_changes; /* of the tasks when it began */
+    uint32_t local_changes; /* of the space when it began */
     union strategy_memory memory;
     struct budget *budget;     /* of the client's question; a reference, NULL where not needed */
     struct trace *trace;       /* a reference; NULL: nothing watches */
@@ -133,13 +135,10 @@ struct tasks {
     struct cache *cache;
     struct stats *stats;
     struct upstreams *upstreams;
-    const struct routes *routes;     /* the current ones */
-    const struct local_names *local; /* NULL: no local data */
-    uint32_t local_changes;          /* how often local data changed */
-    bool blocks_aliases;             /* local_names_block_aliases() of local */
+    struct space shared; /* of all views that set nothing that resolution depends on */
     bool minimal_responses;
     struct recursion_options recursion;   /* the current ones; they point into the configuration */
-    struct validation_options validation; /* the same */
+    struct validation_options validation; /* the same; each space has its own mode */
     const struct iterate_world *world;    /* NULL: no recursion */
     struct validator *validator;          /* NULL: nothing was validated so far */
 
@@ -189,14 +188,14 @@ MUST_USE bool tasks_set_max(struct tasks *tasks, size_t max);
 /* Returns the running task of the key that equal questions join, or NULL. */
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
 
-/* Whether the task would take the same path if it began now: the routes are the same and, for a
- * name from local data, that data is the same. The results of all other tasks may be out of date:
- * such tasks are not joined and their results are not kept. */
+/* Whether the task would take the same path if it began now: the routes of its space are the same
+ * and, for a name from local data, that data is the same. The results of all other tasks may be out
+ * of date: such tasks are not joined and their results are not kept. */
 bool task_is_current(const struct task *task);
 
 /* Returns a new task in the table, DECIDING; the caller initialises its exchange and timers. NULL:
  * max tasks run already, or out of memory. */
-struct task *tasks_take(struct tasks *tasks, const struct cache_key *key);
+struct task *tasks_take(struct tasks *tasks, struct space *space, const struct cache_key *key);
 
 /* Makes a move of the table in task_state.h (MUST). */
 static inline void task_move(struct task *task, enum task_state state)
@@ -213,21 +212,28 @@ static inline bool task_validates(const struct task *task)
            !(task->key.flags & CACHE_KEY_CD) && task->key.cls == RRCLASS_IN;
 }
 
-/* Whether an answer found under this key may be used as it is. Where answers are validated, one
- * without a verdict may not, unless the key has CD. */
-bool tasks_has_verdict(const struct tasks *tasks, const struct cache_key *key,
+/* Whether an answer found under this key of the space may be used as it is. Where answers are
+ * validated, one without a verdict may not, unless the key has CD. */
+bool tasks_has_verdict(const struct space *space, const struct cache_key *key,
                        const struct answer *answer);
 
-static inline bool tasks_may_use(const struct tasks *tasks, const struct cache_key *key,
+static inline bool tasks_may_use(const struct space *space, const struct cache_key *key,
                                  const struct answer *answer)
 {
-    bool needs_verdict = tasks->validation.mode == VALIDATE_YES || key->view == CACHE_VIEW_TRUST;
+    bool needs_verdict = space->mode == VALIDATE_YES || key->view == CACHE_VIEW_TRUST;
     return !needs_verdict || answer->security != SECURITY_UNCHECKED ||
-           tasks_has_verdict(tasks, key, answer);
+           tasks_has_verdict(space, key, answer);
 }
 
 /* Puts a task back that tasks_unlink() took out; no other task may have its key. */
 void tasks_link(struct tasks *tasks, struct task *task);
+
+/* Returns the local data for a task of this space; NULL: none. */
+static inline const struct local_names *tasks_local(const struct tasks *tasks,
+                                                    const struct space *space)
+{
+    return space->is_retired ? tasks->shared.local : space->local;
+}
 
 /* Takes a task out of the table: equal questions no longer join it. */
 void tasks_unlink(struct tasks *tasks, struct task *task);

@@ -25,7 +25,7 @@ static bool variant_look(const struct task *task, uint8_t flags, enum cache_view
 {
     struct tasks *tasks = task->tasks;
     struct cache_key key;
-    cache_key_init(&key, tasks->cache, &task->question, flags, (uint8_t)view);
+    cache_key_init(&key, tasks->cache, &task->question, flags, (uint8_t)view, task->space->number);
     return cache_find(tasks->cache, &key, loop_now(tasks->loop), found) &&
            variant_is_live(task, found);
 }
@@ -58,7 +58,7 @@ static bool variant_with_do(const struct task *task, struct answer *found)
 static bool variant_may_serve(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
-    return task_validates(task) && tasks->validation.mode == VALIDATE_YES && tasks->validator &&
+    return task_validates(task) && task->space->mode == VALIDATE_YES && tasks->validator &&
            !task->is_refresh && task->key.view == CACHE_VIEW_ANSWERS &&
            task->question.type != RRTYPE_ANY && task->question.type != RRTYPE_RRSIG;
 }

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < RECORDS_MAX && put_record(spans, zone, &bytes); i++)
         ;
     cache_read_begin();
-    const struct spans_zone *found = spans_zone_above(spans, name);
+    const struct spans_zone *found = spans_zone_above(spans, 0, name);
     if (found)
         check(found, name, type);
     cache_read_end();

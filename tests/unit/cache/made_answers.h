@@ -71,7 +71,7 @@ static inline void make_answer(struct made *made, unsigned records, size_t size,
 static inline bool store_made(struct cache *cache, struct made *made, uint8_t flags)
 {
     struct cache_key key;
-    cache_key_init(&key, cache, &made->question, flags, 0);
+    cache_key_init(&key, cache, &made->question, flags, 0, CACHE_SPACE_SHARED);
     return cache_store(cache, &key, &made->answer);
 }
 
@@ -90,7 +90,7 @@ static inline bool find_number(struct cache *cache, uint64_t number, uint64_t no
     struct cache_key key;
     struct answer answer;
     make_question(&made, number);
-    cache_key_init(&key, cache, &made.question, 0, 0);
+    cache_key_init(&key, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     cache_read_begin();
     bool found = cache_find(cache, &key, now_us, &answer);
     cache_read_end();

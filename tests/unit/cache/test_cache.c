@@ -25,7 +25,7 @@ static int set_up(void **state)
     cache = made_cache(4 << 20);
     make_question(&made, 1);
     make_answer(&made, 2, 0, 77, 10 * SECOND);
-    cache_key_init(&key, cache, &made.question, 0, 0);
+    cache_key_init(&key, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     return cache ? 0 : -1;
 }
 
@@ -199,7 +199,7 @@ static void test_names_are_found_in_any_case(void **state)
     made.name[1] = 'N';
     memcpy(made.name + 4, "ExAMplE", 7);
     struct cache_key upper;
-    cache_key_init(&upper, cache, &made.question, 0, 0);
+    cache_key_init(&upper, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     assert_true(cache_key_equal(&upper, &key));
     assert_true(is_found(&upper, 10 * SECOND));
 }
@@ -210,18 +210,18 @@ static void test_type_class_flags_and_view_separate_answers(void **state)
     assert_true(cache_store(cache, &key, &made.answer));
     struct cache_key other;
     for (uint8_t flags = 1; flags < 4; flags++) {
-        cache_key_init(&other, cache, &made.question, flags, 0);
+        cache_key_init(&other, cache, &made.question, flags, 0, CACHE_SPACE_SHARED);
         assert_false(cache_key_equal(&other, &key));
         assert_false(is_found(&other, 10 * SECOND));
     }
-    cache_key_init(&other, cache, &made.question, 0, 1);
+    cache_key_init(&other, cache, &made.question, 0, 1, CACHE_SPACE_SHARED);
     assert_false(is_found(&other, 10 * SECOND));
     made.question.cls = 3;
-    cache_key_init(&other, cache, &made.question, 0, 0);
+    cache_key_init(&other, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     assert_false(is_found(&other, 10 * SECOND));
     made.question.cls = 1;
     made.question.type = 28;
-    cache_key_init(&other, cache, &made.question, 0, 0);
+    cache_key_init(&other, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     assert_false(is_found(&other, 10 * SECOND));
 }
 
@@ -229,7 +229,7 @@ static void test_the_security_state_is_no_part_of_the_key(void **state)
 {
     (void)state;
     struct cache_item item;
-    cache_key_init(&key, cache, &made.question, CACHE_KEY_DO | CACHE_KEY_CD, 0);
+    cache_key_init(&key, cache, &made.question, CACHE_KEY_DO | CACHE_KEY_CD, 0, CACHE_SPACE_SHARED);
     for (uint8_t security = SECURITY_UNCHECKED; security <= SECURITY_BOGUS; security++) {
         made.answer.security = security;
         assert_true(cache_store(cache, &key, &made.answer));
@@ -275,7 +275,7 @@ static void test_the_root_and_the_longest_name_are_stored(void **state)
     made.question.name = (struct name){.wire = name, .len = 255};
     make_answer(&made, 1, 0, 1, 10 * SECOND);
     assert_true(store_made(cache, &made, 0));
-    cache_key_init(&key, cache, &made.question, 0, 0);
+    cache_key_init(&key, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
     assert_true(is_found(&key, 10 * SECOND));
     assert_int_equal(entries(), 2);
 }
@@ -571,6 +571,32 @@ static void test_new_options_apply_at_once_and_keep_stored_answers(void **state)
     assert_false(is_stale(316 * SECOND, &stale_s));
 }
 
+/* A space is part of the key, and never of the message. */
+static void test_answers_of_another_space_are_not_found(void **state)
+{
+    (void)state;
+    struct cache_key keys[2];
+    struct answer found;
+    make_question(&made, 1);
+    make_answer(&made, 1, 0, 1, SECOND);
+    for (uint32_t i = 0; i < 2; i++)
+        cache_key_init(&keys[i], cache, &made.question, 0, 0, UINT32_MAX * i);
+    assert_int_not_equal(keys[0].hash, keys[1].hash);
+    assert_false(cache_key_equal(&keys[0], &keys[1]));
+    assert_true(cache_store(cache, &keys[1], &made.answer));
+    cache_read_begin();
+    assert_false(cache_find(cache, &keys[0], SECOND, &found));
+    assert_false(cache_find_stale(cache, &keys[0], SECOND, &found));
+    keys[0].hash = keys[1].hash; /* two keys may have one hash */
+    assert_false(cache_find(cache, &keys[0], SECOND, &found));
+    assert_true(cache_find(cache, &keys[1], SECOND, &found));
+    cache_read_end();
+    cache_remove(cache, &keys[0]);
+    cache_read_begin();
+    assert_true(cache_find(cache, &keys[1], SECOND, &found));
+    cache_read_end();
+}
+
 #define SENTENCE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -605,6 +631,7 @@ int main(void)
         SENTENCE(test_hints_change_nothing),
         SENTENCE(test_ttls_are_clamped_by_the_options),
         SENTENCE(test_new_options_apply_at_once_and_keep_stored_answers),
+        SENTENCE(test_answers_of_another_space_are_not_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

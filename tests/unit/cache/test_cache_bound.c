@@ -261,7 +261,7 @@ static void test_a_flood_into_one_bucket_evicts_only_there(void **state)
         struct cache_key key;
         make_question(&made, 1000000 + n);
         make_answer(&made, 1, 0, 1, 0);
-        cache_key_init(&key, cache, &made.question, 0, 0);
+        cache_key_init(&key, cache, &made.question, 0, 0, CACHE_SPACE_SHARED);
         key.hash = 0x0123456789abcdef;
         assert_true(cache_store(cache, &key, &made.answer));
     }

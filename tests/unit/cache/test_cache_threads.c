@@ -86,7 +86,7 @@ static unsigned read_some(uint32_t *random, uintptr_t *torn)
         struct cache_key key;
         numbers[count] = (step(random) >> 8) % NAMES;
         make_question(&asked, numbers[count]);
-        cache_key_init(&key, cache, &asked.question, 0, 0);
+        cache_key_init(&key, cache, &asked.question, 0, 0, CACHE_SPACE_SHARED);
         count += cache_find(cache, &key, SECOND, &answers[count]);
     }
     for (unsigned i = 0; i < count; i++) {

@@ -88,7 +88,7 @@ static bool find(uint64_t number, uint8_t flags, uint64_t now_us, struct answer 
 {
     struct cache_key key;
     make_question(&made, number);
-    cache_key_init(&key, other, &made.question, flags, 0);
+    cache_key_init(&key, other, &made.question, flags, 0, CACHE_SPACE_SHARED);
     return cache_find(other, &key, now_us, out);
 }
 
@@ -96,7 +96,7 @@ static bool find_stale(uint64_t number, uint64_t now_us, struct answer *out)
 {
     struct cache_key key;
     make_question(&made, number);
-    cache_key_init(&key, other, &made.question, 0, 0);
+    cache_key_init(&key, other, &made.question, 0, 0, CACHE_SPACE_SHARED);
     return cache_find_stale(other, &key, now_us, out);
 }
 
@@ -254,7 +254,7 @@ static void test_zone_cuts_are_not_saved(void **state)
     struct cache_key key;
     keep(1);
     make(2, 1, 0);
-    cache_key_init(&key, cache, &made.question, 0, CACHE_VIEW_CUTS);
+    cache_key_init(&key, cache, &made.question, 0, CACHE_VIEW_CUTS, CACHE_SPACE_SHARED);
     assert_true(cache_store(cache, &key, &made.answer));
     assert_int_equal(saved(150 * SECOND), 1);
 }

@@ -38,7 +38,7 @@ static bool add(struct spans *spans, const char *zone, const char *owner)
 static const struct spans_zone *zone_above(struct spans *spans, const char *text)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    return spans_zone_above(spans, spans_name(wire, text));
+    return spans_zone_above(spans, 0, spans_name(wire, text));
 }
 
 /* Asserts that the RRset of this owner comes before the name. */
@@ -345,6 +345,42 @@ static void test_forgetting_takes_zones_at_below_and_above(void **state)
     assert_int_equal(usage.bytes, 0);
 }
 
+/* Spans of one space say nothing about names of another one. */
+static void test_zones_of_another_space_are_not_found(void **state)
+{
+    struct spans *spans = *state;
+    uint8_t wires[2][NAME_WIRE_MAX];
+    struct span record = span_of("x", 1);
+    struct spans_entry entry = {.space = 7,
+                                .zone = spans_name(wires[0], "corp.example"),
+                                .shelf = SPANS_NAMES,
+                                .owner = spans_name(wires[1], "a.corp.example"),
+                                .type = RRTYPE_NSEC,
+                                .expires_at = START + SPANS_TEST_LIFE_US,
+                                .record = &record,
+                                .count = 1,
+                                .signature = record};
+    assert_true(spans_store(spans, &entry, START));
+    struct name name = entry.owner;
+    cache_read_begin();
+    assert_null(spans_zone_above(spans, 0, name));
+    assert_null(spans_zone_above(spans, 8, name));
+    assert_non_null(spans_zone_above(spans, 7, name));
+    cache_read_end();
+    assert_true(add(spans, "corp.example", "b.corp.example"));
+    cache_read_begin();
+    const struct spans_zone *shared = spans_zone_above(spans, 0, name);
+    assert_non_null(shared);
+    assert_ptr_not_equal(shared, spans_zone_above(spans, 7, name));
+    assert_false(name_equal(spans_before(shared, SPANS_NAMES, name, START)->owner, name));
+    cache_read_end();
+    spans_forget(spans, entry.zone);
+    cache_read_begin();
+    assert_null(spans_zone_above(spans, 0, name));
+    assert_null(spans_zone_above(spans, 7, name));
+    cache_read_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +413,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_zone_alone_keeps_the_bound_of_the_bytes,
                                         spans_setup, spans_teardown),
         cmocka_unit_test_setup_teardown(test_forgetting_takes_zones_at_below_and_above, spans_setup,
+                                        spans_teardown),
+        cmocka_unit_test_setup_teardown(test_zones_of_another_space_are_not_found, spans_setup,
                                         spans_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void *run_reader(void *arg)
         snprintf(text, sizeof(text), "n99.z%u.example", step(&random) % ZONES);
         struct name name = spans_name(wire, text);
         cache_read_begin();
-        const struct spans_zone *zone = spans_zone_above(spans, name);
+        const struct spans_zone *zone = spans_zone_above(spans, 0, name);
         const struct spans_item *item = zone ? spans_before(zone, SPANS_NAMES, name, NOW) : NULL;
         torn += item && !is_whole(item, name);
         if (zone)

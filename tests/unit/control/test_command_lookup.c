@@ -134,7 +134,7 @@ static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_
                             .security = SECURITY_SECURE,
                             .ttl_s = ttl_s,
                             .stored_at = loop_now(office->desk.loop)};
-    cache_key_init(&key, office->desk.view.cache, &question, flags, 0);
+    cache_key_init(&key, office->desk.view.cache, &question, flags, 0, CACHE_SPACE_SHARED);
     assert_true(cache_store(office->desk.view.cache, &key, &answer));
 }
 

@@ -328,7 +328,7 @@ static void keep(struct asked *asked, const char *text, uint16_t type, const cha
         build_rr_end(&build);
     }
     struct answer answer = {.message = span_of(bytes, build_finish(&build)), .ttl_s = 60};
-    cache_key_init(&key, cache, &question, 0, 0);
+    cache_key_init(&key, cache, &question, 0, 0, CACHE_SPACE_SHARED);
     assert_true(cache_store(cache, &key, &answer));
 }
 

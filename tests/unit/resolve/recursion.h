@@ -160,7 +160,7 @@ static inline const char *resolve_with(const char *name, uint16_t type, uint8_t 
     struct cache_key key;
     struct answer found;
     cache_key_init(&key, cache, &(struct question){NAME(name), type, RRCLASS_IN}, flags,
-                   CACHE_VIEW_ANSWERS);
+                   CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
     questions[0] = 0;
     answers = 0;
     asked_count = answered_count = 0;
@@ -170,7 +170,8 @@ static inline const char *resolve_with(const char *name, uint16_t type, uint8_t 
         on_client_answer(&waiter, &found);
     cache_read_end();
     if (!is_cached)
-        assert_int_equal(task_join(&tasks, &key, &waiter, watching), RESOLVER_WAITING);
+        assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, watching),
+                         RESOLVER_WAITING);
     run();
     assert_int_equal(answers, 1);
     assert_int_equal(held, 0);
@@ -203,13 +204,15 @@ static inline int set_up(void **state)
     tasks.cache = cache;
     tasks.stats = &stats;
     tasks.minimal_responses = true;
-    tasks.routes = routes_new(ZONES(&zones, ".", "corp.com"), NULL,
-                              &(struct route_strategies){.forward = &iterate_strategy});
-    struct zone *root = (struct zone *)(uintptr_t)route_find(tasks.routes, name_root(), RRTYPE_A);
+    space_init(&tasks.shared, CACHE_SPACE_SHARED);
+    tasks.shared.routes = routes_new(ZONES(&zones, ".", "corp.com"), NULL,
+                                     &(struct route_strategies){.forward = &iterate_strategy});
+    struct zone *root =
+        (struct zone *)(uintptr_t)route_find(tasks.shared.routes, name_root(), RRTYPE_A);
     root->is_authoritative = true;
     root->group_len = 0;
     struct zone *corp =
-        (struct zone *)(uintptr_t)route_find(tasks.routes, NAME("corp.com"), RRTYPE_A);
+        (struct zone *)(uintptr_t)route_find(tasks.shared.routes, NAME("corp.com"), RRTYPE_A);
     corp->is_authoritative = true;
     corp->strategy = &stub_strategy;
     world = (struct iterate_world){.rules = {.minimise = true, .ipv4 = true},
@@ -231,7 +234,7 @@ static inline int tear_down(void **state)
 {
     (void)state;
     tasks_deinit(&tasks);
-    routes_free((struct routes *)(uintptr_t)tasks.routes);
+    routes_free(tasks.shared.routes);
     cache_thread_end();
     cache_free(cache);
     loop_free(loop);

@@ -60,14 +60,14 @@ static int set_up_first(void **state)
     is_wrong = false;
     may_recurse_elsewhere = true;
     world.rules.minimise = false;
-    routes_free((struct routes *)(uintptr_t)tasks.routes);
+    routes_free(tasks.shared.routes);
     ZONES(&zones, "corp.com", "fwd.com", ".");
     zones.zones[0].kind = ROUTE_STUB;
     for (size_t i = 0; i < 3; i++)
         zones.zones[i].first = true;
     zones.options.zone_count = 2;
     zones.options.recursion.enabled = true;
-    tasks.routes = NULL;
+    tasks.shared.routes = NULL;
     return 0;
 }
 
@@ -75,7 +75,7 @@ static void begin(void)
 {
     static const struct route_strategies strategies = {
         .forward = &forward_strategy, .stub = &stub_strategy, .iterate = &iterate_strategy};
-    tasks.routes = routes_new(&zones.options, NULL, &strategies);
+    tasks.shared.routes = routes_new(&zones.options, NULL, &strategies);
 }
 
 static void test_the_zones_own_servers_are_asked_first(void **state)
@@ -197,8 +197,8 @@ static void test_a_zones_servers_leave_time_for_the_zone_that_stands_in(void **s
     begin();
     asked_count = answered_count = answers = 0;
     cache_key_init(&key, cache, &(struct question){NAME("a.fwd.com"), RRTYPE_A, RRCLASS_IN}, 0,
-                   CACHE_VIEW_ANSWERS);
-    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
+                   CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, NULL), RESOLVER_WAITING);
     assert_int_equal(asked[0]->asked.wall_us, TASK_FIRST_US);
     exchange_fails(0, (struct exchange_failure){.any_network = true});
     assert_int_equal(asked[1]->asked.wall_us, BUDGET_WALL_US);
@@ -215,8 +215,8 @@ static void test_a_question_without_room_does_not_move_to_another_zone(void **st
     begin();
     asked_count = answered_count = answers = 0;
     cache_key_init(&key, cache, &(struct question){NAME("a.fwd.com"), RRTYPE_A, RRCLASS_IN}, 0,
-                   CACHE_VIEW_ANSWERS);
-    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
+                   CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, NULL), RESOLVER_WAITING);
     exchange_fails(0, (struct exchange_failure){.full = true});
     fake_loop_advance(loop, US_PER_MS);
     assert_int_equal(answers, 1);

@@ -533,10 +533,11 @@ static void test_one_zone_does_not_take_all_tasks(void **state)
         struct cache_key key;
         snprintf(name, sizeof(name), "r%u.example.com", i);
         cache_key_init(&key, cache, &(struct question){NAME(name), RRTYPE_A, RRCLASS_IN}, 0,
-                       CACHE_VIEW_ANSWERS);
+                       CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
         waiters[i] = (struct waiter){.on_answer = on_client_answer};
         list_init(&waiters[i].node);
-        assert_int_equal(task_join(&tasks, &key, &waiters[i], NULL), RESOLVER_WAITING);
+        assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiters[i], NULL),
+                         RESOLVER_WAITING);
     }
     assert_int_equal(asked_count, MAX_TASKS / TASK_ZONE_SHARE);
     fake_loop_advance(loop, 2 * US_PER_MS);

@@ -58,7 +58,8 @@ static void on_client_answer(struct waiter *client, const struct answer *got)
 static struct cache_key key_of(const char *name)
 {
     struct cache_key key;
-    cache_key_init(&key, cache, &(struct question){NAME(name), RRTYPE_A, RRCLASS_IN}, 0, 0);
+    cache_key_init(&key, cache, &(struct question){NAME(name), RRTYPE_A, RRCLASS_IN}, 0, 0,
+                   CACHE_SPACE_SHARED);
     return key;
 }
 
@@ -67,7 +68,7 @@ static void begin(void (*with)(const struct strategy_view *view, const struct ev
 {
     struct cache_key key = key_of("top");
     script = with;
-    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, NULL), RESOLVER_WAITING);
 }
 
 static void sub(struct steps *out, const char *name)
@@ -94,7 +95,8 @@ static int set_up(void **state)
     tasks.loop = loop;
     tasks.cache = cache;
     tasks.stats = &stats;
-    tasks.routes =
+    space_init(&tasks.shared, CACHE_SPACE_SHARED);
+    tasks.shared.routes =
         routes_new(ZONES(&zones, "."), NULL, &(struct route_strategies){.forward = &scripted});
     turn_end_init(&tasks.deliver, on_turn_end);
     list_init(&waiter.node);
@@ -106,7 +108,7 @@ static int tear_down(void **state)
 {
     (void)state;
     tasks_deinit(&tasks);
-    routes_free((struct routes *)(uintptr_t)tasks.routes);
+    routes_free(tasks.shared.routes);
     cache_thread_end();
     cache_free(cache);
     loop_free(loop);

@@ -27,10 +27,11 @@ static void ask_all(void)
     for (unsigned i = 0; i < CLIENTS; i++) {
         struct cache_key key;
         cache_key_init(&key, cache, &(struct question){NAME(names[i]), RRTYPE_A, RRCLASS_IN}, 0,
-                       CACHE_VIEW_ANSWERS);
+                       CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
         list_init(&clients[i].node);
         clients[i].on_answer = on_client_answer;
-        assert_int_equal(task_join(&tasks, &key, &clients[i], NULL), RESOLVER_WAITING);
+        assert_int_equal(task_join(&tasks, &tasks.shared, &key, &clients[i], NULL),
+                         RESOLVER_WAITING);
         asks[i] = tasks_find(&tasks, &key);
     }
 }

@@ -178,10 +178,10 @@ static void test_a_second_client_sees_that_it_joins(void **state)
     struct cache_key key;
     list_init(&other.node);
     cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
-                   0, CACHE_VIEW_ANSWERS);
+                   0, CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
     asked_count = answered_count = answers = 0;
-    assert_int_equal(task_join(&tasks, &key, &waiter, NULL), RESOLVER_WAITING);
-    assert_int_equal(task_join(&tasks, &key, &other, second), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, NULL), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &other, second), RESOLVER_WAITING);
     run();
     assert_int_equal(answers, 2);
     assert_string_equal(show(second), "waits for another's question www.example.com A\n");
@@ -194,9 +194,9 @@ static void test_a_reader_that_leaves_early_leaves_nothing_behind(void **state)
     struct trace *trace = trace_new(&tasks.traces, false, loop_now(loop));
     struct cache_key key;
     cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
-                   0, CACHE_VIEW_ANSWERS);
+                   0, CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
     asked_count = answered_count = 0;
-    assert_int_equal(task_join(&tasks, &key, &waiter, trace), RESOLVER_WAITING);
+    assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, trace), RESOLVER_WAITING);
     list_remove(&waiter.node);
     trace_close(trace);
     assert_int_equal(tasks.traces, 1); /* the task still has it */
@@ -266,9 +266,9 @@ static void test_a_bound_that_was_reached_is_counted_once_a_question(void **stat
     assert_false(budget_take(budget, BUDGET_LOOKUPS, 0));
     assert_false(budget_take(budget, BUDGET_QUERIES, BUDGET_WALL_US));
     cache_key_init(&key, cache, &(struct question){NAME("www.example.com"), RRTYPE_A, RRCLASS_IN},
-                   0, CACHE_VIEW_ANSWERS);
-    struct task *task = tasks_take(&tasks, &key);
-    task->zone = route_find(tasks.routes, name_root(), RRTYPE_A);
+                   0, CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
+    struct task *task = tasks_take(&tasks, &tasks.shared, &key);
+    task->zone = route_find(tasks.shared.routes, name_root(), RRTYPE_A);
     route_hold(task->zone);
     task->budget = budget;
     tasks_unlink(&tasks, task);

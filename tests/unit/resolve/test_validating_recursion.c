@@ -55,8 +55,10 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
 static int set_up_validating(void **state)
 {
     int result = set_up(state);
-    struct zone *root = (struct zone *)(uintptr_t)route_find(tasks.routes, name_root(), RRTYPE_A);
+    struct zone *root =
+        (struct zone *)(uintptr_t)route_find(tasks.shared.routes, name_root(), RRTYPE_A);
     root->validates = true;
+    tasks.shared.mode = VALIDATE_YES;
     tasks.validation = (struct validation_options){.mode = VALIDATE_YES,
                                                    .anchors = (const struct anchors *)&tasks};
     tasks.validator = validator_new();
@@ -112,9 +114,9 @@ static void test_addresses_of_servers_are_not_validated(void **state)
     struct answer found;
     struct question question = {NAME("ns.net"), RRTYPE_A, RRCLASS_IN};
     cache_read_begin();
-    cache_key_init(&key, cache, &question, 0, CACHE_VIEW_ANSWERS);
+    cache_key_init(&key, cache, &question, 0, CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
     assert_false(cache_find(cache, &key, loop_now(loop), &found));
-    cache_key_init(&key, cache, &question, CACHE_KEY_CD, CACHE_VIEW_ANSWERS);
+    cache_key_init(&key, cache, &question, CACHE_KEY_CD, CACHE_VIEW_ANSWERS, CACHE_SPACE_SHARED);
     assert_true(cache_find(cache, &key, loop_now(loop), &found));
     cache_read_end();
 }
@@ -190,7 +192,7 @@ static void test_a_secure_denial_is_not_stretched_to_other_names(void **state)
         absent.kind = ANSWER_NXDOMAIN;
         absent.security = i ? SECURITY_SECURE : SECURITY_INSECURE;
         absent.stored_at = loop_now(loop);
-        cache_key_init(&key, cache, &question, 0, CACHE_VIEW_CUTS);
+        cache_key_init(&key, cache, &question, 0, CACHE_VIEW_CUTS, CACHE_SPACE_SHARED);
         assert_true(cache_store(cache, &key, &absent));
         anchor_kind = i ? ANCHOR_TRUSTED : ANCHOR_NEGATIVE;
         resolve(i ? "b.gone.example.com" : "a.gone.example.com");

@@ -796,7 +796,7 @@ static void check_synthesis(const struct spans *spans, const struct zone *zone, 
 {
     struct synthesis synthesis;
     cache_read_begin();
-    const struct spans_zone *found = spans_zone_above(spans, name);
+    const struct spans_zone *found = spans_zone_above(spans, 0, name);
     assert_true(name_equal(spans_zone_name(found), zone->apex));
     enum synthesis_kind truth = synthesis_truth(zone, name, type),
                         kind = synthesis_find(&synthesis, found, name, type, NOW);
