@@ -193,6 +193,7 @@ struct config {
     size_t stub_count;
     bool recursion_ipv4, recursion_ipv6; /* the IP versions that recursion uses */
     struct config_prefixes do_not_query, private_addresses;
+    struct config_prefixes proxy_from;
     struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;
 

@@ -249,9 +249,16 @@ static void check_zones(struct loader *loader)
 
 /* ---- everything ---- */
 
+/* Without proxies, no message looks at the set. */
+static void note_proxies(struct config *config)
+{
+    config->server.proxies = config->proxy_from.count ? config->proxy_from.set : NULL;
+}
+
 void config_check(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
+    note_proxies(loader->config);
     config_note_listeners(loader->config);
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");

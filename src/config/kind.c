@@ -217,6 +217,7 @@ _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "words are stored as 
 
 _Static_assert(sizeof(enum recursion_prefer_ip) == sizeof(unsigned),
                "words are stored as unsigned");
+_Static_assert(sizeof(enum server_proxy_tls) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum aggressive_mode) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum validate_mode) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum config_update) == sizeof(unsigned), "words are stored as unsigned");

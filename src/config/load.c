@@ -144,6 +144,7 @@ void config_free(struct config *config)
     prefix_set_free(config->do_not_query.set);
     prefix_set_free(config->own_set);
     prefix_set_free(config->private_addresses.set);
+    prefix_set_free(config->proxy_from.set);
     name_map_free(config->private_domains.map);
     name_map_free(config->negative_anchors.map);
     anchors_free(config->anchors);

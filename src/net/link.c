@@ -32,6 +32,7 @@ enum {
 
 enum link_state {
     LINK_DIALING,
+    LINK_PREFACE,  /* the bytes of a preface outside TLS, and all bytes of a plain link before it */
     LINK_SECURING, /* the filter's handshake is under way */
     LINK_OPEN,
     LINK_PEER_CLOSED, /* half closed: we may still write */
@@ -47,16 +48,19 @@ struct link {
     const struct link_handler *handler;
     void *owner;
     enum link_state state;
-    unsigned depth;    /* callbacks on the stack */
-    bool is_blocked;   /* the kernel is full: link_on_writable() goes on */
-    bool was_blocked;  /* the same at the last on_held */
-    bool is_room_owed; /* a message did not fit: on_room must follow */
+    enum link_preface preface; /* that has not come yet */
+    unsigned depth;            /* callbacks on the stack */
+    bool is_blocked;           /* the kernel is full: link_on_writable() goes on */
+    bool was_blocked;          /* the same at the last on_held */
+    bool is_room_owed;         /* a message did not fit: on_room must follow */
     bool is_paused;
     bool awaits_more;  /* link_await_more() */
     bool is_finished;  /* we sent a FIN */
     bool is_peer_done; /* the peer's end came, but on_peer_closed must wait for earlier messages */
     struct framing in;
-    struct buf unread; /* bytes that were read but not delivered when the owner paused */
+    /* Bytes that were read but not delivered when the owner paused, or an incomplete preface. After
+     * a preface outside TLS they are the beginning of the handshake. */
+    struct buf unread;
     struct buf out;
     struct buf *wire; /* the bytes for the kernel: the filter's, or out */
     size_t room_at_bytes;
@@ -131,8 +135,8 @@ static void link_peer_closed(struct link *link)
 /* Reports a failure to the owner once, and never after on_peer_closed. */
 static void link_fail(struct link *link, enum err why)
 {
-    bool is_reported =
-        link->state == LINK_DIALING || link->state == LINK_SECURING || link->state == LINK_OPEN;
+    bool is_reported = link->state == LINK_DIALING || link->state == LINK_PREFACE ||
+                       link->state == LINK_SECURING || link->state == LINK_OPEN;
 
     if (link->state == LINK_CLOSED)
         return;
@@ -158,37 +162,87 @@ static void deliver(struct link *link, struct span *bytes)
         link_fail(link, err);
 }
 
+static void link_keep_unread(struct link *link, struct span bytes)
+{
+    enum err err = buf_append(&link->unread, bytes.data, bytes.len);
+    if (err)
+        link_fail(link, err);
+}
+
+static void preface_in(struct link *link, struct span bytes);
+
 /* Takes bytes of messages in plain text. */
 static void link_bytes_in(struct link *link, struct span bytes)
 {
-    deliver(link, &bytes);
-    if (link->state == LINK_OPEN && bytes.len > 0) {
-        enum err err = buf_append(&link->unread, bytes.data, bytes.len);
-        if (err)
-            link_fail(link, err);
+    if (link->preface != LINK_PREFACE_NONE) {
+        preface_in(link, bytes);
+        return;
     }
+    deliver(link, &bytes);
+    if (link->state == LINK_OPEN && bytes.len > 0)
+        link_keep_unread(link, bytes);
+}
+
+/* Bytes that were read and that wait for the turn of the link. */
+static bool has_waiting_bytes(const struct link *link)
+{
+    return link->preface == LINK_PREFACE_NONE && buf_len(&link->unread) > 0;
 }
 
 /* The owner paused before it got everything that was read. */
 static bool has_waiting(const struct link *link)
 {
-    return buf_len(&link->unread) > 0 || link->is_peer_done;
+    return has_waiting_bytes(link) || link->is_peer_done;
+}
+
+static bool link_may_secure(struct link *link);
+static void filter_in(struct link *link, struct span bytes);
+
+/* A read brought the beginning of the handshake behind the preface. */
+static void secure_unread(struct link *link)
+{
+    if (buf_len(&link->unread) == 0 || !link_may_secure(link))
+        return;
+    struct buf bytes = link->unread;
+    buf_init(&link->unread, UNREAD_MAX);
+    filter_in(link, buf_span(&bytes));
+    buf_deinit(&bytes);
 }
 
 /* After link_resume(): delivers the bytes that were read before, then reads from the socket again.
  */
 static void deliver_waiting(struct link *link)
 {
+    if (link->state == LINK_SECURING && !link->is_paused)
+        secure_unread(link);
     while (link->state == LINK_OPEN && !link->is_paused && buf_len(&link->unread) > 0) {
         struct span bytes = buf_span(&link->unread);
         deliver(link, &bytes);
         buf_consume(&link->unread, buf_len(&link->unread) - bytes.len);
     }
-    if (link->state != LINK_OPEN || link->is_paused)
+    if ((link->state != LINK_OPEN && link->state != LINK_SECURING) || link->is_paused)
         return;
     tcp_resume(link->tcp);
     if (link->is_peer_done)
         link_peer_closed(link);
+}
+
+/* Takes bytes until the owner has read the preface. */
+static void preface_in(struct link *link, struct span bytes)
+{
+    enum link_state before = link->state;
+    link_keep_unread(link, bytes);
+    if (link->state != before)
+        return;
+    size_t len = link->handler->on_preface(link->owner, buf_span(&link->unread));
+    if (len == 0 || link->state != before)
+        return;
+    MUST(len <= buf_len(&link->unread));
+    buf_consume(&link->unread, len);
+    link->preface = LINK_PREFACE_NONE;
+    if (before == LINK_PREFACE)
+        link->state = link->filter ? LINK_SECURING : LINK_OPEN;
+    deliver_waiting(link);
 }
 
 void link_await_more(struct link *link, bool is_awaited)
@@ -220,7 +274,7 @@ void link_resume(struct link *link)
 
 bool link_has_unread(const struct link *link)
 {
-    bool awaits_turn = !link->is_paused && buf_len(&link->unread) > 0;
+    bool awaits_turn = !link->is_paused && has_waiting_bytes(link);
     return awaits_turn || (link->tcp && tcp_has_unread(link->tcp));
 }
 
@@ -235,6 +289,19 @@ size_t link_partial(const struct link *link)
 }
 
 /* ---------------------------------------------------------------- the filter */
+
+/* Bytes of the handshake have arrived. */
+static bool link_may_secure(struct link *link)
+{
+    bool may = true;
+
+    if (!link->handler->may_secure)
+        return true;
+    link_enter(link);
+    may = link->handler->may_secure(link->owner);
+    link_leave(link);
+    return may;
+}
 
 /* TCP is connected. */
 static void begin_filter(struct link *link)
@@ -478,14 +545,8 @@ static void link_on_connected(void *owner)
 static bool link_may_read(void *owner)
 {
     struct link *link = owner;
-    bool may = true;
 
-    if (link->state != LINK_SECURING || !link->handler->may_secure)
-        return true;
-    link_enter(link);
-    may = link->handler->may_secure(link->owner);
-    link_leave(link);
-    return may;
+    return link->state != LINK_SECURING || link_may_secure(link);
 }
 
 static void link_on_bytes(void *owner, struct span bytes)
@@ -496,7 +557,9 @@ static void link_on_bytes(void *owner, struct span bytes)
     link->reads++;
     link->writes_at_read = link->writes;
     link->last_byte_at = loop_now(link->loop);
-    if (link->filter)
+    if (link->state == LINK_PREFACE)
+        preface_in(link, bytes);
+    else if (link->filter)
         filter_in(link, bytes);
     else
         link_bytes_in(link, bytes);
@@ -527,7 +590,9 @@ static void link_on_peer_closed(void *owner)
     struct link *link = owner;
 
     link_enter(link);
-    if (link->state == LINK_SECURING)
+    if (link->state == LINK_PREFACE)
+        link_fail(link, ERR_PEER_CLOSED);
+    else if (link->state == LINK_SECURING)
         link_fail(link, ERR_TLS_CLOSED);
     else if (link->state == LINK_OPEN)
         link_peer_closed(link);
@@ -613,7 +678,11 @@ enum err link_accept(struct link **out, struct loop *loop, struct tcp **tcp,
     }
     link->tcp = *tcp;
     *tcp = NULL;
-    link->state = link->filter ? LINK_SECURING : LINK_OPEN;
+    link->preface = options->preface;
+    if (link->preface == LINK_PREFACE_OUTSIDE)
+        link->state = LINK_PREFACE;
+    else
+        link->state = link->filter ? LINK_SECURING : LINK_OPEN;
     tcp_start(link->tcp, &stream_handler, link);
     *out = link;
     link_enter(link);

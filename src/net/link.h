@@ -32,10 +32,13 @@ struct link_handler {
     void (*on_connected)(void *owner);
     /* The link is open: for dialled links, and for accepted ones with TLS. */
     void (*on_open)(void *owner);
-    /* Accepted links with TLS: bytes of the handshake have arrived. Returns false to leave them in
-     * the kernel: the owner has paused or closed the link, and continues with link_resume(). NULL:
-     * always true. */
+    /* Accepted links with TLS: bytes of the handshake have arrived, perhaps more than once. Returns
+     * false to leave them in the kernel: the owner has paused or closed the link, and continues
+     * with link_resume(). NULL: always true. */
     bool (*may_secure)(void *owner);
+    /* Accepted links with a preface: its bytes so far, borrowed until the return. Returns its
+     * length when it is whole, or 0 while it is not. May close the link. */
+    size_t (*on_preface)(void *owner, struct span bytes);
     /* One whole message, without its length; borrowed until the return. */
     void (*on_message)(void *owner, struct span message);
     /* After a message did not fit: the unsent bytes have fallen to room_at_bytes. */
@@ -50,14 +53,22 @@ struct link_handler {
     void (*on_failed)(void *owner, enum err why);
 };
 
+/* Bytes before the first message that the owner reads itself, once. */
+enum link_preface {
+    LINK_PREFACE_NONE,
+    LINK_PREFACE_OUTSIDE, /* the first bytes of the connection, before a handshake */
+    LINK_PREFACE_INSIDE,  /* the first bytes in plain text */
+};
+
 struct link_options {
     struct tcp_options tcp;
     /* Bound of the write queue, sealed bytes included; ERR_LIMIT for a message that does not fit.
      */
     size_t max_unsent_bytes;
-    size_t room_at_bytes;     /* 0: half of that */
-    size_t max_message_bytes; /* longer messages are cut; 0: LINK_MESSAGE_MAX */
-    struct tls *tls;          /* NULL: plain. The link takes ownership, also on error. */
+    size_t room_at_bytes;      /* 0: half of that */
+    size_t max_message_bytes;  /* longer messages are cut; 0: LINK_MESSAGE_MAX */
+    struct tls *tls;           /* NULL: plain. The link takes ownership, also on error. */
+    enum link_preface preface; /* of accepted links */
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };

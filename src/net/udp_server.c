@@ -76,7 +76,7 @@ struct udp_server {
     uint64_t full_at;    /* the last of them */
     uint64_t age_us;     /* of the first datagram of the batch */
     struct batch in, out;
-    struct udp_path paths[BATCH];
+    struct udp_path paths[BATCH]; /* without detours */
     uint8_t queries[BATCH][UDP_QUERY_MAX];
     uint8_t replies[BATCH][UDP_REPLY_MAX];
 };
@@ -151,11 +151,12 @@ void udp_server_commit(struct udp_server *server, size_t len, const struct udp_p
 {
     unsigned slot = server->reply_count;
     struct msghdr *header = &server->out.headers[slot].msg_hdr;
+    const struct addr *receiver = udp_path_receiver(path);
 
     MUST(len <= UDP_REPLY_MAX && slot < BATCH);
-    server->out.peers[slot] = path->peer;
+    server->out.peers[slot] = *receiver;
     server->out.parts[slot].iov_len = len;
-    header->msg_namelen = addr_len(&path->peer);
+    header->msg_namelen = addr_len(receiver);
     header->msg_control = NULL;
     header->msg_controllen = 0;
     if (addr_family(&path->local) != 0)

@@ -22,12 +22,26 @@ struct listen_socket;
 struct loop;
 struct udp_server;
 
+/* A proxy brought the datagram for its peer, and gets the answer. */
+struct udp_detour {
+    struct addr proxy;
+    struct addr frontend; /* the proxy's address that the peer asked */
+};
+
 /* The addresses of a datagram, for its answer. A plain value. */
 struct udp_path {
     struct addr peer;
     struct addr local;        /* family 0: the socket is bound to one address */
     uint32_t interface_index; /* 0: the kernel chooses */
+    /* NULL: none. net leaves it so, and the owner may fill it in in a copy of the path. */
+    const struct udp_detour *detour;
 };
+
+/* The address that the answer is sent to. */
+static inline const struct addr *udp_path_receiver(const struct udp_path *path)
+{
+    return path->detour ? &path->detour->proxy : &path->peer;
+}
 
 enum {
     UDP_QUERY_MAX = 4096, /* a longer datagram is cut */

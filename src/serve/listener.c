@@ -27,6 +27,7 @@
 #include "serve/acl.h"
 #include "serve/listen_sockets.h"
 #include "serve/overload.h"
+#include "serve/proxy_header.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
 #include "serve/session.h"
@@ -38,6 +39,11 @@ enum { LOOKUPS_MAX = 32 }; /* as many as one read brings */
 _Static_assert((int)OVERLOAD_BUSY_MAX <= (int)UDP_THINNED_MAX, "the kernel thins each busy client");
 _Static_assert((int)OVERLOAD_SHARE_WHOLE == (int)UDP_THINNED_WHOLE, "shares have one unit");
 
+struct serve_udp_proxied {
+    struct udp_path path;
+    struct udp_detour detour;
+};
+
 struct serve_udp {
     struct sink sink;
     struct udp_server *socket;
@@ -47,6 +53,9 @@ struct serve_udp {
     bool has_ended;        /* the socket was left, or the address ends */
     unsigned lookup_count; /* datagrams that are read and not answered */
     struct request_lookup lookups[LOOKUPS_MAX];
+    /* The paths of datagrams that a proxy brought, as long as their lookups; NULL: no datagram of a
+     * proxy has come. */
+    struct serve_udp_proxied *proxied;
     uint64_t dropped; /* replies that the kernel did not take, as counted so far */
     struct overload overload;
     struct udp_server_queue queue;  /* of unread datagrams, as last seen */
@@ -205,11 +214,39 @@ static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
     return true;
 }
 
-static void serve_udp_on_datagram(void *owner, struct span datagram, const struct udp_path *path)
+/* ---- datagrams of proxies ---- */
+
+static void serve_udp_refuse_proxy(struct requests *requests, const struct addr *proxy,
+                                   enum proxy_verdict why)
 {
-    struct serve_udp *serve = owner;
+    char text[ADDR_TEXT_MAX];
+    bool is_absent = why == PROXY_ABSENT;
+    stats_add_at(requests->stats, is_absent ? stat_proxy_absent : stat_proxy_malformed, 1);
+    LOG_LIMITED(LOG_NOTICE, "serve", "dropping a datagram of the proxy %s: its PROXY header is %s",
+                addr_format_ip(proxy, text), is_absent ? "missing" : "malformed");
+}
+
+/* The path of the query that waits for its look-up next, by way of this proxy. NULL: out of memory.
+ */
+static const struct udp_path *serve_udp_detour(struct serve_udp *serve, const struct udp_path *path,
+                                               const struct proxy_header *header)
+{
+    if (!serve->proxied)
+        serve->proxied = calloc(LOOKUPS_MAX, sizeof(*serve->proxied));
+    if (!serve->proxied)
+        return NULL;
+    struct serve_udp_proxied *proxied = &serve->proxied[serve->lookup_count];
+    proxied->detour = (struct udp_detour){.proxy = path->peer, .frontend = header->frontend};
+    proxied->path = *path;
+    proxied->path.peer = header->client;
+    proxied->path.detour = &proxied->detour;
+    return &proxied->path;
+}
+
+static inline void serve_udp_take(struct serve_udp *serve, struct span datagram,
+                                  const struct udp_path *path)
+{
     struct requests *requests = serve->sink.requests;
-    STATS_INC(requests->stats, queries_udp);
     if (addr_port(&path->peer) == 0) { /* no host can be there: forged */
         STATS_INC(requests->stats, dropped_malformed);
         return;
@@ -222,11 +259,55 @@ static void serve_udp_on_datagram(void *owner, struct span datagram, const struc
         answer_lookups(serve);
 }
 
+/* The configuration has proxies: takes the header off a datagram of one. Out of line, because other
+ * configurations must not pay for it. */
+static __attribute__((noinline)) void
+serve_udp_unwrap(struct serve_udp *serve, struct span datagram, const struct udp_path *path)
+{
+    struct requests *requests = serve->sink.requests;
+    struct proxy_header header;
+    if (prefix_set_find(requests->options->proxies, &path->peer) < 0) {
+        serve_udp_take(serve, datagram, path);
+        return;
+    }
+    enum proxy_verdict verdict = proxy_header_read(&header, datagram);
+    if (verdict != PROXY_WHOLE) {
+        serve_udp_refuse_proxy(requests, &path->peer, verdict);
+        return;
+    }
+    STATS_INC(requests->stats, proxy_accepted);
+    if (!header.is_local)
+        path = serve_udp_detour(serve, path, &header);
+    if (path)
+        serve_udp_take(serve, span_of(datagram.data + header.len, datagram.len - header.len), path);
+}
+
+static void serve_udp_on_datagram(void *owner, struct span datagram, const struct udp_path *path)
+{
+    struct serve_udp *serve = owner;
+    struct requests *requests = serve->sink.requests;
+    STATS_INC(requests->stats, queries_udp);
+    if (requests->options->proxies)
+        serve_udp_unwrap(serve, datagram, path);
+    else
+        serve_udp_take(serve, datagram, path);
+}
+
 static const struct udp_server_handler datagram_handler = {
     .on_batch_begin = on_batch_begin,
     .on_datagram = serve_udp_on_datagram,
     .on_batch_end = on_batch_end,
 };
+
+/* The kernel sees the addresses of proxies alone, so it cannot thin the datagrams of their clients.
+ */
+static void serve_udp_stop_thinning(struct serve_udp *serve)
+{
+    overload_forbid_shares(&serve->overload);
+    timer_stop(&serve->quiet);
+    if (serve->socket)
+        (void)udp_server_thin(serve->socket, NULL, 0);
+}
 
 static void serve_udp_renew(struct serve_udp *serve)
 {
@@ -234,6 +315,8 @@ static void serve_udp_renew(struct serve_udp *serve)
     serve->sink.rules = reply_rules_udp(options->max_udp_size);
     serve->sink.rules.rotates = options->rotate_answers;
     serve->sink.rules.nsid = options->nsid;
+    if (options->proxies)
+        serve_udp_stop_thinning(serve);
 }
 
 static enum err serve_udp_open(struct serve_udp **out, struct requests *requests,
@@ -244,8 +327,8 @@ static enum err serve_udp_open(struct serve_udp **out, struct requests *requests
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
     overload_init(&serve->overload);
-    serve_udp_renew(serve);
     timer_init(&serve->quiet, serve_udp_on_quiet_due);
+    serve_udp_renew(serve);
     serve->is_shared = socket->is_shared;
     serve->is_heard = true;
     serve->sink.reserve = serve_udp_reserve;
@@ -271,6 +354,7 @@ static void serve_udp_close(struct serve_udp **serve)
     timer_stop(&closing->quiet);
     sink_abandon(&closing->sink);
     udp_server_close(&closing->socket);
+    free(closing->proxied);
     free(closing);
 }
 
@@ -358,20 +442,27 @@ static void serve_stream_turn_away(struct requests *requests, enum server_quota_
     }
 }
 
-/* Takes a place for a client. If all are taken, a session of this worker makes room: a session of
- * the same client if that has too many, else any session. While the server drains, each session has
- * its last call instead. */
+/* A new client found no place. A session of this worker makes room: a session of the same client if
+ * that has too many, else any session. While the server drains, each session has its last call
+ * instead. */
+static bool serve_stream_makes_room(struct serve_stream *serve, const struct addr *addr,
+                                    enum server_quota_result why)
+{
+    struct requests *requests = serve->host.requests;
+    if (requests->is_draining)
+        return false;
+    uint64_t client = server_quota_client(requests->quota, addr);
+    return session_displace(serve->host.common, client, why == QUOTA_CLIENT_FULL);
+}
+
 static enum server_quota_result serve_stream_take_place(struct serve_stream *serve,
                                                         const struct client_place *place)
 {
-    struct requests *requests = serve->host.requests;
-    enum server_quota_result result = server_quota_take_client(requests->quota, place);
-    if (result == QUOTA_TAKEN || requests->is_draining)
+    struct server_quota *quota = serve->host.requests->quota;
+    enum server_quota_result result = server_quota_take_client(quota, place);
+    if (result == QUOTA_TAKEN || !serve_stream_makes_room(serve, &place->client, result))
         return result;
-    uint64_t client = server_quota_client(requests->quota, &place->client);
-    if (!session_displace(serve->host.common, client, result == QUOTA_CLIENT_FULL))
-        return result;
-    return server_quota_take_client(requests->quota, place);
+    return server_quota_take_client(quota, place);
 }
 
 static void accept_allowed(struct serve_stream *serve, struct tcp *tcp)
@@ -402,9 +493,65 @@ static void accept_refused(struct serve_stream *serve, struct tcp *tcp, enum ser
     tcp_close(&tcp);
 }
 
+/* ---- connections of proxies ---- */
+
+/* Their header names the client, and serve_stream_admit() judges it. */
+static void accept_proxy(struct serve_stream *serve, struct tcp *tcp)
+{
+    struct requests *requests = serve->host.requests;
+    struct client_place place = {*tcp_peer(tcp), PLACE_PROXY};
+    enum server_quota_result result = server_quota_take_client(requests->quota, &place);
+    if (result == QUOTA_TAKEN) {
+        begin_session(serve, tcp, &place);
+        return;
+    }
+    serve_stream_turn_away(requests, result);
+    tcp_close(&tcp);
+}
+
+static enum server_quota_result serve_stream_change_place(struct serve_stream *serve,
+                                                          struct client_place *place,
+                                                          const struct client_place *to)
+{
+    struct server_quota *quota = serve->host.requests->quota;
+    enum server_quota_result result = server_quota_change_client(quota, place, to);
+    if (result == QUOTA_TAKEN || !serve_stream_makes_room(serve, &to->client, result))
+        return result;
+    return server_quota_change_client(quota, place, to);
+}
+
+/* Judges a client as serve_stream_on_accept() does. */
+static bool serve_stream_admit(struct session_host *host, struct client_place *place,
+                               const struct addr *client, enum server_access access)
+{
+    struct serve_stream *serve = CONTAINER_OF(host, struct serve_stream, host);
+    struct requests *requests = host->requests;
+    struct client_place to = {*client, server_may_ask(access) ? PLACE_ALLOWED : PLACE_REFUSED};
+    if (to.kind == PLACE_ALLOWED) {
+        enum server_quota_result result = serve_stream_change_place(serve, place, &to);
+        if (result != QUOTA_TAKEN)
+            serve_stream_turn_away(requests, result);
+        return result == QUOTA_TAKEN;
+    }
+    bool gets_answer = access == SERVER_REFUSE && !host->tls;
+    if (gets_answer && server_quota_change_client(requests->quota, place, &to) == QUOTA_TAKEN)
+        return true;
+    STATS_INC(requests->stats, clients_refused_acl);
+    return false;
+}
+
+static bool is_of_proxy(const struct server_options *options, const struct addr *peer)
+{
+    return options->proxies && prefix_set_find(options->proxies, peer) >= 0;
+}
+
 static void serve_stream_on_accept(void *owner, struct tcp *tcp)
 {
     struct serve_stream *serve = owner;
+    if (is_of_proxy(serve->host.requests->options, tcp_peer(tcp))) {
+        accept_proxy(serve, tcp);
+        return;
+    }
     enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
     if (server_may_ask(access))
         accept_allowed(serve, tcp);
@@ -424,6 +571,7 @@ static enum err serve_stream_open(struct serve_stream **out, struct requests *re
     serve->host.requests = requests;
     serve->host.common = common;
     serve->host.tls = tls;
+    serve->host.admit = serve_stream_admit;
     serve->host.on_closed = serve_stream_on_closed;
     list_init(&serve->host.sessions);
     serve->is_shared = socket->is_shared;

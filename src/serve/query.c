@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
+#include "serve/proxy_header.h"
 
 /* NXNAME (RFC 9824 section 5.1) exists in denials only. A query for it is malformed. */
 enum { TYPE_NXNAME = 128 };
@@ -116,6 +117,8 @@ enum query_verdict query_check(struct query *query, struct query_error *error, s
     if (check == MESSAGE_SHORT || message_is_answer(&message))
         return QUERY_DROP;
     take_facts(query, &message);
+    if (message_opcode(&message) != OPCODE_QUERY && proxy_header_has_signature(bytes))
+        return QUERY_DROP; /* the sender is no proxy of ours, or put a second header */
     if (message_opcode(&message) != OPCODE_QUERY)
         return query_refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
     if (check == MESSAGE_MALFORMED)

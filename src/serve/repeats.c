@@ -31,7 +31,9 @@ struct repeat **repeats_bucket(struct repeats *repeats, const struct query *quer
 
 static bool is_same_path(const struct udp_path *a, const struct udp_path *b)
 {
-    return addr_equal(&a->peer, &b->peer) && addr_family(&a->local) == addr_family(&b->local) &&
+    return addr_equal(&a->peer, &b->peer) &&
+           addr_equal(udp_path_receiver(a), udp_path_receiver(b)) &&
+           addr_family(&a->local) == addr_family(&b->local) &&
            (addr_family(&a->local) == 0 || addr_equal(&a->local, &b->local));
 }
 

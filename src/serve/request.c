@@ -39,6 +39,7 @@ struct request {
     bool is_stream; /* only the peer of path is set */
     bool is_new;    /* it began to wait while draining */
     struct udp_path path;
+    struct udp_detour detour;    /* of path, if it has one */
     uint8_t name[NAME_WIRE_MAX]; /* as the client spelled it */
 };
 
@@ -131,6 +132,8 @@ static void count_reply(struct stats *stats, uint16_t rcode)
 
 static const struct addr *local_of(const struct sink *sink, const struct udp_path *path)
 {
+    if (path && path->detour)
+        return &path->detour->frontend;
     bool is_in_path = path && addr_family(&path->local) != AF_UNSPEC;
     return is_in_path ? &path->local : sink->local(sink);
 }
@@ -308,6 +311,15 @@ static void request_on_answer(struct waiter *waiter, const struct answer *answer
     sink->on_answered(sink);
 }
 
+static void keep_path(struct request *request, const struct udp_path *path)
+{
+    request->path = *path;
+    if (!path->detour)
+        return;
+    request->detour = *path->detour;
+    request->path.detour = &request->detour;
+}
+
 static void fill_request(struct request *request, struct sink *sink, const struct query *query,
                          const struct udp_path *path)
 {
@@ -326,7 +338,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->is_stream = !path;
     request->is_new = sink->requests->is_draining;
     if (path)
-        request->path = *path;
+        keep_path(request, path);
     else
         request->path.peer = *sink->client;
 }

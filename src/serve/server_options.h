@@ -24,6 +24,9 @@ static inline bool server_may_ask(enum server_access access)
     return access == SERVER_ALLOW || access == SERVER_SNOOP;
 }
 
+/* Where proxies put their header on connections with TLS. */
+enum server_proxy_tls { PROXY_OUTSIDE_TLS, PROXY_INSIDE_TLS };
+
 struct server_options {
     struct addr *listen; /* UDP and TCP */
     size_t listen_count;
@@ -38,6 +41,10 @@ struct server_options {
     char *identity;            /* of id.server, likewise */
     char *nsid;                /* of RFC 5001, in the form of nsid.h; NULL or "": none */
     struct prefix_set *access; /* frozen; values are enum server_access */
+    /* The hosts that put a PROXY header before each datagram and on each connection. Frozen; NULL:
+     * none. */
+    const struct prefix_set *proxies;
+    enum server_proxy_tls proxy_tls;
     uint16_t max_udp_size;
     bool rotate_answers;
     uint64_t client_idle_timeout_us;

@@ -24,7 +24,7 @@
 
 enum {
     PLACE_NONE = UINT32_MAX,
-    PLACE_KINDS = PLACE_REFUSED + 1,
+    PLACE_KINDS = PLACE_PROXY + 1,
     BUCKETS_MIN = 16,
     COUNTERS_PER_PLACE = 8, /* of waiting queries: most are zero even when all places are taken */
 };
@@ -115,7 +115,7 @@ static struct client_count *share_count(const struct server_quota *before)
     if (!all)
         return NULL;
     if (!before)
-        *all = (struct client_count){.files_max = {UINT32_MAX, UINT32_MAX}};
+        *all = (struct client_count){.files_max = {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
     all->quotas++;
     return all;
 }
@@ -132,15 +132,16 @@ struct server_quota *server_quota_new(const struct server_options *options,
     struct server_quota *quota = aligned_alloc(64, sizeof(*quota));
     if (!quota)
         return NULL;
-    uint32_t places = options->max_clients + SERVER_QUOTA_REFUSED_MAX;
+    uint32_t places = options->max_clients + SERVER_QUOTA_REFUSED_MAX + SERVER_QUOTA_PROXY_MAX;
     places = MAX(places, before ? before->place_count : 0);
     *quota = (struct server_quota){
         .max_waiting = options->max_waiting,
         .max_waiting_per_client = options->max_waiting_per_client,
         .masks = client_masks_of(options->client_prefix_v4, options->client_prefix_v6),
         .counter_mask = bucket_count((uint64_t)options->max_waiting * COUNTERS_PER_PLACE) - 1,
-        .max_clients = {options->max_clients, SERVER_QUOTA_REFUSED_MAX},
-        .max_each = {options->max_clients_per_address, SERVER_QUOTA_REFUSED_EACH_MAX},
+        .max_clients = {options->max_clients, SERVER_QUOTA_REFUSED_MAX, SERVER_QUOTA_PROXY_MAX},
+        .max_each = {options->max_clients_per_address, SERVER_QUOTA_REFUSED_EACH_MAX,
+                     SERVER_QUOTA_PROXY_MAX},
         .max_memory = options->max_stream_memory ? options->max_stream_memory : SIZE_MAX,
         .free_place = PLACE_NONE,
         .bucket_mask = bucket_count(places) - 1,
@@ -369,8 +370,11 @@ void server_quota_bound_files(struct server_quota *quota, uint32_t max)
 {
     struct client_count *all = quota->all;
     uint32_t refused = MIN(max / SERVER_QUOTA_REFUSED_FILES, SERVER_QUOTA_REFUSED_MAX);
-    atomic_store_explicit(&all->files_max[PLACE_ALLOWED], max - refused, memory_order_relaxed);
+    uint32_t proxy = MIN(max / SERVER_QUOTA_PROXY_FILES, SERVER_QUOTA_PROXY_MAX);
+    atomic_store_explicit(&all->files_max[PLACE_ALLOWED], max - refused - proxy,
+                          memory_order_relaxed);
     atomic_store_explicit(&all->files_max[PLACE_REFUSED], refused, memory_order_relaxed);
+    atomic_store_explicit(&all->files_max[PLACE_PROXY], proxy, memory_order_relaxed);
 }
 
 enum server_quota_result server_quota_take_client(struct server_quota *quota,

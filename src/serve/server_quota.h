@@ -8,8 +8,8 @@
  * client (client_prefix.h), and the queries a second of each client. A taken place is given back
  * exactly once. Any thread.
  *
- * Stream connections of allowed and of refused clients have separate places: refused clients never
- * take the places of the others.
+ * Stream connections of allowed clients, of refused clients, and of proxies that have not named
+ * their client have separate places: none takes the places of the others.
  */
 
 #include <stdbool.h>
@@ -61,13 +61,17 @@ enum {
     SERVER_QUOTA_REFUSED_MAX = 64,     /* connections of refused clients in the process */
     SERVER_QUOTA_REFUSED_EACH_MAX = 4, /* of one refused client */
     SERVER_QUOTA_REFUSED_FILES = 16,   /* refused clients get one file in this many */
+    /* Connections of proxies whose header has not come. They wait for a moment only, and each takes
+     * a place of its client afterwards. */
+    SERVER_QUOTA_PROXY_MAX = 1024,
+    SERVER_QUOTA_PROXY_FILES = 16, /* they get one file in this many */
 };
 
 /* Bounds the files of clients below the options, for this quota and its successors. Without a call
  * there is no bound. */
 void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
-enum place_kind { PLACE_ALLOWED, PLACE_REFUSED };
+enum place_kind { PLACE_ALLOWED, PLACE_REFUSED, PLACE_PROXY };
 
 /* The place of one stream connection: its client, whose port does not matter, and the kind of
  * client.
@@ -82,7 +86,8 @@ MUST_USE enum server_quota_result server_quota_take_client(struct server_quota *
 void server_quota_give_client(struct server_quota *quota, const struct client_place *place);
 
 /* Moves a connection to another client or kind: *place becomes *to if the bounds allow it, else it
- * stays. For clients that the access list of a reload refuses or allows. */
+ * stays. For clients that the access list of a reload refuses or allows, and for clients that a
+ * proxy names. */
 MUST_USE enum server_quota_result server_quota_change_client(struct server_quota *quota,
                                                              struct client_place *place,
                                                              const struct client_place *to);
@@ -112,7 +117,7 @@ uint64_t server_quota_move_waiting(struct server_quota *to, struct server_quota 
 void server_quota_move_client(struct server_quota *to, struct server_quota *from,
                               const struct client_place *place);
 
-/* The taken places; for connections, those of both kinds. */
+/* The taken places; for connections, those of all kinds. */
 uint32_t server_quota_waiting(const struct server_quota *quota);
 uint32_t server_quota_clients(struct server_quota *quota);
 

@@ -20,11 +20,13 @@
 #include "net/link.h"
 #include "net/listen_socket.h"
 #include "serve/acl.h"
+#include "serve/proxy_header.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
 #include "tls/tls.h"
 
 enum session_state {
+    SESSION_ANNOUNCING,
     SESSION_SECURING,
     SESSION_OPEN,
     SESSION_BUSY,
@@ -42,6 +44,7 @@ struct session {
     size_t link_bytes;  /* held by the link, and by the kernel for a client that does not read */
     size_t held_parked; /* parked queries that are in the count */
     struct client_place place;
+    struct addr frontend; /* of a proxy that named the client; family 0: none */
     enum server_access access;
     enum session_state state;
     bool has_ended; /* it takes no further query, and the next settle moves it to finishing */
@@ -184,7 +187,8 @@ static uint64_t look_after_pause_at(const struct session *session)
 
 static bool session_is_read(enum session_state state)
 {
-    return state == SESSION_SECURING || state == SESSION_OPEN || state == SESSION_DISCARDING;
+    return state == SESSION_ANNOUNCING || state == SESSION_SECURING || state == SESSION_OPEN ||
+           state == SESSION_DISCARDING;
 }
 
 static bool is_draining(const struct session *session)
@@ -208,6 +212,9 @@ static void session_move(struct session *session, enum session_state to)
     bool has_paused = session->state == SESSION_BUSY || session->state == SESSION_FULL;
     session->state = to;
     switch (to) {
+    case SESSION_ANNOUNCING:
+        timer_start(loop, &session->timer, loop_now(loop) + SESSION_HEADER_US);
+        break;
     case SESSION_SECURING:
         timer_start(loop, &session->timer, loop_now(loop) + SESSION_SECURE_US);
         break;
@@ -426,12 +433,88 @@ void session_common_deinit(struct session_common *common)
     handshake_queue_deinit(&common->handshakes);
 }
 
+/* ---- the header of a proxy ---- */
+
+static void refuse_header(struct session *session, enum stat why, const char *text)
+{
+    char proxy[ADDR_TEXT_MAX];
+    stats_add_at(stats_of(session), why, 1);
+    LOG_LIMITED(LOG_NOTICE, "serve", "closing a connection of the proxy %s: its header %s",
+                addr_format_ip(&session->place.client, proxy), text);
+    session_close(session);
+}
+
+static void set_rules(struct session *session);
+
+/* The place is that of the client from now on. Returns false: it gets none, and the session is
+ * closed. */
+static bool session_announce(struct session *session, const struct proxy_header *header)
+{
+    struct session_host *host = session->host;
+    const struct addr client = header->is_local ? session->place.client : header->client;
+    session->access = acl_find(host->requests->options->access, &client);
+    if (!host->admit(host, &session->place, &client, session->access)) {
+        session_close(session);
+        return false;
+    }
+    session->place.client = client; /* with its port, for logs */
+    if (!header->is_local)
+        session->frontend = header->frontend;
+    set_rules(session);
+    return true;
+}
+
+/* A client that has a header inside TLS is secured already. */
+static void after_header(struct session *session)
+{
+    bool is_secured = session->host->requests->options->proxy_tls == PROXY_INSIDE_TLS;
+    STATS_INC(stats_of(session), proxy_accepted);
+    if (is_tls(session) && !is_secured) {
+        session_move(session, SESSION_SECURING);
+        return;
+    }
+    begin_idle(session);
+    session_move(session, SESSION_OPEN);
+}
+
+static size_t session_on_preface(void *owner, struct span bytes)
+{
+    struct session *session = owner;
+    struct proxy_header header;
+    switch (proxy_header_read(&header, bytes)) {
+    case PROXY_PARTIAL:
+        return 0;
+    case PROXY_ABSENT:
+        refuse_header(session, stat_proxy_absent, "is missing");
+        return 0;
+    case PROXY_MALFORMED:
+        refuse_header(session, stat_proxy_malformed, "is malformed");
+        return 0;
+    case PROXY_WHOLE:
+        break;
+    }
+    if (proxy_header_has_signature(span_of(bytes.data + header.len, bytes.len - header.len))) {
+        refuse_header(session, stat_proxy_malformed, "comes twice");
+        return 0;
+    }
+    if (!session_announce(session, &header))
+        return 0;
+    after_header(session);
+    return header.len;
+}
+
 /* ---- ends and deadlines ---- */
+
+/* A session without a query yet has nothing to finish. */
+static bool has_begun(const struct session *session)
+{
+    return session->state != SESSION_ANNOUNCING && session->state != SESSION_SECURING;
+}
 
 static void session_finish(struct session *session)
 {
     session->has_ended = true;
-    if (session->state == SESSION_SECURING)
+    if (!has_begun(session))
         session_close(session);
     else
         session_settle(session);
@@ -466,6 +549,9 @@ static void session_on_due(struct timer *timer)
 {
     struct session *session = CONTAINER_OF(timer, struct session, timer);
     switch (session->state) {
+    case SESSION_ANNOUNCING:
+        refuse_header(session, stat_proxy_late, "did not come in time");
+        return;
     case SESSION_SECURING:
         if (session->last_until_at != 0)
             session_close(session);
@@ -523,7 +609,8 @@ static void session_commit(struct sink *sink, size_t len, const struct udp_path 
 
 static const struct addr *session_local(const struct sink *sink)
 {
-    return link_local(CONTAINER_OF(sink, const struct session, sink)->link);
+    const struct session *session = CONTAINER_OF(sink, const struct session, sink);
+    return addr_family(&session->frontend) ? &session->frontend : link_local(session->link);
 }
 
 static void session_on_answered(struct sink *sink)
@@ -533,13 +620,18 @@ static void session_on_answered(struct sink *sink)
 
 /* ---- the link ---- */
 
+static bool is_announced(const struct session *session)
+{
+    return session->place.kind != PLACE_PROXY;
+}
+
 /* The handshake of TLS is done, and the idle time begins. */
 static void session_on_open(void *owner)
 {
     struct session *session = owner;
     count_handshake(stats_of(session), link_tls(session->link));
     begin_idle(session);
-    session_move(session, SESSION_OPEN);
+    session_move(session, is_announced(session) ? SESSION_OPEN : SESSION_ANNOUNCING);
 }
 
 /* The first query may end the last call. */
@@ -578,7 +670,9 @@ static void session_on_peer_closed(void *owner)
 {
     struct session *session = owner;
     session->has_left = true;
-    if (session->state == SESSION_DISCARDING)
+    if (session->state == SESSION_ANNOUNCING)
+        refuse_header(session, stat_proxy_malformed, "is incomplete");
+    else if (session->state == SESSION_DISCARDING)
         try_close_quiet(session);
     else
         session_finish(session);
@@ -589,6 +683,8 @@ static void session_on_failed(void *owner, enum err why)
     struct session *session = owner;
     if (session->state == SESSION_SECURING)
         give_up_handshake(session, why);
+    else if (session->state == SESSION_ANNOUNCING)
+        refuse_header(session, stat_proxy_malformed, "is incomplete");
     else
         session_close(session);
 }
@@ -604,6 +700,7 @@ static void on_held(void *owner, size_t bytes)
 static const struct link_handler handler = {
     .on_open = session_on_open,
     .may_secure = session_may_secure,
+    .on_preface = session_on_preface,
     .on_message = session_on_message,
     .on_room = session_on_room,
     .on_peer_closed = session_on_peer_closed,
@@ -673,12 +770,30 @@ static struct session *session_new(struct session_host *host, const struct clien
     return session;
 }
 
+/* Where the link finds the header of a proxy. */
+static enum link_preface preface_of(const struct session *session)
+{
+    const struct server_options *options = session->host->requests->options;
+    if (is_announced(session))
+        return LINK_PREFACE_NONE;
+    bool is_inside = is_tls(session) && options->proxy_tls == PROXY_INSIDE_TLS;
+    return is_inside ? LINK_PREFACE_INSIDE : LINK_PREFACE_OUTSIDE;
+}
+
+static enum session_state first_state(const struct session *session)
+{
+    if (preface_of(session) == LINK_PREFACE_OUTSIDE)
+        return SESSION_ANNOUNCING;
+    return is_tls(session) ? SESSION_SECURING : SESSION_OPEN;
+}
+
 /* *tcp becomes NULL. */
 static enum err open_link(struct session *session, struct tcp **tcp)
 {
     struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX,
                                    .room_at_bytes = SESSION_PUSH_BYTES,
-                                   .max_message_bytes = SESSION_QUERY_MAX};
+                                   .max_message_bytes = SESSION_QUERY_MAX,
+                                   .preface = preface_of(session)};
     if (is_tls(session)) {
         MUST(*session->host->tls);
         options.tls = tls_server(*session->host->tls);
@@ -706,7 +821,7 @@ enum err session_open(struct session_host *host, struct tcp **tcp, const struct 
         return err;
     }
     list_append(&host->sessions, &session->node);
-    session_move(session, is_tls(session) ? SESSION_SECURING : SESSION_OPEN);
+    session_move(session, first_state(session));
     return ERR_OK;
 }
 
@@ -750,6 +865,8 @@ static void renew_idle(struct session *session)
 static void session_renew(struct session *session)
 {
     const struct server_options *options = session->host->requests->options;
+    if (!is_announced(session)) /* its header decides */
+        return;
     session->access = acl_find(options->access, &session->place.client);
     set_rules(session);
     bool is_refused_handshake =
@@ -784,7 +901,7 @@ static void last_call(struct session *session)
     session->last_until_at = last_call_until_at(session);
     session->reads_before_last = link_reads(session->link);
     session->sink.rules.keepalive_100ms = 0; /* as set_rules() says */
-    bool takes_queries = session->state == SESSION_SECURING || session->state == SESSION_OPEN;
+    bool takes_queries = !has_begun(session) || session->state == SESSION_OPEN;
     if (!takes_queries || loop_now(loop_of(session)) >= session->last_until_at)
         session_finish(session);
     else

@@ -8,14 +8,13 @@
  * which they are ready (RFC 7766 sections 6.2.1.1 and 7). The states bound the resources of a
  * client:
  *
- *   securing    the TLS handshake is under way or waits for its turn (handshake_queue.h), for
- *               SESSION_SECURE_US in all; plain sessions begin open
- *   open        takes queries
- *   busy        SESSION_IN_FLIGHT_MAX queries wait: reads nothing until half of them are answered,
- *               and is not idle, however long that takes
- *   full        the client does not take its answers: reads nothing until it does, and is reset
- *               after SESSION_STALL_US. Answers to waiting queries stay in the cache until then
- *               (sink_unpark())
+ *   announcing  the header of a proxy names the client (proxy_header.h), for SESSION_HEADER_US;
+ * only on connections of proxies, before the handshake or after it securing    the TLS handshake is
+ * under way or waits for its turn (handshake_queue.h), for SESSION_SECURE_US in all; plain sessions
+ * begin open open        takes queries busy        SESSION_IN_FLIGHT_MAX queries wait: reads
+ * nothing until half of them are answered, and is not idle, however long that takes full        the
+ * client does not take its answers: reads nothing until it does, and is reset after
+ * SESSION_STALL_US. Answers to waiting queries stay in the cache until then (sink_unpark())
  *   finishing   reads nothing; answers the waiting queries, then closes. It is reset
  *               SESSION_LINGER_US after the last answer, or when an answer finds no room for
  *               SESSION_STALL_US
@@ -62,6 +61,8 @@ struct tls_context;
 
 enum {
     SESSION_SECURE_US = 5 * 1000000,
+    /* The header of a proxy. The proxy writes it at once, and it fits in one packet. */
+    SESSION_HEADER_US = 2 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
     /* The bytes of a half query that are kept; a round number together with the length. Real
      * queries are shorter. */
@@ -114,14 +115,19 @@ struct session_host {
     struct tls_context *const *tls; /* the context for new sessions; NULL: plain TCP */
     bool is_ending;                 /* the address ends: answers tell clients to close */
     struct list sessions;
+    /* A proxy has named the client of a session: moves its place to the client. Returns false, and
+     * has counted the reason, when the client gets no session. */
+    bool (*admit)(struct session_host *host, struct client_place *place, const struct addr *client,
+                  enum server_access access);
     /* A session has ended and is freed. place is its place of the quota, borrowed until the return.
      */
     void (*on_closed)(struct session_host *host, const struct client_place *place);
 };
 
 /* Begins a session on an accepted connection that holds this place of the quota. A session with the
- * place of a refused client answers REFUSED once. *tcp becomes NULL. On error it is closed, and
- * on_closed does not come. The session frees itself. */
+ * place of a refused client answers REFUSED once. A session with the place of a proxy waits for its
+ * header, takes the place of the client, and gives that one back. *tcp becomes NULL. On error it is
+ * closed, and on_closed does not come. The session frees itself. */
 MUST_USE enum err session_open(struct session_host *host, struct tcp **tcp,
                                const struct client_place *place);
 

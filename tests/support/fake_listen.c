@@ -114,7 +114,7 @@ void udp_server_commit(struct udp_server *server, size_t len, const struct udp_p
     MUST(server->slot && len <= UDP_REPLY_MAX);
     packet = packet_new(server->net, span_of(server->slot, len), on_reply_arrived);
     packet->from = addr_family(&path->local) ? path->local : server->local;
-    packet->to = path->peer;
+    packet->to = *udp_path_receiver(path);
     addr_set_port(&packet->from, addr_port(&server->local));
     free(server->slot);
     server->slot = NULL;

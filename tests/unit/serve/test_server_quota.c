@@ -411,9 +411,25 @@ static void test_refused_clients_get_few_of_the_files(void **state)
     assert_int_equal(take_kind(1, PLACE_REFUSED), QUOTA_TAKEN);
     assert_int_equal(take_kind(2, PLACE_REFUSED), QUOTA_TAKEN);
     assert_int_equal(take_kind(3, PLACE_REFUSED), QUOTA_NO_FILES);
-    for (uint32_t i = 0; i < FILES - 2; i++)
+    for (uint32_t i = 0; i < FILES - 4; i++) /* two are for proxies */
         assert_true(take(i));
     assert_int_equal(take_kind(99, PLACE_ALLOWED), QUOTA_NO_FILES);
+}
+
+/* All connections of a proxy have its address until their headers come. */
+static void test_a_proxy_has_no_bound_for_one_client(void **state)
+{
+    (void)state;
+    quota_of(2, 1, 1);
+    for (uint32_t i = 0; i < SERVER_QUOTA_PROXY_MAX; i++)
+        assert_int_equal(take_kind(7, PLACE_PROXY), QUOTA_TAKEN);
+    assert_int_equal(take_kind(8, PLACE_PROXY), QUOTA_FULL);
+    assert_true(take(7)); /* its own, as a client */
+    struct client_place held = place(7, PLACE_PROXY), to = place(7, PLACE_ALLOWED);
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_CLIENT_FULL);
+    to = place(9, PLACE_ALLOWED);
+    assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_TAKEN);
+    assert_int_equal(take_kind(8, PLACE_PROXY), QUOTA_TAKEN);
 }
 
 /* A proxy names its client only after the connection has taken a place. */
@@ -482,6 +498,7 @@ int main(void)
         TEST(test_refused_clients_have_separate_places),
         TEST(test_one_refused_client_gets_few_places),
         TEST(test_refused_clients_get_few_of_the_files),
+        TEST(test_a_proxy_has_no_bound_for_one_client),
         TEST(test_a_connection_may_count_for_another_client),
         TEST(test_a_connection_may_become_one_of_the_other_kind),
     };
