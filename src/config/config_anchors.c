@@ -19,6 +19,7 @@
 #include "config/kind.h"
 #include "config/place.h"
 #include "dns/rrtype.h"
+#include "nailup/build_date.h"
 #include "validate/algorithm.h"
 #include "validate/anchor_file.h"
 #include "validate/dnskey.h"
@@ -236,6 +237,7 @@ bool config_anchors(struct loader *loader)
     if (!err)
         err = add_negative(anchors, &config->negative_anchors);
     config->route.validation.anchors = anchors;
+    config->route.validation.clock_min_s = NAILUP_BUILD_DATE_S;
     if (err)
         problems_no_memory(loader->problems);
     return !err;

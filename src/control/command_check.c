@@ -23,9 +23,8 @@
 #include "upstream/upstreams.h"
 
 enum {
-    CHECK_ADDRESSES_MAX = 32,       /* probed for a route */
-    CHECK_UPSTREAMS_MAX = 128,      /* of one worker */
-    CHECK_CLOCK_MIN_S = 1793491200, /* 2026-11-01: the clock is wrong if it is earlier */
+    CHECK_ADDRESSES_MAX = 32,  /* probed for a route */
+    CHECK_UPSTREAMS_MAX = 128, /* of one worker */
 };
 
 /* ---- on the worker's thread ---- */
@@ -98,7 +97,8 @@ static void check_add_reason(char *out, size_t size, const char *reason)
 static void check_answer(struct call *call, bool has_route, bool has_path)
 {
     struct reply *reply = &call->reply;
-    bool is_clock_right = time(NULL) >= CHECK_CLOCK_MIN_S;
+    const struct config *config = call->view->config;
+    bool is_clock_right = !config || time(NULL) >= config->route.validation.clock_min_s;
     bool is_draining = call->view->is_draining;
     char reasons[160] = "";
 

@@ -17,11 +17,6 @@
 #include "upstream/exchange.h"
 #include "validate/anchors.h"
 
-/* 2026-11-01, which is before this code. The clock of a machine without a battery is earlier after
- * its start: signatures that seem not yet valid count then. Such a clock never makes a valid
- * signature look expired, so these checks go on. */
-enum { VALIDATE_CLOCK_MIN_S = 1793491200 };
-
 bool task_validate_concerns(const struct task *task, const struct response *response)
 {
     if (!task_validates(task) || !task->tasks->validator || !task->budget)
@@ -74,9 +69,11 @@ static bool validate_is_at_qname(const struct response *response)
 
 bool task_validate_clock_is_behind(const struct tasks *tasks)
 {
-    return loop_wall_s(tasks->loop) < VALIDATE_CLOCK_MIN_S;
+    return loop_wall_s(tasks->loop) < tasks->validation.clock_min_s;
 }
 
+/* While the clock is behind, signatures that seem not yet valid count. Such a clock never makes a
+ * valid signature look expired, so these checks go on. */
 static struct rrsig_clock validate_clock(const struct tasks *tasks)
 {
     int64_t now_s = loop_wall_s(tasks->loop);

@@ -62,6 +62,8 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     if (err)
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
                  (const char *)text.data);
+    else
+        world->config->route.validation.clock_min_s = SCENARIO_WALL_S;
     buf_deinit(&errors);
     return !err;
 }

@@ -14,6 +14,7 @@
 
 #include "config/changes.h"
 #include "config/runtime_zones.h"
+#include "nailup/build_date.h"
 #include "unit/config/config_text.h"
 #include "validate/anchors.h"
 
@@ -42,6 +43,7 @@ static void test_an_empty_file_validates_with_the_keys_of_the_root(void **state)
     assert_int_equal(validation->mode, VALIDATE_YES);
     assert_false(validation->allow_sha1);
     assert_int_equal(validation->aggressive, AGGRESSIVE_TOPS);
+    assert_int_equal(validation->clock_min_s, NAILUP_BUILD_DATE_S);
     assert_string_equal(config->trust_anchor_file, "");
     const struct anchor *root = find_anchor(config, "example");
     assert_true(name_is_root(root->zone));

@@ -33,6 +33,7 @@ static unsigned validations_begun, verifications;
 static struct loop *verify_loop; /* whose clock verifications move; NULL: none */
 static uint64_t verify_us;
 static bool is_private_zone;
+static bool clock_was_behind;        /* of the last call */
 static enum anchor_kind anchor_kind; /* of the root */
 static const char *proven_owner;     /* of the authority records that are verified; NULL: all */
 
@@ -144,6 +145,7 @@ void validation_next(struct validation *validation, const struct validation_view
     assert_int_equal(message_parse(&again, view->message->bytes), MESSAGE_OK);
     assert_int_equal(again.id, 4711); /* as the server sent it */
     assert_non_null(view->units_left);
+    clock_was_behind = view->clock.is_behind;
     assert_int_equal(event->kind == VALIDATION_STARTED, validation->steps == 0);
     if (event->kind == VALIDATION_RESUMED)
         validation->steps--;

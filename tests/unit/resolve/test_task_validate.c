@@ -192,6 +192,22 @@ static void test_names_without_a_trusted_anchor_are_insecure_at_once(void **stat
     assert_true(find(WWW, &(struct answer){0}));
 }
 
+static void test_a_clock_before_the_build_is_behind(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    struct route_options *options = (struct route_options *)(uintptr_t)options_of(VALIDATE_YES);
+    options->validation.clock_min_s = FAKE_LOOP_WALL_S + 1;
+    assert_int_equal(resolver_reload(resolver, options, NULL, MAX_TASKS), ERR_OK);
+    client_ask(&client, WWW, 0);
+    answer(0, 0, GOOD_A);
+    assert_true(clock_was_behind);
+    fake_loop_advance(loop, SECOND);
+    client_ask(&client, "mail.example", 0);
+    answer(1, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.2"}});
+    assert_false(clock_was_behind);
+}
+
 static void test_a_private_zone_is_named_once(void **state)
 {
     (void)state;
@@ -870,6 +886,7 @@ int main(void)
         YES(test_answers_that_wait_for_the_same_keys_are_all_delivered),
         YES(test_an_insecure_answer_says_why_and_has_no_ad),
         YES(test_names_without_a_trusted_anchor_are_insecure_at_once),
+        YES(test_a_clock_before_the_build_is_behind),
         YES(test_a_private_zone_is_named_once),
         YES(test_no_record_outlives_its_signature),
         YES(test_clients_with_do_get_the_signatures),
