@@ -66,6 +66,15 @@ static void needs_data(struct needs *out, const struct rrsets *sets,
     }
 }
 
+/* Whether the CNAME RRset has one record, and it leads to this name. */
+static bool needs_leads_to(const struct rrsets *sets, const struct rrset *cname, struct name next)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name target;
+    return cname->count == 1 && needs_target(sets, cname, wire, &target) &&
+           name_equal(target, next);
+}
+
 /* Needs the alias at the name, and gives the name that it leads to. False: the
  * name has none, or its CNAME record contradicts its DNAME record. */
 static bool needs_alias(struct needs *out, const struct rrsets *sets, struct name name,
@@ -73,8 +82,6 @@ static bool needs_alias(struct needs *out, const struct rrsets *sets, struct nam
 {
     const struct rrset *cname = rrsets_find(sets, SECTION_ANSWER, name, RRTYPE_CNAME);
     const struct rrset *dname = needs_dname(sets, name);
-    uint8_t target_wire[NAME_WIRE_MAX];
-    struct name target;
     if (!dname) {
         if (!cname || !needs_target(sets, cname, wire, next))
             return false;
@@ -84,21 +91,38 @@ static bool needs_alias(struct needs *out, const struct rrsets *sets, struct nam
     out->needed |= needs_bit(sets, dname);
     if (!needs_synthesise(sets, dname, name, wire, next))
         return false;
-    return !cname || !cname->count ||
-           (cname->count == 1 && needs_target(sets, cname, target_wire, &target) &&
-            name_equal(target, *next));
+    return !cname || !cname->count || needs_leads_to(sets, cname, *next);
 }
 
-/* The name at the end of the chain. A DNAME may make it too long (RFC 6672 section 2.2). */
-static void needs_end(struct needs *out, const struct rrsets *sets,
+/* A CNAME record that was asked for may follow from the DNAME record, and has no signature then.
+ * False: it contradicts the DNAME record. */
+static bool needs_made_cname(struct needs *out, const struct rrsets *sets,
+                             const struct rrset *dname, struct name name)
+{
+    const struct rrset *cname = rrsets_find(sets, SECTION_ANSWER, name, RRTYPE_CNAME);
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name next;
+    if (!cname || !cname->count)
+        return true;
+    if (!needs_synthesise(sets, dname, name, wire, &next) || !needs_leads_to(sets, cname, next))
+        return false;
+    out->needed &= ~needs_bit(sets, cname);
+    return true;
+}
+
+/* The name at the end of the chain. A DNAME may make it too long (RFC 6672 section 2.2). False: its
+ * CNAME record contradicts its DNAME record. */
+static bool needs_end(struct needs *out, const struct rrsets *sets,
                       const struct validation_view *view)
 {
     if (view->kind != ANSWER_POSITIVE || view->leads_out)
-        return;
+        return true;
     needs_data(out, sets, view->question, view->end);
     const struct rrset *dname = needs_dname(sets, view->end);
-    if (dname)
-        out->needed |= needs_bit(sets, dname);
+    if (!dname)
+        return true;
+    out->needed |= needs_bit(sets, dname);
+    return needs_made_cname(out, sets, dname, view->end);
 }
 
 /* Follows the chain. False: it does not lead to the end that the reader of the message found. */
@@ -110,8 +134,7 @@ static bool needs_follow(struct needs *out, const struct rrsets *sets,
     for (unsigned hop = 0; !name_equal(name, view->end); hop++)
         if (hop == NEEDS_ALIASES_MAX || !needs_alias(out, sets, name, wires[hop & 1], &name))
             return false;
-    needs_end(out, sets, view);
-    return true;
+    return needs_end(out, sets, view);
 }
 
 static bool needs_is_proof(const struct rrset *set)

@@ -583,6 +583,26 @@ static void test_a_dname_vouches_for_its_cname(void **state)
     assert_int_equal(judge_alias("www.evil.", sections), SECURITY_BOGUS);
 }
 
+static void test_a_cname_that_was_asked_for_may_follow_from_a_dname(void **state)
+{
+    (void)state;
+    const struct question questions[] = {QUESTION("www.example.", CNAME),
+                                         QUESTION("www.example.", ANY)};
+    zones_secure("example.");
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+        struct question asked = questions[i];
+        struct sections sections = {
+            .answer = {DNAME_RECORD, SIG("example.", "DNAME", "example."), MADE}};
+        assert_int_equal(zones_judge(asked, ANSWER_POSITIVE, "example.", sections),
+                         SECURITY_SECURE);
+        sections.answer[2] = "www.example. 300 IN CNAME evil.other.";
+        ASSERT_BOGUS(zones_judge(asked, ANSWER_POSITIVE, "example.", sections), EDE_DNSSEC_BOGUS);
+        sections.answer[2] = MADE;
+        sections.answer[1] = SIG("example.", "DNAME", "example.", .is_wrong = true);
+        ASSERT_BOGUS(zones_judge(asked, ANSWER_POSITIVE, "example.", sections), EDE_DNSSEC_BOGUS);
+    }
+}
+
 /* ---- negative answers ---- */
 
 #define SOA "example. 300 IN SOA ns.example. host.example. 1 2 3 4 300"
@@ -1001,6 +1021,8 @@ int main(void)
                                zones_setup),
         cmocka_unit_test_setup(test_a_chain_that_ends_elsewhere_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_a_dname_vouches_for_its_cname, zones_setup),
+        cmocka_unit_test_setup(test_a_cname_that_was_asked_for_may_follow_from_a_dname,
+                               zones_setup),
         cmocka_unit_test_setup(test_a_proven_nodata_is_secure, zones_setup),
         cmocka_unit_test_setup(test_a_nodata_with_the_type_in_the_bitmap_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_a_negative_answer_without_proof_is_bogus, zones_setup),
