@@ -46,19 +46,27 @@ struct forward_memory {
     uint16_t ede; /* the last EDE that came with a useless answer */
 };
 
+/* What a descent does about bogus answers. */
+enum bogus_retry {
+    BOGUS_RETRY_NONE, /* no answer was bogus */
+    BOGUS_RETRY_MORE, /* it looks for servers of the cut that were not asked */
+    BOGUS_RETRY_SAME, /* there are no others: all are asked again */
+};
+
 /* The memory of the iterate and stub strategies. */
 struct iterate_memory {
     struct delegation cut;          /* the cut whose servers are asked */
     struct qname_min min;           /* how much of the QNAME they see */
     struct question asked;          /* the last question to them */
     struct exchange_failure failed; /* why the last exchange failed */
-    uint64_t failed_mark;    /* of the addresses that failed before the parent was asked again */
-    uint16_t ede;            /* the last EDE that came with a useless answer */
-    uint16_t looked_up;      /* a bit for each server whose addresses were looked up */
-    uint8_t pending;         /* look-ups of addresses under way */
-    uint8_t addrs_asked;     /* how many of the cut's addresses were given to an exchange */
-    uint8_t refusals;        /* of minimised QNAMEs at this cut */
-    uint8_t absent_labels;   /* of a minimised QNAME that was denied; 0: none */
+    uint64_t failed_mark;  /* of the addresses that failed before the parent was asked again */
+    uint16_t ede;          /* the last EDE that came with a useless answer */
+    uint16_t looked_up;    /* a bit for each server whose addresses were looked up */
+    uint8_t pending;       /* look-ups of addresses under way */
+    uint8_t addrs_asked;   /* how many of the cut's addresses were given to an exchange */
+    uint8_t refusals;      /* of minimised QNAMEs at this cut */
+    uint8_t absent_labels; /* of a minimised QNAME that was denied; 0: none */
+    enum bogus_retry retry;
     bool asking;             /* servers are being asked */
     bool from_cache;         /* the cut came from the cache */
     bool primed;             /* the root was asked for its servers, or cannot be */
@@ -99,6 +107,8 @@ enum event_kind {
     EVENT_ALIAS,      /* replaces STARTED: the head of the answer is at hand, target comes next */
     EVENT_ANSWERED,   /* response: of an upstream, already scrubbed */
     EVENT_FAILED,     /* exchange: no upstream of the group is left */
+    EVENT_BOGUS,      /* the answers of all upstreams of the group were bogus; a FAIL that follows
+                         has the reason for that instead of its own */
     EVENT_SUB_DONE,   /* answer: of the subtask; its kind is never a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_FOLLOWED,   /* a task that sent the same query has its result, or was too slow */

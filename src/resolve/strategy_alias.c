@@ -29,6 +29,7 @@ static void alias_next(const struct strategy_view *view, const struct event *eve
     case EVENT_STARTED: /* it asks no server */
     case EVENT_ANSWERED:
     case EVENT_FAILED:
+    case EVENT_BOGUS:
     case EVENT_FOLLOWED:
     case EVENT_GLUE:
     case EVENT_CUT:

@@ -155,6 +155,13 @@ static bool may_be_looked_up(const struct strategy_view *view, unsigned server)
 
 static void go_back(const struct strategy_view *view, struct steps *out);
 
+/* After bogus answers no other server of the cut is left. */
+static void ask_bogus_again(const struct strategy_view *view, struct steps *out)
+{
+    descent_memory(view)->retry = BOGUS_RETRY_SAME;
+    descent_ask_cut(view, 0, out);
+}
+
 /* All servers of the cut have failed. Some may have given a doubtful answer: an empty one, or one
  * from a server that recurses itself. They are asked once more, the latter with RD, and believed,
  * because there is nothing better. Before that the glue of zones above is tried. */
@@ -164,6 +171,10 @@ static void last_hope(const struct strategy_view *view, struct steps *out)
     if (!memory->took_glue && !descent_is_configured(memory)) {
         memory->took_glue = true;
         steps_add(out, STEP_GLUE)->cut = &memory->cut;
+        return;
+    }
+    if (memory->retry != BOGUS_RETRY_NONE) {
+        ask_bogus_again(view, out);
         return;
     }
     if (memory->is_last_hope || !(memory->saw_recursive || memory->saw_empty)) {
@@ -209,6 +220,7 @@ static void descent_begin(const struct strategy_view *view, const struct delegat
     memory->asking = false;
     memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->took_glue = false;
     memory->lookup_lacked_room = false;
+    memory->retry = BOGUS_RETRY_NONE;
     choose_question(view);
 }
 
@@ -305,6 +317,7 @@ static void iterate_on_started(const struct strategy_view *view, struct steps *o
     memory->asking = memory->from_cache = memory->primed = memory->revisited = false;
     memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->lookup_lacked_room =
         false;
+    memory->retry = BOGUS_RETRY_NONE;
     qname_min_init(&memory->min, view->rules->minimise);
     if (view->question->cls != RRCLASS_IN)
         descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
@@ -504,6 +517,20 @@ static void iterate_on_answered(const struct strategy_view *view, const struct e
 
 /* ---- failures and results of subtasks ---- */
 
+/* One server of a zone may have old or forged data. So servers of the cut that were not asked come
+ * first, even where their addresses must be looked up. The task bounds the number of retries. */
+static void iterate_on_bogus(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    memory->asking = false;
+    if (descent_is_configured(memory) || memory->retry == BOGUS_RETRY_SAME) {
+        ask_bogus_again(view, out);
+        return;
+    }
+    memory->retry = BOGUS_RETRY_MORE;
+    descent_try_more(view, out);
+}
+
 /* Servers that stay silent or give useless answers may be unable to handle a minimised QNAME. */
 static void iterate_on_failed(const struct strategy_view *view,
                               const struct exchange_failure *exchange, struct steps *out)
@@ -512,7 +539,7 @@ static void iterate_on_failed(const struct strategy_view *view,
     bool is_whole = qname_min_is_whole(view->question, &memory->asked);
     memory->asking = false;
     memory->failed = *exchange;
-    if (exchange->full) {
+    if (exchange->full || memory->retry == BOGUS_RETRY_SAME) {
         descent_fail_unreachable(view, out);
     } else if (!is_whole &&
                (exchange->any_answer || qname_min_may_be_dropped(delegation_zone(&memory->cut)))) {
@@ -585,6 +612,9 @@ static void iterate_next(const struct strategy_view *view, const struct event *e
         break;
     case EVENT_FAILED:
         iterate_on_failed(view, event->exchange, out);
+        break;
+    case EVENT_BOGUS:
+        iterate_on_bogus(view, out);
         break;
     case EVENT_SUB_DONE:
     case EVENT_SUB_FAILED:

@@ -70,8 +70,7 @@ static void task_fail(struct task *task, enum stat reason, uint16_t ede, bool ca
     finish_failed(task, &failure);
 }
 
-/* After a bogus answer the strategy does not learn that the servers failed: its ways out would hide
- * the reason. */
+/* After a bogus answer no other failure hides the reason. */
 static void fail_as_bogus(struct task *task)
 {
     stats_add_at(task->tasks->stats, stat_failures_badanswer, 1);
@@ -82,7 +81,7 @@ static void fail_as_bogus(struct task *task)
 
 static void feed_exchange_failure(struct task *task, const struct exchange_failure *failure)
 {
-    if (task->bogus)
+    if (task->bogus && !task->zone->is_authoritative)
         fail_as_bogus(task);
     else
         feed_event(task, &(struct event){.kind = EVENT_FAILED, .exchange = failure}, NULL);
@@ -275,6 +274,17 @@ static void count_failed(struct stats *stats, const struct event *event)
         STATS_INC(stats, failures_unreachable);
 }
 
+static void step_fail(struct task *task, const struct failure *failure,
+                      const struct at_hand *at_hand)
+{
+    if (task->bogus) {
+        fail_as_bogus(task);
+        return;
+    }
+    count_failed(task->tasks->stats, at_hand->event);
+    finish_failed(task, failure);
+}
+
 static bool has_servers(const struct tasks *tasks, const struct zone *zone)
 {
     return zone->group_len || (zone->is_authoritative && tasks->world);
@@ -315,9 +325,8 @@ static void step_above(struct task *task, const struct failure *failure,
 {
     const struct zone *former = task->zone;
     MUST(!task->head);
-    if (!former->above || !failure->cache || !change_zone(task, former->above)) {
-        count_failed(task->tasks->stats, at_hand->event);
-        finish_failed(task, failure);
+    if (task->bogus || !former->above || !failure->cache || !change_zone(task, former->above)) {
+        step_fail(task, failure, at_hand);
         return;
     }
     STATS_INC(task->tasks->stats, zones_passed_over);
@@ -375,8 +384,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         step_done(task, at_hand);
         break;
     case STEP_FAIL:
-        count_failed(task->tasks->stats, at_hand->event);
-        finish_failed(task, &step->failure);
+        step_fail(task, &step->failure, at_hand);
         break;
     case STEP_ABOVE:
         step_above(task, &step->failure, at_hand);
@@ -510,6 +518,16 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
 
 /* ---- validation ---- */
 
+/* Asks for a better answer than the bogus one. Only the strategy knows whether a cut has more
+ * servers than the group. */
+static void retry_bogus(struct task *task)
+{
+    if (task->zone->is_authoritative && task_ask_were_all_bogus(task))
+        feed_event(task, &(struct event){.kind = EVENT_BOGUS}, NULL);
+    else if (!task_ask_again(task))
+        fail_as_bogus(task);
+}
+
 /* The answer is bogus: its servers are asked again, or the task fails. */
 static void refuse_bogus(struct task *task, const struct validating *validating,
                          const struct verdict *verdict, const struct addr *server)
@@ -517,7 +535,9 @@ static void refuse_bogus(struct task *task, const struct validating *validating,
     task_ask_stop(task);
     if (!task_validate_note_bogus(task, validating, verdict, server))
         task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else if (!task_validate_may_retry(task, validating, verdict) || !task_ask_again(task))
+    else if (task_validate_may_retry(task, validating, verdict))
+        retry_bogus(task);
+    else
         fail_as_bogus(task);
 }
 

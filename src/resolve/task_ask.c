@@ -358,6 +358,43 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
     question->accepts_one_round = true;
 }
 
+/* Returns a bit for each server of the group whose answer was bogus. */
+static uint64_t bogus_servers(const struct task_bogus *bogus, struct upstream *const *group,
+                              size_t count)
+{
+    uint64_t servers = 0;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned j = 0; j < bogus->count; j++)
+            if (addr_equal(upstreams_addr(group[i]), &bogus->servers[j]))
+                servers |= UINT64_C(1) << i;
+    return servers;
+}
+
+/* Whether the servers of the last exchange were let go. */
+static bool group_is_gone(const struct task *task)
+{
+    return task->exchange.group == task->group.servers && !task->group.count;
+}
+
+bool task_ask_were_all_bogus(const struct task *task)
+{
+    if (group_is_gone(task))
+        return true;
+    size_t count = task->exchange.group_len;
+    uint64_t servers = bogus_servers(task->bogus, task->exchange.group, count);
+    return (size_t)__builtin_popcountll(servers) == count;
+}
+
+/* After a bogus answer: other servers come first, and a stream, which is hard to forge. */
+static void add_doubts(const struct task *task, struct exchange_question *question,
+                       struct upstream *const *group, size_t count)
+{
+    if (!task->bogus)
+        return;
+    question->doubtful |= bogus_servers(task->bogus, group, count);
+    question->prefers_stream = true;
+}
+
 void task_ask(struct task *task, const struct step_ask *ask)
 {
     task_ask_stop(task);
@@ -366,6 +403,7 @@ void task_ask(struct task *task, const struct step_ask *ask)
         exchange_question(task, &ask->question, ask->recursion_desired);
     if (task->zone->is_authoritative)
         add_wishes(task, &question, ask->group, ask->group_len);
+    add_doubts(task, &question, ask->group, ask->group_len);
     exchange_start(&task->exchange, &question, ask->group, ask->group_len);
     task_move(task, TASK_ASKING);
 }
@@ -379,6 +417,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     switch (choose(task, ask)) {
     case GROUP_HELD:
         add_wishes(task, &question, task->group.servers, task->group.count);
+        add_doubts(task, &question, task->group.servers, task->group.count);
         exchange_start(&task->exchange, &question, task->group.servers, task->group.count);
         task_move(task, TASK_ASKING);
         break;
@@ -395,32 +434,19 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     }
 }
 
-/* Returns a bit for each server of the group whose answer was bogus. */
-static uint64_t bogus_servers(const struct task_bogus *bogus, struct upstream *const *group,
-                              size_t count)
-{
-    uint64_t servers = 0;
-    for (size_t i = 0; i < count; i++)
-        for (unsigned j = 0; j < bogus->count; j++)
-            if (addr_equal(upstreams_addr(group[i]), &bogus->servers[j]))
-                servers |= UINT64_C(1) << i;
-    return servers;
-}
-
 bool task_ask_again(struct task *task)
 {
     struct exchange *exchange = &task->exchange;
     struct upstream *const *group = exchange->group;
     size_t count = exchange->group_len;
-    bool is_gone = group == task->group.servers && !task->group.count;
-    if (is_gone || !budget_take(task->budget, BUDGET_QUERIES, loop_now(task->tasks->loop)))
+    if (group_is_gone(task) ||
+        !budget_take(task->budget, BUDGET_QUERIES, loop_now(task->tasks->loop)))
         return false;
     struct exchange_question question =
         exchange_question(task, &task->question, exchange->asked.recursion_desired);
     if (task->zone->is_authoritative)
         add_wishes(task, &question, group, count);
-    question.doubtful |= bogus_servers(task->bogus, group, count);
-    question.prefers_stream = true;
+    add_doubts(task, &question, group, count);
     if (task->bogus->count > VALIDATE_RETRIES_MAX - 1)
         question.checking_disabled = false; /* RFC 6840 section 5.9: it may know better data */
     exchange_start(exchange, &question, group, count);

@@ -31,6 +31,9 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
  * in the end. False: they were let go, or the budget is used up. */
 MUST_USE bool task_ask_again(struct task *task);
 
+/* Whether each server of the last exchange gave a bogus answer, or they were let go. */
+bool task_ask_were_all_bogus(const struct task *task);
+
 /* Ends the exchange or the wait: DECIDING. Only subtasks may be under way afterwards. */
 void task_ask_stop(struct task *task);
 

@@ -24,6 +24,13 @@ static struct served {
      {.authority = {"example.com. 600 NS ns.example.com.", "example.com. 600 NS ns2.example.com."},
       .additional = {"ns.example.com. 600 A 192.0.0.4", "ns2.example.com. 600 A 192.0.0.6"}}},
     {2, "glueless.com", 0, {.authority = {"glueless.com. 600 NS ns.net."}}},
+    {2,
+     "half.com",
+     0,
+     {.authority = {"half.com. 600 NS ns.half.com.", "half.com. 600 NS ns.net."},
+      .additional = {"ns.half.com. 600 A 192.0.0.4"}}},
+    {4, "www.half.com", RRTYPE_A, {.answer = {"www.half.com. 300 A 192.0.2.66"}}},
+    {5, "www.half.com", RRTYPE_A, {.answer = {"www.half.com. 300 A 192.0.2.66"}}},
     {3, "ns.net", RRTYPE_A, {.answer = {"ns.net. 300 A 192.0.0.5"}}},
     {4, "www.example.com", RRTYPE_A, {.answer = {"www.example.com. 300 A 192.0.2.66"}}},
     {6, "www.example.com", RRTYPE_A, {.answer = {"www.example.com. 300 A 192.0.2.66"}}},
@@ -45,7 +52,9 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
             continue;
         struct sections sections = row->sections;
         if (server == second_server && row->type == RRTYPE_A)
-            sections = (struct sections){.answer = {"www.example.com. 300 A 192.0.2.1"}};
+            sections = (struct sections){.answer = {name_is_below(question->name, NAME("half.com"))
+                                                        ? "www.half.com. 300 A 192.0.2.1"
+                                                        : "www.example.com. 300 A 192.0.2.1"}};
         response_make(to, row->type ? HEADER_AA : 0, question, &sections);
         return true;
     }
@@ -173,6 +182,28 @@ static void test_a_zone_whose_servers_are_all_bogus_fails(void **state)
     assert_int_equal(count, 1 + VALIDATE_RETRIES_MAX);
 }
 
+static void test_after_a_bogus_answer_servers_without_glue_are_looked_up(void **state)
+{
+    (void)state;
+    answer_script = "c";
+    second_server = 5;
+    assert_string_equal(resolve("www.half.com"), "an www.half.com. 300 A 192.0.2.1\n");
+    assert_string_equal(questions, "1:com. A, 2:half.com. A, 4:www.half.com. A, 1:net. A, "
+                                   "3:ns.net. A, 5:www.half.com. A");
+    assert_int_equal(stats.bogus_retries_helped, 1);
+}
+
+/* The look-ups have the bounds of all others, and the retries the bound of all bogus answers. */
+static void test_looked_up_servers_with_bogus_answers_change_nothing(void **state)
+{
+    (void)state;
+    answer_script = "c";
+    resolve("www.half.com");
+    assert_int_equal(rcode, RCODE_SERVFAIL);
+    assert_int_equal(ede[0], EDE_RRSIGS_MISSING);
+    assert_int_equal(stats.validations_bogus, 1 + VALIDATE_RETRIES_MAX);
+}
+
 /* The descent ends on a name that its zone calls absent. Names below are not denied by it, because
  * the proof is about the whole QNAME. */
 static void test_a_secure_denial_is_not_stretched_to_other_names(void **state)
@@ -213,6 +244,8 @@ int main(void)
         VALIDATING(test_an_alias_on_the_way_down_to_ds_records_ends_nothing),
         VALIDATING(test_another_server_of_the_zone_may_have_a_better_answer),
         VALIDATING(test_a_zone_whose_servers_are_all_bogus_fails),
+        VALIDATING(test_after_a_bogus_answer_servers_without_glue_are_looked_up),
+        VALIDATING(test_looked_up_servers_with_bogus_answers_change_nothing),
         VALIDATING(test_a_secure_denial_is_not_stretched_to_other_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
