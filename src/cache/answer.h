@@ -44,6 +44,12 @@ enum security {
 /* Returns "insecure", "secure", "bogus", or "" for an unchecked answer. */
 const char *security_name(uint8_t security);
 
+/* The signatures of a secure answer, for people: nothing is decided by them later. */
+struct answer_signed {
+    uint32_t until_s;      /* the wall clock when the first of them ends; 0: unknown */
+    uint8_t signer_labels; /* the signer is the suffix of the QNAME with so many labels */
+};
+
 struct answer {
     struct span message;
     const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */
@@ -54,8 +60,9 @@ struct answer {
     uint8_t error; /* of a failure: an enum err from ERR_TLS_NOT_SPOKEN on, whose sentence goes with
                       the first EDE, or 0 */
     bool is_due;   /* a cached answer that is to be refreshed: see cache_claim() */
-    uint8_t security; /* enum security */
-    uint32_t ttl_s;   /* how long it may be cached, from stored_at; 0: not at all */
+    uint8_t security;                /* enum security */
+    struct answer_signed signatures; /* lost when a secure answer becomes stale */
+    uint32_t ttl_s;                  /* how long it may be cached, from stored_at; 0: not at all */
     uint32_t stale_s; /* how long it had been expired at stored_at (RFC 8767); 0: it is not stale */
     uint64_t stored_at; /* us on the loop's clock */
     const char *text;   /* of a failure without error: goes with the first EDE, at most

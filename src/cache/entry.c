@@ -38,13 +38,22 @@ static size_t extra_at(size_t message_len, size_t ttl_count)
 
 static size_t text_size(const struct answer *answer)
 {
-    return answer->text ? strnlen(answer->text, ANSWER_TEXT_MAX - 1) + 1 : 0;
+    return strnlen(answer->text, ANSWER_TEXT_MAX - 1) + 1;
+}
+
+/* until_s and signer_labels. */
+enum { SIGNED_BYTES = 5 };
+
+static size_t extra_size(const struct answer *answer)
+{
+    if (answer->stale_s)
+        return sizeof(answer->stale_s);
+    return answer->text ? text_size(answer) : answer->signatures.until_s ? SIGNED_BYTES : 0;
 }
 
 size_t entry_size(const struct answer *answer)
 {
-    return ENTRY_MESSAGE_AT + extra_at(answer->message.len, answer->ttl_count) +
-           (answer->stale_s ? sizeof(answer->stale_s) : text_size(answer));
+    return ENTRY_MESSAGE_AT + extra_at(answer->message.len, answer->ttl_count) + extra_size(answer);
 }
 
 _Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 32, "an entry did not grow");
@@ -53,30 +62,42 @@ _Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_EXTRA,
                "the errors that clients see fit into four bits");
 
 /* Packs what few answers have: an error, which only failures have, or the mark of more bytes: the
- * text of a failure, or the staleness of a stale answer, which no failure is. */
+ * text of a failure, the staleness of a stale answer, which no failure is, or what is known of the
+ * signatures of a secure answer. */
 static unsigned pack_rare(const struct answer *answer)
 {
     uint8_t error = answer->error;
     if (answer->stale_s || answer->text)
         return ENTRY_EXTRA;
+    if (answer->signatures.until_s)
+        return ENTRY_SIGNED;
     return error >= ERR_TLS_NOT_SPOKEN && error < ERR_COUNT ? error - ERR_TLS_NOT_SPOKEN + 1u : 0;
 }
 
 static void unpack_rare(const struct entry *entry, unsigned packed, struct answer *out)
 {
     const uint8_t *extra = entry->bytes + extra_at(entry->message_len, entry->ttl_count);
-    if (packed != ENTRY_EXTRA)
-        out->error = (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN);
-    else if (out->kind == ANSWER_FAILURE)
+    if (out->kind == ANSWER_FAILURE && packed == ENTRY_EXTRA) {
         out->text = (const char *)extra;
-    else
+    } else if (out->kind == ANSWER_FAILURE) {
+        out->error = (uint8_t)(packed - 1 + ERR_TLS_NOT_SPOKEN);
+    } else if (packed == ENTRY_EXTRA) {
         memcpy(&out->stale_s, extra, sizeof(out->stale_s));
+    } else {
+        memcpy(&out->signatures.until_s, extra, sizeof(out->signatures.until_s));
+        out->signatures.signer_labels = extra[sizeof(out->signatures.until_s)];
+    }
 }
 
 static void write_extra(uint8_t *extra, const struct answer *answer)
 {
     if (answer->stale_s) {
         memcpy(extra, &answer->stale_s, sizeof(answer->stale_s));
+        return;
+    }
+    if (!answer->text) {
+        memcpy(extra, &answer->signatures.until_s, sizeof(answer->signatures.until_s));
+        extra[sizeof(answer->signatures.until_s)] = answer->signatures.signer_labels;
         return;
     }
     size_t size = text_size(answer);
@@ -104,7 +125,7 @@ void entry_write(struct entry *entry, const struct cache_key *key, const struct 
     if (answer->ttl_count > 0)
         memcpy(entry->bytes + offsets_at(answer->message.len), answer->ttl_offsets,
                sizeof(uint16_t) * answer->ttl_count);
-    if (answer->stale_s || answer->text)
+    if (extra_size(answer))
         write_extra(entry->bytes + extra_at(answer->message.len, answer->ttl_count), answer);
 }
 
@@ -121,6 +142,7 @@ void entry_view(const struct entry *entry, struct answer *out)
     out->ede[1] = entry->ede[1];
     out->is_due = false;
     out->security = entry->flags_security >> ENTRY_SECURITY_SHIFT;
+    out->signatures = (struct answer_signed){0};
     out->ttl_s = entry->ttl_s;
     out->stale_s = 0;
     out->stored_at = entry->stored_at;

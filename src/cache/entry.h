@@ -27,12 +27,14 @@ struct entry {
     uint8_t flags_security; /* bits 0-3: the key's flags; bits 4-7: enum security */
     uint8_t view;
     uint8_t kind_ede; /* bits 0-1: enum answer_kind; bits 2-3: the number of EDE codes; bits 4-7:
-                         the error, counted from ERR_TLS_NOT_SPOKEN as 1, or ENTRY_EXTRA */
+                         of a failure the error, counted from ERR_TLS_NOT_SPOKEN as 1, or
+                         ENTRY_EXTRA; of others ENTRY_SIGNED, ENTRY_EXTRA or 0 */
     uint8_t bytes[];  /* the message; from the next even byte the TTL offsets; then, with
-                         ENTRY_EXTRA, the text of a failure, or stale_s of a stale answer */
+                         ENTRY_EXTRA, the text of a failure, or stale_s of a stale answer; with
+                         ENTRY_SIGNED, struct answer_signed without padding */
 };
 
-enum { ENTRY_EXTRA = 15, ENTRY_FLAGS_MASK = 15, ENTRY_SECURITY_SHIFT = 4 };
+enum { ENTRY_SIGNED = 1, ENTRY_EXTRA = 15, ENTRY_FLAGS_MASK = 15, ENTRY_SECURITY_SHIFT = 4 };
 
 enum { ENTRY_MESSAGE_AT = offsetof(struct entry, bytes), ENTRY_QUESTION_AT = 12 };
 

@@ -25,6 +25,7 @@
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
+#include "validate/anchors.h"
 
 enum { VARIANTS = 4 }; /* keys of one question: with and without DO and CD */
 
@@ -40,6 +41,7 @@ struct cached {
     uint8_t kind, security;
     char text[ANSWER_TEXT_MAX]; /* of a failure */
     uint16_t rcode;
+    struct answer_signed signatures;
     uint64_t ttl_us, age_us, over_us;
     size_t bytes;
 };
@@ -48,7 +50,10 @@ struct cached {
 struct seen {
     struct outlook outlook; /* its names are no longer valid; these are copies as text: */
     char local_zone[NAME_TEXT_MAX], alias[NAME_TEXT_MAX], zone[NAME_TEXT_MAX];
-    char cut[NAME_TEXT_MAX];
+    char cut[NAME_TEXT_MAX], anchor[NAME_TEXT_MAX];
+    const char *anchor_source; /* static */
+    bool anchor_is_negative;
+    int64_t wall_s;
     struct cached cached[VARIANTS];
 };
 
@@ -71,6 +76,7 @@ static void see_cached(struct cache *cache, const struct cache_key *key, uint64_
     out->is_marked = item.is_marked;
     out->kind = answer->kind;
     out->security = answer->security;
+    out->signatures = answer->signatures;
     snprintf(out->text, sizeof(out->text), "%s", answer->text ? answer->text : "");
     out->rcode = answer->message.data[3] & 0x0f;
     out->ttl_us = out->is_live ? (uint64_t)(answer->ttl_s - age_s) * US_PER_S : 0;
@@ -91,6 +97,13 @@ static void note_names(struct seen *seen)
         name_format(outlook->zone->name, seen->zone);
     if (outlook->from == CUT_LOOK_CUT)
         name_format(delegation_zone(&outlook->cut), seen->cut);
+    seen->anchor_source = "";
+    if (outlook->anchor) {
+        const struct anchor *anchor = outlook->anchor;
+        seen->anchor_is_negative = anchor->kind == ANCHOR_NEGATIVE;
+        seen->anchor_source = seen->anchor_is_negative ? anchor->source : anchor->record[0].source;
+        name_format(anchor->zone, seen->anchor);
+    }
 }
 
 static void command_lookup_put_upstream(struct gather_part *part, uint32_t order,
@@ -201,6 +214,7 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
     }
     resolver_look(part->of->resolver, &keys[0], &seen->outlook);
     note_names(seen);
+    seen->wall_s = loop_wall_s(part->of->loop);
     if (seen->outlook.from == CUT_LOOK_CUT)
         command_lookup_put_cut(upstreams, part, &seen->outlook);
     else if (seen->outlook.zone && seen->outlook.from != CUT_LOOK_ABSENT)
@@ -269,7 +283,8 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     reply_record(reply, "lookup",
                  "name:text\ttype:text\tanswered:text\trcode:text\tbeing_asked:flag\t"
                  "local_zone:text\tlocal_action:text\tlocal_origin:text\tlocal_records:flag\t"
-                 "alias_to:text\tzone:text\tzone_cut:text\tcut_known:text");
+                 "alias_to:text\tzone:text\tzone_cut:text\tcut_known:text\tanchor:text\t"
+                 "anchor_kind:text\tanchor_source:text");
     reply_row(reply);
     reply_text(reply, name_format((struct name){wanted->wire, wanted->name_len}, name));
     reply_text(reply, rrtype_name(wanted->type, type));
@@ -281,6 +296,9 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     reply_text(reply, seen->zone);
     reply_text(reply, seen->cut);
     reply_text(reply, cut_known(&seen->outlook));
+    reply_text(reply, seen->anchor);
+    reply_text(reply, !*seen->anchor ? "" : seen->anchor_is_negative ? "negative" : "trusted");
+    reply_text(reply, seen->anchor_source);
     reply_row_end(reply);
 }
 
@@ -300,9 +318,27 @@ static const char *prefetch_of(const struct cached *cached, bool prefetches)
     return cached->is_marked ? "in its last tenth" : "in its last tenth, if queried before";
 }
 
-static void put_cached(struct reply *reply, const struct cached *cached, unsigned variant,
-                       bool prefetches)
+/* Writes who signed the answer, and for how long the first of its signatures goes on. */
+static void put_signatures(struct reply *reply, const struct cached *cached, struct name qname,
+                           int64_t wall_s)
 {
+    char text[NAME_TEXT_MAX];
+
+    if (!cached->signatures.until_s) {
+        reply_text(reply, "");
+        reply_unknown(reply);
+        return;
+    }
+    int32_t left_s = (int32_t)(cached->signatures.until_s - (uint32_t)wall_s);
+    reply_text(reply, name_format(name_suffix(qname, cached->signatures.signer_labels), text));
+    reply_duration(reply, left_s > 0 ? (uint64_t)left_s * US_PER_S : 0);
+}
+
+static void put_cached(struct reply *reply, const struct wanted *wanted, const struct seen *seen,
+                       unsigned variant)
+{
+    const struct cached *cached = &seen->cached[variant];
+    bool prefetches = cache_prefetches(wanted->cache);
     char rcode[RRTYPE_TEXT_MAX];
 
     reply_row(reply);
@@ -317,6 +353,7 @@ static void put_cached(struct reply *reply, const struct cached *cached, unsigne
     reply_count(reply, cached->bytes);
     reply_text(reply, cached->is_live ? prefetch_of(cached, prefetches) : "no");
     reply_text(reply, security_name(cached->security));
+    put_signatures(reply, cached, (struct name){wanted->wire, wanted->name_len}, seen->wall_s);
     reply_text(reply, cached->text);
     reply_row_end(reply);
 }
@@ -329,10 +366,11 @@ static void command_lookup_put_head(struct call *call, const struct wanted *want
     put_outlook(reply, wanted, seen);
     reply_table(reply, "cached_answers",
                 "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
-                "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tfault:text");
+                "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tsigner:text\t"
+                "signature_left:duration\tfault:text");
     for (unsigned i = 0; i < VARIANTS; i++) {
         if (seen->cached[i].is_there)
-            put_cached(reply, &seen->cached[i], i, cache_prefetches(wanted->cache));
+            put_cached(reply, wanted, seen, i);
     }
     reply_table(reply, "upstreams",
                 "worker:count\torder:count\tupstream:text\ttransport:text\thealth:text\t"

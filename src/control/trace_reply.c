@@ -14,6 +14,7 @@
 #include "dns/present.h"
 #include "dns/rrtype.h"
 #include "resolve/trace.h"
+#include "validate/algorithm.h"
 
 enum { EDE_TEXT_MAX = 64, RECORDS_MAX = 100 /* written out on the thread of a worker */ };
 
@@ -125,6 +126,12 @@ static void put_server(struct reply *reply, const struct trace *trace,
     trace_reply_put_measured(reply, step->us);
 }
 
+static void put_algorithm(struct reply *reply, uint8_t algorithm)
+{
+    char text[ALGORITHM_TEXT_MAX];
+    reply_text(reply, algorithm ? algorithm_name(algorithm, text) : "");
+}
+
 static void put_step(struct reply *reply, const struct trace *trace, const struct trace_step *step)
 {
     reply_row(reply);
@@ -135,6 +142,8 @@ static void put_step(struct reply *reply, const struct trace *trace, const struc
     trace_reply_put_name(reply, trace_name(trace, step->zone));
     put_server(reply, trace, step);
     reply_text(reply, step->word);
+    put_algorithm(reply, step->algorithm);
+    reply_text(reply, step->state);
     trace_reply_put_name(reply, trace_name(trace, step->leads_to));
     trace_reply_put_rcode(reply, step->has_rcode, step->rcode);
     put_ede(reply, step->ede);
@@ -146,7 +155,7 @@ static void put_steps(struct reply *reply, const struct trace *trace)
     reply_table(reply, "steps",
                 "at:duration\tdepth:level\tstep:text\tquestion:text\tzone:text\tserver:text\t"
                 "address:text\ttransport:text\tnailed:flag\ttook:duration\tsaid:text\t"
-                "leads_to:text\trcode:text\tede:text");
+                "algorithm:text\tstate:text\tleads_to:text\trcode:text\tede:text");
     for (size_t i = 0; i < trace->count; i++)
         put_step(reply, trace, &trace->steps[i]);
 }

@@ -14,6 +14,7 @@
 #include "recurse/delegation.h"
 #include "resolve/recursion_options.h"
 
+struct anchor;
 struct zone;
 
 enum outlook_way {
@@ -27,14 +28,15 @@ enum outlook_way {
 
 struct outlook {
     enum outlook_way way;
-    bool is_asked;           /* a task asks it already, and the next client would join */
-    uint16_t rcode;          /* OUTLOOK_LOCAL, OUTLOOK_SPANS */
-    bool has_local;          /* local data has something about it: */
-    struct local_view local; /* borrows from the key */
-    struct name target;      /* the target of a local alias; len 0: none */
-    const struct zone *zone; /* that takes the name or the target; NULL: none */
-    enum cut_look from;      /* for recursion and a stub zone: where the descent starts */
-    struct delegation cut;   /* CUT_LOOK_CUT */
+    bool is_asked;               /* a task asks it already, and the next client would join */
+    uint16_t rcode;              /* OUTLOOK_LOCAL, OUTLOOK_SPANS */
+    bool has_local;              /* local data has something about it: */
+    struct local_view local;     /* borrows from the key */
+    struct name target;          /* the target of a local alias; len 0: none */
+    const struct zone *zone;     /* that takes the name or the target; NULL: none */
+    const struct anchor *anchor; /* the closest, which decides about validation; NULL: none */
+    enum cut_look from;          /* for recursion and a stub zone: where the descent starts */
+    struct delegation cut;       /* CUT_LOOK_CUT */
     const struct recursion_options *recursion; /* how its servers would be asked */
     uint8_t wire[NAME_WIRE_MAX];               /* of target */
 };

@@ -26,6 +26,7 @@
 #include "recurse/root_hints.h"
 #include "resolve/task.h"
 #include "resolve/task_trace.h"
+#include "resolve/task_validate.h"
 #include "resolve/tasks.h"
 #include "resolve/validator.h"
 #include "upstream/upstreams.h"
@@ -471,17 +472,23 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
                    struct outlook *out)
 {
     const struct tasks *tasks = &resolver->tasks;
+    struct question question = question_of(key);
     uint64_t now = loop_now(tasks->loop);
     struct cache_item item;
     out->rcode = RCODE_NOERROR;
     out->target = (struct name){0};
     out->zone = NULL;
     out->from = CUT_LOOK_NONE;
+    out->anchor = NULL;
     out->recursion = &tasks->recursion;
     out->is_asked = tasks_find(tasks, key) != NULL;
     const struct local_names *local = tasks->shared.local;
-    out->has_local = local && local_names_view(local, question_of(key).name, &out->local);
+    out->has_local = local && local_names_view(local, question.name, &out->local);
     out->way = look_here(resolver, key, out);
+    if (out->target.len > 0)
+        question.name = out->target;
+    if (out->way == OUTLOOK_SPANS || (out->zone && out->zone->validates))
+        out->anchor = task_validate_anchor(tasks, &question);
     if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now) &&
         tasks_may_use(&tasks->shared, key, &item.answer))
         out->way = OUTLOOK_CACHE;

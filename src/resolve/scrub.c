@@ -445,12 +445,26 @@ static bool has_company(const struct response *response)
            (response->kind == RESPONSE_NODATA && !response->has_soa);
 }
 
+/* Records in an unusual order may name a signer elsewhere first; then nothing is known of it. */
+static void set_signatures(const struct scrubbing *work, struct answer *out,
+                           const struct verdict *verdict)
+{
+    struct name signer = {verdict->zone, verdict->zone_len};
+    if (name_is_below(work->question->name, signer))
+        out->signatures = (struct answer_signed){
+            .until_s = verdict->signed_until_s,
+            .signer_labels = (uint8_t)name_label_count(signer),
+        };
+}
+
 /* Private addresses are removed after the verdict, and what has lost a record cannot verify. */
 static void set_verdict(struct scrubbing *work, struct answer *out, const struct verdict *verdict)
 {
     bool is_secure = work->is_secure && !work->lost_data;
     out->security = is_secure ? SECURITY_SECURE : SECURITY_INSECURE;
     header_put(work->compose.space->bytes, HEADER_AD, is_secure);
+    if (is_secure)
+        set_signatures(work, out, verdict);
     if (work->is_secure && work->lost_data && !work->emptied)
         out->ede[out->ede_count++] = EDE_BLOCKED;
     if (verdict->ede != EDE_NONE && out->ede_count < ARRAY_LEN(out->ede))

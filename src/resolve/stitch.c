@@ -12,6 +12,7 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "resolve/alias.h"
+#include "validate/rrsig.h"
 
 struct part {
     const struct answer *answer;
@@ -59,6 +60,17 @@ static uint8_t security_of(const struct answer *head, const struct answer *tail)
     return SECURITY_INSECURE;
 }
 
+/* The signer is that of the QNAME, which the head is about. */
+static struct answer_signed signatures_of(const struct answer *head, const struct answer *tail)
+{
+    struct answer_signed all = head->signatures;
+    if (!all.until_s || !tail->signatures.until_s)
+        return (struct answer_signed){0};
+    if (rrsig_is_earlier(tail->signatures.until_s, all.until_s))
+        all.until_s = tail->signatures.until_s;
+    return all;
+}
+
 bool stitch(struct answer *out, struct compose_space *space, const struct question *question,
             const struct answer *head, const struct answer *tail, uint64_t now)
 {
@@ -87,5 +99,7 @@ bool stitch(struct answer *out, struct compose_space *space, const struct questi
     if (!out->ede_count && head->ede_count && head->security == SECURITY_INSECURE)
         out->ede[out->ede_count++] = head->ede[0]; /* why it is insecure */
     out->security = security_of(head, tail);
+    if (out->security == SECURITY_SECURE)
+        out->signatures = signatures_of(head, tail);
     return true;
 }

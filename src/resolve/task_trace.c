@@ -7,11 +7,23 @@
 #include "dns/edns.h"
 #include "dns/rrtype.h"
 #include "resolve/cut_cache.h"
+#include "validate/rrsig.h"
 #include "validate/validation.h"
+
+/* A task on the stack says where it was before: that is what this step ends. */
+static const char *state_word(const struct task *task)
+{
+    bool has_waited = task->state == TASK_DECIDING && task->former_state != TASK_FREE;
+    return task_state_name(has_waited ? task->former_state : task->state);
+}
 
 static struct trace_step *task_trace_add(const struct task *task, enum trace_kind kind)
 {
-    return trace_add(task->trace, kind, task->depth, loop_now(task->tasks->loop));
+    struct trace_step *step =
+        trace_add(task->trace, kind, task->depth, loop_now(task->tasks->loop));
+    if (step)
+        step->state = state_word(task);
+    return step;
 }
 
 static struct trace_name task_trace_keep(const struct task *task, struct name name)
@@ -211,18 +223,41 @@ void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
         [TRACE_NEED_UNKNOWN] = "not known",
     };
     struct question question = {.name = zone, .type = type, .cls = RRCLASS_IN};
-    trace_say(task->trace, TRACE_NEEDED, task->depth, &question, words[how],
-              loop_now(task->tasks->loop));
+    struct trace_step *step = task_trace_add(task, TRACE_NEEDED);
+    if (!step)
+        return;
+    trace_set_question(task->trace, step, &question);
+    step->word = words[how];
 }
 
-void task_trace_verified(const struct task *task, struct name zone, bool is_right, uint64_t us)
+/* Sets the RRset that a signature covers. The signed bytes begin with the fields of the signature
+ * and its signer; then comes the first record (RFC 4034 section 3.1.8.1). */
+static void set_signed(struct trace *trace, struct trace_step *step, struct name signer,
+                       struct span data)
 {
+    struct question rrset = {.cls = RRCLASS_IN};
+    if (!name_view(data, RRSIG_SIGNER_AT + signer.len, &rrset.name))
+        return;
+    rrset.type = get_u16(data.data);
+    trace_set_question(trace, step, &rrset);
+}
+
+void task_trace_verified(const struct task *task, struct name zone, const struct verify_job *job,
+                         enum task_trace_signature signature, uint64_t us)
+{
+    static const char *const words[] = {
+        [TRACE_SIGNATURE_WRONG] = "wrong",
+        [TRACE_SIGNATURE_RIGHT] = "right",
+        [TRACE_SIGNATURE_KNOWN] = "right, as before",
+    };
     struct trace_step *step = task_trace_add(task, TRACE_VERIFIED);
     if (!step)
         return;
+    set_signed(task->trace, step, zone, job->data);
     step->zone = task_trace_keep(task, zone);
     step->us = us;
-    step->word = is_right ? "right" : "wrong";
+    step->algorithm = job->algorithm;
+    step->word = words[signature];
 }
 
 void task_trace_verdict(const struct task *task, const struct verdict *verdict)
@@ -254,6 +289,7 @@ void task_trace_ended(const struct task *task)
         return;
     trace_set_question(task->trace, step, &task->question);
     step->has_rcode = true;
+    step->us = loop_now(task->tasks->loop) - (task->ends_at - TASK_WALL_US);
     if (task->state != TASK_ANSWERED) {
         set_failure(task, step);
         return;

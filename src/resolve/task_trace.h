@@ -19,6 +19,7 @@ struct exchange_loss;
 struct response;
 struct cut_found;
 struct verdict;
+struct verify_job;
 
 static inline bool task_is_traced(const struct task *task)
 {
@@ -55,7 +56,11 @@ void task_trace_sub_refused(const struct task *task, const struct question *ques
 enum task_trace_need { TRACE_NEED_CACHED, TRACE_NEED_ASKED, TRACE_NEED_UNKNOWN };
 void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
                       enum task_trace_need how);
-void task_trace_verified(const struct task *task, struct name zone, bool is_right, uint64_t us);
+
+/* A signature under a key of the zone was verified in us, or was right before: then us is 0. */
+enum task_trace_signature { TRACE_SIGNATURE_WRONG, TRACE_SIGNATURE_RIGHT, TRACE_SIGNATURE_KNOWN };
+void task_trace_verified(const struct task *task, struct name zone, const struct verify_job *job,
+                         enum task_trace_signature signature, uint64_t us);
 void task_trace_verdict(const struct task *task, const struct verdict *verdict);
 
 /* The task was answered, or has failed. */

@@ -110,16 +110,22 @@ static struct validation_view validate_view(const struct task *task, const struc
     };
 }
 
-/* Whether a trusted anchor is the closest one. A DS record belongs to the zone above. */
+/* A DS record belongs to the zone above. */
+const struct anchor *task_validate_anchor(const struct tasks *tasks,
+                                          const struct question *question)
+{
+    const struct anchors *anchors = tasks->validation.anchors;
+    struct name name = question->name;
+    if (!anchors)
+        return NULL;
+    if (question->type == RRTYPE_DS && !name_is_root(name))
+        name = name_parent(name);
+    return anchors_find(anchors, name);
+}
+
 static bool is_anchored(const struct task *task)
 {
-    const struct anchors *anchors = task->tasks->validation.anchors;
-    struct name name = task->question.name;
-    if (!anchors)
-        return false;
-    if (task->question.type == RRTYPE_DS && !name_is_root(name))
-        name = name_parent(name);
-    const struct anchor *anchor = anchors_find(anchors, name);
+    const struct anchor *anchor = task_validate_anchor(task->tasks, &task->question);
     return anchor && anchor->kind == ANCHOR_TRUSTED;
 }
 
@@ -281,7 +287,8 @@ static bool run_verification(struct task *task, const struct validation_step *st
     stats_add_at(tasks->stats, is_right ? stat_verifications_right : stat_verifications_wrong, 1);
     stats_histogram_add(&tasks->stats->verify_time, us);
     if (task_is_traced(task))
-        task_trace_verified(task, step->zone, is_right, us);
+        task_trace_verified(task, step->zone, &step->job,
+                            is_right ? TRACE_SIGNATURE_RIGHT : TRACE_SIGNATURE_WRONG, us);
     return is_right;
 }
 
@@ -294,6 +301,8 @@ static void step_verify(struct task *task, struct validating *validating,
     event.is_right = verify_memo_knows(memo, &mark);
     if (event.is_right) {
         STATS_INC(task->tasks->stats, verifications_known);
+        if (task_is_traced(task))
+            task_trace_verified(task, step->zone, &step->job, TRACE_SIGNATURE_KNOWN, 0);
     } else {
         event.is_right = run_verification(task, step);
         if (event.is_right)

@@ -53,6 +53,10 @@ enum validate_result {
  * wait that long for their hits. */
 #define VERIFY_TURN_US 500
 
+/* Returns the anchor that decides about the question, trusted or negative; NULL: none. */
+const struct anchor *task_validate_anchor(const struct tasks *tasks,
+                                          const struct question *question);
+
 /* Whether a verdict changes the answers of this task. */
 static inline bool task_is_enforced(const struct task *task)
 {

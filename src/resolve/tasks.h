@@ -100,6 +100,7 @@ struct task {
     const struct zone *zone; /* held */
     struct list waiters;
     enum task_state state;
+    enum task_state former_state; /* before the last move: the trace shows it */
     enum task_deadline deadline;
     uint8_t depth;
     uint8_t subs;    /* in use */
@@ -201,6 +202,7 @@ struct task *tasks_take(struct tasks *tasks, struct space *space, const struct c
 static inline void task_move(struct task *task, enum task_state state)
 {
     MUST(task_state_may_follow(task->state, state));
+    task->former_state = task->state;
     task->state = state;
 }
 

@@ -68,6 +68,7 @@ struct trace_step *trace_add(struct trace *trace, enum trace_kind kind, unsigned
         .ede = EDE_NONE,
         .at_us = now > trace->began_at ? now - trace->began_at : 0,
         .transport = "",
+        .state = "",
         .word = "",
     };
     step->addr.sa.sa_family = AF_UNSPEC;

@@ -34,11 +34,12 @@ enum trace_kind {
     TRACE_GIVEN_UP, /* zone: no server is left to ask; word: why */
     TRACE_PASSED,   /* zone (first: yes) is passed over; word: the strategy that goes on */
     TRACE_NEEDED,   /* asked: keys or DS records for a validation; word: where they come from */
-    TRACE_VERIFIED, /* zone: whose key; word: whether the signature is right; in us */
+    TRACE_VERIFIED, /* asked: the RRset; zone: whose key; word: whether its signature is right; in
+                       us; algorithm */
     TRACE_VERDICT,  /* asked: about its answer; word: the verdict, or the fault; zone: at fault */
     TRACE_REFUSED,  /* asked: the question is not resolved; word: why */
-    TRACE_ENDED, /* asked: the question that began with TRACE_BEGUN has its answer; word: its kind
-                  */
+    TRACE_ENDED,    /* asked: the question that began with TRACE_BEGUN has its answer, us after
+                       it; word: its kind */
     TRACE_KINDS,
 };
 
@@ -59,7 +60,9 @@ struct trace_step {
     uint64_t us;           /* how long it took; 0: unknown */
     struct addr addr;      /* of the server; AF_UNSPEC: none */
     const char *transport; /* static, or "" */
+    const char *state;     /* of the task, when this step came; static, or "" */
     const char *word;      /* static, or "" */
+    uint8_t algorithm;     /* of a verification; 0: none */
     struct trace_name asked, zone, server;
     struct trace_name leads_to; /* the zone of a referral, the target of aliases */
 };

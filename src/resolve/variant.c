@@ -95,6 +95,7 @@ static bool variant_write(const struct task *task, const struct answer *found, s
         return false;
     out->kind = found->kind;
     out->security = found->security;
+    out->signatures = found->signatures;
     out->ttl_s = found->ttl_s - age_s;
     out->stored_at = now;
     out->ede_count = found->ede_count;

@@ -10,13 +10,13 @@
 #include "base/check.h"
 #include "dns/rrtype.h"
 
-enum { RRSIG_FIXED = 18, SKEW_MIN_S = 3600, SKEW_MAX_S = 86400 };
+enum { SKEW_MIN_S = 3600, SKEW_MAX_S = 86400 };
 
 bool rrsig_read(struct rrsig *out, struct span rdata)
 {
-    if (rdata.len < RRSIG_FIXED)
+    if (rdata.len < RRSIG_SIGNER_AT)
         return false;
-    size_t after = name_view(rdata, RRSIG_FIXED, &out->signer);
+    size_t after = name_view(rdata, RRSIG_SIGNER_AT, &out->signer);
     if (!after || after == rdata.len)
         return false;
     const uint8_t *at = rdata.data;
@@ -70,6 +70,11 @@ enum rrsig_fault rrsig_check(const struct rrsig *sig, struct name owner, uint16_
         return RRSIG_LABELS;
     enum rrsig_fault fault = rrsig_check_dates(sig, clock->now_s);
     return clock->is_behind && fault == RRSIG_NOT_YET_VALID ? RRSIG_USABLE : fault;
+}
+
+bool rrsig_is_earlier(uint32_t date, uint32_t other)
+{
+    return seconds_between(date, other) < 0;
 }
 
 uint32_t rrsig_seconds_left(const struct rrsig *sig, const struct rrsig_clock *clock)

@@ -27,6 +27,9 @@ struct rrsig {
     struct span rdata; /* all of it */
 };
 
+/* Where the signer's name begins in the RDATA. */
+enum { RRSIG_SIGNER_AT = 18 };
+
 /* Reads the fields. False: malformed, or the signer's name is compressed. */
 MUST_USE bool rrsig_read(struct rrsig *out, struct span rdata);
 
@@ -52,6 +55,9 @@ struct rrsig_clock {
  * an hour and at most a day. */
 enum rrsig_fault rrsig_check(const struct rrsig *sig, struct name owner, uint16_t type,
                              const struct rrsig_clock *clock);
+
+/* Whether the first of two dates of signatures is earlier (RFC 1982). */
+bool rrsig_is_earlier(uint32_t date, uint32_t other);
 
 /* Returns the seconds until the expiration; 0 when it is over. With is_behind it may be more than
  * is true. */

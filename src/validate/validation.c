@@ -105,6 +105,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->ede = ede;
     verdict->fault = "";
     verdict->ttl_max_s = call->v->ttl_max_s;
+    verdict->signed_until_s = call->v->signed_until_s;
     verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
     set_zone(verdict, zone);
@@ -630,6 +631,8 @@ static enum progress on_verified(struct call *call, const struct validation_even
         return try_pairs(call);
     }
     MUST(find_sig(call, v->sig, &sig));
+    if (!v->secure || rrsig_is_earlier(sig.expiration, v->signed_until_s))
+        v->signed_until_s = sig.expiration;
     v->secure |= bit(v->target);
     v->good_sig[v->target] = sig_record(call, &sig);
     v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);

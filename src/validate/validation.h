@@ -42,9 +42,10 @@ enum { VALIDATION_UNITS_MAX = 800 };
 struct verdict {
     enum security security;
     uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */
-    const char *fault;    /* static text of a BOGUS verdict: "a signature has expired"; else "" */
-    uint32_t since_s;     /* of an expired signature: since when; else 0 */
-    uint32_t ttl_max_s;   /* SECURE: no record lives longer */
+    const char *fault;  /* static text of a BOGUS verdict: "a signature has expired"; else "" */
+    uint32_t since_s;   /* of an expired signature: since when; else 0 */
+    uint32_t ttl_max_s; /* SECURE: no record lives longer */
+    uint32_t signed_until_s; /* SECURE: the wall clock when the first signature ends */
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
     bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
@@ -112,8 +113,9 @@ struct validation {
     uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;
     uint32_t ttl_max_s;
-    uint32_t needed;   /* RRsets that must be secure */
-    uint32_t optional; /* proofs, which may be bad as long as the others suffice */
+    uint32_t signed_until_s; /* the earliest end of the signatures that were right */
+    uint32_t needed;         /* RRsets that must be secure */
+    uint32_t optional;       /* proofs, which may be bad as long as the others suffice */
     uint32_t decided;
     uint32_t secure;                     /* with a verified signature */
     uint32_t expanded;                   /* from a wildcard */

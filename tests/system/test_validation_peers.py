@@ -242,6 +242,33 @@ def test_only_clients_that_ask_for_it_get_ad_and_signatures(tree, nailupd):
             assert dnssec_ok or not any(kind == "RRSIG" for _, kind, _ in answer["rows"])
 
 
+def test_lookup_shows_the_signer_the_end_of_the_signature_and_the_anchor(tree, nailupd):
+    daemon = nailupd()
+    tree.ask(daemon.address, [("www.csk.sec.", "A")], parallel=1, timeout=compare.TIMEOUT_S)
+    shown = daemon.ask("lookup", "www.csk.sec.")
+    cached = shown["cached_answers"][0]
+    assert (cached["security"], cached["signer"]) == ("secure", "csk.sec.")
+    assert cached["signature_left_seconds"] > cached["ttl_seconds"] > 0
+    told = shown["lookup"]
+    assert (told["anchor"], told["anchor_kind"], told["anchor_source"]) == (".", "trusted", "trust-anchor-file")
+
+
+def test_a_trace_shows_each_verification_with_its_time_and_the_states_of_the_task(tree, nailupd):
+    daemon = nailupd()
+    steps = daemon.ask("lookup", "--trace", "--fresh", "www.csk.sec.")["steps"]
+    needed = [one["question"] for one in steps if one["step"] == "needed to validate" and one["said"] == "asked"]
+    assert {". DNSKEY", "sec. DNSKEY", "csk.sec. DNSKEY"} <= set(needed), steps
+    computed = [one for one in steps if one["step"] == "signature"]
+    assert {"www.csk.sec. A", "csk.sec. DNSKEY", "csk.sec. DS", "sec. DS", ". DNSKEY"} <= {
+        one["question"] for one in computed}
+    assert all(one["said"] == "right" and one["took_seconds"] > 0 and one["algorithm"] for one in computed), computed
+    assert {"deciding", "asking", "validating", "answered"} <= {one["state"] for one in steps}
+    assert all(one["took_seconds"] > 0 for one in steps if one["step"] == "end")
+    again = [one for one in daemon.ask("lookup", "--trace", "--fresh", "www.csk.sec.")["steps"]
+             if one["step"] == "signature"]
+    assert again and all(one["said"] == "right, as before" and one["took_seconds"] is None for one in again), again
+
+
 # ---- names that were never asked for (RFC 8198) ----
 
 SPAN_ZONES = ["nsec-13.sec.", "nsec3-0.sec.", "bind-15.sec.", "csk.sec.", "wild3.sec.", "sec.", "."]

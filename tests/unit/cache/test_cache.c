@@ -110,6 +110,38 @@ static void test_the_text_of_a_failure_is_stored_with_it(void **state)
     cache_read_end();
 }
 
+static void find_signatures(struct answer *found)
+{
+    cache_remove(cache, &key);
+    assert_true(cache_store(cache, &key, &made.answer));
+    cache_read_begin();
+    assert_true(cache_find(cache, &key, 11 * SECOND, found));
+    cache_read_end();
+}
+
+static void test_the_end_of_the_signatures_is_stored_with_an_answer(void **state)
+{
+    (void)state;
+    struct answer found;
+    make_answer(&made, 0, 0, 1, 10 * SECOND);
+    made.answer.security = SECURITY_SECURE;
+    made.answer.signatures = (struct answer_signed){.until_s = 0xfedcba98, .signer_labels = 127};
+    find_signatures(&found);
+    assert_int_equal(found.signatures.until_s, 0xfedcba98);
+    assert_int_equal(found.signatures.signer_labels, 127);
+    assert_int_equal(found.error, 0);
+    assert_int_equal(found.stale_s, 0);
+    assert_null(found.text);
+    made.answer.stale_s = 7; /* a stale answer has lost its verdict */
+    find_signatures(&found);
+    assert_int_equal(found.stale_s, 7);
+    assert_int_equal(found.signatures.until_s, 0);
+    made.answer.stale_s = 0;
+    made.answer.signatures.until_s = 0;
+    find_signatures(&found);
+    assert_int_equal(found.signatures.until_s, 0);
+}
+
 static void test_an_answer_of_odd_length_and_no_records_is_stored(void **state)
 {
     (void)state;
@@ -612,6 +644,7 @@ int main(void)
         SENTENCE(test_names_are_found_in_any_case),
         SENTENCE(test_type_class_flags_and_view_separate_answers),
         SENTENCE(test_the_text_of_a_failure_is_stored_with_it),
+        SENTENCE(test_the_end_of_the_signatures_is_stored_with_an_answer),
         SENTENCE(test_the_security_state_is_no_part_of_the_key),
         SENTENCE(test_an_equal_hash_does_not_make_an_equal_key),
         SENTENCE(test_the_root_and_the_longest_name_are_stored),

@@ -93,7 +93,7 @@ static void test_lookup_shows_the_upstreams_of_each_worker(void **state)
 {
     const char *reply = ask(*state, "lookup\tWWW.Z9.example\tAAAA");
     ASSERT_SAYS(reply, "\nrow\twww.z9.example.\tAAAA\tby upstreams\t\tno\t");
-    ASSERT_SAYS(reply, "\tz9.example.\t\t\ntable\tcached_answers\n");
+    ASSERT_SAYS(reply, "\tz9.example.\t\t\t.\ttrusted\tbuilt-in\ntable\tcached_answers\n");
     ASSERT_SAYS(reply, "\nrow\t0\t1\t192.0.2.1@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t0\t1\t192.0.2.2@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t1\t1\t192.0.2.1@53\tudp\t");
@@ -102,17 +102,20 @@ static void test_lookup_shows_the_upstreams_of_each_worker(void **state)
 static void test_lookup_shows_why_a_name_is_local_data(void **state)
 {
     ASSERT_SAYS(ask(*state, "lookup\tx.ads.test"),
-                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\n");
-    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\t\t\n");
-    ASSERT_SAYS(ask(*state, "lookup\tout.lan"),
-                "\tby upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\n");
+                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\t\t\t\n");
+    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\t\t\t\t\t\n");
+    ASSERT_SAYS(
+        ask(*state, "lookup\tout.lan"),
+        "\tby "
+        "upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\t.\ttrusted\tbuilt-in\n");
 }
 
 static void test_lookup_shows_where_recursion_begins_without_a_query(void **state)
 {
     struct office *office = *state;
     const char *reply = ask(office, "lookup\tno.zone.takes.it");
-    ASSERT_SAYS(reply, "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\n");
+    ASSERT_SAYS(reply,
+                "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\t.\ttrusted\tbuilt-in\n");
     ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot known yet\t");
     for (int i = 0; i < DESK_WORKERS; i++)
         assert_int_equal(upstreams_discovered(office->desk.workers[i].upstreams), 0);
@@ -132,6 +135,8 @@ static void keep(struct office *office, const char *text, uint32_t ttl_s, uint8_
     struct answer answer = {.message = span_of(bytes, build_finish(&build)),
                             .kind = ANSWER_NXDOMAIN,
                             .security = SECURITY_SECURE,
+                            .signatures = {.until_s = (uint32_t)loop_wall_s(office->desk.loop) + 65,
+                                           .signer_labels = 2},
                             .ttl_s = ttl_s,
                             .stored_at = loop_now(office->desk.loop)};
     cache_key_init(&key, office->desk.view.cache, &question, flags, 0, CACHE_SPACE_SHARED);
@@ -147,15 +152,17 @@ static void test_lookup_shows_cached_answers_and_leaves_them_unmarked(void **sta
         const char *reply = ask(office, "lookup\twww.z1.example");
         ASSERT_SAYS(reply, "\tfrom the cache\tNXDOMAIN\t");
         ASSERT_SAYS(reply, "\nrow\tno\tno\tfresh\tNXDOMAIN\tnxdomain\t60000000\t0\t0\t32\tno"
-                           "\tsecure\t\n"
+                           "\tsecure\tz1.example.\t65000000\t\n"
                            "row\tyes\tno\tfresh\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno"
-                           "\tsecure\t\n");
+                           "\tsecure\tz1.example.\t65000000\t\n");
+        ASSERT_SAYS(reply, "\tz1.example.\t\t\t.\ttrusted\tbuilt-in\n");
     }
     for (int i = 0; i < DESK_WORKERS; i++)
         fake_loop_advance(office->desk.workers[i].loop, 70 * 1000000);
     const char *reply = ask(office, "lookup\twww.z1.example");
     ASSERT_SAYS(reply, "\tby upstreams\t");
     ASSERT_SAYS(reply, "\texpired\tNXDOMAIN\tnxdomain\t0\t70000000\t10000000\t");
+    ASSERT_SAYS(reply, "\tsecure\tz1.example.\t0\t\n"); /* the signature has ended too */
     assert_int_equal(office->desk.stats[0].cache_hits + office->desk.stats[0].cache_misses, 0);
 }
 

@@ -26,6 +26,7 @@
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
+enum { SCRIPT_SIGNED_UNTIL_S = 1893456000 };
 static const char *script_zone;   /* NULL: "example" */
 static const char *script_signer; /* of VERIFY; NULL: "example" */
 static bool verify_is_right;
@@ -125,6 +126,7 @@ static inline void step_verdict(struct validation_step *out, enum security secur
     out->verdict.ede = security == SECURITY_BOGUS ? EDE_RRSIGS_MISSING : EDE_NONE;
     out->verdict.fault = security == SECURITY_BOGUS ? "a signature is missing" : "";
     out->verdict.ttl_max_s = script_ttl_max_s;
+    out->verdict.signed_until_s = SCRIPT_SIGNED_UNTIL_S;
     out->verdict.zone_len = zone.len;
     memcpy(out->verdict.zone, zone.wire, zone.len);
 }

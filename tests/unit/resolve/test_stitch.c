@@ -73,6 +73,28 @@ static void test_the_whole_is_as_secure_as_its_lesser_part(void **state)
     }
 }
 
+static void test_the_first_end_of_both_parts_counts(void **state)
+{
+    (void)state;
+    struct answer head = alias(0), tail = address(0);
+    head.security = tail.security = SECURITY_SECURE;
+    head.signatures = (struct answer_signed){.until_s = 2000, .signer_labels = 1};
+    tail.signatures = (struct answer_signed){.until_s = 1000, .signer_labels = 2};
+    assert_true(joined(head, tail, 0));
+    assert_int_equal(out.signatures.until_s, 1000);
+    assert_int_equal(out.signatures.signer_labels, 1);
+    tail.signatures.until_s = 3000;
+    assert_true(joined(head, tail, 0));
+    assert_int_equal(out.signatures.until_s, 2000);
+    tail.security = SECURITY_INSECURE;
+    assert_true(joined(head, tail, 0));
+    assert_int_equal(out.signatures.until_s, 0);
+    tail.security = SECURITY_SECURE;
+    tail.signatures.until_s = 0; /* unknown */
+    assert_true(joined(head, tail, 0));
+    assert_int_equal(out.signatures.until_s, 0);
+}
+
 static void test_the_target_follows_the_alias(void **state)
 {
     (void)state;
@@ -172,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_whole_is_as_secure_as_its_lesser_part),
+        cmocka_unit_test(test_the_first_end_of_both_parts_counts),
         cmocka_unit_test(test_the_target_follows_the_alias),
         cmocka_unit_test(test_both_parts_are_aged),
         cmocka_unit_test(test_an_uncacheable_part_makes_the_whole_uncacheable),

@@ -116,6 +116,8 @@ static void test_an_answer_with_a_verdict_at_once_is_secure(void **state)
     assert_int_equal(stats.validations_secure, 1);
     assert_true(find(WWW, &found));
     assert_int_equal(found.security, SECURITY_SECURE);
+    assert_int_equal(found.signatures.until_s, SCRIPT_SIGNED_UNTIL_S);
+    assert_int_equal(found.signatures.signer_labels, 1);
 }
 
 static void test_an_answer_waits_for_the_keys_of_its_zone(void **state)

@@ -122,6 +122,34 @@ static void test_each_step_down_from_the_root_is_shown(void **state)
                         "end www.example.com A: positive\n");
 }
 
+/* Returns the state of the first step of this kind about a QNAME that begins so. */
+static const char *state_at(const struct trace *trace, enum trace_kind kind, const char *start)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_step *step = &trace->steps[i];
+        if (step->kind == kind && step->has_question &&
+            strncmp(text_of(trace, step->asked), start, strlen(start)) == 0)
+            return step->state;
+    }
+    return "no such step";
+}
+
+/* A step names the state that it ends. */
+static void test_each_step_names_the_state_of_its_task(void **state)
+{
+    (void)state;
+    watching = trace_new(&tasks.traces, false, loop_now(loop));
+    assert_non_null(watching);
+    resolve("away.example.com");
+    assert_string_equal(state_at(watching, TRACE_BEGUN, "away"), "deciding");
+    assert_string_equal(state_at(watching, TRACE_ANSWERED, "away"), "asking");
+    assert_string_equal(state_at(watching, TRACE_BEGUN, "www.bare"), "deciding");
+    assert_string_equal(state_at(watching, TRACE_ENDED, "www.bare"), "answered");
+    assert_string_equal(state_at(watching, TRACE_ENDED, "away"), "answered");
+    trace_close(watching);
+    watching = NULL;
+}
+
 static void test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in(void **state)
 {
     (void)state;
@@ -284,6 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_step_down_from_the_root_is_shown, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_each_step_names_the_state_of_its_task, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             test_an_alias_and_the_addresses_of_servers_are_shown_one_step_in, set_up, tear_down),

@@ -265,6 +265,22 @@ static void test_the_signature_bounds_the_life(void **state)
     assert_int_equal(zones.verdict.ttl_max_s, 60);
 }
 
+/* The first signature of the message that ends counts, also after the year 2106. */
+static void test_the_verdict_says_when_the_first_signature_ends(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(
+        judge_address(ADDRESS, SIG("www.example.", "A", "example.", .until = "20270115080100")),
+        SECURITY_SECURE);
+    assert_int_equal(zones.verdict.signed_until_s, zones.view.clock.now_s + 60);
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    assert_true(rrsig_is_earlier(zones.view.clock.now_s + 60, zones.verdict.signed_until_s));
+    assert_true(rrsig_is_earlier(UINT32_MAX, 5));
+    assert_false(rrsig_is_earlier(5, UINT32_MAX));
+    assert_false(rrsig_is_earlier(5, 5));
+}
+
 static void test_a_postponed_verification_is_offered_again(void **state)
 {
     (void)state;
@@ -989,6 +1005,7 @@ int main(void)
         cmocka_unit_test_setup(test_too_many_labels_do_not_count, zones_setup),
         cmocka_unit_test_setup(test_a_signer_that_is_no_zone_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_the_signature_bounds_the_life, zones_setup),
+        cmocka_unit_test_setup(test_the_verdict_says_when_the_first_signature_ends, zones_setup),
         cmocka_unit_test_setup(test_a_postponed_verification_is_offered_again, zones_setup),
         cmocka_unit_test_setup(test_a_beginning_may_be_postponed, zones_setup),
         cmocka_unit_test_setup(test_a_verification_postponed_often_costs_no_more, zones_setup),
