@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -241,4 +242,9 @@ bool config_anchors(struct loader *loader)
     if (err)
         problems_no_memory(loader->problems);
     return !err;
+}
+
+bool config_clock_is_wrong(const struct config *config)
+{
+    return config && time(NULL) < config->route.validation.clock_min_s;
 }

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/check.h"
 #include "config/config.h"
@@ -98,7 +97,7 @@ static void check_answer(struct call *call, bool has_route, bool has_path)
 {
     struct reply *reply = &call->reply;
     const struct config *config = call->view->config;
-    bool is_clock_right = !config || time(NULL) >= config->route.validation.clock_min_s;
+    bool is_clock_right = !config_clock_is_wrong(config);
     bool is_draining = call->view->is_draining;
     char reasons[160] = "";
 

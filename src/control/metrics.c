@@ -5,8 +5,10 @@
 
 #include "control/metrics.h"
 
+
 #include "cache/cache.h"
 #include "cache/spans.h"
+#include "config/config.h"
 #include "tap/query_log.h"
 
 void metrics_collect(const struct control_view *view, struct stats *out)
@@ -41,6 +43,7 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->anchors_pending = view->anchors.pending;
     out->anchor_failures = view->anchors.failed;
     out->anchors_unwritten = view->anchors.is_unwritten;
+    out->clock_wrong = config_clock_is_wrong(view->config);
     if (view->query_log)
         out->query_log_dropped += query_log_lost(view->query_log);
 }

@@ -15,6 +15,7 @@
 #include "resolve/bogus.h"
 #include "resolve/task_trace.h"
 #include "upstream/exchange.h"
+#include "validate/algorithm.h"
 #include "validate/anchors.h"
 
 bool task_validate_concerns(const struct task *task, const struct response *response)
@@ -274,6 +275,25 @@ static struct verdict above_share(const struct task *task, struct name signer)
     return verdict;
 }
 
+/* The order of the rows of one algorithm in metrics.def. */
+enum verification { VERIFICATION_RIGHT, VERIFICATION_KNOWN, VERIFICATION_WRONG };
+
+static void count_verification(struct stats *stats, uint8_t algorithm, enum verification result)
+{
+    static const enum stat first[] = {
+        [ALGORITHM_RSASHA1] = stat_verifications_rsasha1_right,
+        [ALGORITHM_RSASHA1_NSEC3] = stat_verifications_rsasha1_right,
+        [ALGORITHM_RSASHA256] = stat_verifications_rsasha256_right,
+        [ALGORITHM_RSASHA512] = stat_verifications_rsasha512_right,
+        [ALGORITHM_ECDSA_P256] = stat_verifications_p256_right,
+        [ALGORITHM_ECDSA_P384] = stat_verifications_p384_right,
+        [ALGORITHM_ED25519] = stat_verifications_ed25519_right,
+        [ALGORITHM_ED448] = stat_verifications_ed448_right,
+    };
+    MUST(algorithm < ARRAY_LEN(first) && first[algorithm]);
+    stats_add_at(stats, first[algorithm] + (enum stat)result, 1);
+}
+
 /* Verifies, and bills the time to the signer. */
 static bool run_verification(struct task *task, const struct validation_step *step)
 {
@@ -284,7 +304,8 @@ static bool run_verification(struct task *task, const struct validation_step *st
     uint64_t us = loop_cpu_us(tasks->loop) - began_at;
     validator->turn_us += us;
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
-    stats_add_at(tasks->stats, is_right ? stat_verifications_right : stat_verifications_wrong, 1);
+    count_verification(tasks->stats, step->job.algorithm,
+                       is_right ? VERIFICATION_RIGHT : VERIFICATION_WRONG);
     stats_histogram_add(&tasks->stats->verify_time, us);
     if (task_is_traced(task))
         task_trace_verified(task, step->zone, &step->job,
@@ -300,7 +321,7 @@ static void step_verify(struct task *task, struct validating *validating,
     struct verify_mark mark = verify_memo_mark(memo, &step->job);
     event.is_right = verify_memo_knows(memo, &mark);
     if (event.is_right) {
-        STATS_INC(task->tasks->stats, verifications_known);
+        count_verification(task->tasks->stats, step->job.algorithm, VERIFICATION_KNOWN);
         if (task_is_traced(task))
             task_trace_verified(task, step->zone, &step->job, TRACE_SIGNATURE_KNOWN, 0);
     } else {

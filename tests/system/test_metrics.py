@@ -15,7 +15,8 @@ import urllib.request
 
 import pytest
 
-from conftest import ROOT, eventually, free_address, program
+from conftest import ROOT, Daemon, eventually, free_address, program
+from harness import Clock
 
 needs_promtool = pytest.mark.skipif(not shutil.which("promtool"),
                                     reason="promtool (package prometheus) is not installed")
@@ -312,6 +313,20 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
 
 
 # ---- logs ----
+
+
+def test_a_clock_that_is_certainly_wrong_is_a_figure(tmp_path, make_config):
+    for moved_s, is_wrong in ((0, 0), (-20 * 365 * 86400, 1)):
+        clock = Clock(tmp_path, monotonic=False)
+        clock.move(moved_s)
+        daemon = Daemon(tmp_path, make_config(), inside=["env", *(f"{k}={v}" for k, v in clock.environment.items())])
+        try:
+            daemon.wait_until_ready()
+            assert daemon.metrics()["clock_wrong"] == is_wrong
+            checked = daemon.ctl("status", "--check").stdout
+            assert ("the clock is wrong" in checked) == bool(is_wrong), checked
+        finally:
+            daemon.stop()
 
 
 def test_the_process_has_its_usual_figures(nailupd):

@@ -112,7 +112,7 @@ static void test_an_answer_with_a_verdict_at_once_is_secure(void **state)
     assert_int_equal(client.security, SECURITY_SECURE);
     assert_true(client.ad);
     assert_int_equal(verifications, 1);
-    assert_int_equal(stats.verifications_right, 1);
+    assert_int_equal(stats.verifications_p384_right, 1);
     assert_int_equal(stats.validations_secure, 1);
     assert_true(find(WWW, &found));
     assert_int_equal(found.security, SECURITY_SECURE);
@@ -380,7 +380,7 @@ static void test_a_wrong_signature_is_bogus(void **state)
     for (unsigned i = 0; i <= VALIDATE_RETRIES_MAX; i++)
         answer(i, 0, GOOD_A);
     assert_fails(&client, EDE_RRSIGS_MISSING);
-    assert_int_equal(stats.verifications_wrong, 3);
+    assert_int_equal(stats.verifications_p384_wrong, 3);
 }
 
 /* The strategy would pass on the failure of the servers, or try its substitute. */
