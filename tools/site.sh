@@ -55,6 +55,7 @@ nav:
       - For benchmarks: docs/tutorial-benchmark.md
   - How-to:
       - Operating nailupd: docs/operating.md
+      - Upgrading: docs/upgrading.md
       - The resolver of a host: docs/host.md
       - A test harness: docs/harness.md
   - Explanation:
