@@ -30,12 +30,13 @@ struct budget *budget_new(uint64_t now)
     return budget;
 }
 
-void budget_allow_validation(struct budget *budget, unsigned verify_units)
+void budget_allow_validation(struct budget *budget, unsigned verify_units, unsigned verify_failures)
 {
     budget->queries_max += BUDGET_VALIDATION_QUERIES;
     budget->attempts_left += BUDGET_VALIDATION_QUERIES;
     budget->tasks_max += BUDGET_VALIDATION_TASKS;
     budget->verify_units_left = verify_units;
+    budget->verify_failures_left = verify_failures;
 }
 
 struct budget *budget_ref(struct budget *budget)

@@ -54,6 +54,7 @@ struct budget {
     uint8_t tasks_max;          /* tasks that may run for it at once */
     bool is_recursive;          /* a zone's own servers are asked for it, and not just forwarders */
     unsigned verify_units_left; /* cost of the signatures that may be verified for it */
+    unsigned verify_failures_left; /* wrong ones among them */
 };
 
 enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
@@ -63,8 +64,10 @@ struct budget *budget_new(uint64_t now);
 struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
 
-/* Adds what a validated question needs: questions about keys, and verifications of this cost. */
-void budget_allow_validation(struct budget *budget, unsigned verify_units);
+/* Adds what a validated question needs: questions about keys, verifications of this cost, and so
+ * many wrong signatures. */
+void budget_allow_validation(struct budget *budget, unsigned verify_units,
+                             unsigned verify_failures);
 
 /* Draws one. False, and nothing is drawn: the kind is used up, or the time is over. BUDGET_QUERIES
  * also needs an attempt that is left. */

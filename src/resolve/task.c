@@ -297,7 +297,8 @@ static bool give_budget(struct task *task, const struct zone *zone)
     if (is_needed && !task->budget) {
         task->budget = budget_new(loop_now(task->tasks->loop));
         if (task->budget && zone->validates)
-            budget_allow_validation(task->budget, VALIDATION_UNITS_MAX);
+            budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
+                                    VALIDATION_QUESTION_FAILURES_MAX);
     }
     if (task->budget)
         task->budget->is_recursive |= zone->is_authoritative;

@@ -108,6 +108,7 @@ static struct validation_view validate_view(const struct task *task, const struc
         .anchors = tasks->validation.anchors,
         .space = &tasks->validator->space,
         .units_left = &task->budget->verify_units_left,
+        .failures_left = &task->budget->verify_failures_left,
     };
 }
 
@@ -538,5 +539,6 @@ bool task_validate_may_retry(const struct task *task, const struct validating *v
                              const struct verdict *verdict)
 {
     return !verdict->is_spent && !verdict->is_unreachable && !validating->lacks_answer &&
-           task->bogus->count <= VALIDATE_RETRIES_MAX && !task->tasks->closing;
+           task->budget->verify_failures_left && task->bogus->count <= VALIDATE_RETRIES_MAX &&
+           !task->tasks->closing;
 }

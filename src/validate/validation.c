@@ -459,7 +459,7 @@ static enum progress verify_with(struct call *call, const struct rrsig *sig,
         .signature = sig->signature,
     };
     v->charged = verify_cost(&call->out->job);
-    if (*call->view->units_left < v->charged)
+    if (*call->view->units_left < v->charged || !*call->view->failures_left)
         return end_bogus(call, FAULT_COST);
     *call->view->units_left -= v->charged;
     v->state = STATE_VERIFYING;
@@ -623,6 +623,7 @@ static enum progress on_verified(struct call *call, const struct validation_even
     if (!event->is_right) {
         v->failures++;
         v->target_failures++;
+        --*call->view->failures_left;
         if (v->target_failures == VALIDATION_SET_FAILURES_MAX)
             return target_bogus(call, FAULT_WRONG);
         if (v->failures == VALIDATION_FAILURES_MAX)

@@ -38,6 +38,10 @@ enum {
 /* The cost that one client's question may cause, in units of 10 us (algorithm_cost()). */
 enum { VALIDATION_UNITS_MAX = 800 };
 
+/* The wrong signatures that one client's question may have in all its messages. A server that sends
+ * one forged signature leaves room for two others to be asked. */
+enum { VALIDATION_QUESTION_FAILURES_MAX = 4 };
+
 /* How an RRset or the whole ends. */
 struct verdict {
     enum security security;

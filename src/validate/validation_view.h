@@ -54,7 +54,8 @@ struct validation_view {
     struct rrsig_clock clock;
     const struct anchors *anchors;
     struct validation_space *space;
-    unsigned *units_left; /* of the client's question */
+    unsigned *units_left;    /* of the client's question */
+    unsigned *failures_left; /* wrong signatures of the client's question */
 };
 
 #endif

@@ -76,7 +76,7 @@ static inline const struct message *response_parse(struct response_text *from)
 
 /* The records of answer, authority and additional, each list ended by NULL. */
 struct sections {
-    const char *answer[20], *authority[12], *additional[12];
+    const char *answer[40], *authority[12], *additional[12];
 };
 
 static inline const struct message *response_make(struct response_text *to, uint16_t flags,

@@ -52,9 +52,11 @@ static void test_a_validated_question_may_ask_more_and_others_may_not(void **sta
 {
     (void)state;
     struct budget plain = fresh_budget(5), budget = fresh_budget(5);
-    budget_allow_validation(&budget, 800);
+    budget_allow_validation(&budget, 800, 4);
     assert_int_equal(plain.verify_units_left, 0);
     assert_int_equal(budget.verify_units_left, 800);
+    assert_int_equal(plain.verify_failures_left, 0);
+    assert_int_equal(budget.verify_failures_left, 4);
     assert_int_equal(budget.tasks_max, BUDGET_TASKS_MAX + BUDGET_VALIDATION_TASKS);
     assert_int_equal(budget.attempts_left, BUDGET_ATTEMPTS_MAX + BUDGET_VALIDATION_QUERIES);
     for (unsigned i = 0; i < BUDGET_QUERIES_MAX; i++) {

@@ -26,6 +26,7 @@
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
+static unsigned script_failures; /* wrong signatures that one wrong verification counts as */
 enum { SCRIPT_SIGNED_UNTIL_S = 1893456000 };
 static const char *script_zone;   /* NULL: "example" */
 static const char *script_signer; /* of VERIFY; NULL: "example" */
@@ -154,6 +155,8 @@ void validation_next(struct validation *validation, const struct validation_view
     if (event->kind == VALIDATION_ANSWERED)
         assert_in_range(event->answer->security, SECURITY_INSECURE, SECURITY_SECURE);
     out->only_known = false;
+    if (event->kind == VALIDATION_VERIFIED && !event->is_right)
+        *view->failures_left -= MIN(*view->failures_left, script_failures);
     if (event->kind == VALIDATION_FAILED ||
         (event->kind == VALIDATION_VERIFIED && !event->is_right)) {
         step_verdict(out, SECURITY_BOGUS);

@@ -35,6 +35,7 @@ static int set_up_mode(enum validate_mode mode)
     answer_script = "vs";
     keys_script = "vs";
     script_ttl_max_s = UINT32_MAX;
+    script_failures = 1;
     verify_is_right = true;
     validations_begun = verifications = 0;
     is_private_zone = false;
@@ -381,6 +382,20 @@ static void test_a_wrong_signature_is_bogus(void **state)
         answer(i, 0, GOOD_A);
     assert_fails(&client, EDE_RRSIGS_MISSING);
     assert_int_equal(stats.verifications_p384_wrong, 3);
+}
+
+/* A message with many wrong signatures uses up what the question may have. */
+static void test_many_wrong_signatures_end_the_retries(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    verify_is_right = false;
+    script_failures = VALIDATION_QUESTION_FAILURES_MAX;
+    client_ask(&client, WWW, 0);
+    answer(0, 0, GOOD_A);
+    assert_int_equal(asked_count, 1);
+    assert_fails(&client, EDE_RRSIGS_MISSING);
+    assert_int_equal(stats.verifications_p384_wrong, 1);
 }
 
 /* The strategy would pass on the failure of the servers, or try its substitute. */
@@ -899,6 +914,7 @@ int main(void)
         YES(test_the_longer_a_name_stays_bogus_the_longer_it_is_remembered),
         YES(test_a_verdict_of_too_much_work_is_not_remembered),
         YES(test_a_wrong_signature_is_bogus),
+        YES(test_many_wrong_signatures_end_the_retries),
         YES(test_servers_that_fail_after_a_bogus_answer_do_not_hide_it),
         YES(test_a_stale_answer_never_hides_a_bogus_one),
         YES(test_a_stale_answer_never_has_ad),

@@ -74,6 +74,7 @@ static int set_up_validating(void **state)
     answer_script = "s";
     keys_script = "s";
     script_ttl_max_s = UINT32_MAX;
+    script_failures = 1;
     verify_is_right = true;
     validations_begun = verifications = 0;
     anchor_kind = ANCHOR_TRUSTED;

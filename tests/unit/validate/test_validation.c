@@ -194,6 +194,133 @@ static void test_two_wrong_signatures_of_a_set_end_it(void **state)
     assert_int_equal(zones.verifications, VALIDATION_SET_FAILURES_MAX);
 }
 
+/* Four aliases, each with one wrong signature before a right one. */
+static void test_four_wrong_signatures_of_a_message_end_it(void **state)
+{
+    (void)state;
+    static const char *const owners[] = {"www.example.", "a.example.", "b.example.", "c.example.",
+                                         "d.example."};
+    struct sections sections = {.answer = {NULL}};
+    zones_secure("example.");
+    for (unsigned i = 0; i + 1 < ARRAY_LEN(owners); i++) {
+        sections.answer[3 * i] = zones_print("%s 300 IN CNAME %s", owners[i], owners[i + 1]);
+        sections.answer[3 * i + 1] = SIG(owners[i], "CNAME", "example.", .is_wrong = true);
+        sections.answer[3 * i + 2] = SIG(owners[i], "CNAME", "example.", .until = "20270601000000");
+    }
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.", sections);
+    zones.view.end = NAME("d.example");
+    zones.view.leads_out = true;
+    zones.failures_left = 100;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+    assert_int_equal(zones.verifications - zones.right, VALIDATION_FAILURES_MAX);
+    assert_int_equal(zones.right, VALIDATION_FAILURES_MAX - 1);
+    assert_false(zones.verdict.is_spent); /* another question would fail likewise */
+}
+
+/* The other messages of the question had wrong signatures. This one need not be bogus. */
+static void test_the_wrong_signatures_of_a_question_have_a_bound(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    const char *wrong = SIG("www.example.", "A", "example.", .is_wrong = true);
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ADDRESS, wrong, GOOD_SIG}});
+    zones.failures_left = 1;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+    assert_true(zones.verdict.is_spent);
+    assert_int_equal(zones.verifications, 1);
+    assert_int_equal(zones.failures_left, 0);
+    assert_int_equal(zones_judge(WWW, ANSWER_POSITIVE, "example.",
+                                 (struct sections){.answer = {ADDRESS, wrong, GOOD_SIG}}),
+                     SECURITY_SECURE);
+}
+
+static void test_four_signatures_of_a_set_count(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {ADDRESS}};
+    zones_secure("example.");
+    for (unsigned i = 1; i <= VALIDATION_SIGS_MAX; i++)
+        sections.answer[i] = SIG("www.example.", "A", "example.", .tag = i);
+    sections.answer[VALIDATION_SIGS_MAX] = GOOD_SIG;
+    assert_int_equal(zones_judge(WWW, ANSWER_POSITIVE, "example.", sections), SECURITY_SECURE);
+    sections.answer[VALIDATION_SIGS_MAX] = SIG("www.example.", "A", "example.", .tag = 9);
+    sections.answer[VALIDATION_SIGS_MAX + 1] = GOOD_SIG;
+    ASSERT_BOGUS(zones_judge(WWW, ANSWER_POSITIVE, "example.", sections), EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+/* A key with the tag of the zone's key that cannot be used: zeros behind it change no tag. */
+static const char *padded_key(const char *zone, unsigned zeros)
+{
+    uint8_t bytes[1024];
+    struct dnskey key = zones_read_key(zone, 257, ALGORITHM_ECDSA_P256, bytes);
+    char hex[2 * 128 + 1];
+    for (size_t i = 0; i < key.rdata.len + zeros; i++)
+        snprintf(hex + 2 * i, 3, "%02x", i < key.rdata.len ? key.rdata.data[i] : 0);
+    return zones_print("%s 3600 IN TYPE48 \\# %zu %s", zone, key.rdata.len + zeros, hex);
+}
+
+/* A key that cannot be read counts too (CVE-2025-8677). */
+static void test_two_keys_of_one_tag_count(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {padded_key("example.", 2),
+                                           zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256)}});
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {padded_key("example.", 2), padded_key("example.", 4),
+                                           zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256)}});
+    ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_the_keys_of_a_zone_have_a_bound(void **state)
+{
+    (void)state;
+    static char others[VALIDATION_KEYS_MAX - 1][256];
+    struct sections sections = {.answer = {NULL}};
+    const char *good = zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256);
+    zones_secure("example.");
+    for (unsigned i = 0; i < ARRAY_LEN(others); i++) {
+        snprintf(others[i], sizeof(others[i]), "example. 3600 IN TYPE48 \\# 68 0100030d%0128x", i);
+        sections.answer[i] = others[i];
+    }
+    sections.answer[VALIDATION_KEYS_MAX - 1] = good;
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE, sections);
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    sections.answer[VALIDATION_KEYS_MAX - 1] = padded_key("example.", 2);
+    sections.answer[VALIDATION_KEYS_MAX] = good;
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE, sections);
+    ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_the_ds_records_of_a_zone_have_a_bound(void **state)
+{
+    (void)state;
+    struct sections sections = {.answer = {NULL}};
+    const char *good = zones_ds("example.", ALGORITHM_ECDSA_P256, DIGEST_SHA256);
+    struct sections keyset = {.answer = {zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256),
+                                         SIG("example.", "DNSKEY", "example.")}};
+    struct question question = {NAME("example"), RRTYPE_DNSKEY, RRCLASS_IN};
+    zones_secure("example.");
+    for (unsigned i = 0; i < VALIDATION_DS_MAX; i++)
+        sections.answer[i] = zones_print("example. 3600 IN DS %u 13 2 %064x", 1000 + i, 1 + i);
+    sections.answer[VALIDATION_DS_MAX - 1] = good;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE, sections);
+    assert_int_equal(zones_judge(question, ANSWER_POSITIVE, "example.", keyset), SECURITY_SECURE);
+    sections.answer[VALIDATION_DS_MAX - 1] =
+        "example. 3600 IN DS 999 13 2 "
+        "0000000000000000000000000000000000000000000000000000000000000abc";
+    sections.answer[VALIDATION_DS_MAX] = good;
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE, sections);
+    assert_int_equal(zones_judge(question, ANSWER_POSITIVE, "example.", keyset), SECURITY_BOGUS);
+    assert_int_equal(zones.verifications, 0);
+}
+
 static void test_dates_have_their_own_errors(void **state)
 {
     (void)state;
@@ -997,6 +1124,12 @@ int main(void)
         cmocka_unit_test_setup(test_a_wrong_signature_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_one_right_signature_suffices, zones_setup),
         cmocka_unit_test_setup(test_two_wrong_signatures_of_a_set_end_it, zones_setup),
+        cmocka_unit_test_setup(test_four_wrong_signatures_of_a_message_end_it, zones_setup),
+        cmocka_unit_test_setup(test_the_wrong_signatures_of_a_question_have_a_bound, zones_setup),
+        cmocka_unit_test_setup(test_four_signatures_of_a_set_count, zones_setup),
+        cmocka_unit_test_setup(test_two_keys_of_one_tag_count, zones_setup),
+        cmocka_unit_test_setup(test_the_keys_of_a_zone_have_a_bound, zones_setup),
+        cmocka_unit_test_setup(test_the_ds_records_of_a_zone_have_a_bound, zones_setup),
         cmocka_unit_test_setup(test_dates_have_their_own_errors, zones_setup),
         cmocka_unit_test_setup(test_no_signature_is_too_young_while_the_clock_is_behind,
                                zones_setup),

@@ -39,7 +39,7 @@ struct zones {
     struct verdict verdict;
     struct response_text sent;
     uint64_t serial;
-    unsigned units;
+    unsigned units, failures_left;
     unsigned verifications, right;
     unsigned puts_off; /* so often, the first VERIFY */
     struct validation_view view;
@@ -318,6 +318,7 @@ static inline void zones_ask(const struct question *question, enum answer_kind k
     kept = *question;
     kept.name = name_copy(question->name, name_wire);
     zones.units = VALIDATION_UNITS_MAX;
+    zones.failures_left = VALIDATION_QUESTION_FAILURES_MAX;
     zones.view = (struct validation_view){
         .message = response_make(&zones.sent, 0, question, &sections),
         .question = &kept,
@@ -329,6 +330,7 @@ static inline void zones_ask(const struct question *question, enum answer_kind k
         .anchors = zones.anchors,
         .space = &zones.space,
         .units_left = &zones.units,
+        .failures_left = &zones.failures_left,
     };
 }
 
