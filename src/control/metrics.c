@@ -5,7 +5,6 @@
 
 #include "control/metrics.h"
 
-
 #include "cache/cache.h"
 #include "cache/spans.h"
 #include "config/config.h"

@@ -85,7 +85,7 @@ static void forward_next(const struct strategy_view *view, const struct event *e
         break;
     case EVENT_ALIAS:    /* for other strategies */
     case EVENT_FOLLOWED: /* it never follows */
-    case EVENT_BOGUS: /* the task asks forwarders again */
+    case EVENT_BOGUS:    /* the task asks forwarders again */
     case EVENT_GLUE:
     case EVENT_CUT: /* it has no zone cuts */
         break;

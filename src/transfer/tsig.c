@@ -208,7 +208,7 @@ static bool read_rdata(struct tsig_record *out, struct span rdata)
 enum tsig_presence { TSIG_ABSENT, TSIG_PRESENT, TSIG_BROKEN };
 
 /* Finds the TSIG record: message_parse() has made sure that it is the last one. */
-static enum tsig_presence read_record(struct tsig_record *out, struct span bytes)
+static enum tsig_presence tsig_read_record(struct tsig_record *out, struct span bytes)
 {
     struct message message;
     struct rr rr;
@@ -394,7 +394,7 @@ enum tsig_result tsig_check_answer(struct tsig_exchange *exchange, struct span m
                                    uint64_t now_s)
 {
     struct tsig_record record;
-    enum tsig_presence presence = read_record(&record, message);
+    enum tsig_presence presence = tsig_read_record(&record, message);
     if (presence == TSIG_BROKEN)
         return TSIG_MALFORMED;
     if (presence == TSIG_ABSENT)
@@ -415,7 +415,7 @@ enum tsig_result tsig_check_answer(struct tsig_exchange *exchange, struct span m
 bool tsig_query_key(struct span query, uint8_t out[NAME_WIRE_MAX], struct name *name)
 {
     struct tsig_record record;
-    if (read_record(&record, query) != TSIG_PRESENT)
+    if (tsig_read_record(&record, query) != TSIG_PRESENT)
         return false;
     *name = name_copy(record.owner, out);
     return true;
@@ -424,7 +424,7 @@ bool tsig_query_key(struct span query, uint8_t out[NAME_WIRE_MAX], struct name *
 enum tsig_result tsig_check_query(struct tsig_exchange *exchange, struct span query, uint64_t now_s)
 {
     struct tsig_record record;
-    enum tsig_presence presence = read_record(&record, query);
+    enum tsig_presence presence = tsig_read_record(&record, query);
     if (presence != TSIG_PRESENT)
         return presence == TSIG_ABSENT ? TSIG_MISSING : TSIG_MALFORMED;
     if (!is_our_key(exchange->key, &record))

@@ -42,7 +42,8 @@ size_t xfr_query_write(uint8_t out[XFR_QUERY_MAX], struct name zone, uint16_t ty
 }
 
 /* Finds the SOA record of the zone in the answer section. */
-static enum xfr_probe read_soa(const struct message *message, struct name zone, uint32_t *serial)
+static enum xfr_probe probe_read_soa(const struct message *message, struct name zone,
+                                     uint32_t *serial)
 {
     uint8_t rdata[2 * NAME_WIRE_MAX + SOA_NUMBERS];
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
@@ -73,5 +74,5 @@ enum xfr_probe xfr_probe_read(struct span bytes, struct name zone, uint16_t id, 
     *rcode = message_rcode(&message);
     if (*rcode != RCODE_NOERROR)
         return XFR_PROBE_RCODE;
-    return message.has_question ? read_soa(&message, zone, serial) : XFR_PROBE_UNRELATED;
+    return message.has_question ? probe_read_soa(&message, zone, serial) : XFR_PROBE_UNRELATED;
 }

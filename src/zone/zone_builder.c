@@ -420,7 +420,7 @@ static void find_cuts(struct zone_data *data)
 }
 
 /* Reads the SOA record of the origin, which is the first node. */
-static enum err read_soa(struct zone_data *data)
+static enum err builder_read_soa(struct zone_data *data)
 {
     struct zone_rrset rrset;
     struct rdata_parts parts;
@@ -500,7 +500,7 @@ enum err zone_builder_finish(struct zone_builder **builder, struct zone_data **d
     if (err == ERR_OK && !(*data = make_data(&writer)))
         err = ERR_NO_MEMORY;
     if (err == ERR_OK)
-        err = read_soa(*data);
+        err = builder_read_soa(*data);
     if (err == ERR_OK)
         err = list_nsec3(*data);
     if (err == ERR_OK) {
