@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Invariant: the letter belongs to one thread at a time: main, the worker, main again. The answer
- * is asked for with CD, because a set that revokes the last trusted key is bogus; main verifies it.
+ * The set is asked for with CD, because one that revokes the last trusted key is bogus; main
+ * verifies it.
  */
 
 #include "daemon/anchor_keeper.h"
@@ -15,41 +15,20 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/private_file.h"
-#include "cache/cache.h"
 #include "config/config.h"
 #include "control/view.h"
+#include "daemon/inquiry.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
-#include "resolve/resolver.h"
-#include "resolve/trace.h"
-#include "upstream/exchange.h"
 #include "validate/anchor_file.h"
 #include "validate/anchor_set.h"
 #include "validate/anchor_update.h"
 #include "validate/dnskey.h"
 
-/* A task ends before that (TASK_WALL_US of resolve/tasks.h). */
-#define KEEPER_WALL_US (2 * EXCHANGE_WALL_US + 2 * US_PER_S)
 #define KEEPER_POLL_US (5 * US_PER_S)
 
 enum { KEEPER_TICK_MAX_S = 3600 }; /* the wall clock may jump */
-
-/* A question on its way to a worker and back. The worker owns it in between. */
-struct anchor_letter {
-    struct mail mail;
-    struct anchor_keeper *keeper;
-    struct control_worker *worker;
-    struct resolver *resolver;
-    struct trace *trace;
-    struct waiter waiter;
-    struct timer limit;
-    struct question question; /* its name points into wire */
-    uint8_t wire[NAME_WIRE_MAX];
-    uint8_t *answer; /* the message; NULL: none */
-    size_t len;
-    bool was_asked; /* false: the worker had no room */
-};
 
 struct anchor_keeper {
     struct loop *loop;
@@ -59,12 +38,12 @@ struct anchor_keeper {
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
-    bool is_outdated; /* the letter asks for a point that was replaced */
+    bool is_outdated; /* the inquiry asks for a point that was replaced */
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
     struct buf text; /* of the file as it was read or written last */
-    struct anchor_letter letter;
+    struct inquiry inquiry;
     struct anchor_point point;
 };
 
@@ -196,71 +175,9 @@ static bool keeper_take_answer(struct anchor_keeper *keeper, struct span answer)
     return changes.promoted || changes.revoked || seeds != point->seed_count;
 }
 
-/* ---- on the worker's thread ---- */
+/* ---- asking ---- */
 
-static void keeper_on_back(struct mail *mail);
-
-static void keeper_send_back(struct anchor_letter *letter)
-{
-    timer_stop(&letter->limit);
-    if (letter->trace)
-        trace_close(letter->trace);
-    letter->trace = NULL;
-    letter->mail.run = keeper_on_back;
-    loop_post(letter->keeper->loop, &letter->mail);
-}
-
-static void keeper_copy_answer(struct anchor_letter *letter, const struct answer *answer)
-{
-    if (answer->kind != ANSWER_POSITIVE)
-        return;
-    letter->answer = malloc(answer->message.len);
-    if (!letter->answer)
-        return;
-    memcpy(letter->answer, answer->message.data, answer->message.len);
-    letter->len = answer->message.len;
-}
-
-static void keeper_on_answer(struct waiter *waiter, const struct answer *answer)
-{
-    struct anchor_letter *letter = CONTAINER_OF(waiter, struct anchor_letter, waiter);
-    keeper_copy_answer(letter, answer);
-    keeper_send_back(letter);
-}
-
-static void keeper_on_limit(struct timer *timer)
-{
-    struct anchor_letter *letter = CONTAINER_OF(timer, struct anchor_letter, limit);
-    resolver_leave(letter->resolver, &letter->waiter);
-    keeper_send_back(letter);
-}
-
-/* Nothing that was cached counts: the set must be the zone's current one. */
-static void keeper_on_arrived(struct mail *mail)
-{
-    struct anchor_letter *letter = CONTAINER_OF(mail, struct anchor_letter, mail);
-    struct loop *loop = letter->worker->loop;
-    struct cache_key key;
-
-    letter->resolver = letter->worker->resolver;
-    letter->trace = letter->resolver ? resolver_trace_new(letter->resolver, true) : NULL;
-    if (!letter->trace) {
-        keeper_send_back(letter);
-        return;
-    }
-    cache_read_begin();
-    resolver_key(letter->resolver, &key, &letter->question, true, true);
-    enum resolver_result result =
-        resolver_trace_ask(letter->resolver, &key, letter->trace, &letter->waiter);
-    cache_read_end();
-    letter->was_asked = result != RESOLVER_FULL;
-    if (result == RESOLVER_WAITING)
-        timer_start(loop, &letter->limit, loop_now(loop) + KEEPER_WALL_US);
-    else
-        keeper_send_back(letter);
-}
-
-/* ---- on main's ---- */
+static void keeper_on_back(struct inquiry *inquiry);
 
 static void keeper_await(struct anchor_keeper *keeper, uint64_t us)
 {
@@ -286,20 +203,12 @@ static bool has_validated(const struct control_view *view)
 
 static void keeper_ask(struct anchor_keeper *keeper)
 {
-    struct anchor_letter *letter = &keeper->letter;
-    *letter = (struct anchor_letter){.keeper = keeper, .worker = keeper->view->workers[0]};
-    letter->mail.run = keeper_on_arrived;
-    letter->waiter.on_answer = keeper_on_answer;
-    list_init(&letter->waiter.node);
-    timer_init(&letter->limit, keeper_on_limit);
-    letter->question = (struct question){
-        .name = name_copy(anchor_point_zone(&keeper->point), letter->wire),
-        .type = RRTYPE_DNSKEY,
-        .cls = RRCLASS_IN,
-    };
+    const struct question question = {
+        .name = anchor_point_zone(&keeper->point), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     keeper->is_asking = true;
     keeper->is_outdated = false;
-    loop_post(letter->worker->loop, &letter->mail);
+    inquiry_send(&keeper->inquiry, keeper->loop, keeper->view->workers[0], &question, true,
+                 keeper_on_back);
 }
 
 static void keeper_next(struct anchor_keeper *keeper)
@@ -323,21 +232,19 @@ static void keeper_on_tick(struct timer *timer)
     keeper_next(CONTAINER_OF(timer, struct anchor_keeper, tick));
 }
 
-static void keeper_on_back(struct mail *mail)
+static void keeper_on_back(struct inquiry *inquiry)
 {
-    struct anchor_letter *letter = CONTAINER_OF(mail, struct anchor_letter, mail);
-    struct anchor_keeper *keeper = letter->keeper;
+    struct anchor_keeper *keeper = CONTAINER_OF(inquiry, struct anchor_keeper, inquiry);
     bool is_wanted = keeper->is_running && !keeper->is_outdated, has_changed = false;
 
     keeper->is_asking = false;
-    if (is_wanted && letter->was_asked) {
-        has_changed = keeper_take_answer(keeper, span_of(letter->answer, letter->len));
+    if (is_wanted && inquiry->was_asked) {
+        has_changed = keeper_take_answer(keeper, inquiry_answer(inquiry));
         keeper_write(keeper);
         keeper_show_counts(keeper);
     }
-    free(letter->answer);
-    letter->answer = NULL;
-    if (is_wanted && !letter->was_asked)
+    inquiry_clear(inquiry);
+    if (is_wanted && !inquiry->was_asked)
         keeper_await(keeper, KEEPER_POLL_US);
     else if (keeper->is_running)
         keeper_next(keeper);
@@ -446,7 +353,7 @@ void anchor_keeper_free(struct anchor_keeper *keeper)
 {
     if (!keeper)
         return;
-    free(keeper->letter.answer);
+    inquiry_clear(&keeper->inquiry);
     verifier_free(keeper->verifier);
     buf_deinit(&keeper->text);
     free(keeper->path);

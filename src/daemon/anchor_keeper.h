@@ -8,7 +8,7 @@
  * when validate/anchor_update.h says so, and writes the file as a whole. Nothing is asked before a
  * worker has validated an answer.
  *
- *   idle -> asking   a letter to the first worker, whose resolver asks like a client with CD
+ *   idle -> asking   an inquiry (daemon/inquiry.h) goes to the first worker, with CD
  *        -> idle     the set is verified on main, the table changes, the file is written
  *
  * Main thread only.

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_INQUIRY_H
+#define NAILUP_DAEMON_INQUIRY_H
+
+/*
+ * A question of nailupd itself: a letter to a worker, whose resolver resolves it as it does for a
+ * client, and back to main. Nothing that was cached before counts. The worker owns the inquiry on
+ * its way.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+#include "cache/answer.h"
+#include "dns/name.h"
+#include "dns/question.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "resolve/waiter.h"
+
+struct control_worker;
+struct resolver;
+struct trace;
+
+/* Embedded in its owner, zeroed at first. Main reads the results in on_back. */
+struct inquiry {
+    struct mail mail;
+    struct loop *home; /* main's */
+    const struct control_worker *worker;
+    struct resolver *resolver;
+    struct trace *trace;
+    struct waiter waiter;
+    struct timer limit;
+    struct question question; /* its name points into wire */
+    uint8_t wire[NAME_WIRE_MAX];
+    bool checking_disabled;
+    void (*on_back)(struct inquiry *inquiry);
+    /* The results. */
+    bool was_asked;        /* false: the worker had no room */
+    enum answer_kind kind; /* ANSWER_FAILURE without an answer, too */
+    uint8_t *answer;       /* the message, unless it is a failure; NULL: none */
+    size_t len;
+};
+
+/* Sends the question. on_back comes on home's loop, exactly once if that loop runs on. Main. */
+void inquiry_send(struct inquiry *inquiry, struct loop *home, const struct control_worker *worker,
+                  const struct question *question, bool checking_disabled,
+                  void (*on_back)(struct inquiry *inquiry));
+
+/* The message, or an empty span. */
+static inline struct span inquiry_answer(const struct inquiry *inquiry)
+{
+    return span_of(inquiry->answer, inquiry->len);
+}
+
+/* Frees the message. */
+void inquiry_clear(struct inquiry *inquiry);
+
+#endif
