@@ -34,6 +34,7 @@ enum {
     CONFIG_OPTIONS_MAX = 256, /* rows of options.def */
     CONFIG_ERRORS_MAX = 100,  /* errors reported of one file; the rest is counted */
     CONFIG_SOCKET_MAX = 107,  /* bytes of a socket's path (sun_path and its NUL) */
+    CONFIG_HOSTS_MAX = 64,    /* different names of upstreams */
 };
 
 /* The bound on the warnings of struct config. */
@@ -88,6 +89,8 @@ struct config_upstream {
     bool has_port;
     char *auth_name;       /* "": none */
     struct tls_pins *pins; /* NULL: none of its own */
+    char *host;            /* the name of the server, whose addr is empty; NULL: it has an addr */
+    uint16_t host_port;    /* behind the name; 0: none */
 };
 
 /* A zone of forward-zones or stub-zones as written in the file; route.zones has it with every rule
@@ -102,8 +105,10 @@ struct config_zone {
     bool cache;
     bool validate;
     bool aggressive;
-    struct config_upstream *upstreams;
+    struct config_upstream *upstreams; /* servers by address */
     size_t upstream_count;
+    struct config_upstream *hosts; /* servers by name */
+    size_t host_count;
     struct config_layer layer;
 };
 
@@ -118,6 +123,12 @@ struct config_prefixes {
     struct prefix *list;
     size_t count;
     struct prefix_set *set; /* the same, frozen */
+};
+
+/* A list of addresses with ports. */
+struct config_servers {
+    struct addr *list;
+    size_t count;
 };
 
 /* A list of names as written in the file. */
@@ -192,6 +203,9 @@ struct config {
     struct config_zone *stub_zones; /* stub-zones; they come next in route.zones */
     size_t stub_count;
     bool recursion_ipv4, recursion_ipv6; /* the IP versions that recursion uses */
+    struct config_servers bootstrap;     /* resolve the names of upstreams */
+    const char *hosts[CONFIG_HOSTS_MAX]; /* all names of upstreams, each once, in lower case */
+    size_t host_count;
     struct config_prefixes do_not_query, private_addresses;
     struct config_prefixes proxy_from;
     struct prefix_set *own_set; /* of policy */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "config/config_check_hosts.h"
 #include "config/config_check_tls.h"
 #include "config/config_upstream.h"
 #include "config/load_zones.h"
@@ -193,13 +194,13 @@ static void check_circle(struct loader *loader, const struct place *place,
 static void check_trust(struct loader *loader, const struct place *place,
                         const struct route_upstream *upstream)
 {
-    char text[ADDR_TEXT_MAX];
+    char text[CONFIG_SERVER_TEXT_MAX];
     if (!policy_is_trustworthy(upstream))
         place_error(loader, place, NULL,
                     "trust-ad: yes needs upstreams over TLS with profile: strict, or on the "
                     "loopback interface, and %s is neither: its answers could be changed in "
                     "transit",
-                    addr_format(&upstream->addr, text));
+                    config_server_text(upstream, text));
 }
 
 static void check_first(struct loader *loader, const struct config_zone *zone,
@@ -217,14 +218,15 @@ static void check_zone(struct loader *loader, const struct config_zone *zone,
 {
     bool is_fine = true;
     check_first(loader, zone, place);
-    for (size_t i = 0; i < zone->upstream_count; i++) {
+    for (size_t i = 0; i < config_zone_server_count(zone); i++) {
         struct route_upstream upstream;
-        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        config_zone_upstream(loader->config, zone, config_zone_server(zone, i), &upstream);
         if (is_fine && gives_connections(&zone->layer) && has_too_many(&upstream.options)) {
             report_connections(loader, place, NULL, &upstream.options);
             is_fine = false;
         }
-        check_circle(loader, place, &upstream);
+        if (i < zone->upstream_count)
+            check_circle(loader, place, &upstream);
         if (zone->trust_ad)
             check_trust(loader, place, &upstream);
     }
@@ -269,5 +271,6 @@ void config_check(struct loader *loader)
     check_socket(loader);
     check_dnstap(loader);
     check_zones(loader);
+    config_check_hosts(loader);
     config_check_tls(loader);
 }

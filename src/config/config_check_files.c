@@ -203,9 +203,9 @@ static void try_zone(struct loader *loader, struct tried *tried, const struct co
 {
     const struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true,
                                 zone->position, index};
-    for (size_t i = 0; i < zone->upstream_count; i++) {
+    for (size_t i = 0; i < config_zone_server_count(zone); i++) {
         struct route_upstream upstream;
-        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        config_zone_upstream(loader->config, zone, config_zone_server(zone, i), &upstream);
         if (transport_is_secure(upstream.options.transport))
             try_upstream(loader, tried, place, &zone->layer, &upstream.options.tls);
     }

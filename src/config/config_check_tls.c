@@ -114,7 +114,7 @@ static void check_pair(struct loader *loader, const struct view *view)
 static void check_pair_left(struct loader *loader, const struct place *place,
                             const struct config_zone *zone, const struct route_upstream *upstream)
 {
-    char text[ADDR_TEXT_MAX];
+    char text[CONFIG_SERVER_TEXT_MAX];
     struct upstream_options alone = loader->config->upstream;
     bool is_key = option_in_layer(ROW(tls.key), &zone->layer);
     options_overlay(&zone->layer, &alone);
@@ -124,7 +124,7 @@ static void check_pair_left(struct loader *loader, const struct place *place,
         place_error(loader, place, is_key ? "client-key" : "client-certificate",
                     "with the entry of tcp-upstream-keepalive for %s only one of "
                     "client-certificate and client-key is left; give both here",
-                    addr_format(&upstream->addr, text));
+                    config_server_text(upstream, text));
 }
 
 static void check_tls_section(struct loader *loader)
@@ -149,7 +149,7 @@ static void check_auth_name(struct loader *loader, const struct place *place,
                             const struct config_zone *zone, size_t index,
                             const struct route_upstream *upstream)
 {
-    const struct config_upstream *item = &zone->upstreams[index];
+    const struct config_upstream *item = config_zone_server(zone, index);
     if (*item->auth_name && !transport_is_secure(upstream->options.transport))
         place_upstream_error(loader, place, item->position, index,
                              "names a server for TLS (#%.60s), but is asked over %s; write "
@@ -210,12 +210,13 @@ static void check_tls_zone(struct loader *loader, const struct config_zone *zone
     struct place place = {zone->is_stub ? "stub-zones" : "forward-zones", true, zone->position,
                           index};
     bool has_tls = false;
-    for (size_t i = 0; i < zone->upstream_count; i++) {
+    for (size_t i = 0; i < config_zone_server_count(zone); i++) {
         struct route_upstream upstream;
-        config_zone_upstream(loader->config, zone, &zone->upstreams[i], &upstream);
+        config_zone_upstream(loader->config, zone, config_zone_server(zone, i), &upstream);
         has_tls |= transport_is_secure(upstream.options.transport);
         check_auth_name(loader, &place, zone, i, &upstream);
-        check_twins(loader, &place, zone, i, &upstream);
+        if (i < zone->upstream_count)
+            check_twins(loader, &place, zone, i, &upstream);
         check_pair_left(loader, &place, zone, &upstream);
     }
     if (!has_tls)

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "config/config_upstream.h"
+#include "config/host_text.h"
 #include "config/pin.h"
 
 struct printer {
@@ -74,22 +76,36 @@ static void put_pins(struct printer *printer, const struct tls_pins *pins)
     put_format(printer, "]");
 }
 
+/* Formats where a server is: its name, or its address with the port in use. */
+static void format_server(const struct config_upstream *server, const struct route_upstream *route,
+                          char *out, size_t size)
+{
+    char port[8] = "";
+    if (server->host && server->host_port)
+        snprintf(port, sizeof(port), "@%u", server->host_port);
+    if (server->host)
+        snprintf(out, size, "%s%s%s", server->host, host_text_dot(server->host), port);
+    else
+        addr_format(&route->addr, out);
+    size_t len = strlen(out);
+    if (*server->auth_name)
+        snprintf(out + len, size - len, "#%s", server->auth_name);
+}
+
 static void put_upstreams(struct printer *printer, const struct config_zone *zone,
                           const struct route_upstream *upstreams)
 {
-    char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
+    char text[ADDR_TEXT_MAX + 2 * ADDR_NAME_MAX];
     put_format(printer, "[");
-    for (size_t i = 0; i < zone->upstream_count; i++) {
-        const char *name = zone->upstreams[i].auth_name;
-        addr_format(&upstreams[i].addr, text);
-        if (*name)
-            snprintf(text + strlen(text), ADDR_NAME_MAX, "#%s", name);
-        put_format(printer, "%s%s", i ? ", " : "", zone->upstreams[i].pins ? "{address: " : "");
+    for (size_t i = 0; i < config_zone_server_count(zone); i++) {
+        const struct config_upstream *server = config_zone_server(zone, i);
+        format_server(server, server->host ? NULL : &upstreams[i], text, sizeof(text));
+        put_format(printer, "%s%s", i ? ", " : "", server->pins ? "{address: " : "");
         put_quoted_if_v6(printer, text);
-        if (!zone->upstreams[i].pins)
+        if (!server->pins)
             continue;
         put_format(printer, ", pin-sha256: ");
-        put_pins(printer, zone->upstreams[i].pins);
+        put_pins(printer, server->pins);
         put_format(printer, "}");
     }
     put_format(printer, "]");
@@ -304,6 +320,9 @@ static void put_list_in_line(struct printer *printer, const struct option *optio
         break;
     case KIND_LISTEN_TLS:
         put_addresses(printer, server->listen_tls, server->listen_tls_count);
+        break;
+    case KIND_SERVERS:
+        put_addresses(printer, config->bootstrap.list, config->bootstrap.count);
         break;
     default:
         MUST(option->kind == KIND_PINS);

@@ -7,6 +7,7 @@
 #include "config/config_upstream.h"
 
 #include <ifaddrs.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROW(field)                                                                                 \
@@ -122,18 +123,38 @@ static const struct config_entry *find_entry(const struct config *config, const 
     return index < 0 ? NULL : &config->entries[index];
 }
 
+/* The name of a server proves its identity where nothing else is given. */
+static void use_host_name(const struct config_upstream *upstream, struct upstream_options *out)
+{
+    bool has_proof = loader_is_set(out->tls.auth_name) || out->tls.pins;
+    if (upstream->host && transport_is_secure(out->transport) && !has_proof)
+        out->tls.auth_name = upstream->host;
+}
+
 void config_zone_upstream(const struct config *config, const struct config_zone *zone,
                           const struct config_upstream *upstream, struct route_upstream *out)
 {
+    int family = addr_family(&upstream->addr);
     out->addr = upstream->addr;
-    choose_options(config, zone, find_entry(config, &upstream->addr), upstream,
-                   addr_family(&upstream->addr), &out->options);
-    if (upstream->has_port)
+    out->host = upstream->host;
+    choose_options(config, zone, family ? find_entry(config, &upstream->addr) : NULL, upstream,
+                   family, &out->options);
+    use_host_name(upstream, &out->options);
+    if (upstream->has_port || !family)
         return;
     enum transport transport = out->options.transport;
     bool is_plain_stub = zone->is_stub && !transport_is_secure(transport);
     addr_set_port(&out->addr,
                   is_plain_stub ? config->route.recursion.port : transport_port(transport));
+}
+
+const char *config_server_text(const struct route_upstream *server,
+                               char out[CONFIG_SERVER_TEXT_MAX])
+{
+    if (addr_family(&server->addr))
+        return addr_format(&server->addr, out);
+    snprintf(out, CONFIG_SERVER_TEXT_MAX, "%s", server->host);
+    return out;
 }
 
 /* ---- the policy for discovered servers ---- */
@@ -232,6 +253,7 @@ static bool route_zone(struct loader *loader, const struct config_zone *zone,
     if (!out->upstreams)
         return false;
     out->upstream_count = zone->upstream_count;
+    out->awaits_hosts = zone->upstream_count == 0;
     for (size_t i = 0; i < zone->upstream_count; i++)
         config_zone_upstream(loader->config, zone, &zone->upstreams[i], &out->upstreams[i]);
     return true;

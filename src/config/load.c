@@ -85,6 +85,9 @@ static void load_value(struct loader *loader, const struct option *option,
     case KIND_UPSTREAMS:
         load_upstreams(loader, option, node, owner);
         break;
+    case KIND_SERVERS:
+        load_servers(loader, option, node, option_field(option, owner));
+        break;
     case KIND_PINS:
         load_pins(loader, option, node, option_field(option, owner));
         break;

@@ -32,7 +32,8 @@ static bool has_wrong_name(const char *text)
     return addr_parse(&addr, before, 0) == ERR_OK;
 }
 
-static const char *address_hint(const char *text)
+/* takes_host: a host name may stand here too, but the text is none (config/host_text.h). */
+static const char *address_hint(const char *text, bool takes_host)
 {
     if (has_wrong_name(text))
         return "; the text after the # is not a host name";
@@ -44,16 +45,18 @@ static const char *address_hint(const char *text)
         return "; a prefix is not allowed here";
     if (strspn(text, "0123456789.") < strcspn(text, ":") &&
         strspn(text, "0123456789.:@") < strcspn(text, "#"))
-        return "; names are not looked up";
+        return takes_host ? "; a host name has a dot, as in dns.example.net or router."
+                          : "; names are not looked up";
     if (strchr(text, '.') && strchr(text, ':'))
         return "; write the port after an @";
     return "";
 }
 
-static void report_address(struct loader *loader, const struct yaml_tree_node *node)
+static void report_address(struct loader *loader, const struct yaml_tree_node *node,
+                           bool takes_host)
 {
     loader_error_takes(loader, node, "an address such as 192.0.2.53, 192.0.2.53@5353 or \"::1@53\"",
-                       address_hint(node->text));
+                       address_hint(node->text, takes_host));
 }
 
 static bool is_multicast(const struct addr *addr)
@@ -85,7 +88,7 @@ bool load_address(struct loader *loader, const struct yaml_tree_node *node,
         return false;
     if (node->kind != TREE_SCALAR ||
         addr_parse_named(out, has_port, name, node->text, use->default_port) != ERR_OK) {
-        report_address(loader, node);
+        report_address(loader, node, use->takes_name);
         return false;
     }
     if (*name && !use->takes_name) {
@@ -108,8 +111,8 @@ static bool is_listed(const struct addr *list, size_t count, const struct addr *
     return false;
 }
 
-/* Reads addresses to listen on into *out. Returns the number of valid ones. */
-static size_t load_listeners(struct loader *loader, const struct yaml_tree_node *node,
+/* Reads addresses into *out. Returns the number of valid ones. */
+static size_t load_addresses(struct loader *loader, const struct yaml_tree_node *node,
                              const struct load_address_use *use, struct addr **out)
 {
     size_t count = 0, index = 0;
@@ -146,9 +149,18 @@ void load_listen(struct loader *loader, const struct option *option,
     if (!loader_list_fits(loader, option, node))
         return;
     if (option->kind == KIND_LISTEN_TLS)
-        server->listen_tls_count = load_listeners(loader, node, &tls, &server->listen_tls);
+        server->listen_tls_count = load_addresses(loader, node, &tls, &server->listen_tls);
     else
-        server->listen_count = load_listeners(loader, node, &plain, &server->listen);
+        server->listen_count = load_addresses(loader, node, &plain, &server->listen);
+}
+
+void load_servers(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node, struct config_servers *servers)
+{
+    static const struct load_address_use use = {
+        .default_port = DNS_PORT, .is_reached = true, .whose = "a single server"};
+    if (loader_list_fits(loader, option, node))
+        servers->count = load_addresses(loader, node, &use, &servers->list);
 }
 
 /* ---- source addresses ---- */

@@ -16,6 +16,8 @@ void load_outgoing(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node);
 void load_access(struct loader *loader, const struct option *option,
                  const struct yaml_tree_node *node);
+void load_servers(struct loader *loader, const struct option *option,
+                  const struct yaml_tree_node *node, struct config_servers *servers);
 void load_prefixes(struct loader *loader, const struct option *option,
                    const struct yaml_tree_node *node, struct config_prefixes *prefixes);
 void load_names(struct loader *loader, const struct option *option,

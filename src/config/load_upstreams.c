@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads the upstreams of a zone: addresses with the names for TLS, and pins of keys.
+ * Reads the upstreams of a zone: addresses and host names with the names for TLS, and pins of keys.
  * config_check_tls.c checks whether a name fits the transport.
  */
 #include "config/load_upstreams.h"
 
 #include <string.h>
 
+#include "config/host_text.h"
 #include "config/load_lists.h"
 #include "config/load_scalar.h"
 #include "config/pin.h"
@@ -19,9 +20,20 @@ static bool is_same_upstream(const struct config_upstream *a, const struct confi
     return a->has_port == b->has_port && addr_equal(&a->addr, &b->addr);
 }
 
+static bool has_host_already(const struct config_zone *zone, const struct config_upstream *host)
+{
+    for (size_t i = 0; i < zone->host_count; i++)
+        if (strcmp(zone->hosts[i].host, host->host) == 0 &&
+            zone->hosts[i].host_port == host->host_port)
+            return true;
+    return false;
+}
+
 static bool has_upstream_already(const struct config_zone *zone,
                                  const struct config_upstream *upstream)
 {
+    if (upstream->host)
+        return has_host_already(zone, upstream);
     for (size_t i = 0; i < zone->upstream_count; i++)
         if (is_same_upstream(&zone->upstreams[i], upstream))
             return true;
@@ -79,6 +91,50 @@ static bool load_upstream_address(struct loader *loader, const struct yaml_tree_
     return true;
 }
 
+/* ---- names ---- */
+
+/* Remembers the name once. NULL: an error was reported. */
+static char *keep_host(struct loader *loader, const struct yaml_tree_node *item, const char *name)
+{
+    struct config *config = loader->config;
+    char *copy = arena_copy(&config->arena, name, strlen(name) + 1);
+    for (size_t i = 0; i < config->host_count; i++)
+        if (strcmp(config->hosts[i], name) == 0)
+            return copy;
+    if (!copy)
+        problems_no_memory(loader->problems);
+    else if (config->host_count == CONFIG_HOSTS_MAX) {
+        loader_error(loader, item, "is one host name too many; use at most %d, or addresses",
+                     CONFIG_HOSTS_MAX);
+        return NULL;
+    } else
+        config->hosts[config->host_count++] = copy;
+    return copy;
+}
+
+static bool load_upstream_host(struct loader *loader, const struct yaml_tree_node *item,
+                               const struct host_text *text, struct config_upstream *upstream)
+{
+    upstream->host = keep_host(loader, item, text->name);
+    upstream->host_port = text->port;
+    upstream->auth_name =
+        arena_copy(&loader->config->arena, text->auth_name, strlen(text->auth_name) + 1);
+    if (upstream->host && !upstream->auth_name)
+        problems_no_memory(loader->problems);
+    return upstream->host && upstream->auth_name;
+}
+
+static bool load_upstream_place(struct loader *loader, const struct yaml_tree_node *item,
+                                struct config_upstream *upstream)
+{
+    struct host_text text;
+    if (item->kind == TREE_SCALAR && !item->broken && host_text_parse(&text, item->text))
+        return load_upstream_host(loader, item, &text, upstream);
+    return load_upstream_address(loader, item, upstream);
+}
+
+/* ---- servers ---- */
+
 /* A mapping gives the proofs of one server: {address: 192.0.2.53, auth-name: a.example, pin-sha256:
  * []}. */
 static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_node *item,
@@ -92,7 +148,7 @@ static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_
         if (value->broken)
             is_fine = false;
         else if (strcmp(key, "address") == 0)
-            is_fine &= load_upstream_address(loader, value, upstream);
+            is_fine &= load_upstream_place(loader, value, upstream);
         else if (strcmp(key, "auth-name") == 0)
             is_fine &= load_scalar_into(loader, value, KIND_HOST_NAME, &name);
         else if (strcmp(key, "pin-sha256") == 0)
@@ -120,19 +176,34 @@ static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_
     return is_fine;
 }
 
-static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
+/* Few zones have hosts, so their list is made for the first one. */
+static void add_host(struct loader *loader, const struct config_upstream *host, size_t most,
+                     struct config_zone *zone)
+{
+    if (!zone->hosts)
+        zone->hosts = loader_take(loader, most, sizeof(*zone->hosts));
+    if (zone->hosts)
+        zone->hosts[zone->host_count++] = *host;
+}
+
+/* most: the number of items of the list. */
+static void load_upstream(struct loader *loader, const struct yaml_tree_node *item, size_t most,
                           struct config_zone *zone)
 {
     struct config_upstream upstream = {.position = item->position};
     bool is_fine = item->kind == TREE_MAP && !item->broken
                        ? load_upstream_mapping(loader, item, &upstream)
-                       : load_upstream_address(loader, item, &upstream);
+                       : load_upstream_place(loader, item, &upstream);
     char text[ADDR_TEXT_MAX];
     if (!is_fine)
         return;
     if (has_upstream_already(zone, &upstream))
         loader_error(loader, item, "%s is given twice; keep one of them",
-                     item->kind == TREE_MAP ? addr_format_ip(&upstream.addr, text) : item->text);
+                     upstream.host            ? upstream.host
+                     : item->kind == TREE_MAP ? addr_format_ip(&upstream.addr, text)
+                                              : item->text);
+    else if (upstream.host)
+        add_host(loader, &upstream, most, zone);
     else
         zone->upstreams[zone->upstream_count++] = upstream;
 }
@@ -147,7 +218,7 @@ void load_upstreams(struct loader *loader, const struct option *option,
     for (const struct yaml_tree_node *item = node->first; zone->upstreams && item;
          item = item->next) {
         size_t mark = loader_enter_item(loader, index++);
-        load_upstream(loader, item, zone);
+        load_upstream(loader, item, node->count, zone);
         loader_leave(loader, mark);
     }
 }

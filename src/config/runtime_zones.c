@@ -123,8 +123,8 @@ static void zone_of_file(const struct config *config, size_t place,
     out->is_stub = false; /* servers set at run time are recursive */
     memcpy(out->wire, forward->wire, sizeof(out->wire));
     out->name_len = forward->name_len;
-    out->upstreams = NULL;
-    out->upstream_count = 0;
+    out->upstreams = out->hosts = NULL;
+    out->upstream_count = out->host_count = 0;
 }
 
 static void resolve_upstream(const struct config *config, const struct config_zone *zone,
@@ -169,13 +169,18 @@ static enum err refuse_zone(struct check *check, const char *format, ...)
 
 static bool is_strict_in_file(const struct check *check)
 {
-    const struct route_options *route = &check->config->route;
-    if (check->place >= route->zone_count)
+    const struct config *config = check->config;
+    if (check->place >= config->route.zone_count)
         return false;
-    const struct route_zone *zone = &route->zones[check->place];
-    for (size_t i = 0; i < zone->upstream_count; i++)
-        if (upstream_options_are_strict(&zone->upstreams[i].options))
+    const struct config_zone *zone = check->place < config->zone_count
+                                         ? &config->zones[check->place]
+                                         : &config->stub_zones[check->place - config->zone_count];
+    for (size_t i = 0; i < config_zone_server_count(zone); i++) {
+        struct route_upstream server;
+        config_zone_upstream(config, zone, config_zone_server(zone, i), &server);
+        if (upstream_options_are_strict(&server.options))
             return true;
+    }
     return false;
 }
 
@@ -302,6 +307,7 @@ static void portal_upstream(const struct config *config, const struct runtime_zo
     out->addr = server->addr;
     if (!server->has_port)
         addr_set_port(&out->addr, transport_port(TRANSPORT_UDP));
+    out->host = NULL;
     out->options = upstream_options_default;
     out->options.source = is_v6 ? config->outgoing.v6 : config->outgoing.v4;
 }
@@ -415,6 +421,7 @@ static enum err make_runtime_route(const struct config *config, size_t place,
     out->cache = zone.cache;
     out->validate = zone.validate;
     out->aggressive = zone.aggressive;
+    out->awaits_hosts = false;
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
     for (size_t i = 0; i < count; i++) {
@@ -449,21 +456,21 @@ static enum err apply_portal(const struct runtime_zone *portal, const struct con
 }
 
 enum err runtime_zones_routes(const struct runtime_zones *zones, const struct config *config,
-                              struct arena *arena, struct route_options *out)
+                              const struct route_options *of_file, struct arena *arena,
+                              struct route_options *out)
 {
-    *out = config->route;
+    *out = *of_file;
     if (zones->count == 0 && !zones->portal)
         return ERR_OK;
     size_t room = config->route.zone_count + zones->count + 1;
     out->zones = arena_take(arena, room * sizeof(*out->zones));
     if (!out->zones)
         return ERR_NO_MEMORY;
-    memcpy(out->zones, config->route.zones, config->route.zone_count * sizeof(*out->zones));
+    memcpy(out->zones, of_file->zones, of_file->zone_count * sizeof(*out->zones));
     for (size_t i = 0; i < zones->count; i++) {
-        size_t of_file = find_route(config, zones->list[i]);
-        size_t place = of_file < config->route.zone_count ? of_file : out->zone_count++;
-        enum err err =
-            make_runtime_route(config, of_file, zones->list[i], arena, &out->zones[place]);
+        size_t found = find_route(config, zones->list[i]);
+        size_t place = found < config->route.zone_count ? found : out->zone_count++;
+        enum err err = make_runtime_route(config, found, zones->list[i], arena, &out->zones[place]);
         if (err)
             return err;
     }

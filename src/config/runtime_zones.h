@@ -95,10 +95,12 @@ MUST_USE enum err runtime_zones_put(struct runtime_zones *zones, const struct ru
 /* False if there was no such zone. */
 bool runtime_zones_remove(struct runtime_zones *zones, struct name name);
 
-/* The routes of the configuration with all zones applied. out borrows from the configuration and
+/* The routes of the configuration with all zones applied. of_file: the zones of the configuration,
+ * as it has them or with the addresses of hosts. out borrows from the configuration, of_file and
  * the arena. ERR_NO_MEMORY also at the arena's bound. */
 MUST_USE enum err runtime_zones_routes(const struct runtime_zones *zones,
-                                       const struct config *config, struct arena *arena,
+                                       const struct config *config,
+                                       const struct route_options *of_file, struct arena *arena,
                                        struct route_options *out);
 
 /* The local data of the configuration, in which special-use names make way for these zones, as they

@@ -65,3 +65,11 @@ void command_anchors(struct call *call)
     if (hooks)
         hooks->anchors(hooks->daemon, call);
 }
+
+void command_hosts(struct call *call)
+{
+    const struct control_hooks *hooks = hooks_of(call);
+
+    if (hooks)
+        hooks->hosts(hooks->daemon, call);
+}

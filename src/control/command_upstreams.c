@@ -124,6 +124,7 @@ static void command_upstreams_put_upstream(void *context, const struct upstream_
     command_upstreams_put_measured(reply, view->udp_rtt_us);
     command_upstreams_put_measured(reply, view->stream_rtt_us);
     reply_text(reply, view->error);
+    reply_text(reply, view->host);
     command_upstreams_put_measured(reply, view->idle_limit_us);
     reply_text(reply, view->idle_limit_us == 0   ? ""
                       : view->is_limit_announced ? "announced"
@@ -178,13 +179,14 @@ void command_upstreams(struct call *call)
 
     if (call->argc > 0 && !read_prefix(call, &prefix))
         return;
-    reply_table(&call->reply, "upstreams",
-                "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
-                "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
-                "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
-                "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text\t"
-                "idle_limit:duration\tidle_limit_is:text\tholds:counter\treplacements:counter\t"
-                "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
+    reply_table(
+        &call->reply, "upstreams",
+        "worker:count\tupstream:text\ttransport:text\tnailed:flag\thealth:text\t"
+        "ready:count\tdialing:count\tdraining:count\tresting:count\tin_flight:count\t"
+        "queries:counter\tanswers:counter\ttimeouts:count\tfallbacks:count\tdials:count\t"
+        "dial_failures:count\tudp_rtt:duration\tstream_rtt:duration\terror:text\thost:text\t"
+        "idle_limit:duration\tidle_limit_is:text\tholds:counter\treplacements:counter\t"
+        "single_use_proofs:count\tsingle_use_proved:duration\tsingle_use_retest:duration");
     if (call->argc == 0)
         gather_rows(call, visit_upstreams, upstreams_shown, NULL, 0);
     else

@@ -36,6 +36,7 @@ struct control_hooks {
     void (*nta)(void *daemon, struct call *call);
     void (*portal)(void *daemon, struct call *call);
     void (*anchors)(void *daemon, struct call *call);
+    void (*hosts)(void *daemon, struct call *call);
 };
 
 /* The results of the reloads so far. */

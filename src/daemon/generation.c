@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
+#include "config/zone_hosts.h"
 #include "daemon/certificate.h"
 #include "daemon/query_ports.h"
 #include "local/local_names.h"
@@ -113,15 +114,18 @@ void generations_deinit(struct generations *all)
 
 /* Makes what the settings of run time change. */
 static enum err generation_apply(struct generation *generation, const struct config *config,
-                                 const struct runtime_zones *forwards,
-                                 const struct runtime_ntas *ntas, const struct anchor_point *point)
+                                 const struct generation_settings *settings)
 {
-    enum err err = runtime_zones_routes(forwards, config, &generation->arena, &generation->route);
+    struct route_options with_hosts;
+    enum err err = zone_hosts_routes(settings->hosts, config, &generation->arena, &with_hosts);
 
     if (!err)
-        err = runtime_zones_local_names(forwards, config, &generation->local);
+        err = runtime_zones_routes(settings->forwards, config, &with_hosts, &generation->arena,
+                                   &generation->route);
     if (!err)
-        err = runtime_ntas_anchors(ntas, config, point, &generation->anchors);
+        err = runtime_zones_local_names(settings->forwards, config, &generation->local);
+    if (!err)
+        err = runtime_ntas_anchors(settings->ntas, config, settings->point, &generation->anchors);
     if (generation->anchors)
         generation->route.validation.anchors = generation->anchors;
     return err;
@@ -129,16 +133,14 @@ static enum err generation_apply(struct generation *generation, const struct con
 
 static struct generation *generation_make(struct generations *all, struct shared *shared,
                                           struct certificate *certificate,
-                                          const struct runtime_zones *forwards,
-                                          const struct runtime_ntas *ntas,
-                                          const struct anchor_point *point)
+                                          const struct generation_settings *settings)
 {
     struct generation *generation = calloc(1, sizeof(*generation));
 
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (generation_apply(generation, shared->config, forwards, ntas, point)) {
+    if (generation_apply(generation, shared->config, settings)) {
         arena_deinit(&generation->arena);
         local_names_free(generation->local);
         free(generation);
@@ -176,12 +178,11 @@ static struct shared *shared_new(struct config **config, const struct generation
 
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct runtime_zones *forwards,
-                                  const struct runtime_ntas *ntas, const struct anchor_point *point)
+                                  const struct generation_settings *settings)
 {
     struct shared *shared = shared_new(config, before);
     struct generation *generation =
-        shared ? generation_make(all, shared, certificate, forwards, ntas, point) : NULL;
+        shared ? generation_make(all, shared, certificate, settings) : NULL;
 
     if (generation)
         all->configs++;
@@ -191,11 +192,9 @@ struct generation *generation_new(struct generations *all, struct config **confi
 }
 
 struct generation *generation_new_settings(struct generation *of,
-                                           const struct runtime_zones *forwards,
-                                           const struct runtime_ntas *ntas,
-                                           const struct anchor_point *point)
+                                           const struct generation_settings *settings)
 {
-    return generation_make(of->all, of->shared, of->certificate, forwards, ntas, point);
+    return generation_make(of->all, of->shared, of->certificate, settings);
 }
 
 /* ---- references ---- */

@@ -5,9 +5,9 @@
 
 /*
  * Everything that is in effect at one time: a configuration, a certificate, the bounds of clients,
- * and the routes, local data and trust anchors that the configuration and the settings of run time
- * (forwards, negative trust anchors) make together. Immutable; main makes it and all workers share
- * it. Main frees it after the last reference is gone.
+ * and the routes, local data and trust anchors that the configuration and the facts of run time
+ * (forwards, negative trust anchors, addresses of hosts) make together. Immutable; main makes it
+ * and all workers share it. Main frees it after the last reference is gone.
  *
  * Generations of one file share its configuration. Main thread only, except for generation_ref()
  * and generation_unref().
@@ -25,6 +25,7 @@ struct certificate;
 struct config;
 struct runtime_ntas;
 struct runtime_zones;
+struct zone_hosts;
 struct generation;
 struct local_names;
 struct loop;
@@ -54,21 +55,24 @@ void generations_deinit(struct generations *all);
 /* Whether there is room for one more, of the same configuration or of another one. */
 bool generations_have_room(const struct generations *all, bool for_config);
 
+/* The facts of run time; read only during the call that takes them. */
+struct generation_settings {
+    const struct runtime_zones *forwards;
+    const struct runtime_ntas *ntas;
+    const struct anchor_point *point; /* NULL: no anchors are kept up to date */
+    const struct zone_hosts *hosts;   /* the addresses of upstreams by name */
+};
+
 /* Makes the first generation of a configuration and takes it: *config becomes NULL, on error too.
- * It follows before, which may be NULL. Reads forwards, ntas and point (NULL: none) only during the
- * call. Takes a reference to certificate, which may be NULL. Returns one reference. NULL: out of
- * memory. */
+ * It follows before, which may be NULL. Takes a reference to certificate, which may be NULL.
+ * Returns one reference. NULL: out of memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
-                                  const struct runtime_zones *forwards,
-                                  const struct runtime_ntas *ntas,
-                                  const struct anchor_point *point);
+                                  const struct generation_settings *settings);
 
 /* Makes one more generation of the same configuration and certificate. */
 struct generation *generation_new_settings(struct generation *of,
-                                           const struct runtime_zones *forwards,
-                                           const struct runtime_ntas *ntas,
-                                           const struct anchor_point *point);
+                                           const struct generation_settings *settings);
 
 /* Any thread. */
 struct generation *generation_ref(struct generation *generation);

@@ -38,6 +38,7 @@
 #include "daemon/forget.h"
 #include "daemon/forward_command.h"
 #include "daemon/generation.h"
+#include "daemon/host_keeper.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
 #include "daemon/nta_command.h"
@@ -70,7 +71,7 @@ struct reload {
     enum reload_state state;
     bool wants_file;     /* a read is wanted, and no thread has begun it */
     bool is_read;        /* the thread is done, and its change has not begun */
-    bool wants_settings; /* forwards or negative anchors differ from those in effect */
+    bool wants_settings; /* facts of run time differ from those in effect */
     bool is_from_file;   /* the change under way; else it is of these alone */
     bool is_ending;
     size_t asker_count;
@@ -89,6 +90,7 @@ struct reload {
     uint64_t portal_ends_at;
     struct timer portal_end;
     struct anchor_keeper *keeper;
+    struct host_keeper *hosts;
     struct timer nta_end;     /* the first end of ntas, or a retry */
     bool has_failed_settings; /* some workers lack them */
     struct forget forget;
@@ -161,7 +163,7 @@ static void reload_fail(struct reload *reload, const char *format, ...)
         reload_report_log_failure(&reload->report);
         reload_note_failure(reload);
     } else {
-        LOG(LOG_ERROR, "daemon", "forward, nta: %s", reload->report.why);
+        LOG(LOG_ERROR, "daemon", "forward, nta, hosts: %s", reload->report.why);
         reload_retry_later(reload);
     }
     askers_refuse_report(&reload->served, &reload->report);
@@ -324,10 +326,21 @@ static void reload_switch(struct reload *reload, struct generation *next)
 
 /* ---- settings of run time ---- */
 
+static struct generation_settings reload_settings(const struct reload *reload,
+                                                  const struct runtime_zones *forwards)
+{
+    return (struct generation_settings){
+        .forwards = forwards,
+        .ntas = &reload->ntas,
+        .point = anchor_keeper_point(reload->keeper),
+        .hosts = host_keeper_hosts(reload->hosts),
+    };
+}
+
 static void reload_begin_settings(struct reload *reload)
 {
-    struct generation *next = generation_new_settings(
-        reload->current, &reload->forwards, &reload->ntas, anchor_keeper_point(reload->keeper));
+    struct generation_settings settings = reload_settings(reload, &reload->forwards);
+    struct generation *next = generation_new_settings(reload->current, &settings);
 
     reload->is_from_file = false;
     forget_clear(&reload->forget);
@@ -403,9 +416,9 @@ static struct generation *reload_make_next(struct reload *reload, struct loaded 
 
     reload_keep_forwards(reload, loaded->config, &kept);
     anchor_keeper_configure(reload->keeper, loaded->config);
-    struct generation *next =
-        generation_new(&reload->generations, &loaded->config, reload->current, loaded->certificate,
-                       &kept, &reload->ntas, anchor_keeper_point(reload->keeper));
+    struct generation_settings settings = reload_settings(reload, &kept);
+    struct generation *next = generation_new(&reload->generations, &loaded->config, reload->current,
+                                             loaded->certificate, &settings);
     snprintf(why, RELOAD_WHY_MAX, "out of memory");
     if (next && reload_prepare(reload, next, why))
         return next;
@@ -436,6 +449,7 @@ static void reload_begin_file(struct reload *reload)
     }
     report_warnings(generation_config(next));
     reload_drop_forwards(reload, generation_config(next));
+    host_keeper_configure(reload->hosts, generation_config(next), generation_ports(next));
     reload_switch(reload, next);
 }
 
@@ -761,8 +775,8 @@ void reload_anchors(struct reload *reload, struct call *call)
     call_done(call);
 }
 
-/* Other keys of a zone are trusted than before. */
-static void reload_on_new_anchors(void *context)
+/* Other keys of a zone are trusted than before, or upstreams by name have other addresses. */
+static void reload_on_new_facts(void *context)
 {
     struct reload *reload = context;
 
@@ -770,6 +784,17 @@ static void reload_on_new_anchors(void *context)
         return;
     reload->wants_settings = true;
     reload_next(reload);
+}
+
+void reload_hosts(struct reload *reload, struct call *call)
+{
+    host_keeper_show(reload->hosts, call);
+    call_done(call);
+}
+
+void reload_network_changed(struct reload *reload)
+{
+    host_keeper_network_changed(reload->hosts);
 }
 
 /* ---- life ---- */
@@ -794,18 +819,20 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     timer_init(&reload->nta_end, reload_on_nta_end);
     timer_init(&reload->portal_end, reload_on_portal_end);
-    reload->keeper = anchor_keeper_new(host->loop, host->view, reload_on_new_anchors, reload);
-    if (reload->keeper) {
+    reload->keeper = anchor_keeper_new(host->loop, host->view, reload_on_new_facts, reload);
+    reload->hosts = host_keeper_new(host->loop, host->view, reload_on_new_facts, reload);
+    if (reload->keeper && reload->hosts) {
         anchor_keeper_configure(reload->keeper, *config);
+        struct generation_settings settings = reload_settings(reload, &reload->forwards);
         reload->current =
-            generation_new(&reload->generations, config, NULL, certificate, &reload->forwards,
-                           &reload->ntas, anchor_keeper_point(reload->keeper));
+            generation_new(&reload->generations, config, NULL, certificate, &settings);
     }
     if (reload->current)
         return reload;
     config_free(*config);
     *config = NULL;
     anchor_keeper_free(reload->keeper);
+    host_keeper_free(reload->hosts);
     free(reload);
     return NULL;
 }
@@ -827,6 +854,9 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     view->reloads.loaded_time = view->started_time;
     listening_show(reload->listening, view);
     anchor_keeper_begin(reload->keeper);
+    host_keeper_configure(reload->hosts, generation_config(reload->current),
+                          generation_ports(reload->current));
+    host_keeper_begin(reload->hosts);
 }
 
 void reload_end(struct reload *reload)
@@ -837,6 +867,7 @@ void reload_end(struct reload *reload)
     timer_stop(&reload->nta_end);
     timer_stop(&reload->portal_end);
     anchor_keeper_end(reload->keeper);
+    host_keeper_end(reload->hosts);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");
     askers_refuse(&reload->for_loading, stopping);
     askers_refuse(&reload->for_file, stopping);
@@ -845,6 +876,8 @@ void reload_end(struct reload *reload)
 
 bool reload_join(struct reload *reload)
 {
+    if (reload)
+        host_keeper_end(reload->hosts); /* a start that failed did not come to reload_end() */
     return !reload || loading_join(reload->loading);
 }
 
@@ -858,5 +891,6 @@ void reload_free(struct reload *reload)
     generations_deinit(&reload->generations);
     runtime_zones_deinit(&reload->forwards);
     anchor_keeper_free(reload->keeper);
+    host_keeper_free(reload->hosts);
     free(reload);
 }

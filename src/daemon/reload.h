@@ -73,6 +73,12 @@ void reload_portal(struct reload *reload, struct call *call);
 /* Runs the command that shows the trust anchors of the current generation. */
 void reload_anchors(struct reload *reload, struct call *call);
 
+/* Runs the command that shows the upstreams by name and their addresses. */
+void reload_hosts(struct reload *reload, struct call *call);
+
+/* Names that could not be resolved are resolved again. */
+void reload_network_changed(struct reload *reload);
+
 /* The daemon stops: refuses all commands that wait or come later. */
 void reload_end(struct reload *reload);
 

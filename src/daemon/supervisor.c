@@ -150,6 +150,7 @@ static void supervisor_on_network_changed(void *context, enum network_change cha
         change == NETWORK_RESUMED ? "this machine woke up" : "the network changed");
     supervisor->view.network_changes++;
     workers_network_changed(supervisor->workers, change);
+    reload_network_changed(supervisor->reload);
 }
 
 static void supervisor_on_signal(void *context, int number)
@@ -211,6 +212,13 @@ static void supervisor_on_anchors(void *daemon, struct call *call)
     struct supervisor *supervisor = daemon;
 
     reload_anchors(supervisor->reload, call);
+}
+
+static void supervisor_on_hosts(void *daemon, struct call *call)
+{
+    struct supervisor *supervisor = daemon;
+
+    reload_hosts(supervisor->reload, call);
 }
 
 static void supervisor_on_stop(struct turn_end *end)
@@ -517,7 +525,8 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
                                                .forward = supervisor_on_forward,
                                                .nta = supervisor_on_nta,
                                                .portal = supervisor_on_portal,
-                                               .anchors = supervisor_on_anchors};
+                                               .anchors = supervisor_on_anchors,
+                                               .hosts = supervisor_on_hosts};
     return list;
 }
 

@@ -66,7 +66,7 @@ static void end_size(struct unbound_map_state *map)
 
 void map_serve_expired(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    struct unbound_value value = {NULL, statement->args[0], statement->origin};
+    struct unbound_value value = {.text = statement->args[0], .origin = statement->origin};
     bool yes;
     uint64_t number;
     if (strcmp(statement->word->name, "serve-expired") == 0) {

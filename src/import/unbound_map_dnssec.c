@@ -14,7 +14,7 @@ static const char mode_path[] = "dnssec.validate";
 void map_modules(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     draft_account(statement->origin);
-    map->modules = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    map->modules = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
 void map_permissive(struct unbound_map_state *map, const struct unbound_statement *statement)

@@ -29,7 +29,8 @@ void map_interface_automatic(struct unbound_map_state *map,
 {
     bool yes;
     if (map_take_flag(map, statement, &yes))
-        map->automatic = (struct unbound_value){NULL, yes ? "yes" : NULL, statement->origin};
+        map->automatic =
+            (struct unbound_value){.text = yes ? "yes" : NULL, .origin = statement->origin};
     draft_account(statement->origin);
 }
 
@@ -45,7 +46,7 @@ void map_port(struct unbound_map_state *map, const struct unbound_statement *sta
     }
     draft_account(statement->origin); /* each listener shows its port */
     if (strcmp(statement->word->name, "port") == 0) {
-        map->port = (struct unbound_value){NULL, statement->args[0], statement->origin};
+        map->port = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
         return;
     }
     if (strstr(statement->word->name, "additional") == NULL)
@@ -62,7 +63,7 @@ void map_family(struct unbound_map_state *map, const struct unbound_statement *s
         map->no_ip4 = !yes;
     else
         map->no_ip6 = !yes;
-    map->family = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    map->family = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
     if (yes)
         draft_account(statement->origin);
     else
@@ -243,7 +244,8 @@ void map_incoming_tcp(struct unbound_map_state *map, const struct unbound_statem
         return;
     if (map->incoming_tcp.origin)
         draft_note(map->draft, map->incoming_tcp.origin, "Replaced by a later line.");
-    map->incoming_tcp = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    map->incoming_tcp =
+        (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
 static uint64_t parse_digits_of(const char *text)
@@ -277,7 +279,7 @@ void map_ciphers(struct unbound_map_state *map, const struct unbound_statement *
     bool is_suites = strcmp(statement->word->name, "tls-ciphersuites") == 0;
     draft_account(statement->origin);
     *(is_suites ? &map->suites : &map->ciphers) =
-        (struct unbound_value){NULL, statement->args[0], statement->origin};
+        (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
 static void end_ciphers(struct unbound_map_state *map)
@@ -305,7 +307,7 @@ void map_identity(struct unbound_map_state *map, const struct unbound_statement 
     struct unbound_value *value = is_version(statement) ? &map->version : &map->identity;
     if (value->origin)
         draft_note(map->draft, value->origin, "Replaced by a later line.");
-    *value = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    *value = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
 void map_hide(struct unbound_map_state *map, const struct unbound_statement *statement)

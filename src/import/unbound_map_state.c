@@ -71,7 +71,7 @@ struct unbound_value *map_keep(struct unbound_map_state *map,
 {
     struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
     if (value)
-        *value = (struct unbound_value){NULL, statement->args[0], statement->origin};
+        *value = (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
     else
         map->draft->err = ERR_NO_MEMORY;
     return value;

@@ -20,6 +20,7 @@ struct unbound_value {
     struct unbound_value *next;
     const char *text;
     const struct draft_origin *origin; /* NULL: not given */
+    bool is_host;                      /* of a zone: the name of a server */
 };
 
 struct unbound_zone {

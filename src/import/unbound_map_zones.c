@@ -12,6 +12,7 @@
 
 #include "base/addr.h"
 #include "base/check.h"
+#include "config/host_text.h"
 #include "dns/name.h"
 
 enum { UPSTREAMS_MAX = 64 };
@@ -55,6 +56,13 @@ void map_zone_addr(struct unbound_map_state *map, const struct unbound_statement
         return;
     value->next = map->zone->addresses; /* the newest comes first */
     map->zone->addresses = value;
+}
+
+void map_zone_host(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    map_zone_addr(map, statement);
+    if (map->zone && map->zone->addresses)
+        map->zone->addresses->is_host = true;
 }
 
 static void take_zone_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
@@ -159,6 +167,32 @@ static void end_address(struct unbound_map_state *map, struct draft_item *item, 
         draft_add_upstream(map->draft, item, word, value->origin);
 }
 
+/* The loader decides whether the name can be resolved. A name of one label gets a dot. */
+static void end_host(struct unbound_map_state *map, struct draft_item *item, bool is_tls,
+                     const struct unbound_value *value)
+{
+    size_t name_len = strcspn(value->text, "@#");
+    bool has_dot = memchr(value->text, '.', name_len);
+    struct host_text host;
+    const char *text = draft_format(map->draft, "%.*s%s%s", (int)name_len, value->text,
+                                    has_dot ? "" : ".", value->text + name_len);
+    if (!text || !host_text_parse(&host, text)) {
+        draft_note(map->draft, value->origin, "Not imported: it is not a host name.");
+        return;
+    }
+    if (*host.auth_name && !is_tls)
+        draft_note(map->draft, value->origin,
+                   "The name after the # matters only over TLS and is left out.");
+    if (!*host.auth_name && is_tls)
+        draft_note(map->draft, value->origin,
+                   "Unbound accepts any certificate of a server without a #name. Here it must "
+                   "match the host name; otherwise add the name, or pin-sha256.");
+    size_t len = is_tls ? strlen(text) : strcspn(text, "#");
+    const char *word = draft_word(map->draft, draft_format(map->draft, "%.*s", (int)len, text));
+    if (word)
+        draft_add_upstream(map->draft, item, word, value->origin);
+}
+
 /* Restores the order of the file. */
 static struct unbound_value *reversed(struct unbound_value *list)
 {
@@ -185,10 +219,12 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
     if (!item)
         return;
     for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
-        if (count++ < UPSTREAMS_MAX)
-            end_address(map, item, is_tls, at);
-        else
+        if (count++ >= UPSTREAMS_MAX)
             draft_note(map->draft, at->origin, "Not imported: a zone has 64 servers at most.");
+        else if (at->is_host)
+            end_host(map, item, is_tls, at);
+        else
+            end_address(map, item, is_tls, at);
     }
     if (zone->tls)
         draft_add_key(map->draft, item, "transport: tls", zone->tls_origin);

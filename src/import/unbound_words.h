@@ -58,6 +58,7 @@ enum unbound_clause {
     MAP(directory)                                                                                 \
     MAP(zone_name)                                                                                 \
     MAP(zone_addr)                                                                                 \
+    MAP(zone_host)                                                                                 \
     MAP(zone_first)                                                                                \
     MAP(zone_no_cache)                                                                             \
     MAP(zone_tls)                                                                                  \

@@ -442,7 +442,7 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, struct n
             cut_cache_look(&resolver->tasks, &resolver->tasks.shared, zone, name, type, &out->cut);
     if (out->from == CUT_LOOK_CUT || out->from == CUT_LOOK_ABSENT)
         return OUTLOOK_RECURSION;
-    return zone && zone->group_len ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
+    return zone && (zone->group_len || zone->awaits_hosts) ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
 }
 
 /* Follows find_local() and ask_alias(). */

@@ -139,6 +139,7 @@ static bool fill_group(struct zone *zone, const struct route_zone *from,
         if (!want(zone->routes, &from->upstreams[i], upstreams))
             return false;
         upstreams_set_hold_zone(zone->group[zone->group_len], zone->name);
+        upstreams_set_host(zone->group[zone->group_len], from->upstreams[i].host);
         zone->group_len++;
     }
     if (from->upstream_count > EXCHANGE_GROUP_MAX) {
@@ -236,12 +237,13 @@ static bool route_fill(struct routes *routes, const struct route_options *option
     for (size_t i = 0; i < options->zone_count; i++) {
         const struct route_zone *from = &options->zones[i];
         struct zone *zone = &routes->zones[i];
+        bool is_stub = from->kind == ROUTE_STUB && !from->awaits_hosts;
         memcpy(name, from->wire, from->name_len);
         *zone = (struct zone){.name = {name, from->name_len},
                               .routes = routes,
-                              .strategy =
-                                  from->kind == ROUTE_STUB ? strategies->stub : strategies->forward,
-                              .is_authoritative = from->kind == ROUTE_STUB,
+                              .strategy = is_stub ? strategies->stub : strategies->forward,
+                              .is_authoritative = is_stub,
+                              .awaits_hosts = from->awaits_hosts,
                               .trust_ad = from->trust_ad,
                               .cache = from->cache,
                               .validates = routes->validates && from->validate && !from->trust_ad};

@@ -32,6 +32,8 @@ struct route_zone {
     bool aggressive; /* its secure records answer for other names too, where those of any zone do */
     struct route_upstream *upstreams;
     size_t upstream_count;
+    /* It has servers by name only, and none of their addresses is known yet: its questions fail. */
+    bool awaits_hosts;
 };
 
 struct route_options {

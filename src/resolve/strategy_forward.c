@@ -6,9 +6,23 @@
 #include "dns/edns.h"
 #include "resolve/failure.h"
 
+/* Only a substitute can help. The failure is not remembered: addresses may come any moment. */
+static void forward_without_servers(const struct strategy_view *view, struct steps *out)
+{
+    struct failure *failure = &steps_add(out, STEP_ABOVE)->failure;
+    *failure = failure_servfail();
+    failure->cache = view->zone->above;
+    failure->text = "no address of the zone's servers, given by name, is known yet";
+    failure_add_ede(failure, EDE_NO_REACHABLE_AUTHORITY);
+}
+
 static void forward_on_started(const struct strategy_view *view, struct steps *out)
 {
     view->memory->forward.ede = EDE_NONE;
+    if (view->zone->group_len == 0) {
+        forward_without_servers(view, out);
+        return;
+    }
     steps_add(out, STEP_ASK)->ask = (struct step_ask){
         .group = view->zone->group,
         .group_len = view->zone->group_len,

@@ -845,7 +845,7 @@ static enum resolver_result take(struct tasks *tasks, struct space *space,
 {
     struct name name = {key->name, key->name_len};
     const struct zone *zone = route_find(space->routes, name, key->type);
-    if (!zone || !has_servers(tasks, zone))
+    if (!zone || !(zone->awaits_hosts || has_servers(tasks, zone)))
         return RESOLVER_NO_ROUTE;
     *out = take_in(tasks, space, key, zone, depth);
     return *out ? RESOLVER_WAITING : RESOLVER_FULL;

@@ -47,6 +47,7 @@ void upstream_free(struct upstream *upstream)
     list_remove(&upstream->node);
     list_remove(&upstream->retire);
     upstream_leave_idle(upstream);
+    free(upstream->host);
     free(upstream->tls_memory);
     free(upstream);
 }

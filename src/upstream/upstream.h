@@ -51,6 +51,7 @@ struct upstream {
     struct addr addr;
     struct upstream_options options; /* they point into tls_memory */
     void *tls_memory;
+    char *host;             /* the name that the configuration has for it, or NULL */
     uint32_t wanted;        /* number of routes, and of opportunistic upstreams with this sibling */
     uint32_t held;          /* number of pointers that stay: wants, former routes, probes, tasks */
     bool is_discovered;     /* by recursion, and not dropped from the discovered upstreams since */

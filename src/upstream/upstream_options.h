@@ -50,6 +50,7 @@ struct upstream_options {
 struct route_upstream {
     struct addr addr;
     struct upstream_options options;
+    const char *host; /* the name that the configuration has for it; NULL: it has the address */
 };
 
 /* The defaults of the manual, for a plain UDP upstream. */

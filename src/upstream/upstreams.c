@@ -99,6 +99,14 @@ void upstreams_set_hold_zone(struct upstream *upstream, struct name zone)
     pool_hold_set_zone(&upstream->pool, zone);
 }
 
+void upstreams_set_host(struct upstream *upstream, const char *host)
+{
+    if (upstream->host && host && strcmp(upstream->host, host) == 0)
+        return;
+    free(upstream->host);
+    upstream->host = host ? strdup(host) : NULL;
+}
+
 struct upstream_env *upstreams_env(struct upstreams *upstreams)
 {
     return &upstreams->env;

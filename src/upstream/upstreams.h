@@ -87,6 +87,9 @@ void upstreams_drop(struct upstream *upstream);
 /* Sets the zone whose SOA hold queries ask for (upstream/pool_hold.h); copied. */
 void upstreams_set_hold_zone(struct upstream *upstream, struct name zone);
 
+/* Sets the name that the configuration has for it, for views; copied. NULL: none. */
+void upstreams_set_host(struct upstream *upstream, const char *host);
+
 /* The address; borrowed from the upstream. */
 const struct addr *upstreams_addr(const struct upstream *upstream);
 
@@ -190,6 +193,7 @@ struct conn_view {
 /* An upstream as `nailupctl upstreams` shows it. */
 struct upstream_view {
     struct addr addr;
+    const char *host; /* the name that the configuration has for it, or ""; borrowed */
     const char *transport;
     bool nailed; /* its connections are kept open now */
     bool ill;    /* others are asked first, because its answers would come late or not at all */

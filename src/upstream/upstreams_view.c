@@ -181,6 +181,7 @@ void upstreams_view(const struct upstream *upstream, uint64_t now, struct upstre
 {
     *out = (struct upstream_view){
         .addr = upstream->addr,
+        .host = upstream->host ? upstream->host : "",
         .transport = transport_word(upstream->options.transport),
         .nailed = upstream->options.nailed && !upstream->retiring && !upstream->pool.asleep,
         .ill = upstream_is_ill(upstream) && !upstream->retiring,

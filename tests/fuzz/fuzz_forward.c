@@ -44,7 +44,7 @@ static void lay_over(const struct config *config, const struct runtime_zone *for
     struct arena arena;
     arena_init(&arena, 1 << 20);
     MUST(runtime_zones_put(&forwards, forward) == ERR_OK);
-    MUST(runtime_zones_routes(&forwards, config, &arena, &route) == ERR_OK);
+    MUST(runtime_zones_routes(&forwards, config, &config->route, &arena, &route) == ERR_OK);
     MUST(route.zone_count - config->route.zone_count <= 1);
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < route.zones[i].upstream_count; j++)

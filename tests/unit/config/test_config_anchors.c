@@ -116,7 +116,8 @@ static void test_servers_set_at_run_time_keep_the_rule_of_the_zone(void **state)
         assert_int_equal(runtime_zone_parse(&zone, zones[i], 1, &server, why), ERR_OK);
         assert_int_equal(runtime_zones_put(&runtime, &zone), ERR_OK);
     }
-    assert_int_equal(runtime_zones_routes(&runtime, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&runtime, config, &config->route, &arena, &route),
+                     ERR_OK);
     assert_int_equal(route.zone_count, 2);
     assert_true(!route.zones[0].validate && route.zones[1].validate);
     assert_int_equal(route.validation.mode, VALIDATE_YES);

@@ -147,9 +147,9 @@ static void test_names_behind_addresses(void **state)
     expect_errors(TLS_ZONE("192.0.2.1:853#dns.example.net"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
                   "\"192.0.2.1:853#dns.example.net\"; write the port after an @\n");
-    expect_errors(TLS_ZONE("dns.example.net"),
+    expect_errors(TLS_ZONE("router"),
                   "f:1:39: error: forward-zones[0].upstreams[0]: " ADDRESS_TAKES
-                  "\"dns.example.net\"; names are not looked up\n");
+                  "\"router\"; a host name has a dot, as in dns.example.net or router.\n");
     expect_error("server: {listen: [192.0.2.1#a.example]}",
                  "1:19: error: server.listen[0]: has a name (#a.example), which only upstreams may "
                  "have; leave it out");

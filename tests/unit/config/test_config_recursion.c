@@ -234,8 +234,8 @@ static void test_invalid_stub_zones_are_refused(void **state)
         "f:1:48: error: stub-zones[0].trust-ad: is unknown here; it belongs to an item of "
         "forward-zones\n");
     expect_errors("stub-zones: [{name: a}, {upstreams: [192.0.2.1]}, b]",
-                  "f:1:14: error: stub-zones[0]: has no upstreams; takes a list of addresses such "
-                  "as [192.0.2.53, \"2001:db8::53@5353\"]\n"
+                  "f:1:14: error: stub-zones[0]: has no upstreams; takes a list of addresses and "
+                  "host names such as [192.0.2.53, \"2001:db8::53@5353\", dns.example.net]\n"
                   "f:1:25: error: stub-zones[1]: has no name; takes a domain name such as "
                   "corp.example, or a single dot for everything\n"
                   "f:1:51: error: stub-zones[2]: takes a mapping such as {name: ., upstreams: "
@@ -398,7 +398,7 @@ static void test_a_forward_takes_the_place_of_a_stub_zone(void **state)
     arena_init(&arena, 1 << 20);
     assert_int_equal(runtime_zone_parse(&forward, "a", 1, upstreams, why), ERR_OK);
     assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
-    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &out), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &config->route, &arena, &out), ERR_OK);
     assert_int_equal(out.zone_count, 3);
     assert_int_equal(out.zones[2].kind, ROUTE_FORWARD);
     assert_int_equal(out.zones[2].upstreams[0].options.max_in_flight, 7);

@@ -299,8 +299,8 @@ static void test_zones(void **state)
     (void)state;
     expect_errors(
         "forward-zones: [{name: .}]",
-        "f:1:17: error: forward-zones[0]: has no upstreams; takes a list of addresses such "
-        "as [192.0.2.53, \"2001:db8::53@5353\"]\n");
+        "f:1:17: error: forward-zones[0]: has no upstreams; takes a list of addresses and "
+        "host names such as [192.0.2.53, \"2001:db8::53@5353\", dns.example.net]\n");
     expect_errors("forward-zones: [{upstreams: [192.0.2.1]}]",
                   "f:1:17: error: forward-zones[0]: has no name; takes a domain name such as "
                   "corp.example, or a single dot for everything\n");
@@ -468,7 +468,7 @@ static void test_all_errors_come_at_once_in_the_files_order(void **state)
         "the unit is missing\n"
         "f:4:18: error: cache.size: is given twice, first in line 4; keep one of them\n"
         "f:6:27: error: forward-zones[0].upstreams[0]: " TAKES_ADDRESS
-        "\"x\"; names are not looked up\n"
+        "\"x\"; a host name has a dot, as in dns.example.net or router.\n"
         "f:6:42: error: forward-zones[0].transport: takes udp, tcp or tls, not "
         "\"tsl\"; did you mean tls?\n"
         "f:7:14: error: log.level: takes error, warning, notice, info or debug, not "

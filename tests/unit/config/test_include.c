@@ -189,8 +189,8 @@ static void test_include_errors_are_in_the_file_that_has_them(void **state)
                "one:3:3: error: cache.sise: is unknown; did you mean size?\n"
                "two:2:29: error: forward-zones[1].upstreams: has 0 addresses; takes 1 to 64\n"
                "two:3:30: error: forward-zones[2].upstreams[0]: takes an address such as "
-               "192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not \"x\"; names are not looked "
-               "up\n");
+               "192.0.2.53, 192.0.2.53@5353 or \"::1@53\", not \"x\"; a host name has a dot, as "
+               "in dns.example.net or router.\n");
 }
 
 /* Errors that show only when everything is loaded. */

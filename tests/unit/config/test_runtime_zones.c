@@ -296,11 +296,13 @@ static void test_runtime_zones_override_the_file(void **state)
     struct runtime_zone of_file = forward_of("corp.example", WORDS("192.0.2.1"));
     struct runtime_zone of_none = forward_of("vpn.example", WORDS("192.0.2.2", "192.0.2.3"));
     arena_init(&arena, 1 << 20);
-    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &config->route, &arena, &route),
+                     ERR_OK);
     assert_ptr_equal(route.zones, config->route.zones);
     assert_int_equal(runtime_zones_put(&forwards, &of_file), ERR_OK);
     assert_int_equal(runtime_zones_put(&forwards, &of_none), ERR_OK);
-    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &config->route, &arena, &route),
+                     ERR_OK);
     assert_int_equal(route.zone_count, 3);
     assert_ptr_equal(route.zones[0].upstreams, config->route.zones[0].upstreams);
     assert_int_equal(route.zones[1].upstream_count, 1);
@@ -342,7 +344,7 @@ static void test_a_portal_takes_the_root_in_plain_text_and_leaves_other_zones(vo
     assert_int_equal(runtime_zones_put(&zones, &forward), ERR_OK);
     zones.portal = &portal;
     arena_init(&arena, 1 << 20);
-    assert_int_equal(runtime_zones_routes(&zones, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&zones, config, &config->route, &arena, &route), ERR_OK);
     assert_int_equal(route.zone_count, config->route.zone_count + 1);
     for (size_t i = 0; i < route.zone_count; i++) {
         const struct route_zone *zone = &route.zones[i];
@@ -368,7 +370,7 @@ static void test_a_portal_joins_recursion_as_the_root(void **state)
     struct config *config = load_fine("server: {listen: [127.0.0.1]}\n");
     assert_int_equal(runtime_portal_read(&portal, config, "192.168.1.1@5353", why), ERR_OK);
     arena_init(&arena, 1 << 20);
-    assert_int_equal(runtime_zones_routes(&zones, config, &arena, &route), ERR_OK);
+    assert_int_equal(runtime_zones_routes(&zones, config, &config->route, &arena, &route), ERR_OK);
     assert_int_equal(route.zone_count, 1);
     assert_int_equal(addr_port(&route.zones[0].upstreams[0].addr), 5353);
     arena_deinit(&arena);
@@ -393,7 +395,8 @@ static void test_no_memory_for_routes_is_an_error(void **state)
     struct runtime_zone forward = forward_of("corp.example", WORDS("192.0.2.1"));
     assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
     arena_init(&arena, 16);
-    assert_int_equal(runtime_zones_routes(&forwards, config, &arena, &route), ERR_NO_MEMORY);
+    assert_int_equal(runtime_zones_routes(&forwards, config, &config->route, &arena, &route),
+                     ERR_NO_MEMORY);
     arena_deinit(&arena);
     runtime_zones_deinit(&forwards);
     config_free(config);

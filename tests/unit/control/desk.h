@@ -55,7 +55,8 @@ static const struct control_hooks desk_hooks = {.reload = desk_do,
                                                 .forward = desk_do,
                                                 .nta = desk_do,
                                                 .portal = desk_do,
-                                                .anchors = desk_do};
+                                                .anchors = desk_do,
+                                                .hosts = desk_do};
 
 /* Borrows routes until desk_close(). */
 static inline void desk_open_with(struct desk *desk, const struct route_options *routes)

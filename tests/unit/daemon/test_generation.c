@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "config/runtime_ntas.h"
 #include "config/runtime_zones.h"
+#include "config/zone_hosts.h"
 #include "daemon/generation.h"
 #include "loop/loop.h"
 #include "support/fake_loop.h"
@@ -20,6 +21,9 @@ static struct loop *loop;
 static struct generations all;
 static const struct runtime_zones no_forwards;
 static const struct runtime_ntas no_ntas;
+static const struct zone_hosts no_hosts;
+static const struct generation_settings no_settings = {
+    .forwards = &no_forwards, .ntas = &no_ntas, .hosts = &no_hosts};
 static int freed;
 
 static void on_freed(void *context)
@@ -59,8 +63,7 @@ static struct config *load(void)
 static struct generation *new_of_file(const struct generation *before)
 {
     struct config *config = load();
-    struct generation *made =
-        generation_new(&all, &config, before, NULL, &no_forwards, &no_ntas, NULL);
+    struct generation *made = generation_new(&all, &config, before, NULL, &no_settings);
     assert_null(config);
     assert_non_null(made);
     return made;
@@ -95,7 +98,9 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     struct generation *first = new_of_file(NULL);
     assert_int_equal(runtime_zone_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
     assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
-    struct generation *second = generation_new_settings(first, &forwards, &no_ntas, NULL);
+    struct generation_settings settings = no_settings;
+    settings.forwards = &forwards;
+    struct generation *second = generation_new_settings(first, &settings);
     runtime_zones_deinit(&forwards);
     assert_ptr_equal(generation_config(first), generation_config(second));
     assert_ptr_equal(generation_quota(first), generation_quota(second));
@@ -123,7 +128,7 @@ static void test_configurations_and_generations_are_bounded(void **state)
     assert_false(generations_have_room(&all, true));
     for (int i = GENERATION_CONFIGS_MAX; i < GENERATIONS_MAX; i++) {
         assert_true(generations_have_room(&all, false));
-        assert_non_null(generation_new_settings(last, &no_forwards, &no_ntas, NULL));
+        assert_non_null(generation_new_settings(last, &no_settings));
     }
     assert_false(generations_have_room(&all, false));
 }
@@ -145,8 +150,10 @@ static void test_negative_anchors_belong_to_their_generation(void **state)
     struct generation *first = new_of_file(NULL);
     assert_int_equal(runtime_nta_parse(&nta, "corp.example", NULL, 0, why), ERR_OK);
     assert_int_equal(runtime_ntas_put(&ntas, &nta), ERR_OK);
-    struct generation *second = generation_new_settings(first, &no_forwards, &ntas, NULL);
-    struct generation *third = generation_new_settings(second, &no_forwards, &no_ntas, NULL);
+    struct generation_settings settings = no_settings;
+    settings.ntas = &ntas;
+    struct generation *second = generation_new_settings(first, &settings);
+    struct generation *third = generation_new_settings(second, &no_settings);
     assert_int_equal(find_anchor(first, "x.corp.example")->kind, ANCHOR_TRUSTED);
     assert_int_equal(find_anchor(second, "x.corp.example")->kind, ANCHOR_NEGATIVE);
     assert_int_equal(find_anchor(second, "example")->kind, ANCHOR_TRUSTED);

@@ -203,17 +203,36 @@ static void test_a_zone_is_used_once(void **state)
 static void test_names_never_move_to_a_larger_zone(void **state)
 {
     (void)state;
-    EXPECT(ROOT "stub-zone: name: in.example stub-host: ns.example\n", "forward-zones",
-           "{name: in.example, action: refuse}", "nailup does not look up names of servers");
+    EXPECT(ROOT "stub-zone: name: in.example stub-host: ns.in.example\n", "forward-zones",
+           "{name: in.example, action: refuse}", "which has no server with an address");
     expect_missing("stub-zones:");
-    EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.example\n",
-           "{name: in.example, action: refuse}", "nailup does not look up names of servers");
+    EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.in.example\n",
+           "{name: in.example, action: refuse}", "add one, or upstream.bootstrap");
     EXPECT(ROOT "auth-zone: name: in.example zonefile: z\n", "{name: in.example, action: refuse}");
     EXPECT("server: interface: 192.0.2.1\n" ROOT "forward-zone: name: in.example\n"
            "forward-addr: 192.0.2.1\n",
            "{name: in.example, action: refuse}", "queries would");
     EXPECT(ROOT "auth-zone: name: . fallback-enabled: yes\n", "u.conf:4: name: .\n");
     expect_missing("refuse");
+}
+
+static void test_servers_by_name_keep_their_names(void **state)
+{
+    (void)state;
+    EXPECT(ROOT "stub-zone: name: in.example stub-host: NS.example@5353\n"
+                " stub-host: ns2.example#x.example stub-addr: 192.0.2.9\n",
+           "stub-zones:\n  - name: in.example\n    upstreams:\n      - NS.example@5353\n"
+           "      - ns2.example\n      - 192.0.2.9\n",
+           "The name after the # matters only over TLS");
+    EXPECT("forward-zone: name: in.example forward-host: dns.example@853#x.example\n"
+           " forward-host: dns2.example forward-host: dns3 forward-tls-upstream: yes\n",
+           "- dns.example@853#x.example\n      - dns2.example\n      - dns3.\n    transport: tls\n",
+           "Here it must match the host\n");
+    EXPECT(ROOT "forward-zone: name: in.example forward-host: 192.0.2.300\n"
+                " forward-host: a..b forward-addr: 192.0.2.7\n",
+           "- 192.0.2.7\n", "forward-host: 192.0.2.300\n", "forward-host: a..b\n",
+           "Not imported: it is not a host name");
+    expect_missing("192.0.2.300\n      -");
 }
 
 static void test_the_output_recurses_where_unbound_does(void **state)
@@ -639,7 +658,7 @@ static void test_a_lost_protection_gets_a_warning(void **state)
 static void test_the_lines_of_a_lost_zone_are_all_reported(void **state)
 {
     (void)state;
-    EXPECT("stub-zone:\n name: a.example\n stub-host: ns.example\n stub-tls-upstream: yes\n"
+    EXPECT("stub-zone:\n name: a.example\n stub-host: ns.a.example\n stub-tls-upstream: yes\n"
            " stub-no-cache: yes\n" ROOT,
            "# u.conf:4: stub-tls-upstream: yes\n", "# u.conf:5: stub-no-cache: yes\n");
     EXPECT("forward-zone:\n name: a.example\n forward-addr: 192.0.2.1\n"
@@ -668,6 +687,7 @@ int main(void)
         cmocka_unit_test(test_names_of_servers_without_tls_are_left_out),
         cmocka_unit_test(test_a_zone_is_used_once),
         cmocka_unit_test(test_names_never_move_to_a_larger_zone),
+        cmocka_unit_test(test_servers_by_name_keep_their_names),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),

@@ -30,6 +30,12 @@ struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *
     return upstream_number(addr_port(addr));
 }
 
+void upstreams_set_host(struct upstream *upstream, const char *host)
+{
+    (void)upstream;
+    (void)host;
+}
+
 void upstreams_set_hold_zone(struct upstream *upstream, struct name zone)
 {
     assert_non_null(upstream);

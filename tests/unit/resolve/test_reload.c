@@ -47,6 +47,62 @@ static int tear_down_reload(void **state)
     return result;
 }
 
+/* ---- zones whose servers have names only ---- */
+
+/* The zone "example" awaits the addresses of its servers; "." has servers. */
+static void reload_awaiting(enum route_kind kind, bool first)
+{
+    static const char *const names[] = {"example", ".", NULL};
+    struct zone_set *set = malloc(sizeof(*set));
+    zones_make(set, names);
+    set->zones[0].upstream_count = 0;
+    set->zones[0].awaits_hosts = true;
+    set->zones[0].kind = kind;
+    set->zones[0].first = first;
+    assert_int_equal(resolver_reload(resolver, &set->options, NULL, MAX_TASKS), ERR_OK);
+    free(set);
+}
+
+static void expect_no_address_yet(enum route_kind kind)
+{
+    struct client client = {0}, later = {0};
+    reload_awaiting(kind, false);
+    client_ask(&client, WWW, 0);
+    fake_loop_settle(loop);
+    assert_int_equal(asked_count, 0);
+    assert_int_equal(client.rcode, RCODE_SERVFAIL);
+    assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
+    assert_string_equal(client.reason,
+                        "no address of the zone's servers, given by name, is known yet");
+    RELOAD("example", "test"); /* an address is known: the failure was not kept */
+    client_ask(&later, WWW, 0);
+    answer(0, 0, WWW_A);
+    assert_string_equal(later.text, WWW_TEXT);
+}
+
+static void test_a_forward_zone_without_known_addresses_fails_with_a_reason(void **state)
+{
+    (void)state;
+    expect_no_address_yet(ROUTE_FORWARD);
+}
+
+static void test_a_stub_zone_without_known_addresses_fails_with_a_reason(void **state)
+{
+    (void)state;
+    expect_no_address_yet(ROUTE_STUB);
+}
+
+static void test_a_substitute_answers_while_no_address_is_known(void **state)
+{
+    struct client client = {0};
+    (void)state;
+    reload_awaiting(ROUTE_FORWARD, true);
+    client_ask(&client, WWW, 0);
+    assert_int_equal(asked_of(0), 1001);
+    answer(0, 0, WWW_A);
+    assert_string_equal(client.text, WWW_TEXT);
+}
+
 /* ---- questions that run ---- */
 
 static void test_a_new_question_uses_the_new_zones_and_a_running_one_its_own(void **state)
@@ -493,6 +549,9 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
+        RELOADING(test_a_forward_zone_without_known_addresses_fails_with_a_reason),
+        RELOADING(test_a_stub_zone_without_known_addresses_fails_with_a_reason),
+        RELOADING(test_a_substitute_answers_while_no_address_is_known),
         RELOADING(test_a_new_question_uses_the_new_zones_and_a_running_one_its_own),
         RELOADING(test_equal_questions_after_a_reload_share_one_exchange),
         RELOADING(test_answers_of_former_upstreams_are_not_kept),

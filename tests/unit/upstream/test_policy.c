@@ -120,7 +120,7 @@ static void test_the_second_port_of_opportunistic_tls_may_loop_too(void **state)
 {
     struct fixture *fixture = *state;
     struct addr addr;
-    struct route_upstream server = {addr_of("::1@853"), fixture->nailed};
+    struct route_upstream server = {.addr = addr_of("::1@853"), .options = fixture->nailed};
     assert_string_equal(policy_find_loop(&fixture->policy, &server, &addr), "listen");
     assert_int_equal(addr_port(&addr), 5300);
     server.options.tls.profile = TLS_STRICT;
@@ -130,7 +130,7 @@ static void test_the_second_port_of_opportunistic_tls_may_loop_too(void **state)
 static void test_only_strict_tls_and_loopback_are_trustworthy(void **state)
 {
     struct fixture *fixture = *state;
-    struct route_upstream server = {addr_of("192.0.2.7"), fixture->nailed};
+    struct route_upstream server = {.addr = addr_of("192.0.2.7"), .options = fixture->nailed};
     assert_false(policy_is_trustworthy(&server));
     server.options.tls.profile = TLS_STRICT;
     assert_true(policy_is_trustworthy(&server));

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_HOST_KEEPER_H
+#define NAILUP_DAEMON_HOST_KEEPER_H
+
+/*
+ * Keeps the addresses of upstreams that the configuration names by host: asks for each name when
+ * daemon/host_book.h says so, and reports when addresses come or go.
+ *
+ *   with upstream.bootstrap   an exchange with these servers, on main's loop
+ *   without                   an inquiry (daemon/inquiry.h) to the first worker
+ *
+ * At most HOST_ROUNDS_MAX names are asked for at a time. Main thread only.
+ */
+
+#include "config/zone_hosts.h"
+
+struct call;
+struct config;
+struct control_view;
+struct host_keeper;
+struct loop;
+struct outgoing_ports;
+
+enum { HOST_ROUNDS_MAX = 3 };
+
+/* on_changed comes when addresses came or went. NULL: out of memory. */
+struct host_keeper *host_keeper_new(struct loop *loop, struct control_view *view,
+                                    void (*on_changed)(void *context), void *context);
+
+/* Follows this configuration from now on, and sends its own queries from these ports. Names that it
+ * shares with the former one keep their addresses. */
+void host_keeper_configure(struct host_keeper *keeper, const struct config *config,
+                           const struct outgoing_ports *ports);
+
+/* The addresses that are known now. Borrowed until the loop runs again. */
+const struct zone_hosts *host_keeper_hosts(const struct host_keeper *keeper);
+
+/* Begins to ask: the workers run. */
+void host_keeper_begin(struct host_keeper *keeper);
+
+/* Asks again for names that could not be resolved. */
+void host_keeper_network_changed(struct host_keeper *keeper);
+
+/* Fills the call's reply with the names and their addresses; the caller calls call_done(). */
+void host_keeper_show(const struct host_keeper *keeper, struct call *call);
+
+/* Asks nothing from now on, and closes its sockets. */
+void host_keeper_end(struct host_keeper *keeper);
+
+/* Comes after host_keeper_end() and after the loop has been freed. NULL is fine. */
+void host_keeper_free(struct host_keeper *keeper);
+
+#endif
