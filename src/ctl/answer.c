@@ -153,6 +153,7 @@ static bool answer_parse_lines(struct parsed_reply *answer, size_t len)
 enum err answer_parse(struct parsed_reply *out, char *text, size_t len)
 {
     *out = (struct parsed_reply){.text = text};
+    arena_init(&out->added, ANSWER_ADDED_MAX);
     out->tables = calloc(TABLES_MAX, sizeof(*out->tables));
     if (!out->tables) {
         answer_deinit(out);
@@ -165,12 +166,19 @@ enum err answer_parse(struct parsed_reply *out, char *text, size_t len)
     return ERR_BAD_MESSAGE;
 }
 
+int answer_column(const struct table *table, const char *name)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 void answer_deinit(struct parsed_reply *answer)
 {
-    for (size_t i = 0; i < answer->table_count; i++) {
+    for (size_t i = 0; i < answer->table_count; i++)
         free(answer->tables[i].cells);
-        free(answer->tables[i].added_text);
-    }
+    arena_deinit(&answer->added);
     free(answer->tables);
     free(answer->text);
     *answer = (struct parsed_reply){0};

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "nailup/control.h"
 
@@ -33,7 +34,6 @@ struct table {
     size_t row_count, row_room;
     const char **cells; /* row_count times column_count */
     const char *cut;    /* the number of missing rows; NULL: none */
-    void *added_text;   /* text of cells added here; from malloc() */
 };
 
 struct parsed_reply {
@@ -41,13 +41,20 @@ struct parsed_reply {
     const char *refused; /* the reason; NULL: not refused */
     size_t table_count;
     struct table *tables;
+    struct arena added; /* cells made here */
 };
+
+/* Bytes that cells made here may take. */
+enum { ANSWER_ADDED_MAX = 64 * 1024 * 1024 };
 
 /* Takes the text (len bytes from malloc(), with room for one more), on error too. ERR_BAD_MESSAGE:
  * the text is not a complete reply in this protocol. */
 MUST_USE enum err answer_parse(struct parsed_reply *out, char *text, size_t len);
 
 void answer_deinit(struct parsed_reply *answer);
+
+/* The index of the column with this name, or -1. */
+int answer_column(const struct table *table, const char *name);
 
 static inline const char *answer_cell(const struct table *table, size_t row, size_t column)
 {

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "ctl/client.h"
-#include "ctl/print.h"
 #include "ctl/utf8.h"
 
 int ask_end_output(void)
@@ -42,16 +41,16 @@ static void print_refusal(const struct parsed_reply *answer)
     }
 }
 
-int ask_print(const struct parsed_reply *answer, bool json)
+int ask_print(const struct ask *ask, const struct parsed_reply *answer)
 {
     if (answer->refused) {
         print_refusal(answer);
         return EXIT_REFUSED;
     }
-    if (json)
+    if (ask->json)
         print_json(answer, stdout);
     else
-        print_text(answer, stdout);
+        print_text(answer, &ask->style, stdout);
     return ask_end_output();
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 
 #include "ctl/answer.h"
+#include "ctl/print.h"
+#include "ctl/shape.h"
 
 /* The exit codes of nailupctl. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
@@ -21,7 +23,9 @@ struct ask {
     bool json;
     int count;
     char *const *words;
-    bool require_upstream;             /* the command check fails without a path to upstreams */
+    bool require_upstream; /* the command check fails without a path to upstreams */
+    struct shape shape;
+    struct print_style style;
     const volatile sig_atomic_t *stop; /* as in client.h; may be NULL */
 };
 
@@ -33,8 +37,8 @@ int ask_once(const struct ask *ask, struct parsed_reply *out, bool *is_text, cha
  * to upstreams although one is required. EXIT_DONE for the answers of other commands. Pure. */
 int ask_verdict(const struct parsed_reply *answer, bool require_upstream);
 
-/* Prints an answer, or the refusal on stderr. Returns the exit code. */
-int ask_print(const struct parsed_reply *answer, bool json);
+/* Prints an answer in its style, or the refusal on stderr. Returns the exit code. */
+int ask_print(const struct ask *ask, const struct parsed_reply *answer);
 
 /* Flushes the output. Returns the exit code. */
 int ask_end_output(void);

@@ -7,13 +7,14 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "ctl/help.h"
 #include "ctl/watch.h"
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 20, COMMAND_LINE_WIDTH_MAX = 10000 };
 
 static const struct {
     const char *program, *name, *argument;
@@ -119,12 +120,80 @@ static bool command_line_make_check(struct command_line *line, bool check)
     return true;
 }
 
+static bool command_line_read_width(struct command_line *line)
+{
+    char *end;
+    line->width = strtol(optarg, &end, 10);
+    if (end != optarg && *end == '\0' && line->width >= 0 && line->width <= COMMAND_LINE_WIDTH_MAX)
+        return true;
+    fprintf(stderr, "nailupctl: '%s' is not a width; write 0 to %d\n", optarg,
+            COMMAND_LINE_WIDTH_MAX);
+    return false;
+}
+
+static bool command_line_read_worker(struct command_line *line)
+{
+    line->shape.worker = optarg;
+    if (shape_is_worker(optarg))
+        return true;
+    fprintf(stderr, "nailupctl: '%s' is not a worker; write its number, all or sum\n", optarg);
+    return false;
+}
+
+static bool command_line_read_colour(struct command_line *line)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    line->colour = optarg;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(optarg, words[i]) == 0)
+            return true;
+    fprintf(stderr, "nailupctl: --color takes auto, always or never\n");
+    return false;
+}
+
+/* How the answer is shown. False: not such an option, or a wrong value. */
+static bool command_line_read_show(struct command_line *line, int option)
+{
+    switch (option) {
+    case 'W':
+        return command_line_read_worker(line);
+    case 'S':
+        line->shape.sort = optarg;
+        return true;
+    case 'r':
+        line->rates = true;
+        return true;
+    case 'C':
+        return command_line_read_colour(line);
+    case 'L':
+        return command_line_read_width(line);
+    default:
+        return false;
+    }
+}
+
+/* People see the sum of the workers, and programs every row, unless they ask for others. */
+static bool command_line_make_shape(struct command_line *line)
+{
+    bool has_workers = line->count > 0 && shape_has_workers(line->words[0]);
+    if (line->shape.worker && !has_workers) {
+        fputs("nailupctl: --worker belongs to upstreams and connections\n", stderr);
+        return false;
+    }
+    if (has_workers && !line->shape.worker)
+        line->shape.worker = line->json ? "all" : "sum";
+    return true;
+}
+
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv)
 {
     struct getopt_options options;
     bool trace = false, fresh = false, check = false;
 
-    *out = (struct command_line){.socket = help_default_socket(), .period_us = WATCH_PERIOD_US};
+    *out = (struct command_line){.socket = help_default_socket(),
+                                 .period_us = WATCH_PERIOD_US,
+                                 .colour = "auto",
+                                 .width = -1};
     command_line_list_options(&options);
     for (int option;
          (option = getopt_long(argc, argv, options.letters, options.names, NULL)) != -1;) {
@@ -144,12 +213,13 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             return WISH_HELP;
         else if (option == 'V')
             return WISH_VERSION;
-        else if (option != 'w' || !command_line_read_period(out, argc, argv))
+        else if (option == 'w' ? !command_line_read_period(out, argc, argv)
+                               : !command_line_read_show(out, option))
             return WISH_WRONG;
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    bool is_right =
-        command_line_make_trace(out, trace, fresh) && command_line_make_check(out, check);
+    bool is_right = command_line_make_trace(out, trace, fresh) &&
+                    command_line_make_check(out, check) && command_line_make_shape(out);
     return is_right ? WISH_COMMAND : WISH_WRONG;
 }

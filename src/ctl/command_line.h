@@ -8,14 +8,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ctl/shape.h"
+
 enum { COMMAND_LINE_TRACED = 4 };
 
 struct command_line {
     const char *socket;
     bool json, watch;
     bool require_upstream; /* of the command check */
-    uint64_t period_us;    /* between two answers of a watch */
-    int count;             /* words of the command */
+    bool rates;            /* two answers, a second apart */
+    struct shape shape;
+    const char *colour; /* auto, always or never */
+    long width;         /* -1: of the terminal */
+    uint64_t period_us; /* between two answers of a watch */
+    int count;          /* words of the command */
     char **words;
     char *traced[COMMAND_LINE_TRACED]; /* the words when lookup becomes a trace */
 };

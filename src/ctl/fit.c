@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "ctl/colour.h"
+
 static size_t fit_count_lines(const char *text)
 {
     size_t count = 0;
@@ -17,14 +19,28 @@ static size_t fit_count_lines(const char *text)
     return count;
 }
 
-/* The bytes of the first width characters; continuation bytes count for nothing. */
+/* The bytes of a colour at the beginning: ESC [ digits m. 0: none. */
+static size_t fit_colour_len(const char *line, size_t len)
+{
+    size_t at = 2;
+    if (len < 3 || line[0] != '\033' || line[1] != '[')
+        return 0;
+    while (at < len && strchr("0123456789;", line[at]))
+        at++;
+    return at < len && line[at] == 'm' ? at + 1 : 0;
+}
+
+/* The bytes of the first width characters; continuation bytes and colours count for nothing. */
 static size_t fit_cut(const char *line, size_t len, unsigned width)
 {
     size_t bytes = 0;
     for (unsigned shown = 0; bytes < len; bytes++) {
-        if (((unsigned char)line[bytes] & 0xc0) == 0x80)
+        size_t colour = fit_colour_len(line + bytes, len - bytes);
+        if (colour > 0)
+            bytes += colour - 1;
+        else if (((unsigned char)line[bytes] & 0xc0) == 0x80)
             continue;
-        if (shown++ == width)
+        else if (shown++ == width)
             break;
     }
     return bytes;
@@ -34,7 +50,10 @@ static void fit_print_line(const char *line, size_t len, unsigned width,
                            const struct fit_frame *frame, FILE *out)
 {
     fputs(frame->begin, out);
-    fwrite(line, 1, fit_cut(line, len, width), out);
+    size_t cut = fit_cut(line, len, width);
+    fwrite(line, 1, cut, out);
+    if (cut < len && memchr(line, '\033', cut))
+        fputs(COLOUR_END, out);
     fputs(frame->end, out);
 }
 

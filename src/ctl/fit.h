@@ -14,7 +14,8 @@ struct fit_frame {
 
 /*
  * Prints at most height lines of text, each at most width characters wide (a UTF-8 character counts
- * once). If there are more lines, the last one says how many. Returns the number of lines printed.
+ * once, a colour not at all). If there are more lines, the last one says how many. Returns the
+ * number of lines printed.
  */
 unsigned fit_print(const char *text, unsigned width, unsigned height, const struct fit_frame *frame,
                    FILE *out);

@@ -5,16 +5,23 @@
 
 /* Prints an answer for people or for programs. */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct parsed_reply;
+
+struct print_style {
+    unsigned width; /* characters of a line; 0: any number */
+    bool colour;
+};
 
 /* Prints a quoted JSON string. Replaces bytes that are not UTF-8. */
 void print_json_string(const char *text, FILE *out);
 
 /* Prints a list as aligned columns under their names, numbers to the right, and a record as one
- * name per line. Durations and sizes have units. Leaves out columns that are empty in every row. */
-void print_text(const struct parsed_reply *answer, FILE *out);
+ * name per line. Durations and sizes have units. Leaves out columns that are empty in every row.
+ * Lists fit the width: a line after them names the hidden columns (ctl/layout.h). */
+void print_text(const struct parsed_reply *answer, const struct print_style *style, FILE *out);
 
 /*
  * Prints one JSON object: a list of objects for each table, an object for each record. Numbers are

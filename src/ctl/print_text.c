@@ -11,10 +11,12 @@
 
 #include "base/check.h"
 #include "ctl/answer.h"
+#include "ctl/colour.h"
+#include "ctl/layout.h"
 #include "ctl/print.h"
 #include "ctl/utf8.h"
 
-enum { CELL_MAX = CONTROL_ROW_MAX, GAP = 2, INDENT = 2, LEVEL_MAX = 20 };
+enum { CELL_MAX = CONTROL_ROW_MAX, INDENT = 2, LEVEL_MAX = 20 };
 
 /* Formats with about three digits: 0us 850us 3.21ms 3.2s 4m05s 2h13m 5d07h. */
 static void format_duration(char *out, size_t size, const char *cell)
@@ -150,12 +152,27 @@ struct row_printer {
     int owed; /* blanks before the next cell; a row has none at its end */
 };
 
-static void print_text_put(struct row_printer *printer, const char *text, int width, bool left)
+/* Cuts a text that is too wide and marks the cut. Counts bytes, as measure() does; never cuts
+ * within a character. */
+static void cut_text(char *text, int width)
 {
+    size_t at = (size_t)MAX(width - 1, 0);
+    if ((int)strlen(text) <= width)
+        return;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    memcpy(text + at, "~", sizeof("~"));
+}
+
+static void print_text_put(struct row_printer *printer, char *text, int width, bool left,
+                           const char *colour)
+{
+    cut_text(text, width);
     int pad = width - (int)strlen(text);
 
-    fprintf(printer->out, "%*s%s", printer->owed + (left ? 0 : pad), "", text);
-    printer->owed = GAP + (left ? pad : 0);
+    fprintf(printer->out, "%*s%s%s%s", printer->owed + (left ? 0 : pad), "", colour, text,
+            *colour ? COLOUR_END : "");
+    printer->owed = LAYOUT_GAP + (left ? pad : 0);
 }
 
 static void print_text_end_row(struct row_printer *printer)
@@ -164,48 +181,93 @@ static void print_text_end_row(struct row_printer *printer)
     printer->owed = 0;
 }
 
-static void print_list(const struct table *table, FILE *out)
+static void print_titles(const struct table *table, const int widths[CONTROL_COLUMNS_MAX],
+                         FILE *out)
+{
+    struct row_printer printer = {.out = out};
+    char name[TITLE_MAX];
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (widths[i] >= 0) {
+            title(name, &table->columns[i]);
+            print_text_put(&printer, name, widths[i], is_left(&table->columns[i]), "");
+        }
+    }
+    print_text_end_row(&printer);
+}
+
+static void print_row(const struct table *table, size_t row, const int widths[CONTROL_COLUMNS_MAX],
+                      bool colours, FILE *out)
+{
+    struct row_printer printer = {.out = out};
+    char text[CELL_MAX];
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        if (widths[i] < 0)
+            continue;
+        format_at(text, table, row, i);
+        print_text_put(&printer, text, widths[i], is_left(column),
+                       colours ? colour_of(column, answer_cell(table, row, i)) : "");
+    }
+    print_text_end_row(&printer);
+}
+
+/* Prints the names in lines of the width. */
+static void print_hidden(const struct table *table, const size_t *hidden, size_t count,
+                         unsigned width, FILE *out)
+{
+    char name[TITLE_MAX];
+    unsigned at = (unsigned)fprintf(out, "(hidden:");
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = title(name, &table->columns[hidden[i]]);
+        unsigned len = (unsigned)strlen(text) + 2; /* a blank before, a comma or ) behind */
+        if (at + len > width)
+            at = (unsigned)fprintf(out, "\n ") - 1;
+        fprintf(out, " %s%s", text, i + 1 < count ? "," : ")\n");
+        at += len;
+    }
+}
+
+static void print_list(const struct table *table, const struct print_style *style, FILE *out)
 {
     int widths[CONTROL_COLUMNS_MAX];
-    struct row_printer printer = {.out = out};
-    char text[CELL_MAX], name[TITLE_MAX];
+    size_t hidden[CONTROL_COLUMNS_MAX];
+    char name[TITLE_MAX];
 
     if (table->row_count == 0) {
         fprintf(out, "no %s\n", print_text_name(name, table->name));
         return;
     }
     measure(table, widths);
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (widths[i] >= 0)
-            print_text_put(&printer, title(name, &table->columns[i]), widths[i],
-                           is_left(&table->columns[i]));
-    }
-    print_text_end_row(&printer);
-    for (size_t row = 0; row < table->row_count; row++) {
-        for (size_t i = 0; i < table->column_count; i++) {
-            if (widths[i] >= 0)
-                print_text_put(&printer, format_at(text, table, row, i), widths[i],
-                               is_left(&table->columns[i]));
-        }
-        print_text_end_row(&printer);
-    }
+    size_t hidden_count = layout_fit(table, style->width, widths, hidden);
+    print_titles(table, widths, out);
+    for (size_t row = 0; row < table->row_count; row++)
+        print_row(table, row, widths, style->colour, out);
     if (table->cut)
         fprintf(out, "(%" PRIu64 " more)\n", (uint64_t)strtoull(table->cut, NULL, 10));
+    if (hidden_count > 0)
+        print_hidden(table, hidden, hidden_count, style->width, out);
 }
 
-static void print_record(const struct table *table, FILE *out)
+static void print_record(const struct table *table, bool colours, FILE *out)
 {
     char text[CELL_MAX], name[TITLE_MAX];
     int width = 0;
 
     for (size_t i = 0; i < table->column_count; i++)
         width = MAX(width, (int)strlen(title(name, &table->columns[i])));
-    for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++)
-        fprintf(out, "%-*s  %s\n", width, title(name, &table->columns[i]),
-                format(text, &table->columns[i], answer_cell(table, 0, i)));
+    for (size_t i = 0; table->row_count > 0 && i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        const char *cell = answer_cell(table, 0, i),
+                   *colour = colours ? colour_of(column, cell) : "";
+        fprintf(out, "%-*s  %s%s%s\n", width, title(name, column), colour,
+                format(text, column, cell), *colour ? COLOUR_END : "");
+    }
 }
 
-void print_text(const struct parsed_reply *answer, FILE *out)
+void print_text(const struct parsed_reply *answer, const struct print_style *style, FILE *out)
 {
     char name[TITLE_MAX];
 
@@ -216,8 +278,8 @@ void print_text(const struct parsed_reply *answer, FILE *out)
         if (answer->table_count > 1)
             fprintf(out, "%s\n", print_text_name(name, table->name));
         if (table->is_record)
-            print_record(table, out);
+            print_record(table, style->colour, out);
         else
-            print_list(table, out);
+            print_list(table, style, out);
     }
 }

@@ -172,7 +172,8 @@ static size_t count_counters(const struct table *table)
     return count;
 }
 
-static void add_rates(struct table *table, const struct table *old, uint64_t elapsed_us)
+static void add_rates(struct parsed_reply *answer, struct table *table, const struct table *old,
+                      uint64_t elapsed_us)
 {
     struct wider wider = {.rates = count_counters(table)};
     struct columns columns = {.age = -1};
@@ -182,10 +183,9 @@ static void add_rates(struct table *table, const struct table *old, uint64_t ela
     if (wider.rates == 0 || wider.columns > CONTROL_COLUMNS_MAX)
         return;
     wider.cells = calloc(rows * wider.columns, sizeof(*wider.cells));
-    wider.texts = calloc(rows * wider.rates, sizeof(*wider.texts));
+    wider.texts = arena_take(&answer->added, rows * wider.rates * sizeof(*wider.texts));
     if (!wider.cells || !wider.texts) {
         free(wider.cells);
-        free(wider.texts);
         return;
     }
     if (old)
@@ -196,7 +196,6 @@ static void add_rates(struct table *table, const struct table *old, uint64_t ela
     }
     free(table->cells);
     table->cells = wider.cells;
-    table->added_text = wider.texts;
     widen_columns(table, wider.columns);
 }
 
@@ -205,6 +204,6 @@ void rates_add(struct parsed_reply *answer, const struct parsed_reply *previous,
 {
     for (size_t i = 0; i < answer->table_count; i++) {
         struct table *table = &answer->tables[i];
-        add_rates(table, find_table(previous, table->name), elapsed_us);
+        add_rates(answer, table, find_table(previous, table->name), elapsed_us);
     }
 }

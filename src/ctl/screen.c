@@ -131,6 +131,12 @@ static void screen_suspend(void)
     screen_enter();
 }
 
+unsigned screen_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static void screen_window_size(unsigned *width, unsigned *height)
 {
     struct winsize size;

@@ -15,6 +15,10 @@
 /* Whether the standard output is a terminal that supports drawing. */
 bool screen_is_available(void);
 
+/* The columns of the terminal on the standard output; 0: it is no terminal, or its size is
+ * unknown. */
+unsigned screen_width(void);
+
 /* Takes over the terminal. Nothing else may be printed until screen_close(). */
 void screen_open(void);
 void screen_close(void);

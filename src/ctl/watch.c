@@ -24,6 +24,7 @@ struct watch {
     struct ask ask;
     uint64_t period_us;
     bool on_screen;
+    bool fits_screen;             /* lists fit the window, whose width may change */
     bool has_printed;             /* a block was printed, so an empty line separates the next one */
     struct parsed_reply previous; /* its tables are NULL before the first answer */
     uint64_t asked_at;            /* when the previous answer came */
@@ -52,8 +53,7 @@ static uint64_t watch_now_us(void)
 /* ---- showing ---- */
 
 /* Returns the printer's output, for free(); NULL: out of memory. */
-static char *watch_render(void (*print)(const struct parsed_reply *, FILE *),
-                          const struct parsed_reply *answer)
+static char *watch_render(const struct ask *ask, const struct parsed_reply *answer)
 {
     char *text = NULL;
     size_t len = 0;
@@ -61,7 +61,10 @@ static char *watch_render(void (*print)(const struct parsed_reply *, FILE *),
 
     if (!out)
         return NULL;
-    print(answer, out);
+    if (ask->json)
+        print_json(answer, out);
+    else
+        print_text(answer, &ask->style, out);
     if (fclose(out) == 0)
         return text;
     free(text);
@@ -93,9 +96,9 @@ static void show_on_screen(struct watch *watch, char *text)
 }
 
 /* Prints a document on one line. */
-static int watch_print_line(const struct parsed_reply *answer)
+static int watch_print_line(const struct ask *ask, const struct parsed_reply *answer)
 {
-    char *text = watch_render(print_json, answer);
+    char *text = watch_render(ask, answer);
     size_t len = text ? strlen(text) : 0;
 
     for (size_t i = 0; i + 1 < len; i++) {
@@ -107,18 +110,27 @@ static int watch_print_line(const struct parsed_reply *answer)
     return ask_end_output();
 }
 
+/* The window may have another width than before. */
+static char *watch_render_screen(struct watch *watch, const struct parsed_reply *answer)
+{
+    struct ask ask = watch->ask;
+    if (watch->fits_screen && screen_width() > 1)
+        ask.style.width = screen_width() - 1;
+    return watch_render(&ask, answer);
+}
+
 static int watch_show(struct watch *watch, const struct parsed_reply *answer)
 {
     if (watch->on_screen) {
-        show_on_screen(watch, watch_render(print_text, answer));
+        show_on_screen(watch, watch_render_screen(watch, answer));
         return EXIT_DONE;
     }
     if (watch->ask.json)
-        return watch_print_line(answer);
+        return watch_print_line(&watch->ask, answer);
     if (watch->has_printed)
         putchar('\n');
     watch->has_printed = true;
-    return ask_print(answer, false);
+    return ask_print(&watch->ask, answer);
 }
 
 static void watch_show_absence(struct watch *watch, const char *why)
@@ -131,6 +143,14 @@ static void watch_show_absence(struct watch *watch, const char *why)
         show_on_screen(watch, strdup(text));
     else
         fprintf(stderr, "%s\n", text);
+}
+
+static void watch_end_with(struct watch *watch, const char *why)
+{
+    if (watch->on_screen)
+        screen_close();
+    watch->on_screen = false;
+    fprintf(stderr, "nailupctl: %s\n", why);
 }
 
 /* ---- turns ---- */
@@ -146,8 +166,15 @@ static int watch_take(struct watch *watch, struct parsed_reply *answer)
     uint64_t now = watch_now_us();
     const struct parsed_reply *previous = watch->previous.tables ? &watch->previous : NULL;
 
+    char why[ASK_WHY_MAX];
+    int code = EXIT_USAGE;
+
+    shape_workers(&watch->ask.shape, answer);
     rates_add(answer, previous, now - watch->asked_at);
-    int code = watch_show(watch, answer);
+    if (shape_order(&watch->ask.shape, answer, why, sizeof(why)))
+        code = watch_show(watch, answer);
+    else
+        watch_end_with(watch, why);
     watch_forget_previous(watch);
     watch->previous = *answer;
     watch->asked_at = now;
@@ -174,7 +201,7 @@ static int watch_turn(struct watch *watch)
         screen_close();
         watch->on_screen = false;
     }
-    code = ask_print(&answer, watch->ask.json);
+    code = ask_print(&watch->ask, &answer);
     answer_deinit(&answer);
     return code;
 }
@@ -205,6 +232,7 @@ int watch_run(const struct ask *ask, uint64_t period_us)
     int code;
 
     watch.on_screen = !ask->json && screen_is_available();
+    watch.fits_screen = ask->style.width > 0 && ask->style.width == screen_width();
     watch.ask.stop = &screen_ending;
     if (watch.on_screen)
         screen_open();

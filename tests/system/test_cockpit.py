@@ -193,7 +193,8 @@ def check_command(daemon, verb, words):
         return
     check_document(document)
     if verb != "help":  # its text is made for reading
-        check_text(document, ask().stdout)
+        workers = ("--worker", "all") if verb in ("upstreams", "connections") else ()
+        check_text(document, ask(*workers).stdout)
 
 
 def test_each_command_is_one_document_with_the_names_of_the_text(cockpit, dig):
@@ -475,6 +476,42 @@ def test_a_watch_can_be_suspended(cockpit, terminal):
     before = len(one.frames())
     os.kill(one.pid, signal.SIGCONT)
     eventually(lambda: len(one.frames()) > before)
+    one.send(b"q")
+    eventually(one.has_ended)
+
+
+def test_people_see_the_sum_of_the_workers_and_programs_each(nailupd, responder):
+    daemon = nailupd(upstreams=[responder(), responder()], nailed=True, workers=2)
+    eventually(lambda: all(row["ready"] for row in daemon.upstreams()))
+    assert len(daemon.upstreams()) == 4
+    lines = daemon.ctl("upstreams").stdout.splitlines()
+    assert lines[0].split()[0] == "workers" and [line.split()[0] for line in lines[1:]] == ["2", "2"]
+    assert len(daemon.ctl("upstreams", "--worker", "all").stdout.splitlines()) == 5
+    assert len(daemon.ctl("upstreams", "--worker", "1").stdout.splitlines()) == 3
+    lines = daemon.ctl("connections").stdout.splitlines()
+    assert lines[0].split()[0] == "connections" and len(lines) == 3
+    wrong = daemon.ctl("upstreams", "--sort", "weight")
+    assert wrong.returncode == 2 and "there are workers upstream" in wrong.stderr
+
+
+def test_lists_fit_the_width_and_rates_come_in_a_second(nailupd, responder):
+    daemon = nailupd(upstreams=[responder()], nailed=True, workers=1)
+    eventually(lambda: all(row["ready"] for row in daemon.upstreams()))
+    for width in (60, 80, 120):
+        for command in ("upstreams", "connections"):
+            lines = daemon.ctl(command, "--width", str(width)).stdout.splitlines()
+            assert max(map(len, lines)) <= width
+            assert width > 60 or "(hidden:" in "".join(lines)
+    assert "queries/s" in daemon.ctl("upstreams", "--rates").stdout.replace("queries  ", "")
+    assert "\033[32mgood\033[0m" in daemon.ctl("upstreams", "--color", "always").stdout
+    assert "\033" not in daemon.ctl("upstreams").stdout
+
+
+def test_a_terminal_gets_lists_of_its_width(nailupd, responder, terminal):
+    daemon = nailupd(upstreams=[responder()], nailed=True, workers=2)
+    one = terminal(daemon, "upstreams", "--watch", "0.1", columns=70)
+    eventually(lambda: any("(hidden:" in line for line in one.last()))
+    assert any("health" in line for line in one.last())
     one.send(b"q")
     eventually(one.has_ended)
 

@@ -71,6 +71,39 @@ static void test_status_check_is_the_command_check(void **state)
     assert_int_equal(parsed("status --require-upstream"), WISH_WRONG);
 }
 
+static void test_people_get_the_sum_of_the_workers_and_programs_all_of_them(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("upstreams"), WISH_COMMAND);
+    assert_string_equal(line.shape.worker, "sum");
+    assert_int_equal(parsed("connections --json"), WISH_COMMAND);
+    assert_string_equal(line.shape.worker, "all");
+    assert_int_equal(parsed("connections --worker 3 --json"), WISH_COMMAND);
+    assert_string_equal(line.shape.worker, "3");
+    assert_int_equal(parsed("status"), WISH_COMMAND);
+    assert_null(line.shape.worker);
+    assert_int_equal(parsed("status --worker 3"), WISH_WRONG);
+    assert_int_equal(parsed("upstreams --worker many"), WISH_WRONG);
+}
+
+static void test_the_looks_of_an_answer_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("upstreams --sort -queries --rates --color never --width 80"),
+                     WISH_COMMAND);
+    assert_string_equal(line.shape.sort, "-queries");
+    assert_string_equal(line.colour, "never");
+    assert_true(line.rates);
+    assert_int_equal(line.width, 80);
+    assert_int_equal(parsed("upstreams"), WISH_COMMAND);
+    assert_int_equal(line.width, -1);
+    assert_string_equal(line.colour, "auto");
+    assert_int_equal(parsed("upstreams --color red"), WISH_WRONG);
+    assert_int_equal(parsed("upstreams --width wide"), WISH_WRONG);
+    assert_int_equal(parsed("upstreams --width -1"), WISH_WRONG);
+    assert_int_equal(parsed("upstreams --width 99999"), WISH_WRONG);
+}
+
 static void test_a_watch_takes_its_seconds_if_a_number_follows(void **state)
 {
     (void)state;
@@ -159,6 +192,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_may_come_before_or_after_the_command),
         cmocka_unit_test(test_status_check_is_the_command_check),
+        cmocka_unit_test(test_people_get_the_sum_of_the_workers_and_programs_all_of_them),
+        cmocka_unit_test(test_the_looks_of_an_answer_are_read),
         cmocka_unit_test(test_a_watch_takes_its_seconds_if_a_number_follows),
         cmocka_unit_test(test_a_lookup_may_become_a_trace),
         cmocka_unit_test(test_a_wrong_period_is_refused),

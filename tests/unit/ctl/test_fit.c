@@ -49,6 +49,15 @@ static void test_a_character_of_several_bytes_is_not_cut_in_two(void **state)
     assert_string_equal(fitted("a\x80\x80\x80\n", 1, 5, &lines), "<a\x80\x80\x80>");
 }
 
+static void test_colours_take_no_room_and_end_at_a_cut(void **state)
+{
+    unsigned lines;
+    (void)state;
+    assert_string_equal(fitted("\033[31mabc\033[0m d\n", 5, 5, &lines), "<\033[31mabc\033[0m d>");
+    assert_string_equal(fitted("\033[31mabc\033[0m d\n", 2, 5, &lines), "<\033[31mab\033[0m>");
+    assert_string_equal(fitted("\033[31\n", 3, 5, &lines), "<\033[3\033[0m>"); /* no colour */
+}
+
 static void test_lines_that_do_not_fit_are_counted(void **state)
 {
     unsigned lines;
@@ -67,6 +76,7 @@ int main(void)
         cmocka_unit_test(test_text_that_fits_is_unchanged),
         cmocka_unit_test(test_long_lines_are_cut),
         cmocka_unit_test(test_a_character_of_several_bytes_is_not_cut_in_two),
+        cmocka_unit_test(test_colours_take_no_room_and_end_at_a_cut),
         cmocka_unit_test(test_lines_that_do_not_fit_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,21 @@ static const char *printed(void (*print)(const struct parsed_reply *, FILE *), c
     return text;
 }
 
+static void print_plain(const struct parsed_reply *answer, FILE *out)
+{
+    print_text(answer, &(struct print_style){0}, out);
+}
+
+static void print_narrow(const struct parsed_reply *answer, FILE *out)
+{
+    print_text(answer, &(struct print_style){.width = 40}, out);
+}
+
+static void print_coloured(const struct parsed_reply *answer, FILE *out)
+{
+    print_text(answer, &(struct print_style){.colour = true}, out);
+}
+
 /* The text of one cell of this type. */
 static const char *cell(const char *type, const char *value)
 {
@@ -33,7 +48,7 @@ static const char *cell(const char *type, const char *value)
     char reply[512];
 
     snprintf(reply, sizeof(reply), "ok\nrecord\tr\ncolumns\tx:%s\nrow\t%s\nend\n", type, value);
-    strcpy(text, printed(print_text, reply) + 3); /* "x  " */
+    strcpy(text, printed(print_plain, reply) + 3); /* "x  " */
     text[strcspn(text, "\n")] = '\0';
     return text;
 }
@@ -75,9 +90,9 @@ static void test_other_types_are_formatted_for_people(void **state)
 static void test_columns_are_aligned_numbers_to_the_right(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\ntable\tt\n"
-                                            "columns\tname:text\tin_use:count\tnote:text\n"
-                                            "row\ta\t5\tx\nrow\tlonger\t12345678\ty\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\ntable\tt\n"
+                                             "columns\tname:text\tin_use:count\tnote:text\n"
+                                             "row\ta\t5\tx\nrow\tlonger\t12345678\ty\nend\n"),
                         "name      in use  note\n"
                         "a              5  x\n"
                         "longer  12345678  y\n");
@@ -86,17 +101,65 @@ static void test_columns_are_aligned_numbers_to_the_right(void **state)
 static void test_columns_without_values_are_left_out(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\tb:text\tc:count\n"
-                                            "row\tx\t\t1\nrow\t\t\t\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\ntable\tt\ncolumns\ta:text\tb:text\tc:count\n"
+                                             "row\tx\t\t1\nrow\t\t\t\nend\n"),
                         "a  c\n"
                         "x  1\n"
                         "-  -\n");
 }
 
+#define CONNECTIONS                                                                                \
+    "ok\ntable\tconnections\ncolumns\tupstream:text\tstate:text\tcipher:text\tage:duration\t"      \
+    "last_close:text\n"                                                                            \
+    "row\t192.0.2.1@853\tready\tTLS_AES_256_GCM_SHA384\t5000000\tidle timeout of the peer\n"       \
+    "row\t192.0.2.2@853\tresting\tTLS_AES_256_GCM_SHA384\t7000000\trefused\nend\n"
+
+static void test_a_list_fits_the_width_and_what_matters_is_cut_last(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_narrow, CONNECTIONS),
+                        "upstream       state    last close\n"
+                        "192.0.2.1@853  ready    idle timeout of~\n"
+                        "192.0.2.2@853  resting  refused\n"
+                        "(hidden: cipher, age)\n");
+    assert_string_equal(printed(print_plain, CONNECTIONS),
+                        "upstream       state    cipher                   age  last close\n"
+                        "192.0.2.1@853  ready    TLS_AES_256_GCM_SHA384  5.0s  idle timeout of the "
+                        "peer\n"
+                        "192.0.2.2@853  resting  TLS_AES_256_GCM_SHA384  7.0s  refused\n");
+}
+
+static void test_states_have_colours_and_stay_aligned(void **state)
+{
+    (void)state;
+    assert_string_equal(printed(print_coloured, "ok\ntable\tt\ncolumns\tstate:text\tn:count\n"
+                                                "row\tready\t1\nrow\tresting\t2\nrow\tdialing\t3\n"
+                                                "end\n"),
+                        "state    n\n"
+                        "\033[32mready\033[0m    1\n"
+                        "\033[31mresting\033[0m  2\n"
+                        "\033[33mdialing\033[0m  3\n");
+    assert_string_equal(printed(print_coloured, "ok\nrecord\tcheck\ncolumns\tstate:text\t"
+                                                "reasons:text\nrow\tdegraded\tno route\nend\n"),
+                        "state    \033[31mdegraded\033[0m\n"
+                        "reasons  \033[31mno route\033[0m\n");
+}
+
+static void test_a_cut_never_splits_a_character(void **state)
+{
+    (void)state;
+    const char *text = printed(print_narrow, "ok\ntable\tt\ncolumns\ta:text\n"
+                                             "row\t\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+                                             "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+                                             "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc"
+                                             "\xc3\xbc\xc3\xbc\xc3\xbc\nend\n");
+    assert_non_null(strstr(text, "\xc3\xbc~\n"));
+}
+
 static void test_an_empty_list_says_so(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\ntable\tconnections\ncolumns\ta:text\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\ntable\tconnections\ncolumns\ta:text\nend\n"),
                         "no connections\n");
     assert_string_equal(printed(print_json, "ok\ntable\tconnections\ncolumns\ta:text\nend\n"),
                         "{\"connections\": []}\n");
@@ -105,8 +168,9 @@ static void test_an_empty_list_says_so(void **state)
 static void test_missing_rows_are_counted(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
-                        "a\nx\n(7 more)\n");
+    assert_string_equal(
+        printed(print_plain, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
+        "a\nx\n(7 more)\n");
     assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:text\nrow\tx\ncut\t7\nend\n"),
                         "{\"t\": [\n  {\"a\": \"x\"}],\n \"t_cut\": 7}\n");
     assert_string_equal(printed(print_json, "ok\ntable\tt\ncolumns\ta:text\ncut\t]}\nend\n"),
@@ -116,8 +180,8 @@ static void test_missing_rows_are_counted(void **state)
 static void test_rates_are_per_second(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\ntable\tt\ncolumns\tq:counter\tq:rate\n"
-                                            "row\t7\t12.345\nrow\t8\t1234.5\nrow\t9\t\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\ntable\tt\ncolumns\tq:counter\tq:rate\n"
+                                             "row\t7\t12.345\nrow\t8\t1234.5\nrow\t9\t\nend\n"),
                         "q   q/s\n7  12.3\n8  1234\n9     -\n");
     assert_string_equal(printed(print_json, "ok\nrecord\tr\ncolumns\tq:counter\tq:rate\n"
                                             "row\t7\t12.345\nend\n"),
@@ -129,18 +193,18 @@ static void test_rates_are_per_second(void **state)
 static void test_text_cannot_control_a_terminal(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\nrecord\tr\ncolumns\ta\x1b:text\n"
-                                            "row\t\x1b]0;x\x07\xc2\x9b\x9b\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\nrecord\tr\ncolumns\ta\x1b:text\n"
+                                             "row\t\x1b]0;x\x07\xc2\x9b\x9b\nend\n"),
                         "a?  ?]0;x????\n");
-    assert_string_equal(printed(print_text, "ok\ntable\t\x1b[2J\ncolumns\ta:text\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\ntable\t\x1b[2J\ncolumns\ta:text\nend\n"),
                         "no ?[2J\n");
 }
 
 static void test_several_tables_have_their_names(void **state)
 {
     (void)state;
-    assert_string_equal(printed(print_text, "ok\nrecord\tone\ncolumns\tab_c:text\td:count\n"
-                                            "row\tx\t1\ntable\ttwo\ncolumns\te:text\nend\n"),
+    assert_string_equal(printed(print_plain, "ok\nrecord\tone\ncolumns\tab_c:text\td:count\n"
+                                             "row\tx\t1\ntable\ttwo\ncolumns\te:text\nend\n"),
                         "one\nab c  x\nd     1\n\ntwo\nno two\n");
 }
 
@@ -180,7 +244,7 @@ static void test_a_level_indents_the_next_cell(void **state)
     (void)state;
     static const char reply[] = "ok\ntable\tt\ncolumns\tdepth:level\tstep:text\tn:count\n"
                                 "row\t0\ta\t1\nrow\t2\tb\t2\nrow\t99999999999\tc\t3\nend\n";
-    assert_string_equal(printed(print_text, reply),
+    assert_string_equal(printed(print_plain, reply),
                         "step                                       n\n"
                         "a                                          1\n"
                         "    b                                      2\n"
@@ -197,6 +261,9 @@ int main(void)
         cmocka_unit_test(test_other_types_are_formatted_for_people),
         cmocka_unit_test(test_columns_are_aligned_numbers_to_the_right),
         cmocka_unit_test(test_columns_without_values_are_left_out),
+        cmocka_unit_test(test_a_list_fits_the_width_and_what_matters_is_cut_last),
+        cmocka_unit_test(test_states_have_colours_and_stay_aligned),
+        cmocka_unit_test(test_a_cut_never_splits_a_character),
         cmocka_unit_test(test_an_empty_list_says_so),
         cmocka_unit_test(test_missing_rows_are_counted),
         cmocka_unit_test(test_rates_are_per_second),
