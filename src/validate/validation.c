@@ -637,8 +637,6 @@ static enum progress on_verified(struct call *call, const struct validation_even
     v->secure |= bit(v->target);
     v->good_sig[v->target] = sig_record(call, &sig);
     v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);
-    v->sig_offset[v->target] =
-        (uint16_t)(sig.rdata.data - call->view->space->sets.message->bytes.data);
     if (rrsig_is_expanded(&sig, target_name(call))) {
         v->expanded |= bit(v->target);
         v->encloser_labels[v->target] = sig.labels;
@@ -990,5 +988,6 @@ bool validation_is_verified_sig(const struct validation *validation, const struc
                                 const struct rr *rr)
 {
     const struct rrset *set = find_verified(validation, sets, rr);
-    return set && validation->sig_offset[set - sets->set] == rr->rdata_offset;
+    return set &&
+           sets->record[validation->good_sig[set - sets->set]].rdata_offset == rr->rdata_offset;
 }

@@ -124,11 +124,10 @@ struct validation {
     uint32_t secure;                     /* with a verified signature */
     uint32_t expanded;                   /* from a wildcard */
     uint8_t signer_labels[RRSETS_MAX];   /* of secure RRsets */
-    uint16_t sig_offset[RRSETS_MAX];     /* in the message: RDATA of the signature that was right */
+    uint16_t good_sig[RRSETS_MAX];       /* of secure RRsets: the record that was verified */
     uint8_t encloser_labels[RRSETS_MAX]; /* of expanded ones */
     uint8_t name_len;
-    uint8_t name[NAME_WIRE_MAX];   /* of the target */
-    uint16_t good_sig[RRSETS_MAX]; /* of secure RRsets: the record that was verified */
+    uint8_t name[NAME_WIRE_MAX]; /* of the target */
 };
 
 /* Begins. serial is not 0 and was not used before in this worker. */

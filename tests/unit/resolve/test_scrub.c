@@ -96,7 +96,7 @@ static void scrub_judged(bool is_trust)
     assert_true(rrsets_read(&sets, message, RRCLASS_IN));
     assert_int_equal(sets.set[0].sig_count, 2);
     validation.secure = 1;
-    validation.sig_offset[0] = sets.record[sets.next[sets.set[0].first_sig]].rdata_offset;
+    validation.good_sig[0] = sets.next[sets.set[0].first_sig];
     struct scrub_rules rules = {.zone = zone,
                                 .cache = cache,
                                 .dnssec_ok = true,
