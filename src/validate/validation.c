@@ -263,10 +263,15 @@ static enum progress walk_on(struct call *call)
     return need(call, VALIDATION_DS, STATE_WALKING, next);
 }
 
-/* Finds out whether the target is in an insecure zone. If not, it is bogus. */
+/* Finds out whether the target is in an insecure zone. If not, it is bogus. A zone whose anchor has
+ * no usable algorithm is insecure itself. */
 static enum progress walk_begin(struct call *call)
 {
     struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    uint16_t ede;
+    if (!trust_read_anchor(view->space, target_anchor(call), view->allow_sha1, &ede))
+        return target_insecure(call, ede);
     v->walk_labels = v->cut_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
     v->used_hint = false;
     return walk_on(call);

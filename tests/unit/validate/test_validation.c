@@ -518,6 +518,19 @@ static void test_unsupported_algorithms_make_a_zone_insecure(void **state)
     assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
 }
 
+/* So it needs no question about DS records below the zone. */
+static void test_an_anchor_of_an_unsupported_algorithm_makes_its_zone_insecure(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX], bytes[1024];
+    assert_int_equal(anchors_add(zones.anchors, sample_name(wire, "example."), RRTYPE_DS,
+                                 zones_rdata(zones_ds("example.", 3, 2), bytes)),
+                     ERR_OK);
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
+    assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
+    assert_string_equal(zones.words, "");
+}
+
 static void test_unsupported_digests_make_a_zone_insecure(void **state)
 {
     (void)state;
@@ -1150,6 +1163,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_cut_behind_a_secure_zone_is_found, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_zone_may_have_signatures, zones_setup),
         cmocka_unit_test_setup(test_unsupported_algorithms_make_a_zone_insecure, zones_setup),
+        cmocka_unit_test_setup(test_an_anchor_of_an_unsupported_algorithm_makes_its_zone_insecure,
+                               zones_setup),
         cmocka_unit_test_setup(test_unsupported_digests_make_a_zone_insecure, zones_setup),
         cmocka_unit_test_setup(test_sha1_counts_only_where_the_operator_says_so, zones_setup),
         cmocka_unit_test_setup(test_a_ds_that_fits_no_key_is_not_made_good_by_an_unsupported_one,
