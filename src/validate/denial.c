@@ -130,6 +130,7 @@ struct walk {
  * Walks from the zone down to the name, and stops at the first name that does not exist. An NSEC3
  * record must match its parent, the closest encloser (RFC 5155 section 8.3). An NSEC record whose
  * span has the next closer name has a name at or below the closest encloser at one end at least.
+ * The zone itself exists, so a span that has the hash of its name says nothing about it.
  */
 static struct walk proof_walk(struct proof *proof)
 {
@@ -143,6 +144,8 @@ static struct walk proof_walk(struct proof *proof)
             walk.result = DENIAL_SPENT;
             return walk;
         case FINDING_ABSENT:
+            if (labels == proof->zone_labels)
+                break;
             if (is_encloser_known || !proof->is_hashed)
                 walk.result = DENIAL_PROVEN;
             walk.has_opt_out = found.has_opt_out;

@@ -693,6 +693,26 @@ static void test_record_with_a_malformed_bitmap_proves_nothing(void **state)
     ASSERT_TYPE(&sample, "example", A, DENIAL_UNPROVEN);
 }
 
+/* RFC 5155 section 8.3 begins at the name and never asks whether the zone exists. */
+static void test_span_with_the_hash_of_the_zone_does_not_disturb(void **state)
+{
+    (void)state;
+    struct sample sample;
+    sample_begin(&sample, "example");
+    sample_cover(&sample, "example", 0);
+    sample_match(&sample, "b.example", "RRSIG");
+    sample_cover(&sample, "a.b.example", 0);
+    ASSERT_NAME(&sample, "a.b.example", DENIAL_UNPROVEN); /* the wildcard may exist */
+    sample_cover(&sample, "*.b.example", 0);
+    ASSERT_NAME(&sample, "a.b.example", DENIAL_PROVEN);
+    ASSERT_NAME(&sample, "b.example", DENIAL_UNPROVEN);
+    sample_begin(&sample, "example");
+    sample_cover(&sample, "example", 0);
+    sample_cover(&sample, "b.example", 0);
+    sample_cover(&sample, "*.example", 0);
+    ASSERT_NAME(&sample, "b.example", DENIAL_UNPROVEN); /* no encloser is proven */
+}
+
 /* ---- wildcards ---- */
 
 static void test_wildcard_without_the_type_answers_nodata(void **state)
@@ -1197,6 +1217,7 @@ int main(void)
         T(question_for_any_is_denied_only_without_data),
         T(types_of_higher_windows_are_seen),
         T(record_with_a_malformed_bitmap_proves_nothing),
+        T(span_with_the_hash_of_the_zone_does_not_disturb),
         T(wildcard_without_the_type_answers_nodata),
         T(wildcard_with_an_alias_or_a_cut_does_not_answer_nodata),
         T(wildcard_that_is_an_empty_non_terminal_answers_nodata),
