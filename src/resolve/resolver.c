@@ -308,7 +308,8 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
     return false;
 }
 
-/* A client with CD gets what others get, unless that is a failure. */
+/* A client with CD gets what others get, unless that is a failure or stale: what servers say now
+ * may be bogus for others, and is what this client wants. */
 static __attribute__((noinline)) bool
 find_unchecked(struct resolver *resolver, const struct cache_key *key, struct answer *out)
 {
@@ -319,7 +320,7 @@ find_unchecked(struct resolver *resolver, const struct cache_key *key, struct an
     cache_key_init(&checked, tasks->cache, &question, key->flags & (uint8_t)~CACHE_KEY_CD,
                    key->view, key->space);
     if (tasks->shared.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
-        out->kind != ANSWER_FAILURE)
+        out->kind != ANSWER_FAILURE && !out->stale_s)
         return true;
     return cache_find(tasks->cache, key, now, out);
 }

@@ -807,6 +807,33 @@ static void test_clients_with_cd_get_known_answers_unless_they_failed(void **sta
     assert_false(find_with("bad.example", CACHE_KEY_CD, &found));
 }
 
+static void test_clients_with_cd_get_no_stale_answer_while_servers_answer(void **state)
+{
+    (void)state;
+    struct client client = {0}, unchecked = {0}, late = {0};
+    struct answer found;
+    keep(WWW, "www.example. 300 IN A 192.0.2.1");
+    fake_loop_advance(loop, 400 * SECOND);
+    client_ask(&client, WWW, 0);
+    exchange_fails(1, (struct exchange_failure){.any_network = true});
+    assert_true(client.stale_s > 0);
+    assert_true(find(WWW, &found));
+    assert_true(found.stale_s > 0);
+    assert_false(find_with(WWW, CACHE_KEY_CD, &found));
+    client_ask(&unchecked, WWW, CACHE_KEY_CD);
+    answer(2, 0, BAD_A);
+    assert_int_equal(unchecked.rcode, RCODE_NOERROR);
+    assert_int_equal(unchecked.stale_s, 0);
+    assert_true(find_with(WWW, CACHE_KEY_CD, &found));
+    assert_int_equal(found.stale_s, 0);
+
+    fake_loop_advance(loop, 400 * SECOND); /* the answer of that time is better than none */
+    client_ask(&late, WWW, CACHE_KEY_CD);
+    exchange_fails(3, (struct exchange_failure){.any_network = true});
+    assert_int_equal(late.rcode, RCODE_NOERROR);
+    assert_true(late.stale_s > 0);
+}
+
 /* ---- modes ---- */
 
 static void test_answers_without_a_verdict_are_misses_once_validation_is_on(void **state)
@@ -936,6 +963,7 @@ int main(void)
         YES(test_an_alias_to_a_bogus_name_fails_for_its_reason),
         YES(test_clients_with_cd_get_what_servers_say),
         YES(test_clients_with_cd_get_known_answers_unless_they_failed),
+        YES(test_clients_with_cd_get_no_stale_answer_while_servers_answer),
         YES(test_answers_without_a_verdict_are_misses_once_validation_is_on),
         YES(test_zones_that_are_not_validated_keep_their_answers),
         LOGGED(test_mode_log_counts_and_changes_nothing),
