@@ -194,8 +194,8 @@ static void warn_of_unusable(struct loader *loader, const struct anchor *anchor)
                                      loader->config->route.validation.allow_sha1))
             return;
     loader_warn(loader, config_is_given(loader->config, key) ? key : file_key,
-                "no anchor of %.100s has an algorithm and a digest that count, so this zone is "
-                "treated as unsigned; name another key of it",
+                "no anchor of %.100s has an algorithm and a digest that count, so its answers fail "
+                "to validate; name another key of it",
                 name_format(anchor->zone, zone));
 }
 

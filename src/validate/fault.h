@@ -25,6 +25,8 @@
     FAULT(NO_SIGNATURE, EDE_RRSIGS_MISSING, "a signature is missing")                              \
     FAULT(NO_PROOF, EDE_NSEC_MISSING, "a proof of absence is missing or wrong")                    \
     FAULT(ALIAS, EDE_DNSSEC_BOGUS, "a CNAME record contradicts its DNAME record")                  \
+    FAULT(ANCHOR, EDE_UNSUPPORTED_DNSKEY_ALGORITHM,                                                \
+          "no trust anchor has an algorithm and a digest that count")                              \
     FAULT(SIZE, EDE_DNSSEC_BOGUS, "the answer has too many records to be validated")               \
     FAULT(COST, EDE_OTHER, "the validation of the answer costs too much")
 

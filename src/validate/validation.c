@@ -135,7 +135,8 @@ static enum progress end_bogus(struct call *call, enum fault fault)
 /* Keys or DS records could not be had. Their own failure says more than "unreachable". */
 static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t ede)
 {
-    bool is_dnssec = ede == EDE_DNSSEC_BOGUS ||
+    bool is_dnssec = ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
+                     ede == EDE_UNSUPPORTED_DS_DIGEST ||
                      (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
                      ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
     end_bogus(call, fault);
@@ -144,6 +145,21 @@ static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t
     else
         call->out->verdict.is_unreachable = true;
     return PROGRESS_STEP;
+}
+
+/* Puts the anchor's DS records into the space; its keys count too. False: none of them can be used,
+ * and *progress ends. The operator named this key so that the zone is validated. Unlike a DS
+ * record that its parent signed (RFC 4035 section 5.2), nothing says that the zone may be insecure.
+ */
+static bool read_anchor(struct call *call, const struct anchor *anchor, enum progress *progress)
+{
+    uint16_t ede;
+    if (trust_read_anchor(call->view->space, anchor, call->view->allow_sha1, &ede))
+        return true;
+    *progress = end_bogus_at(call, FAULT_ANCHOR, anchor->zone);
+    if (ede != EDE_NONE)
+        call->out->verdict.ede = ede;
+    return false;
 }
 
 /* ---- the fate of a target ---- */
@@ -263,15 +279,13 @@ static enum progress walk_on(struct call *call)
     return need(call, VALIDATION_DS, STATE_WALKING, next);
 }
 
-/* Finds out whether the target is in an insecure zone. If not, it is bogus. A zone whose anchor has
- * no usable algorithm is insecure itself. */
+/* Finds out whether the target is in an insecure zone. If not, it is bogus. */
 static enum progress walk_begin(struct call *call)
 {
     struct validation *v = call->v;
-    const struct validation_view *view = call->view;
-    uint16_t ede;
-    if (!trust_read_anchor(view->space, target_anchor(call), view->allow_sha1, &ede))
-        return target_insecure(call, ede);
+    enum progress end;
+    if (!read_anchor(call, target_anchor(call), &end))
+        return end;
     v->walk_labels = v->cut_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
     v->used_hint = false;
     return walk_on(call);
@@ -522,12 +536,10 @@ static enum progress keyset_begin(struct call *call)
 static enum progress judge_keyset(struct call *call)
 {
     const struct anchor *anchor = anchor_at(call, target_name(call));
-    uint16_t ede;
+    enum progress end;
     if (!anchor)
         return need(call, VALIDATION_DS, STATE_OWN_DS, name_label_count(target_name(call)));
-    if (!trust_read_anchor(call->view->space, anchor, call->view->allow_sha1, &ede))
-        return target_insecure(call, ede);
-    return keyset_begin(call);
+    return read_anchor(call, anchor, &end) ? keyset_begin(call) : end;
 }
 
 /* The DS records were needed to trust the target's signer. */

@@ -306,8 +306,8 @@ static void test_anchors_without_effect_get_a_warning(void **state)
 }
 
 #define UNSIGNED                                                                                   \
-    "no anchor of a. has an algorithm and a digest that count, so this zone is treated as "        \
-    "unsigned; name another key of it\n"
+    "no anchor of a. has an algorithm and a digest that count, so its answers fail to validate; "  \
+    "name another key of it\n"
 
 static void test_anchors_of_unknown_algorithms_get_a_warning(void **state)
 {

@@ -518,17 +518,27 @@ static void test_unsupported_algorithms_make_a_zone_insecure(void **state)
     assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
 }
 
-/* So it needs no question about DS records below the zone. */
-static void test_an_anchor_of_an_unsupported_algorithm_makes_its_zone_insecure(void **state)
+/* The operator asked for validation with this key, so nothing passes without it. No question about
+ * DS records below the zone is needed. */
+static void test_an_anchor_that_cannot_be_used_makes_its_zone_bogus(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX], bytes[1024];
-    assert_int_equal(anchors_add(zones.anchors, sample_name(wire, "example."), RRTYPE_DS,
-                                 zones_rdata(zones_ds("example.", 3, 2), bytes)),
-                     ERR_OK);
-    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
-    assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
+    struct name zone = sample_name(wire, "example.");
+    assert_int_equal(
+        anchors_add(zones.anchors, zone, RRTYPE_DS, zones_rdata(zones_ds("example.", 3, 2), bytes)),
+        ERR_OK);
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
     assert_string_equal(zones.words, "");
+    struct sections keys = {
+        .answer = {zones_dnskey("example.", 257, 3), SIG("example.", "DNSKEY", "example.")}};
+    ASSERT_BOGUS(zones_judge(QUESTION("example.", DNSKEY), ANSWER_POSITIVE, "example.", keys),
+                 EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
+    assert_int_equal(anchors_add(zones.anchors, zone, RRTYPE_DS,
+                                 zones_rdata(zones_ds("example.", 13, 2), bytes)),
+                     ERR_OK);
+    zones_secure("example.");
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE); /* one anchor suffices */
 }
 
 static void test_unsupported_digests_make_a_zone_insecure(void **state)
@@ -1163,7 +1173,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_cut_behind_a_secure_zone_is_found, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_zone_may_have_signatures, zones_setup),
         cmocka_unit_test_setup(test_unsupported_algorithms_make_a_zone_insecure, zones_setup),
-        cmocka_unit_test_setup(test_an_anchor_of_an_unsupported_algorithm_makes_its_zone_insecure,
+        cmocka_unit_test_setup(test_an_anchor_that_cannot_be_used_makes_its_zone_bogus,
                                zones_setup),
         cmocka_unit_test_setup(test_unsupported_digests_make_a_zone_insecure, zones_setup),
         cmocka_unit_test_setup(test_sha1_counts_only_where_the_operator_says_so, zones_setup),
