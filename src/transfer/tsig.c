@@ -186,7 +186,7 @@ static void put_u48(uint8_t *at, uint64_t value)
     put_u32(at + 2, (uint32_t)value);
 }
 
-static bool read_rdata(struct tsig_record *out, struct span rdata)
+static bool tsig_read_rdata(struct tsig_record *out, struct span rdata)
 {
     uint16_t mac_len, other_len;
     struct span times;
@@ -221,7 +221,7 @@ static enum tsig_presence tsig_read_record(struct tsig_record *out, struct span 
         if (!message_rr_next(&iter, &rr))
             return TSIG_BROKEN;
     } while (rr.type != RRTYPE_TSIG);
-    if (rr.cls != RRCLASS_ANY || rr.ttl != 0 || !read_rdata(out, message_rdata(&message, &rr)))
+    if (rr.cls != RRCLASS_ANY || rr.ttl != 0 || !tsig_read_rdata(out, message_rdata(&message, &rr)))
         return TSIG_BROKEN;
     out->offset = rr.owner_offset;
     out->owner = name_fold(message_owner(&message, &rr, out->owner_wire), out->owner_wire);

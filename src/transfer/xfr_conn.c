@@ -61,7 +61,7 @@ struct xfr_conn {
 
 /* ---- the end ---- */
 
-static void conn_stop(struct xfr_conn *conn)
+static void visit_stop(struct xfr_conn *conn)
 {
     timer_stop(&conn->silence);
     timer_stop(&conn->whole);
@@ -74,11 +74,11 @@ static void conn_stop(struct xfr_conn *conn)
     conn->context = NULL;
 }
 
-static void conn_end(struct xfr_conn *conn, const struct xfr_end *end)
+static void visit_end(struct xfr_conn *conn, const struct xfr_end *end)
 {
     MUST(conn->state != XFR_CONN_ENDED);
     conn->state = XFR_CONN_ENDED;
-    conn_stop(conn);
+    visit_stop(conn);
     conn->on_end(conn->owner, end);
 }
 
@@ -90,7 +90,7 @@ static void fail(struct xfr_conn *conn, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(conn->why, sizeof(conn->why), format, arguments);
     va_end(arguments);
-    conn_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_FAILED, .why = conn->why});
+    visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_FAILED, .why = conn->why});
 }
 
 /* ---- queries ---- */
@@ -175,7 +175,7 @@ static void dial_again(struct xfr_conn *conn)
     dial(conn);
 }
 
-static void conn_on_open(void *owner)
+static void visit_on_open(void *owner)
 {
     struct xfr_conn *conn = owner;
     conn->state = XFR_CONN_PROBING;
@@ -183,7 +183,7 @@ static void conn_on_open(void *owner)
         await_message(conn, XFR_CONN_SILENCE_US);
 }
 
-static void conn_on_failed(void *owner, enum err why)
+static void visit_on_failed(void *owner, enum err why)
 {
     struct xfr_conn *conn = owner;
     const char *detail = conn->primary->has_tls ? tls_detail(link_tls(conn->link)) : "";
@@ -193,12 +193,12 @@ static void conn_on_failed(void *owner, enum err why)
         fail(conn, "%s", err_str(why));
 }
 
-static void conn_on_peer_closed(void *owner)
+static void visit_on_peer_closed(void *owner)
 {
     fail(owner, "the server closed the connection before the end");
 }
 
-static void conn_on_silence(struct timer *timer)
+static void visit_on_silence(struct timer *timer)
 {
     struct xfr_conn *conn = CONTAINER_OF(timer, struct xfr_conn, silence);
     if (conn->state != XFR_CONN_DIALLING)
@@ -210,7 +210,7 @@ static void conn_on_silence(struct timer *timer)
         dial(conn); /* the begin of the visit */
 }
 
-static void conn_on_whole(struct timer *timer)
+static void visit_on_whole(struct timer *timer)
 {
     struct xfr_conn *conn = CONTAINER_OF(timer, struct xfr_conn, whole);
     fail(conn, "the transfer took longer than %u s", (unsigned)(XFR_CONN_WHOLE_US / US_PER_S));
@@ -218,7 +218,7 @@ static void conn_on_whole(struct timer *timer)
 
 /* ---- records into the builder ---- */
 
-static enum err conn_sink_begin(void *owner, bool is_whole)
+static enum err visit_sink_begin(void *owner, bool is_whole)
 {
     struct xfr_conn *conn = owner;
     MUST(!conn->builder && (is_whole || conn->held));
@@ -227,20 +227,20 @@ static enum err conn_sink_begin(void *owner, bool is_whole)
     return conn->builder ? ERR_OK : ERR_NO_MEMORY;
 }
 
-static enum err conn_sink_add(void *owner, struct name name, uint16_t type, uint32_t ttl,
-                              struct span rdata)
+static enum err visit_sink_add(void *owner, struct name name, uint16_t type, uint32_t ttl,
+                               struct span rdata)
 {
     struct xfr_conn *conn = owner;
     return zone_builder_add(conn->builder, name, type, ttl, rdata);
 }
 
-static enum err conn_sink_remove(void *owner, struct name name, uint16_t type, struct span rdata)
+static enum err visit_sink_remove(void *owner, struct name name, uint16_t type, struct span rdata)
 {
     struct xfr_conn *conn = owner;
     return zone_builder_remove(conn->builder, name, type, rdata);
 }
 
-static const struct xfr_sink builder_sink = {conn_sink_begin, conn_sink_add, conn_sink_remove};
+static const struct xfr_sink builder_sink = {visit_sink_begin, visit_sink_add, visit_sink_remove};
 
 /* ---- fetching ---- */
 
@@ -289,12 +289,12 @@ static void finish(struct xfr_conn *conn)
         fail(conn, "the records make no zone: %s", err_str(err));
         return;
     }
-    conn_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,
-                                     .version = version,
-                                     .is_whole = conn->reader.is_whole,
-                                     .records = conn->reader.records,
-                                     .stream_bytes = conn->reader.stream_bytes,
-                                     .out_of_zone = conn->reader.out_of_zone});
+    visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,
+                                      .version = version,
+                                      .is_whole = conn->reader.is_whole,
+                                      .records = conn->reader.records,
+                                      .stream_bytes = conn->reader.stream_bytes,
+                                      .out_of_zone = conn->reader.out_of_zone});
 }
 
 static void take_fetched(struct xfr_conn *conn, struct span message, bool is_verified)
@@ -305,7 +305,7 @@ static void take_fetched(struct xfr_conn *conn, struct span message, bool is_ver
     else if (!is_verified && (result == XFR_COMPLETE || result == XFR_CURRENT))
         fail(conn, "%s", tsig_result_text(TSIG_MISSING));
     else if (result == XFR_CURRENT)
-        conn_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
+        visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
     else if (result == XFR_COMPLETE)
         finish(conn);
     else
@@ -320,7 +320,7 @@ static void take_serial(struct xfr_conn *conn, uint32_t serial)
     if (!conn->held || xfr_serial_is_newer(serial, held))
         fetch(conn);
     else if (serial == held)
-        conn_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
+        visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
     else
         fail(conn, "the server has the older serial %u", serial);
 }
@@ -362,7 +362,7 @@ static void fail_tsig(struct xfr_conn *conn, enum tsig_result result, struct spa
         fail(conn, "%s", tsig_result_text(result));
 }
 
-static void conn_on_message(void *owner, struct span message)
+static void visit_on_message(void *owner, struct span message)
 {
     struct xfr_conn *conn = owner;
     enum tsig_result result = TSIG_GOOD;
@@ -377,10 +377,10 @@ static void conn_on_message(void *owner, struct span message)
 }
 
 static const struct link_handler link_handler = {
-    .on_open = conn_on_open,
-    .on_message = conn_on_message,
-    .on_peer_closed = conn_on_peer_closed,
-    .on_failed = conn_on_failed,
+    .on_open = visit_on_open,
+    .on_message = visit_on_message,
+    .on_peer_closed = visit_on_peer_closed,
+    .on_failed = visit_on_failed,
 };
 
 /* ---- life ---- */
@@ -400,8 +400,8 @@ enum err xfr_conn_open(struct xfr_conn **out, struct loop *loop, struct tls_cont
     conn->max_bytes = task->max_bytes;
     conn->on_end = on_end;
     conn->owner = owner;
-    timer_init(&conn->silence, conn_on_silence);
-    timer_init(&conn->whole, conn_on_whole);
+    timer_init(&conn->silence, visit_on_silence);
+    timer_init(&conn->whole, visit_on_whole);
     await_message(conn, 0); /* dials in the next turn, so that no failure comes before the return */
     timer_start(loop, &conn->whole, loop_now(loop) + XFR_CONN_WHOLE_US);
     return ERR_OK;
@@ -412,7 +412,7 @@ void xfr_conn_close(struct xfr_conn **conn)
     if (!*conn)
         return;
     if ((*conn)->state != XFR_CONN_ENDED)
-        conn_stop(*conn);
+        visit_stop(*conn);
     zone_data_unref((*conn)->held);
     free(*conn);
     *conn = NULL;

@@ -39,17 +39,18 @@ static uint32_t retry_s(const struct xfr_schedule *schedule)
 void xfr_schedule_init(struct xfr_schedule *schedule, unsigned primaries, uint64_t now)
 {
     MUST(primaries > 0);
-    *schedule = (struct xfr_schedule){.primaries = primaries, .next_at = now};
+    *schedule =
+        (struct xfr_schedule){.primaries = primaries, .next_at = now, .expires_at = XFR_NEVER};
 }
 
 void xfr_schedule_hold(struct xfr_schedule *schedule, uint32_t serial,
-                       const struct xfr_times *times, uint64_t checked_at)
+                       const struct xfr_times *times, uint64_t expires_at)
 {
     MUST(schedule->phase == XFR_IDLE);
     schedule->has_version = true;
     schedule->serial = serial;
     schedule->times = *times;
-    schedule->checked_at = checked_at;
+    schedule->expires_at = expires_at;
 }
 
 bool xfr_schedule_begin(struct xfr_schedule *schedule, uint64_t now)
@@ -77,7 +78,7 @@ void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64
 {
     MUST(schedule->has_version);
     schedule->failed_rounds = 0;
-    schedule->checked_at = now;
+    schedule->expires_at = now + schedule->times.expire * US_PER_S;
     end_round(schedule, now, jittered_us(refresh_s(&schedule->times), random));
 }
 
@@ -116,13 +117,6 @@ bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, con
     uint64_t earliest = schedule->round_at ? schedule->round_at + XFR_NOTIFY_PAUSE_US : now;
     schedule->next_at = MIN(schedule->next_at, MAX(now, earliest));
     return true;
-}
-
-uint64_t xfr_schedule_expires_at(const struct xfr_schedule *schedule)
-{
-    if (!schedule->has_version)
-        return XFR_NEVER;
-    return schedule->checked_at + schedule->times.expire * US_PER_S;
 }
 
 uint64_t xfr_schedule_wakes_at(const struct xfr_schedule *schedule)

@@ -52,16 +52,17 @@ struct xfr_schedule {
     bool has_version;
     uint32_t serial; /* of our version */
     struct xfr_times times;
-    uint64_t checked_at; /* when a primary last confirmed or gave our version */
+    uint64_t expires_at; /* of our version */
 };
 
 /* Begins without a version: the first round is due at once. */
 void xfr_schedule_init(struct xfr_schedule *schedule, unsigned primaries, uint64_t now);
 
-/* Before the first round: a version is held from an earlier life, and a primary confirmed it at
- * checked_at. The first round is still due at once, because a NOTIFY may have been missed. */
+/* Before the first round: a version is held from an earlier life, and expires at this instant,
+ * which may be past. The first round is still due at once, because a NOTIFY may have been missed.
+ */
 void xfr_schedule_hold(struct xfr_schedule *schedule, uint32_t serial,
-                       const struct xfr_times *times, uint64_t checked_at);
+                       const struct xfr_times *times, uint64_t expires_at);
 
 /* Begins a round when one is due. Returns whether the caller shall ask the primary now, also after
  * a failure of the one before it; the caller then calls one of the three functions below. */
@@ -83,9 +84,6 @@ bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64
  * version than ours: then nothing happens. */
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
-
-/* When the version expires; XFR_NEVER without one. */
-uint64_t xfr_schedule_expires_at(const struct xfr_schedule *schedule);
 
 /* When to call xfr_schedule_begin() next; XFR_NEVER while a round runs. */
 uint64_t xfr_schedule_wakes_at(const struct xfr_schedule *schedule);

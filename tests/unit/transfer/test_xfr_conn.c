@@ -1,104 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* A visit to a scripted primary in virtual time. */
-#include "unit/transfer/xfr_play.h"
+#include "unit/transfer/xfr_primary.h"
 
-#include "base/units.h"
-#include "support/fake_loop.h"
-#include "support/fake_net.h"
-#include "support/fake_peer.h"
 #include "support/fake_tls.h"
 #include "tls/tls_contexts.h"
-#include "transfer/tsig.h"
 #include "transfer/xfr_conn.h"
 #include "unit/upstream/world_tls.h"
 #include "zone/zone_builder.h"
 #include "zone/zone_data.h"
 
-enum { ZONE_BYTES = 1 << 20, SCRIPT_DRIP = 20 };
-
-/* The answers of the primary, in the words of xfr_play.h; NULL: silence. */
-struct script {
-    const char *soa, *axfr, *ixfr;
-    unsigned soa_rcode, axfr_rcode, ixfr_rcode;
-    bool no_authority; /* clears AA */
-    bool closes;       /* after its last message */
-    bool drips;        /* repeats the records of axfr every SCRIPT_DRIP seconds */
-    const struct tsig_key *key;
-    bool forgets_signature;
-};
+enum { ZONE_BYTES = 1 << 20 };
 
 struct world {
     struct loop *loop;
     struct fake_net *net;
-    struct fake_peer *peer;
     struct tls_contexts *contexts;
-    struct script script;
+    struct play_primary play;
     struct xfr_primary primary;
     struct zone_data *held;
     size_t max_bytes;
     struct xfr_conn *conn;
-    uint16_t last_id;
-    unsigned ends, queries[3]; /* SOA, AXFR, IXFR */
+    unsigned ends;
     struct xfr_end end;
     char why[XFR_WHY_MAX];
 };
-
-static void send_signed(struct world *world, const struct fake_ask *ask, uint8_t *bytes, size_t len)
-{
-    if (world->script.key && !world->script.forgets_signature) {
-        struct tsig_exchange exchange;
-        uint64_t now_s = (uint64_t)loop_wall_s(world->loop);
-        assert_int_equal(tsig_exchange_begin(&exchange, world->script.key), ERR_OK);
-        enum tsig_result result = tsig_check_query(&exchange, ask->query, now_s);
-        len = tsig_sign_answer(&exchange, result, bytes, len, PLAY_MESSAGE_MAX, now_s);
-        assert_true(len > 0);
-        tsig_exchange_end(&exchange);
-    }
-    fake_conn_send_message(ask->stream, span_of(bytes, len));
-}
-
-static void play_answer(struct world *world, const struct fake_ask *ask, const char *messages,
-                        uint16_t type, unsigned rcode)
-{
-    char text[512], *rest = text;
-    uint8_t bytes[PLAY_MESSAGE_MAX];
-    snprintf(text, sizeof(text), "%s", messages);
-    for (char *part; (part = strsep(&rest, "|")); type = 0) {
-        size_t len = play_message(bytes, type, part);
-        header_set_id(bytes, header_id(ask->query.data));
-        header_set_rcode(bytes, (uint8_t)rcode);
-        header_put(bytes, HEADER_AA, !world->script.no_authority);
-        send_signed(world, ask, bytes, len);
-    }
-    for (unsigned i = 1; world->script.drips && ask->index == 1 && i < 1000; i++) {
-        size_t len = play_message(bytes, 0, "b1");
-        header_set_id(bytes, header_id(ask->query.data));
-        fake_conn_send_message_later(ask->stream, span_of(bytes, len),
-                                     (uint64_t)i * SCRIPT_DRIP * US_PER_S);
-    }
-    if (world->script.closes)
-        fake_conn_close(ask->stream);
-}
-
-static void peer_answer(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
-{
-    struct world *world = owner;
-    struct message query = sample_parse(ask->query);
-    uint16_t type = query.question.type;
-    const struct script *script = &world->script;
-    answer->how = FAKE_SILENT;
-    world->last_id = query.id;
-    assert_true(ask->transport != FAKE_UDP);
-    assert_int_equal(query.has_tsig, world->primary.key != NULL);
-    world->queries[type == RRTYPE_SOA ? 0 : type == RRTYPE_AXFR ? 1 : 2]++;
-    if (type == RRTYPE_SOA && script->soa)
-        play_answer(world, ask, script->soa, type, script->soa_rcode);
-    if (type == RRTYPE_AXFR && script->axfr)
-        play_answer(world, ask, script->axfr, type, script->axfr_rcode);
-    if (type == RRTYPE_IXFR && script->ixfr)
-        play_answer(world, ask, script->ixfr, type, script->ixfr_rcode);
-}
 
 static void world_begin(struct world *world)
 {
@@ -107,7 +33,7 @@ static void world_begin(struct world *world)
     world->net = fake_net_of(world->loop);
     world->contexts = tls_contexts_new();
     world->primary.addr = fake_addr("192.0.2.53@53");
-    world->peer = fake_peer_new(world->net, &world->primary.addr, peer_answer, world);
+    play_primary_begin(&world->play, world->loop, "192.0.2.53@53");
     world->max_bytes = ZONE_BYTES;
 }
 
@@ -156,6 +82,7 @@ static void on_end(void *owner, const struct xfr_end *end)
 
 static void visit(struct world *world)
 {
+    world->play.is_signed = world->primary.key != NULL;
     struct xfr_task task = {.zone = NAME("example.com"),
                             .primary = &world->primary,
                             .held = world->held,
@@ -188,7 +115,7 @@ static void test_a_zone_comes_whole_without_a_version(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1|b2 ~1|S5"};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1|b2 ~1|S5"};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
     assert_true(world.end.is_whole);
@@ -197,7 +124,7 @@ static void test_a_zone_comes_whole_without_a_version(void **state)
     assert_int_equal(zone_data_soa(world.end.version)->serial, 5);
     assert_int_equal(zone_data_records(world.end.version), 3);
     assert_true(version_has(&world, "b.example.com"));
-    assert_int_equal(fake_server_dials(fake_peer_server(world.peer)), 1);
+    assert_int_equal(fake_server_dials(fake_peer_server(world.play.peer)), 1);
     world_end(&world);
 }
 
@@ -207,10 +134,10 @@ static void test_a_current_version_costs_one_query(void **state)
     struct world world;
     world_begin(&world);
     world_hold(&world, 5, "a1");
-    world.script = (struct script){.soa = "S5"};
+    world.play.script = (struct play_script){.soa = "S5"};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_CURRENT);
-    assert_int_equal(world.queries[1] + world.queries[2], 0);
+    assert_int_equal(world.play.queries[1] + world.play.queries[2], 0);
     world_end(&world);
 }
 
@@ -220,7 +147,7 @@ static void test_an_older_primary_has_failed(void **state)
     struct world world;
     world_begin(&world);
     world_hold(&world, 5, "a1");
-    world.script = (struct script){.soa = "S4"};
+    world.play.script = (struct play_script){.soa = "S4"};
     expect_failure(&world, "the older serial 4");
 }
 
@@ -232,7 +159,7 @@ static void test_changes_apply_to_the_held_version(void **state)
     struct world world;
     world_begin(&world);
     world_hold(&world, 4, "a1 c3");
-    world.script = (struct script){.soa = "S5", .ixfr = "S5 S4 a1|S5 b2 S5"};
+    world.play.script = (struct play_script){.soa = "S5", .ixfr = "S5 S4 a1|S5 b2 S5"};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
     assert_false(world.end.is_whole);
@@ -250,7 +177,7 @@ static void test_a_whole_zone_may_answer_for_changes(void **state)
     struct world world;
     world_begin(&world);
     world_hold(&world, 4, "a1");
-    world.script = (struct script){.soa = "S5", .ixfr = "S5 b2|S5"};
+    world.play.script = (struct play_script){.soa = "S5", .ixfr = "S5 b2|S5"};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
     assert_true(world.end.is_whole);
@@ -277,12 +204,12 @@ static void test_changes_that_fail_become_a_whole_zone(void **state)
         struct world world;
         world_begin(&world);
         world_hold(&world, 4, "a1");
-        world.script = (struct script){
+        world.play.script = (struct play_script){
             .soa = "S5", .ixfr = rows[i].ixfr, .ixfr_rcode = rows[i].rcode, .axfr = "S5 b2 S5"};
         visit(&world);
         assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
-        assert_int_equal(world.queries[1], 1);
-        assert_int_equal(world.queries[2], 1);
+        assert_int_equal(world.play.queries[1], 1);
+        assert_int_equal(world.play.queries[2], 1);
         assert_true(world.end.is_whole);
         world_end(&world);
     }
@@ -295,13 +222,13 @@ static void test_a_refusal_names_its_rcode(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.script = (struct script){.soa = "", .soa_rcode = RCODE_REFUSED};
+    world.play.script = (struct play_script){.soa = "", .soa_rcode = RCODE_REFUSED};
     expect_failure(&world, "SOA query with REFUSED");
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "", .axfr_rcode = RCODE_NOTAUTH};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "", .axfr_rcode = RCODE_NOTAUTH};
     expect_failure(&world, "the transfer with NOTAUTH");
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .no_authority = true};
+    world.play.script = (struct play_script){.soa = "S5", .no_authority = true};
     expect_failure(&world, "not authoritative");
 }
 
@@ -310,11 +237,11 @@ static void test_a_server_that_leaves_has_failed(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1|b2", .closes = true};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1|b2", .closes = true};
     world_hold(&world, 4, "a1");
     expect_failure(&world, "closed the connection");
     world_begin(&world);
-    fake_server_set_dial(fake_peer_server(world.peer), FAKE_DIAL_REFUSE);
+    fake_server_set_dial(fake_peer_server(world.play.peer), FAKE_DIAL_REFUSE);
     expect_failure(&world, "connection refused");
     world_begin(&world);
     fake_net_fail_opens(world.net, 1, ERR_NO_FILES);
@@ -326,12 +253,12 @@ static void test_silence_has_deadlines(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    fake_server_set_dial(fake_peer_server(world.peer), FAKE_DIAL_BLACKHOLE);
+    fake_server_set_dial(fake_peer_server(world.play.peer), FAKE_DIAL_BLACKHOLE);
     expect_failure(&world, "did not open within 10 s");
     world_begin(&world);
     expect_failure(&world, "silent for 30 s");
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1"};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1"};
     expect_failure(&world, "silent for 30 s");
 }
 
@@ -340,7 +267,7 @@ static void test_a_slow_transfer_has_a_deadline(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1", .drips = true};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1", .drips = true};
     expect_failure(&world, "longer than 7200 s");
 }
 
@@ -350,7 +277,7 @@ static void test_a_zone_has_a_bound(void **state)
     struct world world;
     world_begin(&world);
     world.max_bytes = 200;
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1 b1 c1 d1 e1 f1 g1 h1 S5"};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1 b1 c1 d1 e1 f1 g1 h1 S5"};
     expect_failure(&world, "a limit was reached");
 }
 
@@ -359,7 +286,7 @@ static void test_records_that_make_no_zone(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.script = (struct script){.soa = "S5", .axfr = "a1 S5"};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "a1 S5"};
     expect_failure(&world, "does not begin with the zone's SOA record");
 }
 
@@ -369,7 +296,7 @@ static void test_a_visit_may_be_given_up_at_any_time(void **state)
     for (uint64_t after_us = 0; after_us < 10000; after_us += 500) {
         struct world world;
         world_begin(&world);
-        world.script = (struct script){.soa = "S5", .axfr = "S5 a1|b2"};
+        world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1|b2"};
         struct xfr_task task = {
             .zone = NAME("example.com"), .primary = &world.primary, .max_bytes = world.max_bytes};
         assert_int_equal(
@@ -398,7 +325,7 @@ static void test_a_signed_transfer(void **state)
     key_make(&key, "secret");
     world_begin(&world);
     world.primary.key = &key;
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1 S5", .key = &key};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1 S5", .key = &key};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
     world_end(&world);
@@ -413,15 +340,15 @@ static void test_a_wrong_or_missing_signature_fails(void **state)
     key_make(&other, "another");
     world_begin(&world);
     world.primary.key = &key;
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1 S5", .key = &other};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1 S5", .key = &other};
     expect_failure(&world, "BADSIG");
     world_begin(&world);
     world.primary.key = &key;
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1 S5"};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1 S5"};
     expect_failure(&world, "lacks its TSIG signature");
     world_begin(&world);
     world.primary.key = &key;
-    world.script = (struct script){.soa = "", .soa_rcode = RCODE_REFUSED};
+    world.play.script = (struct play_script){.soa = "", .soa_rcode = RCODE_REFUSED};
     expect_failure(&world, "(REFUSED)");
 }
 
@@ -434,7 +361,8 @@ static void test_an_unsigned_end_fails(void **state)
     key_make(&key, "secret");
     world_begin(&world);
     world.primary.key = &key;
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1", .key = &key};
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1", .key = &key};
+    world.play.is_signed = true;
     struct xfr_task task = {
         .zone = NAME("example.com"), .primary = &world.primary, .max_bytes = world.max_bytes};
     assert_int_equal(xfr_conn_open(&world.conn, world.loop, world.contexts, &task, on_end, &world),
@@ -442,9 +370,9 @@ static void test_an_unsigned_end_fails(void **state)
     fake_loop_advance(world.loop, US_PER_S);
     assert_int_equal(world.ends, 0);
     uint8_t bytes[PLAY_MESSAGE_MAX];
-    struct fake_conn *stream = fake_server_conn(fake_peer_server(world.peer), 0);
+    struct fake_conn *stream = fake_server_conn(fake_peer_server(world.play.peer), 0);
     size_t len = play_message(bytes, 0, "S5");
-    header_set_id(bytes, world.last_id);
+    header_set_id(bytes, world.play.last_id);
     fake_conn_send_message(stream, span_of(bytes, len));
     fake_loop_advance(world.loop, US_PER_S);
     assert_int_equal(world.ends, 1);
@@ -470,11 +398,11 @@ static void test_a_transfer_over_tls(void **state)
     world_begin(&world);
     expect_tls(&world, name);
     struct fake_tls_options server = world_tls_server();
-    fake_peer_speak_tls(world.peer, &server);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1|S5"};
+    fake_peer_speak_tls(world.play.peer, &server);
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1|S5"};
     visit(&world);
     assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
-    struct fake_conn *stream = fake_server_conn(fake_peer_server(world.peer), 0);
+    struct fake_conn *stream = fake_server_conn(fake_peer_server(world.play.peer), 0);
     assert_string_equal(fake_conn_tls_facts(stream)->offered, "dot");
     world_end(&world);
 }
@@ -487,14 +415,14 @@ static void test_a_server_of_another_name_gets_no_query(void **state)
     world_begin(&world);
     expect_tls(&world, name);
     struct fake_tls_options server = world_tls_server();
-    fake_peer_speak_tls(world.peer, &server);
-    world.script = (struct script){.soa = "S5", .axfr = "S5 a1|S5"};
+    fake_peer_speak_tls(world.play.peer, &server);
+    world.play.script = (struct play_script){.soa = "S5", .axfr = "S5 a1|S5"};
     expect_failure(&world, "for another name");
-    assert_int_equal(world.queries[0], 0);
+    assert_int_equal(world.play.queries[0], 0);
     world_begin(&world);
     expect_tls(&world, name); /* a server without TLS */
     expect_failure(&world, "");
-    assert_int_equal(world.queries[0], 0);
+    assert_int_equal(world.play.queries[0], 0);
 }
 
 static void test_a_missing_authority_has_a_reason(void **state)

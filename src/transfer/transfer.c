@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The schedule decides, a visit fetches, the file remembers. This file joins them and has the two
+ * timers: the next round, and the expiry.
+ * Invariant: has_handed_over says whether the receiver has the held version.
+ */
+#include "transfer/transfer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/rand.h"
+#include "loop/loop.h"
+#include "loop/timer.h"
+#include "transfer/xfr_schedule.h"
+#include "transfer/zone_store.h"
+#include "zone/zone_data.h"
+
+struct transfer {
+    struct loop *loop;
+    struct tls_contexts *contexts;
+    struct transfer_options options;
+    const struct transfer_handler *handler;
+    void *owner;
+    uint8_t zone_wire[NAME_WIRE_MAX];
+    char zone_text[NAME_TEXT_MAX];
+    char path[ZONE_STORE_PATH_MAX]; /* "": no file */
+
+    struct xfr_schedule schedule;
+    struct timer round, expiry;
+    struct xfr_conn *visit; /* while the schedule is XFR_ASKING */
+    struct zone_data *held; /* also after its expiry: changes may lead on from it */
+    bool has_handed_over;
+    struct transfer_view view;
+};
+
+static void begin_round(struct transfer *transfer);
+
+/* ---- versions ---- */
+
+static struct xfr_times times_of(const struct zone_data *version)
+{
+    const struct zone_soa *soa = zone_data_soa(version);
+    return (struct xfr_times){.refresh = soa->refresh, .retry = soa->retry, .expire = soa->expire};
+}
+
+/* Hands over a version unless the receiver has it. */
+static enum err hand_over(struct transfer *transfer, struct zone_data *version)
+{
+    if (transfer->has_handed_over && version == transfer->held)
+        return ERR_OK;
+    enum err err = transfer->handler->on_version(transfer->owner, version);
+    if (err != ERR_OK)
+        return err;
+    if (version != transfer->held) {
+        zone_data_unref(transfer->held);
+        transfer->held = zone_data_ref(version);
+    }
+    transfer->has_handed_over = true;
+    return ERR_OK;
+}
+
+static void transfer_on_expiry(struct timer *timer)
+{
+    struct transfer *transfer = CONTAINER_OF(timer, struct transfer, expiry);
+    LOG(LOG_ERROR, "transfer", "%s: the zone has expired, because no primary confirmed serial %u",
+        transfer->zone_text, transfer->schedule.serial);
+    transfer->has_handed_over = false;
+    transfer->handler->on_expired(transfer->owner);
+}
+
+static void arm(struct transfer *transfer)
+{
+    uint64_t wakes_at = xfr_schedule_wakes_at(&transfer->schedule);
+    timer_stop(&transfer->round);
+    timer_stop(&transfer->expiry);
+    if (wakes_at != XFR_NEVER)
+        timer_start(transfer->loop, &transfer->round, wakes_at);
+    if (transfer->has_handed_over)
+        timer_start(transfer->loop, &transfer->expiry, transfer->schedule.expires_at);
+}
+
+/* ---- the file ---- */
+
+static void log_file_trouble(const struct transfer *transfer, const char *verb, enum err err)
+{
+    LOG(LOG_WARNING, "transfer", "%s: %s cannot be %s: %s", transfer->zone_text, transfer->path,
+        verb, err_str(err));
+}
+
+static void save(struct transfer *transfer)
+{
+    if (!*transfer->path)
+        return;
+    enum err err = zone_store_save(transfer->path, transfer->held);
+    if (err != ERR_OK)
+        log_file_trouble(transfer, "written", err);
+}
+
+static void confirm_file(struct transfer *transfer)
+{
+    if (!*transfer->path)
+        return;
+    enum err err = zone_store_confirm(transfer->path);
+    if (err == ERR_NOT_FOUND)
+        save(transfer); /* an earlier write may have failed */
+    else if (err != ERR_OK)
+        log_file_trouble(transfer, "touched", err);
+}
+
+/* Takes a version from the file into the schedule. The wall clock says how old it is; a clock that
+ * has gone back since makes it no younger than now. */
+static void hold_loaded(struct transfer *transfer, struct zone_data *version,
+                        int64_t confirmed_at_s)
+{
+    struct xfr_times times = times_of(version);
+    int64_t age_s = MAX(loop_wall_s(transfer->loop) - confirmed_at_s, 0);
+    int64_t left_s = MAX((int64_t)times.expire - age_s, 0);
+    uint64_t now = loop_now(transfer->loop);
+    transfer->view.confirmed_at_s = confirmed_at_s;
+    xfr_schedule_hold(&transfer->schedule, zone_data_soa(version)->serial, &times,
+                      now + (uint64_t)left_s * US_PER_S);
+    transfer->held = zone_data_ref(version);
+    LOG(LOG_INFO, "transfer", "%s: serial %u was read from %s and expires in %" PRId64 " s",
+        transfer->zone_text, zone_data_soa(version)->serial, transfer->path, left_s);
+    if (left_s > 0 && hand_over(transfer, version) != ERR_OK) {
+        zone_data_unref(transfer->held);
+        transfer->held = NULL;
+        xfr_schedule_init(&transfer->schedule, transfer->options.primary_count, now);
+    }
+}
+
+static void load(struct transfer *transfer)
+{
+    struct zone_data *version;
+    int64_t confirmed_at_s;
+    if (!*transfer->path)
+        return;
+    enum err err = zone_store_load(transfer->path, transfer->options.zone,
+                                   transfer->options.max_bytes, &version, &confirmed_at_s);
+    if (err == ERR_OK)
+        hold_loaded(transfer, version, confirmed_at_s);
+    else if (err != ERR_NOT_FOUND)
+        log_file_trouble(transfer, "read", err);
+    zone_data_unref(version);
+}
+
+/* ---- visits ---- */
+
+static const struct xfr_primary *asked(const struct transfer *transfer)
+{
+    return &transfer->options.primaries[transfer->schedule.primary];
+}
+
+static void note_success(struct transfer *transfer)
+{
+    transfer->view.confirmed_at_s = loop_wall_s(transfer->loop);
+    transfer->view.why[0] = '\0';
+}
+
+static void take_failure(struct transfer *transfer, const char *why)
+{
+    char addr[ADDR_TEXT_MAX];
+    transfer->view.failures++;
+    snprintf(transfer->view.why, sizeof(transfer->view.why), "%s: %s",
+             addr_format(&asked(transfer)->addr, addr), why);
+    LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, transfer->view.why);
+    if (xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64()))
+        begin_round(transfer);
+}
+
+static void take_current(struct transfer *transfer)
+{
+    transfer->view.current++;
+    note_success(transfer);
+    if (hand_over(transfer, transfer->held) != ERR_OK)
+        LOG(LOG_WARNING, "transfer", "%s: serial %u is refused", transfer->zone_text,
+            transfer->schedule.serial);
+    confirm_file(transfer);
+    xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
+}
+
+static void take_version(struct transfer *transfer, const struct xfr_end *end)
+{
+    char addr[ADDR_TEXT_MAX];
+    struct xfr_times times = times_of(end->version);
+    uint32_t serial = zone_data_soa(end->version)->serial;
+    enum err err = hand_over(transfer, end->version);
+    if (err != ERR_OK) {
+        char why[XFR_WHY_MAX];
+        snprintf(why, sizeof(why), "serial %u is refused: %s", serial, err_str(err));
+        take_failure(transfer, why);
+        return;
+    }
+    *(end->is_whole ? &transfer->view.whole : &transfer->view.changes) += 1;
+    note_success(transfer);
+    LOG(LOG_NOTICE, "transfer", "%s: serial %u from %s, %s%s: %zu records", transfer->zone_text,
+        serial, addr_format(&asked(transfer)->addr, addr), end->is_whole ? "AXFR" : "IXFR",
+        asked(transfer)->has_tls ? " over TLS" : "", zone_data_records(end->version));
+    if (end->out_of_zone > 0)
+        LOG(LOG_WARNING, "transfer", "%s: %" PRIu64 " records outside the zone were left out",
+            transfer->zone_text, end->out_of_zone);
+    save(transfer);
+    xfr_schedule_on_version(&transfer->schedule, serial, &times, loop_now(transfer->loop),
+                            rand_u64());
+}
+
+static void transfer_on_visited(void *owner, const struct xfr_end *end)
+{
+    struct transfer *transfer = owner;
+    struct zone_data *version = end->outcome == XFR_OUTCOME_VERSION ? end->version : NULL;
+    if (end->outcome == XFR_OUTCOME_FAILED) {
+        char why[XFR_WHY_MAX];
+        snprintf(why, sizeof(why), "%s", end->why);
+        xfr_conn_close(&transfer->visit);
+        take_failure(transfer, why);
+    } else if (end->outcome == XFR_OUTCOME_CURRENT) {
+        xfr_conn_close(&transfer->visit);
+        take_current(transfer);
+    } else {
+        struct xfr_end kept = *end;
+        xfr_conn_close(&transfer->visit);
+        take_version(transfer, &kept);
+    }
+    zone_data_unref(version);
+    arm(transfer);
+}
+
+/* Visits the schedule's primary; without memory, the next ones fail as well and the round ends. */
+static void begin_round(struct transfer *transfer)
+{
+    struct xfr_task task = {.zone = transfer->options.zone,
+                            .primary = asked(transfer),
+                            .held = transfer->held,
+                            .max_bytes = transfer->options.max_bytes};
+    enum err err = xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
+                                 transfer_on_visited, transfer);
+    if (err != ERR_OK)
+        take_failure(transfer, err_str(err));
+}
+
+static void transfer_on_round(struct timer *timer)
+{
+    struct transfer *transfer = CONTAINER_OF(timer, struct transfer, round);
+    if (xfr_schedule_begin(&transfer->schedule, loop_now(transfer->loop)))
+        begin_round(transfer);
+    arm(transfer);
+}
+
+/* ---- life ---- */
+
+enum err transfer_open(struct transfer **out, struct loop *loop, struct tls_contexts *contexts,
+                       const struct transfer_options *options,
+                       const struct transfer_handler *handler, void *owner)
+{
+    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    *out = transfer;
+    if (!transfer)
+        return ERR_NO_MEMORY;
+    MUST(options->primary_count > 0 && options->primary_count <= TRANSFER_PRIMARIES_MAX);
+    transfer->loop = loop;
+    transfer->contexts = contexts;
+    transfer->options = *options;
+    transfer->options.zone = name_copy(options->zone, transfer->zone_wire);
+    transfer->handler = handler;
+    transfer->owner = owner;
+    name_format(options->zone, transfer->zone_text);
+    if (options->folder && *options->folder &&
+        zone_store_path(transfer->path, options->folder, options->zone) != ERR_OK)
+        transfer->path[0] = '\0';
+    timer_init(&transfer->round, transfer_on_round);
+    timer_init(&transfer->expiry, transfer_on_expiry);
+    xfr_schedule_init(&transfer->schedule, options->primary_count, loop_now(loop));
+    load(transfer);
+    arm(transfer);
+    return ERR_OK;
+}
+
+void transfer_close(struct transfer **transfer)
+{
+    struct transfer *gone = *transfer;
+    if (!gone)
+        return;
+    *transfer = NULL;
+    timer_stop(&gone->round);
+    timer_stop(&gone->expiry);
+    xfr_conn_close(&gone->visit);
+    zone_data_unref(gone->held);
+    free(gone);
+}
+
+static unsigned primary_at(const struct transfer *transfer, const struct addr *from)
+{
+    unsigned i = 0;
+    while (i < transfer->options.primary_count &&
+           !addr_equal_ip(&transfer->options.primaries[i].addr, from))
+        i++;
+    return i;
+}
+
+void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial)
+{
+    if (xfr_schedule_on_notify(&transfer->schedule, primary_at(transfer, from), serial,
+                               loop_now(transfer->loop)))
+        arm(transfer);
+}
+
+void transfer_refresh(struct transfer *transfer)
+{
+    if (xfr_schedule_on_notify(&transfer->schedule, transfer->options.primary_count, NULL,
+                               loop_now(transfer->loop)))
+        arm(transfer);
+}
+
+void transfer_look(const struct transfer *transfer, struct transfer_view *out)
+{
+    uint64_t now = loop_now(transfer->loop), expires_at = transfer->schedule.expires_at;
+    *out = transfer->view;
+    out->has_version = transfer->held != NULL;
+    if (!out->has_version)
+        return;
+    out->serial = zone_data_soa(transfer->held)->serial;
+    out->is_expired = now >= expires_at;
+    out->expires_in_s = out->is_expired ? 0 : (int64_t)((expires_at - now) / US_PER_S);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TRANSFER_TRANSFER_H
+#define NAILUP_TRANSFER_TRANSFER_H
+
+/*
+ * Keeps one zone like its primaries': loads the version of an earlier life from a file, asks the
+ * primaries when xfr_schedule.h says so, hands over each new version, and writes it to the file.
+ * One thread with a loop. It waits for the disk, and the end of a large zone takes a second, so
+ * that thread is never a worker.
+ *
+ * Invariant: the receiver has the newest version that arrived whole, until it expires.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "transfer/xfr_conn.h"
+
+struct transfer;
+
+enum { TRANSFER_PRIMARIES_MAX = 16 };
+
+/* Borrowed while the transfer is open, except the zone's name. */
+struct transfer_options {
+    struct name zone;
+    const struct xfr_primary *primaries;
+    unsigned primary_count; /* 1 to TRANSFER_PRIMARIES_MAX */
+    size_t max_bytes;       /* bound of a version (zone_builder_new()) */
+    const char *folder;     /* of the zone's file; NULL or "": none */
+};
+
+struct transfer_handler {
+    /* A version is in force; the receiver takes a reference if it keeps it. Comes again after an
+     * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
+     * the version before it stays, and another primary is asked. */
+    enum err (*on_version)(void *owner, struct zone_data *version);
+    /* No primary has confirmed the version in time: nothing may be answered from it. */
+    void (*on_expired)(void *owner);
+};
+
+/* Numbers since the opening. */
+struct transfer_view {
+    bool has_version, is_expired;
+    uint32_t serial;
+    uint64_t current, whole, changes, failures; /* visits by their end */
+    int64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave the version; 0: never */
+    int64_t expires_in_s;   /* 0 once expired */
+    char why[XFR_WHY_MAX];  /* of the last failure since the last success; "" */
+};
+
+/* Begins. A version from the file is handed over before the return, and primaries are asked later.
+ * ERR_NO_MEMORY. */
+MUST_USE enum err transfer_open(struct transfer **out, struct loop *loop,
+                                struct tls_contexts *contexts,
+                                const struct transfer_options *options,
+                                const struct transfer_handler *handler, void *owner);
+
+/* Ends without a further callback; the file stays. *transfer becomes NULL, and may be NULL. */
+void transfer_close(struct transfer **transfer);
+
+/* An allowed NOTIFY has come from this address; serial is NULL if it has none. */
+void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial);
+
+/* Asks the primaries now, as a NOTIFY without serial does. */
+void transfer_refresh(struct transfer *transfer);
+
+void transfer_look(const struct transfer *transfer, struct transfer_view *out);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* A zone and its two primaries over days of virtual time. The file is real. */
+#include "unit/transfer/xfr_primary.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tls/tls_contexts.h"
+#include "transfer/transfer.h"
+#include "transfer/zone_store.h"
+#include "zone/zone_data.h"
+
+static char folder[] = "/tmp/nailup_transfer_XXXXXX";
+static char path[ZONE_STORE_PATH_MAX];
+
+struct world {
+    struct loop *loop;
+    struct tls_contexts *contexts;
+    struct play_primary play[2];
+    struct xfr_primary primaries[2];
+    struct transfer *transfer;
+    unsigned versions, expiries, refusals;
+    uint32_t serial; /* that the receiver has; 0: none */
+    enum err refusal;
+};
+
+static enum err on_version(void *owner, struct zone_data *version)
+{
+    struct world *world = owner;
+    if (world->refusal != ERR_OK) {
+        world->refusals++;
+        return world->refusal;
+    }
+    world->versions++;
+    world->serial = zone_data_soa(version)->serial;
+    return ERR_OK;
+}
+
+static void on_expired(void *owner)
+{
+    struct world *world = owner;
+    world->expiries++;
+    world->serial = 0;
+}
+
+static const struct transfer_handler handler = {on_version, on_expired};
+
+static void world_open(struct world *world)
+{
+    struct transfer_options options = {.zone = NAME("example.com"),
+                                       .primaries = world->primaries,
+                                       .primary_count = 2,
+                                       .max_bytes = 1 << 20,
+                                       .folder = folder};
+    assert_int_equal(
+        transfer_open(&world->transfer, world->loop, world->contexts, &options, &handler, world),
+        ERR_OK);
+}
+
+static void world_begin(struct world *world)
+{
+    memset(world, 0, sizeof(*world));
+    world->loop = loop_new();
+    world->contexts = tls_contexts_new();
+    play_primary_begin(&world->play[0], world->loop, "192.0.2.1@53");
+    play_primary_begin(&world->play[1], world->loop, "192.0.2.2@53");
+    world->primaries[0].addr = fake_addr("192.0.2.1@53");
+    world->primaries[1].addr = fake_addr("192.0.2.2@53");
+    (void)unlink(path);
+}
+
+static void world_end(struct world *world)
+{
+    transfer_close(&world->transfer);
+    assert_int_equal(fake_net_open_sockets(fake_net_of(world->loop)), 0);
+    tls_contexts_free(world->contexts);
+    loop_free(world->loop);
+}
+
+static void serve(struct play_primary *primary, const char *soa, const char *axfr, const char *ixfr)
+{
+    primary->script = (struct play_script){.soa = soa, .axfr = axfr, .ixfr = ixfr};
+}
+
+static struct transfer_view look(const struct world *world)
+{
+    struct transfer_view view;
+    transfer_look(world->transfer, &view);
+    return view;
+}
+
+static void pass(struct world *world, uint64_t seconds)
+{
+    fake_loop_advance(world->loop, seconds * US_PER_S);
+}
+
+/* xfr_play.h: refresh 3600, retry 600, expire 86400. */
+static void test_a_zone_follows_its_primary(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    assert_int_equal(world.versions, 0);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    pass(&world, 3600);
+    assert_int_equal(look(&world).current, 1);
+    serve(&world.play[0], "S6", NULL, "S6 S5 a1 S6 b1 S6");
+    pass(&world, 3600);
+    assert_int_equal(world.serial, 6);
+    struct transfer_view view = look(&world);
+    assert_int_equal(view.whole, 1);
+    assert_int_equal(view.changes, 1);
+    assert_int_equal(view.failures, 0);
+    assert_int_equal(view.serial, 6);
+    assert_string_equal(view.why, "");
+    world_end(&world);
+}
+
+static void test_the_second_primary_takes_over(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    fake_server_set_dial(fake_peer_server(world.play[0].peer), FAKE_DIAL_BLACKHOLE);
+    serve(&world.play[1], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 12);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(look(&world).failures, 1);
+    world_end(&world);
+}
+
+static void test_a_notify_brings_the_new_version(void **state)
+{
+    (void)state;
+    struct world world;
+    uint32_t old = 5, new = 6;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    serve(&world.play[1], "S6", NULL, "S6 S5 S6 b1 S6");
+    world_open(&world);
+    pass(&world, 10);
+    transfer_notify(world.transfer, &world.primaries[1].addr, &old);
+    pass(&world, 10);
+    assert_int_equal(world.play[1].queries[0], 0);
+    transfer_notify(world.transfer, &world.primaries[1].addr, &new);
+    pass(&world, 10);
+    assert_int_equal(world.serial, 6);
+    transfer_refresh(world.transfer);
+    pass(&world, 10);
+    assert_int_equal(look(&world).current, 1);
+    world_end(&world);
+}
+
+static void test_a_zone_expires_and_returns(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 86000);
+    assert_int_equal(world.expiries, 0);
+    assert_true(strstr(look(&world).why, "192.0.2.") != NULL);
+    pass(&world, 1000);
+    assert_int_equal(world.expiries, 1);
+    assert_true(look(&world).is_expired);
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5); /* the same version is in force again */
+    assert_int_equal(world.versions, 2);
+    assert_false(look(&world).is_expired);
+    world_end(&world);
+}
+
+static void test_a_partial_transfer_leaves_the_old_version(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    serve(&world.play[0], "S6", "S6 b1", "S6 S5 a1");
+    world.play[0].script.closes = true;
+    pass(&world, 4000);
+    assert_int_equal(world.serial, 5);
+    assert_true(look(&world).failures > 0);
+    world_end(&world);
+}
+
+/* The receiver refuses a version whose digest is wrong. */
+static void test_a_refused_version_changes_nothing(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S6", "S6 b1 S6", "S6 S5 S6 b1 S6");
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(look(&world).serial, 5);
+    assert_true(world.refusals > 0);
+    assert_true(look(&world).failures > 0);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 6);
+    world_end(&world);
+}
+
+/* ---- restarts ---- */
+
+static void age_file(int64_t seconds)
+{
+    struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
+                                {.tv_sec = FAKE_LOOP_WALL_S - seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Leaves a file of serial 5 that is so old. */
+static void leave_file(int64_t age_s)
+{
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    world_end(&world);
+    age_file(age_s);
+}
+
+/* Begins a later life, without primaries that answer. */
+static void world_restart(struct world *world)
+{
+    char kept[ZONE_STORE_PATH_MAX + 8];
+    snprintf(kept, sizeof(kept), "%s.kept", path);
+    assert_int_equal(rename(path, kept), 0);
+    world_begin(world);
+    assert_int_equal(rename(kept, path), 0);
+    world_open(world);
+}
+
+static void test_a_version_survives_a_restart(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(80000);
+    world_restart(&world);
+    assert_int_equal(world.serial, 5); /* before any turn */
+    assert_int_equal(look(&world).expires_in_s, 6400);
+    pass(&world, 6300);
+    assert_int_equal(world.expiries, 0);
+    pass(&world, 200);
+    assert_int_equal(world.expiries, 1);
+    world_end(&world);
+}
+
+static void test_an_expired_file_waits_for_a_primary(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(90000);
+    world_restart(&world);
+    assert_int_equal(world.versions, 0);
+    assert_true(look(&world).is_expired);
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(world.play[0].queries[1] + world.play[0].queries[2], 0);
+    world_end(&world);
+}
+
+static void test_changes_lead_on_from_the_file(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(10);
+    world_restart(&world);
+    serve(&world.play[0], "S6", NULL, "S6 S5 a1 S6 b1 S6");
+    pass(&world, 1);
+    assert_int_equal(world.serial, 6);
+    assert_int_equal(look(&world).changes, 1);
+    world_end(&world);
+    world_restart(&world);
+    assert_int_equal(world.serial, 6);
+    world_end(&world);
+}
+
+static void test_a_damaged_file_costs_one_transfer(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(10);
+    assert_int_equal(truncate(path, 40), 0);
+    world_restart(&world);
+    assert_int_equal(world.versions, 0);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    world_end(&world);
+    world_restart(&world);
+    assert_int_equal(world.serial, 5);
+    world_end(&world);
+}
+
+static int folder_make(void **state)
+{
+    (void)state;
+    return !mkdtemp(folder) || zone_store_path(path, folder, NAME("example.com")) != ERR_OK;
+}
+
+static int folder_remove(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_zone_follows_its_primary),
+        cmocka_unit_test(test_the_second_primary_takes_over),
+        cmocka_unit_test(test_a_notify_brings_the_new_version),
+        cmocka_unit_test(test_a_zone_expires_and_returns),
+        cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
+        cmocka_unit_test(test_a_refused_version_changes_nothing),
+        cmocka_unit_test(test_a_version_survives_a_restart),
+        cmocka_unit_test(test_an_expired_file_waits_for_a_primary),
+        cmocka_unit_test(test_changes_lead_on_from_the_file),
+        cmocka_unit_test(test_a_damaged_file_costs_one_transfer),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
