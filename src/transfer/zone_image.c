@@ -39,7 +39,7 @@ static enum err image_flush(struct image_writer *writer)
     return len > 0 ? writer->put(writer->owner, span_of(writer->bytes, len)) : ERR_OK;
 }
 
-/* Ends an entry of len bytes, which stands behind the others. */
+/* Ends an entry of len bytes at the end of the buffer. */
 static enum err image_commit(struct image_writer *writer, size_t len)
 {
     writer->hash = hash_bytes(writer->bytes + writer->len, len, writer->hash);
