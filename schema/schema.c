@@ -50,6 +50,7 @@ static const struct {
     {"SECONDS_OR_NEVER", "^(never|[0-9]+(ms|s|m|h|d))$"},
     {"SIZE", "^[0-9]+(B|KiB|MiB|GiB)$"},
     {"PREFIX", "^" IP "(/[0-9]+)?$"},
+    {"DNS64_PREFIX", "^(" IP "/(32|40|48|56|64|96))?$"},
     {"LISTEN_METRICS", "^(" IP "(@[0-9]+)?)?$"},
 };
 

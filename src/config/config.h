@@ -22,6 +22,7 @@
 #include "cache/cache.h"
 #include "dns/name.h"
 #include "local/local_names.h"
+#include "resolve/dns64.h"
 #include "resolve/route_options.h"
 #include "serve/server_options.h"
 #include "tap/dnstap_options.h"
@@ -208,6 +209,13 @@ struct config {
     size_t host_count;
     struct config_prefixes do_not_query, private_addresses;
     struct config_prefixes proxy_from;
+
+    /* DNS64: as written in the file, and what server.dns64 points to. */
+    struct prefix dns64_prefix; /* of length 0: none */
+    struct config_prefixes dns64_exclude, dns64_clients;
+    struct config_names dns64_ignored;
+    struct dns64_options dns64;
+
     struct prefix_set *own_set; /* of policy */
     struct config_names private_domains;
 

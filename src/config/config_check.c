@@ -257,10 +257,24 @@ static void note_proxies(struct config *config)
     config->server.proxies = config->proxy_from.count ? config->proxy_from.set : NULL;
 }
 
+static void note_dns64(struct config *config)
+{
+    if (config->dns64_prefix.length == 0)
+        return;
+    config->dns64 = (struct dns64_options){
+        .prefix = config->dns64_prefix,
+        .exclude = config->dns64_exclude.count ? config->dns64_exclude.set : NULL,
+        .clients = config->dns64_clients.count ? config->dns64_clients.set : NULL,
+        .ignored = config->dns64_ignored.map,
+    };
+    config->server.dns64 = &config->dns64;
+}
+
 void config_check(struct loader *loader)
 {
     const struct server_options *server = &loader->config->server;
     note_proxies(loader->config);
+    note_dns64(loader->config);
     config_note_listeners(loader->config);
     check_metrics(loader, server->listen, server->listen_count, "server.listen");
     check_metrics(loader, server->listen_tls, server->listen_tls_count, "server.listen-tls");

@@ -15,6 +15,7 @@
 #include "config/account.h"
 #include "config/config.h"
 #include "dns/name.h"
+#include "resolve/dns64.h"
 #include "serve/nsid.h"
 
 static const struct {
@@ -287,6 +288,20 @@ static bool parse_host_name(const char *text, struct arena *arena, char **field)
     return store_string(name, arena, field);
 }
 
+/* RFC 6052 section 2.2. */
+static bool parse_dns64_prefix(const char *text, struct prefix *prefix)
+{
+    struct prefix parsed;
+    if (*text == '\0') {
+        *prefix = (struct prefix){0};
+        return true;
+    }
+    if (!strchr(text, '/') || prefix_parse(&parsed, text) != ERR_OK || !dns64_is_sound(&parsed))
+        return false;
+    *prefix = parsed;
+    return true;
+}
+
 bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *field)
 {
     uint64_t number;
@@ -296,6 +311,8 @@ bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *fie
     switch (kind) {
     case KIND_PREFIX:
         return prefix_parse(field, text) == ERR_OK;
+    case KIND_DNS64_PREFIX:
+        return parse_dns64_prefix(text, field);
     case KIND_ZONE_NAME:
         return parse_zone_name(text, field);
     case KIND_ACCOUNT:
@@ -392,6 +409,14 @@ static void format_listen_metrics(const struct addr *addr, char *out)
     snprintf(out, KIND_TEXT_MAX, *text && !strchr(text, ':') ? "%s" : "\"%s\"", text);
 }
 
+static void format_dns64_prefix(const struct prefix *prefix, char *out)
+{
+    if (prefix->length)
+        format_prefix(prefix, out);
+    else
+        snprintf(out, KIND_TEXT_MAX, "\"\"");
+}
+
 const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MAX])
 {
     MUST(!kind_is_list(kind));
@@ -399,6 +424,8 @@ const char *kind_format(enum kind kind, const void *field, char out[KIND_TEXT_MA
         format_word(kind, field, out);
     else if (kind == KIND_PREFIX)
         format_prefix(field, out);
+    else if (kind == KIND_DNS64_PREFIX)
+        format_dns64_prefix(field, out);
     else if (kind == KIND_LISTEN_METRICS)
         format_listen_metrics(field, out);
     else if (kind == KIND_ZONE_NAME)

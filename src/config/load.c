@@ -148,6 +148,9 @@ void config_free(struct config *config)
     prefix_set_free(config->own_set);
     prefix_set_free(config->private_addresses.set);
     prefix_set_free(config->proxy_from.set);
+    prefix_set_free(config->dns64_exclude.set);
+    prefix_set_free(config->dns64_clients.set);
+    name_map_free(config->dns64_ignored.map);
     name_map_free(config->private_domains.map);
     name_map_free(config->negative_anchors.map);
     anchors_free(config->anchors);

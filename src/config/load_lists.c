@@ -315,6 +315,12 @@ void load_access(struct loader *loader, const struct option *option,
 
 /* ---- prefixes ---- */
 
+/* Addresses in records: there, an IPv4-mapped address is not an IPv4 address. */
+static bool keeps_mapped(const struct config *config, const struct config_prefixes *prefixes)
+{
+    return prefixes == &config->private_addresses || prefixes == &config->dns64_exclude;
+}
+
 static void load_prefix(struct loader *loader, const struct yaml_tree_node *item,
                         struct config_prefixes *prefixes)
 {
@@ -323,7 +329,7 @@ static void load_prefix(struct loader *loader, const struct yaml_tree_node *item
     if (item->broken)
         return;
     bool is_fine =
-        item->kind == TREE_SCALAR && (prefixes == &loader->config->private_addresses
+        item->kind == TREE_SCALAR && (keeps_mapped(loader->config, prefixes)
                                           ? prefix_parse_unmapped(prefix, item->text) == ERR_OK
                                           : prefix_parse(prefix, item->text) == ERR_OK);
     if (!is_fine) {

@@ -85,6 +85,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_cache(map);
     map_end_recursion(map);
     map_end_dnssec(map);
+    map_end_dns64(map);
     map_end_zones(map);
     draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
 }

@@ -65,30 +65,11 @@ void map_anchor_file(struct unbound_map_state *map, const struct unbound_stateme
         map_updates(map, statement);
 }
 
-static bool is_module(char c)
-{
-    return c != '\0' && c != ' ' && c != '\t';
-}
-
-static bool has_validator(const char *modules)
-{
-    static const char name[] = "validator";
-    for (const char *at = modules; *at;) {
-        size_t len = 0;
-        while (is_module(at[len]))
-            len++;
-        if (len == sizeof(name) - 1 && memcmp(at, name, len) == 0)
-            return true;
-        at += len ? len : 1;
-    }
-    return false;
-}
-
 void map_end_dnssec(struct unbound_map_state *map)
 {
     const struct draft_origin *origin =
         map->modules.origin ? map->modules.origin : map->anchor_origin;
-    if (map->modules.origin && !has_validator(map->modules.text)) {
+    if (map->modules.origin && !map_has_module(map, "validator")) {
         draft_set(map->draft, mode_path, "no", origin);
         return;
     }

@@ -24,6 +24,25 @@ void map_warn(struct unbound_map_state *map, const struct draft_origin *origin,
         return;
 }
 
+static bool is_of_module(char c)
+{
+    return c != '\0' && c != ' ' && c != '\t';
+}
+
+bool map_has_module(const struct unbound_map_state *map, const char *name)
+{
+    const char *modules = map->modules.origin ? map->modules.text : "";
+    for (const char *at = modules; *at;) {
+        size_t len = 0;
+        while (is_of_module(at[len]))
+            len++;
+        if (len == strlen(name) && memcmp(at, name, len) == 0)
+            return true;
+        at += len ? len : 1;
+    }
+    return false;
+}
+
 bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,
                    bool *yes)
 {

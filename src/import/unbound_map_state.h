@@ -66,9 +66,13 @@ struct unbound_map_state {
     bool queries_localhost;
     /* DNSSEC */
     struct unbound_value modules; /* module-config */
+    struct unbound_value dns64_prefix;
     bool is_permissive;
     const struct draft_origin *permissive_origin, *anchor_origin; /* NULL: not given */
 };
+
+/* Whether module-config has this module. False without module-config. */
+bool map_has_module(const struct unbound_map_state *map, const char *name);
 
 /* Reads the value as yes or no. False after a note. */
 bool map_take_flag(struct unbound_map_state *map, const struct unbound_statement *statement,

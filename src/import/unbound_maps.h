@@ -25,6 +25,7 @@ void map_end_server(struct unbound_map_state *map);
 void map_end_cache(struct unbound_map_state *map);
 void map_end_recursion(struct unbound_map_state *map);
 void map_end_dnssec(struct unbound_map_state *map);
+void map_end_dns64(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 
 #endif

@@ -48,6 +48,8 @@ enum unbound_clause {
     MAP(tls_upstream)                                                                              \
     MAP(modules)                                                                                   \
     MAP(permissive)                                                                                \
+    MAP(dns64_prefix)                                                                              \
+    MAP(dns64_all)                                                                                 \
     MAP(anchor)                                                                                    \
     MAP(anchor_file)                                                                               \
     MAP(local_zone)                                                                                \

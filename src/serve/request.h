@@ -31,6 +31,7 @@
 #include "serve/server_options.h"
 #include "serve/stream_memory.h"
 
+struct compose_space;
 struct loop;
 struct request;
 struct resolver;
@@ -66,6 +67,7 @@ struct requests {
     size_t spare_count;
     struct repeats repeats; /* the queries that wait over UDP */
     struct bursts bursts;
+    struct compose_space *dns64_space; /* for one made answer; NULL: none was made */
 };
 
 /* The server sets the members after this call; everything is borrowed. */

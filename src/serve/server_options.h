@@ -27,6 +27,8 @@ static inline bool server_may_ask(enum server_access access)
 /* Where proxies put their header on connections with TLS. */
 enum server_proxy_tls { PROXY_OUTSIDE_TLS, PROXY_INSIDE_TLS };
 
+struct dns64_options;
+
 struct server_options {
     struct addr *listen; /* UDP and TCP */
     size_t listen_count;
@@ -45,6 +47,7 @@ struct server_options {
      * none. */
     const struct prefix_set *proxies;
     enum server_proxy_tls proxy_tls;
+    const struct dns64_options *dns64; /* resolve/dns64.h; NULL: no AAAA records are made */
     uint16_t max_udp_size;
     bool rotate_answers;
     uint64_t client_idle_timeout_us;

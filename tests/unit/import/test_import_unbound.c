@@ -339,6 +339,29 @@ static void test_private_addresses_can_be_asked_for(void **state)
     expect_missing("transparent");
 }
 
+static void test_dns64_needs_its_module(void **state)
+{
+    (void)state;
+    char text[PREFIX_TEXT_MAX];
+    struct config *config =
+        imported("server:\n module-config: \"dns64 validator iterator\"\n"
+                 " dns64-prefix: 2001:db8:64::/96\n dns64-ignore-aaaa: corp.example\n" ROOT);
+    assert_string_equal(prefix_format(&config->dns64_prefix, text), "2001:db8:64::/96");
+    assert_int_equal(config->dns64_ignored.count, 1);
+    assert_int_equal(config->route.validation.mode, VALIDATE_YES);
+    config_free(config);
+    config = imported("server:\n module-config: \"dns64 iterator\"\n dns64-synthall: yes\n" ROOT);
+    assert_string_equal(prefix_format(&config->dns64_prefix, text), "64:ff9b::/96");
+    assert_int_equal(config->dns64_ignored.count, 1);
+    assert_int_equal(config->dns64_ignored.list[0][0], 0); /* every name */
+    config_free(config);
+    config = imported("server:\n dns64-prefix: 64:ff9b::/96\n" ROOT);
+    assert_int_equal(config->dns64_prefix.length, 0);
+    config_free(config);
+    EXPECT("server: dns64-prefix: 64:ff9b::/96\n", "# u.conf:1: dns64-prefix: 64:ff9b::/96",
+           "module-config has no dns64");
+}
+
 static void test_private_addresses_are_refused_from_outside(void **state)
 {
     (void)state;
@@ -695,6 +718,7 @@ int main(void)
         cmocka_unit_test(test_local_zones_have_their_actions),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
+        cmocka_unit_test(test_dns64_needs_its_module),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
         cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),
         cmocka_unit_test(test_trust_anchors_are_taken_and_turn_validation_on),
