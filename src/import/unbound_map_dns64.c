@@ -8,7 +8,8 @@ static const char prefix_path[] = "dns64.prefix", ignore_path[] = "dns64.ignore-
 void map_dns64_prefix(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     draft_account(statement->origin);
-    map->dns64_prefix = (struct unbound_value){NULL, statement->args[0], statement->origin};
+    map->dns64_prefix =
+        (struct unbound_value){.text = statement->args[0], .origin = statement->origin};
 }
 
 void map_dns64_all(struct unbound_map_state *map, const struct unbound_statement *statement)
