@@ -69,6 +69,8 @@ static inline const struct answer *vet(const struct task *task, const struct mes
         .now = loop_now(tasks->loop),
     };
     if (judged) {
+        if (judged->verdict->is_nodata)
+            response->kind = RESPONSE_NODATA;
         rules.verdict = judged->verdict;
         rules.validation = judged->validation;
         rules.sets = &tasks->validator->space.sets;

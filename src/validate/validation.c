@@ -107,6 +107,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->ttl_max_s = call->v->ttl_max_s;
     verdict->signed_until_s = call->v->signed_until_s;
     verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
+    verdict->is_nodata = security == SECURITY_SECURE && call->v->is_nodata;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
     set_zone(verdict, zone);
     return PROGRESS_STEP;
@@ -750,6 +751,21 @@ static bool find_proof_zone(const struct call *call, struct name name, struct na
     return any;
 }
 
+/* NXDOMAIN. Some servers give it for empty non-terminals. The rcode is not signed, and a proof that
+ * the name exists without the type counts as what it is. The reverse is no proof: a NODATA needs
+ * one for the name or a wildcard. */
+static enum progress prove_name_absent(struct call *call, const struct denial *denial)
+{
+    const struct validation_view *view = call->view;
+    enum denial_result result = denial_of_name(denial, view->end);
+    if (result == DENIAL_UNPROVEN &&
+        denial_of_type(denial, view->end, view->question->type) == DENIAL_PROVEN) {
+        call->v->is_nodata = true;
+        result = DENIAL_PROVEN;
+    }
+    return use_proof(call, result, denial->zone);
+}
+
 static enum progress prove_absence(struct call *call)
 {
     struct validation *v = call->v;
@@ -766,7 +782,7 @@ static enum progress prove_absence(struct call *call)
     }
     collect(call, &denial, owners, zone);
     if (view->kind == ANSWER_NXDOMAIN)
-        return use_proof(call, denial_of_name(&denial, view->end), zone);
+        return prove_name_absent(call, &denial);
     v->proves_insecure = view->question->type == RRTYPE_DS &&
                          name_equal(view->end, view->question->name) &&
                          denial_of_ds(&denial, view->end) == DENIAL_DS_INSECURE;

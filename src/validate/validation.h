@@ -51,6 +51,7 @@ struct verdict {
     uint32_t ttl_max_s; /* SECURE: no record lives longer */
     uint32_t signed_until_s; /* SECURE: the wall clock when the first signature ends */
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
+    bool is_nodata;       /* SECURE: the rcode denies the name, and the proof only the type */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
     bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
     bool may_be_private;  /* BOGUS: a configured zone lacks what its parent promises */
@@ -113,6 +114,7 @@ struct validation {
     bool is_private;
     bool end_was_walked;
     bool proves_insecure;
+    bool is_nodata;
     uint16_t insecure_ede;
     uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;

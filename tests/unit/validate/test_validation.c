@@ -806,6 +806,31 @@ static void test_a_nodata_with_the_type_in_the_bitmap_is_bogus(void **state)
         EDE_NSEC_MISSING);
 }
 
+/* The rcode is not signed, and the proof is. */
+static void test_an_nxdomain_with_the_proof_of_nodata_is_nodata(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    struct sections sections = {.authority = {SOA, SOA_SIG,
+                                              "a.example. 300 IN NSEC a.www.example. A RRSIG NSEC",
+                                              SIG("a.example.", "NSEC", "example.")}};
+    assert_int_equal(judge_absence(ANSWER_NXDOMAIN, sections), SECURITY_SECURE);
+    assert_true(zones.verdict.is_nodata); /* an empty non-terminal */
+    assert_int_equal(judge_absence(ANSWER_NODATA, sections), SECURITY_SECURE);
+    assert_false(zones.verdict.is_nodata);
+    sections.authority[2] = "www.example. 300 IN NSEC z.example. TXT RRSIG NSEC";
+    sections.authority[3] = SIG("www.example.", "NSEC", "example.");
+    assert_int_equal(judge_absence(ANSWER_NXDOMAIN, sections), SECURITY_SECURE);
+    assert_true(zones.verdict.is_nodata);
+    sections.authority[2] = "www.example. 300 IN NSEC z.example. A RRSIG NSEC";
+    ASSERT_BOGUS(judge_absence(ANSWER_NXDOMAIN, sections), EDE_NSEC_MISSING);
+    sections.authority[2] = "example. 300 IN NSEC z.example. NS SOA RRSIG NSEC DNSKEY";
+    sections.authority[3] = SIG("example.", "NSEC", "example.");
+    assert_int_equal(judge_absence(ANSWER_NXDOMAIN, sections), SECURITY_SECURE);
+    assert_false(zones.verdict.is_nodata);
+    ASSERT_BOGUS(judge_absence(ANSWER_NODATA, sections), EDE_NSEC_MISSING); /* not the reverse */
+}
+
 static void test_a_negative_answer_without_proof_is_bogus(void **state)
 {
     (void)state;
@@ -1200,6 +1225,7 @@ int main(void)
                                zones_setup),
         cmocka_unit_test_setup(test_a_proven_nodata_is_secure, zones_setup),
         cmocka_unit_test_setup(test_a_nodata_with_the_type_in_the_bitmap_is_bogus, zones_setup),
+        cmocka_unit_test_setup(test_an_nxdomain_with_the_proof_of_nodata_is_nodata, zones_setup),
         cmocka_unit_test_setup(test_a_negative_answer_without_proof_is_bogus, zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_proof_proves_nothing, zones_setup),
         cmocka_unit_test_setup(test_a_wrongly_signed_proof_proves_nothing, zones_setup),
