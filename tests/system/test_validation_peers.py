@@ -327,3 +327,24 @@ def test_random_names_cost_no_query_where_their_spans_are_known(tree, nailupd):
     before = synthesised(daemon)
     assert {answer["rcode"] for answer in ask(1000)} == {"NXDOMAIN"}
     assert synthesised(daemon) - before >= 295
+
+
+@pytest.mark.parametrize("forget", ["flush", "flush-zone", "reload"])
+def test_spans_are_forgotten_with_their_zone_and_at_a_reload(tree, nailupd, forget):
+    daemon = nailupd(aggressive="yes")
+
+    def is_synthesised(label):
+        before = synthesised(daemon)
+        answer, = tree.ask(daemon.address, [(f"{label}.nsec-13.sec.", "A")], parallel=1, timeout=compare.TIMEOUT_S,
+                           dnssec_ok=True)
+        assert told(answer) == ("NXDOMAIN", AD)
+        return synthesised(daemon) > before
+
+    assert not is_synthesised("zzz0")
+    assert is_synthesised("zzz1")
+    daemon.ctl("flush", "other.test.")  # of another zone: they stay
+    assert is_synthesised("zzz2")
+    daemon.ctl(*{"flush": ["flush", "www.nsec-13.sec."], "flush-zone": ["flush-zone", "sec."],
+                 "reload": ["reload"]}[forget])
+    assert not is_synthesised("zzz3")
+    assert is_synthesised("zzz4")
