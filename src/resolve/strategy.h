@@ -46,7 +46,7 @@ struct forward_memory {
     uint16_t ede; /* the last EDE that came with a useless answer */
 };
 
-/* How a descent goes on after bogus answers. */
+/* The retry of a descent after bogus answers. */
 enum bogus_retry {
     BOGUS_RETRY_NONE, /* no answer was bogus */
     BOGUS_RETRY_MORE, /* it looks for servers of the cut that were not asked */

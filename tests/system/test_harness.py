@@ -4,6 +4,8 @@
 with a clock that jumps. harness.py describes such a harness."""
 
 import json
+import pathlib
+import re
 import subprocess
 import time
 
@@ -270,3 +272,31 @@ def test_a_clock_that_jumps_moves_ttls_and_timers(harness, monotonic):
     answers(harness, "www.tld.", ["192.0.2.1"])
     eventually(lambda: harness.ask("nothing.tld.").rcode == 3)
     harness.stop(daemon)
+
+
+# ---- the template of docs/harness.md ----
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs/harness.md"
+ROOT_DS = ". IN DS 20326 8 2 E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D"
+ISLAND_DS = "example.com. 3600 IN DS 2854 8 2 E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D"
+PLAYS = {
+    "signed root": {"ROOT_ADDR": "193.0.14.129", "TRUST_ANCHORS": [ROOT_DS], "TRUST_ANCHOR_FILES": ["ta/..key"]},
+    "island": {"ROOT_ADDR": "2001:7fe::53", "TRUST_ANCHORS": [ISLAND_DS], "TRUST_ANCHOR_FILES": ["ta/example.com..key"],
+               "QMIN": "false", "DO_NOT_QUERY_LOCALHOST": "false", "NEGATIVE_TRUST_ANCHORS": ["bad.example.com."]},
+    "both": {"ROOT_ADDR": "193.0.14.129", "TRUST_ANCHORS": [ROOT_DS, ISLAND_DS],
+             "TRUST_ANCHOR_FILES": ["ta/..key", "ta/example.com..key"]},
+    "no anchor": {"ROOT_ADDR": "193.0.14.129", "FEATURES": {"min_ttl": "5", "max_ttl": "60"}},
+    "forwarder": {"FORWARD_ADDR": "192.0.2.1"},
+}
+
+
+@pytest.mark.parametrize("play", PLAYS)
+def test_the_published_template_is_a_configuration(tmp_path, play):
+    jinja2 = pytest.importorskip("jinja2")
+    template, _ = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.S)
+    facts = {"SELF_ADDR": "127.0.0.1", "QMIN": "true", "FEATURES": {}, "NEGATIVE_TRUST_ANCHORS": []} | PLAYS[play]
+    (tmp_path / "nailup.yaml").write_text(jinja2.Template(template).render(facts))
+    (tmp_path / "hints.zone").write_text(f". NS k.root-servers.net.\nk.root-servers.net. A {ROOT}\n")
+    done = subprocess.run([program("nailupd"), "-t", "-c", "nailup.yaml"], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=20)
+    assert done.returncode == 0, done.stderr + done.stdout

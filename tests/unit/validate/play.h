@@ -44,7 +44,7 @@ struct play {
     struct question question;
     struct validation validation;
     struct validation_view view;
-    unsigned units, failures_left;
+    unsigned units;
     uint8_t trusted[16]; /* by zone: a KEYS event brought its true key as secure */
     uint8_t vouched[16]; /* by zone: a DS event or the anchor vouches for its true key */
     unsigned right_count, wrong_count;
@@ -262,8 +262,6 @@ static inline bool play_message(struct play *play)
     play->question =
         (struct question){.name = play_any_name(play), .type = play_type(play), .cls = RRCLASS_IN};
     play->units = play_odd(play, 16) ? play_byte(play) : VALIDATION_UNITS_MAX;
-    play->failures_left =
-        play_odd(play, 16) ? play_byte(play) % 4 : VALIDATION_QUESTION_FAILURES_MAX;
     play->view = (struct validation_view){
         .message = &play->message,
         .question = &play->question,
@@ -278,7 +276,6 @@ static inline bool play_message(struct play *play)
         .anchors = play_anchors,
         .space = &play_space,
         .units_left = &play->units,
-        .failures_left = &play->failures_left,
     };
     play_head(play->bytes, &play->len, &play->question);
     play_answer(play);
@@ -385,21 +382,23 @@ static inline bool play_has_right(const struct play *play, struct name owner, ui
     return false;
 }
 
-/* Whether a DNAME record with a right signature makes this CNAME record (RFC 6672 section 2.2). The
- * RDATA of a play is not compressed. */
-static inline bool play_is_made(const struct play *play, struct name owner, const struct rr *cname)
+/* Whether the CNAME record follows from a DNAME record that was verified. */
+static inline bool play_is_made(const struct play *play, const struct rr *cname, struct name owner)
 {
+    uint8_t above_wire[NAME_WIRE_MAX], to_wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX];
+    struct name to, target;
+    if (cname->type != RRTYPE_CNAME || !message_target(&play->message, cname, target_wire, &target))
+        return false;
     struct rr_iter iter = message_rrs(&play->message, SECTION_ANSWER);
-    const uint8_t *made = message_rdata(&play->message, cname).data;
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        uint8_t wire[NAME_WIRE_MAX];
-        struct name above = message_owner(&play->message, &rr, wire);
-        if (rr.type != RRTYPE_DNAME || name_equal(owner, above) || !name_is_below(owner, above) ||
-            !play_has_right(play, above, RRTYPE_DNAME))
+        struct name above = message_owner(&play->message, &rr, above_wire);
+        if (rr.type != RRTYPE_DNAME || above.len >= owner.len || !name_is_below(owner, above) ||
+            !play_has_right(play, above, RRTYPE_DNAME) ||
+            !message_target(&play->message, &rr, to_wire, &to))
             continue;
-        size_t kept = owner.len - above.len;
-        if (cname->rdata_len == kept + rr.rdata_len && memcmp(made, owner.wire, kept) == 0 &&
-            memcmp(made + kept, message_rdata(&play->message, &rr).data, rr.rdata_len) == 0)
+        size_t kept = (size_t)owner.len - above.len;
+        if (target.len == kept + to.len && !memcmp(target.wire, owner.wire, kept) &&
+            name_equal((struct name){target.wire + kept, to.len}, to))
             return true;
     }
     return false;
@@ -412,8 +411,7 @@ static inline void play_check_data(const struct play *play)
         uint8_t wire[NAME_WIRE_MAX];
         struct name owner = message_owner(&play->message, &rr, wire);
         if (rr.type == play->question.type && name_equal(owner, play->view.end))
-            MUST(play_has_right(play, owner, rr.type) ||
-                 (rr.type == RRTYPE_CNAME && play_is_made(play, owner, &rr)));
+            MUST(play_has_right(play, owner, rr.type) || play_is_made(play, &rr, owner));
     }
 }
 
@@ -429,7 +427,6 @@ static inline void play_check_proof(const struct play *play)
 static inline void play_check(const struct play *play, const struct verdict *verdict)
 {
     MUST(play->wrong_count <= VALIDATION_FAILURES_MAX);
-    MUST(play->wrong_count + play->failures_left <= VALIDATION_QUESTION_FAILURES_MAX);
     MUST(play->units <= VALIDATION_UNITS_MAX);
     MUST(verdict->security != SECURITY_UNCHECKED && verdict->zone_len);
     MUST((verdict->security == SECURITY_BOGUS) == (verdict->fault[0] != 0));
