@@ -202,6 +202,11 @@ static const char *silent(void)
     return failed((struct exchange_failure){.any_network = true});
 }
 
+static const char *were_bogus(void)
+{
+    return feed((struct event){.kind = EVENT_BOGUS});
+}
+
 static const char *sub_failed(unsigned tag)
 {
     struct failure failure = failure_servfail();
@@ -670,6 +675,34 @@ static void test_a_zone_above_a_server_may_have_its_glue(void **state)
     assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
 }
 
+static void test_after_bogus_answers_other_servers_come_first_and_then_all_again(void **state)
+{
+    (void)state;
+    start(WWW);
+    assert_string_equal(
+        found(CUT(PARENT, "example.com", "ns.example.com 192.0.2.4", "ns.example.net")),
+        "ask www.example.com. MX @example.com. 0-1");
+    assert_string_equal(were_bogus(), "sub ns.example.net. A #102; sub ns.example.net. AAAA #103");
+    assert_string_equal(
+        found_addr(SECOND_A, QUESTION("ns.example.net", A), "ns.example.net. 60 A 192.0.2.9"),
+        "ask www.example.com. MX @example.com. 1-2");
+    assert_string_equal(were_bogus(), ""); /* a look-up is under way */
+    assert_string_equal(sub_failed(SECOND_AAAA), "ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(were_bogus(), "ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(silent(), "fail 2: 22 23"); /* no zone above is asked */
+}
+
+static void test_servers_of_a_stub_zone_are_asked_again_after_bogus_answers(void **state)
+{
+    (void)state;
+    strategy = &stub_strategy;
+    zone.name = NAME("example.com");
+    rules.minimise = false;
+    start(WWW);
+    assert_string_equal(found(CUT(CONFIGURED, "example.com", NULL)), "ask www.example.com. MX");
+    assert_string_equal(were_bogus(), "ask www.example.com. MX");
+}
+
 static void test_the_parent_is_asked_again_once(void **state)
 {
     (void)state;
@@ -904,6 +937,10 @@ int main(void)
         cmocka_unit_test_setup(test_a_parent_with_the_same_servers_ends_it, set_up),
         cmocka_unit_test_setup(test_a_parent_with_the_same_addresses_leads_to_more_lookups, set_up),
         cmocka_unit_test_setup(test_a_zone_above_a_server_may_have_its_glue, set_up),
+        cmocka_unit_test_setup(test_after_bogus_answers_other_servers_come_first_and_then_all_again,
+                               set_up),
+        cmocka_unit_test_setup(test_servers_of_a_stub_zone_are_asked_again_after_bogus_answers,
+                               set_up),
         cmocka_unit_test_setup(test_the_parent_is_asked_again_once, set_up),
         cmocka_unit_test_setup(test_the_zone_above_a_stub_zone_is_never_asked, set_up),
         cmocka_unit_test_setup(test_an_alias_out_of_the_zone_is_resolved_from_its_own, set_up),
