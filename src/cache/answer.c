@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "dns/header.h"
+#include "dns/rrtype.h"
 #include "dns/ttl.h"
 
 void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out)
@@ -41,4 +43,17 @@ const char *answer_kind_name(uint8_t kind)
     };
     MUST(kind < ANSWER_KINDS);
     return names[kind];
+}
+
+/* A chain begins with its first alias, whose owner is the QNAME as a pointer. A message whose first
+ * owner is no pointer is read in full. */
+bool answer_may_have_alias(struct span message, struct name qname)
+{
+    size_t at = HEADER_LEN + qname.len + 4u;
+    if (message.len < at + 4 || get_u16(message.data + 6) == 0)
+        return false;
+    if ((message.data[at] & 0xC0) != 0xC0)
+        return true;
+    uint16_t type = get_u16(message.data + at + 2);
+    return type == RRTYPE_CNAME || type == RRTYPE_DNAME;
 }

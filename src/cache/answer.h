@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/span.h"
+#include "dns/name.h"
 
 enum answer_kind {
     ANSWER_POSITIVE,
@@ -104,6 +105,10 @@ static inline uint32_t answer_staleness(const struct answer *answer, uint32_t ag
         return 0;
     return age_s > answer->ttl_s ? age_s - answer->ttl_s : 1;
 }
+
+/* Returns false only if a message in the form above has no alias of the QNAME. Very cheap; true may
+ * be wrong. */
+bool answer_may_have_alias(struct span message, struct name qname);
 
 /* The smallest TTL of an aged record. min-ttl may keep an answer longer than its records' TTLs, and
  * a TTL of 0 would make some clients ask again for every use. */

@@ -3,21 +3,9 @@
 /* Looks for aliases in answers. local_names.c knows the rules of a list. */
 #include "local/local_block.h"
 
+#include "cache/answer.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
-
-/* A chain begins with its first alias, whose owner is the QNAME as a pointer. A message whose first
- * owner is no pointer is read in full. */
-static bool may_have_alias(struct span message, struct name name)
-{
-    size_t at = HEADER_LEN + name.len + 4u;
-    if (message.len < at + 4 || get_u16(message.data + 6) == 0)
-        return false;
-    if ((message.data[at] & 0xC0) != 0xC0)
-        return true;
-    uint16_t type = get_u16(message.data + at + 2);
-    return type == RRTYPE_CNAME || type == RRTYPE_DNAME;
-}
 
 static bool is_blocked(const struct local_names *names, const struct message *message,
                        const struct rr *rr, const struct question *question,
@@ -33,7 +21,8 @@ bool local_block_find(const struct local_names *names, struct span message,
                       const struct question *question, struct local_result *result)
 {
     struct message parsed;
-    if (!names || !local_names_block_aliases(names) || !may_have_alias(message, question->name) ||
+    if (!names || !local_names_block_aliases(names) ||
+        !answer_may_have_alias(message, question->name) ||
         message_parse(&parsed, message) != MESSAGE_OK)
         return false;
     struct rr_iter iter = message_rrs(&parsed, SECTION_ANSWER);
