@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Looks for the first rule that matches. rpz_rules.c finds rules of one zone, and rpz_reply.c
+ * writes what the client gets.
+ */
+#include "rpz/rpz_policy.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "cache/answer.h"
+#include "dns/rrtype.h"
+
+/* The counters of a zone outlive its rules and its options. */
+struct counters {
+    atomic_size_t refs;
+    atomic_ullong hits[RPZ_ACTIONS];
+};
+
+struct rpz_policy_zone {
+    const struct rpz_zone_options *options;
+    struct rpz_rules *rules; /* NULL: not loaded */
+    struct counters *counters;
+    bool has[RPZ_TRIGGERS]; /* it has rules with this trigger */
+};
+
+struct rpz_policy {
+    atomic_size_t refs;
+    size_t count;
+    bool wait_recurse;
+    bool has_disabled;      /* some zone is */
+    bool has[RPZ_TRIGGERS]; /* some zone has rules with this trigger */
+    struct rpz_policy_zone zones[];
+};
+
+/* ---- life ---- */
+
+static void counters_unref(struct counters *counters)
+{
+    if (counters && atomic_fetch_sub(&counters->refs, 1) == 1)
+        free(counters);
+}
+
+static struct name options_name(const struct rpz_zone_options *options)
+{
+    return (struct name){options->wire, options->name_len};
+}
+
+static struct counters *counters_new(void)
+{
+    struct counters *counters = calloc(1, sizeof(*counters));
+    if (counters)
+        atomic_init(&counters->refs, 1);
+    return counters;
+}
+
+static struct rpz_policy_zone *policy_find_zone(struct rpz_policy *policy, struct name name)
+{
+    for (size_t i = 0; i < policy->count; i++)
+        if (name_equal(options_name(policy->zones[i].options), name))
+            return &policy->zones[i];
+    return NULL;
+}
+
+void rpz_policy_take_counters(struct rpz_policy *policy, const struct rpz_policy *before)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        struct counters *counters = before->zones[i].counters;
+        struct rpz_policy_zone *zone =
+            policy_find_zone(policy, options_name(before->zones[i].options));
+        if (!zone)
+            continue;
+        atomic_fetch_add(&counters->refs, 1);
+        counters_unref(zone->counters);
+        zone->counters = counters;
+    }
+}
+
+static void policy_free(struct rpz_policy *policy)
+{
+    for (size_t i = 0; i < policy->count; i++) {
+        rpz_rules_unref(policy->zones[i].rules);
+        counters_unref(policy->zones[i].counters);
+    }
+    free(policy);
+}
+
+static void policy_add(struct rpz_policy *policy, struct rpz_policy_zone *zone,
+                       struct rpz_rules *rules)
+{
+    zone->rules = rules ? rpz_rules_ref(rules) : NULL;
+    for (enum rpz_trigger i = 0; rules && i < RPZ_TRIGGERS; i++) {
+        zone->has[i] = rpz_rules_count(rules, i) > 0;
+        policy->has[i] |= zone->has[i];
+    }
+}
+
+struct rpz_policy *rpz_policy_new(const struct rpz_zone_options *options, struct rpz_rules **rules,
+                                  size_t count, bool wait_recurse)
+{
+    MUST(count <= RPZ_ZONES_MAX);
+    struct rpz_policy *policy = calloc(1, sizeof(*policy) + count * sizeof(policy->zones[0]));
+    if (!policy)
+        return NULL;
+    atomic_init(&policy->refs, 1);
+    policy->wait_recurse = wait_recurse;
+    for (; policy->count < count; policy->count++) {
+        struct rpz_policy_zone *zone = &policy->zones[policy->count];
+        zone->options = &options[policy->count];
+        zone->counters = counters_new();
+        if (!zone->counters) {
+            policy_free(policy);
+            return NULL;
+        }
+        policy_add(policy, zone, rules[policy->count]);
+        policy->has_disabled |= zone->options->override == RPZ_OVERRIDE_DISABLED;
+    }
+    return policy;
+}
+
+struct rpz_policy *rpz_policy_ref(struct rpz_policy *policy)
+{
+    atomic_fetch_add_explicit(&policy->refs, 1, memory_order_relaxed);
+    return policy;
+}
+
+void rpz_policy_unref(struct rpz_policy *policy)
+{
+    if (policy && atomic_fetch_sub_explicit(&policy->refs, 1, memory_order_acq_rel) == 1)
+        policy_free(policy);
+}
+
+/* ---- a match ---- */
+
+static enum rpz_action overridden(const struct rpz_policy_zone *zone, enum rpz_action action)
+{
+    static const enum rpz_action actions[] = {
+        [RPZ_OVERRIDE_NXDOMAIN] = RPZ_NXDOMAIN, [RPZ_OVERRIDE_NODATA] = RPZ_NODATA,
+        [RPZ_OVERRIDE_PASSTHRU] = RPZ_PASSTHRU, [RPZ_OVERRIDE_DROP] = RPZ_DROP,
+        [RPZ_OVERRIDE_TCP_ONLY] = RPZ_TCP_ONLY, [RPZ_OVERRIDE_CNAME] = RPZ_CNAME,
+        [RPZ_OVERRIDE_DISABLED] = RPZ_DISABLED,
+    };
+    enum rpz_override override = zone->options->override;
+    return override == RPZ_OVERRIDE_GIVEN ? action : actions[override];
+}
+
+static bool exempts_query(const struct rpz_query *query, enum rpz_action action)
+{
+    return action == RPZ_PASSTHRU || (action == RPZ_TCP_ONLY && query->is_stream);
+}
+
+static __attribute__((cold)) void log_match(const struct rpz_query *query,
+                                            const struct rpz_decision *decision, const char *what)
+{
+    const struct rpz_zone_options *options = decision->zone->options;
+    char zone[NAME_TEXT_MAX], owner[NAME_TEXT_MAX], name[NAME_TEXT_MAX], client[ADDR_TEXT_MAX];
+    char type[RRTYPE_TEXT_MAX];
+    const char *label =
+        *options->log_name ? options->log_name : name_format(options_name(options), zone);
+    struct name rule = {decision->rule.owner, decision->rule.owner_len};
+    LOG_LIMITED(LOG_NOTICE, "rpz", "%s: %s by rule %s (%s) for %s, which asks for %s %s", label,
+                what, name_format(rule, owner), rpz_trigger_name(decision->rule.trigger),
+                addr_format_ip(query->client, client), name_format(query->question->name, name),
+                rrtype_name(query->question->type, type));
+}
+
+/* RPZ_NONE counts answers that stay because they are signed. */
+static void note_match(const struct rpz_query *query, const struct rpz_decision *decision,
+                       enum rpz_action action)
+{
+    if (query->is_look)
+        return;
+    atomic_fetch_add_explicit(&decision->zone->counters->hits[action], 1, memory_order_relaxed);
+    if (decision->zone->options->log)
+        log_match(query, decision,
+                  action == RPZ_NONE ? "signed, so kept" : rpz_action_name(action));
+}
+
+/* ---- one zone ---- */
+
+/* One name of an alias chain, and what is known about it. */
+struct place {
+    struct name name; /* in lower case */
+    bool is_first;
+    bool skips_query;         /* client and QNAME have been looked at */
+    const struct addr *addrs; /* of the answer */
+    size_t addr_count;
+    const struct rpz_servers *servers; /* NULL: not known, or not wanted */
+};
+
+/* Compares addresses as IPv6 has them: IPv4 is mapped. */
+static int compare_addrs(const struct addr *a, const struct addr *b)
+{
+    uint8_t bytes[2][16] = {{[10] = 0xff, [11] = 0xff}, {[10] = 0xff, [11] = 0xff}};
+    const struct addr *addrs[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        size_t len;
+        const uint8_t *from = addr_bytes(addrs[i], &len);
+        memcpy(bytes[i] + 16 - len, from, len);
+        if (len == 16)
+            memcpy(bytes[i], from, len);
+    }
+    return memcmp(bytes[0], bytes[1], 16);
+}
+
+/* Prefers the longer prefix, then the smaller address. */
+static bool find_addrs(const struct rpz_policy_zone *zone, enum rpz_trigger trigger,
+                       const struct addr *addrs, size_t count, struct rpz_rule *out)
+{
+    struct rpz_rule rule;
+    const struct addr *best = NULL;
+    for (size_t i = 0; zone->has[trigger] && i < count; i++) {
+        if (!rpz_rules_find_addr(zone->rules, trigger, &addrs[i], &rule))
+            continue;
+        if (best &&
+            (rule.prefix_length < out->prefix_length ||
+             (rule.prefix_length == out->prefix_length && compare_addrs(&addrs[i], best) >= 0)))
+            continue;
+        best = &addrs[i];
+        *out = rule;
+    }
+    return best != NULL;
+}
+
+static bool find_name(const struct rpz_policy_zone *zone, enum rpz_trigger trigger,
+                      struct name name, struct rpz_rule *out)
+{
+    return zone->has[trigger] && rpz_rules_find_name(zone->rules, trigger, name, out);
+}
+
+static struct name owner_of(const struct rpz_rule *rule)
+{
+    return (struct name){rule->owner, rule->owner_len};
+}
+
+/* Prefers the rule whose owner comes first in canonical order. */
+static bool find_servers(const struct rpz_policy_zone *zone, const struct rpz_servers *servers,
+                         struct rpz_rule *out)
+{
+    struct rpz_rule rule;
+    bool has_found = false;
+    for (size_t i = 0; i < servers->name_count; i++) {
+        if (!find_name(zone, RPZ_NSDNAME, servers->names[i], &rule) ||
+            (has_found && name_compare(owner_of(&rule), owner_of(out)) >= 0))
+            continue;
+        has_found = true;
+        *out = rule;
+    }
+    return has_found;
+}
+
+/* Finds the rule of the zone with the first trigger. */
+static bool find_rule(const struct rpz_policy_zone *zone, const struct rpz_query *query,
+                      const struct place *place, struct rpz_rule *out)
+{
+    if (!place->skips_query) {
+        if (place->is_first && find_addrs(zone, RPZ_CLIENT_IP, query->client, 1, out))
+            return true;
+        if (find_name(zone, RPZ_QNAME, place->name, out))
+            return true;
+    }
+    if (find_addrs(zone, RPZ_IP, place->addrs, place->addr_count, out))
+        return true;
+    return place->servers &&
+           (find_servers(zone, place->servers, out) ||
+            find_addrs(zone, RPZ_NSIP, place->servers->addrs, place->servers->addr_count, out));
+}
+
+/* ---- before the look-up ---- */
+
+static bool waits_for_answer(const struct rpz_policy_zone *zone)
+{
+    return zone->has[RPZ_IP] || zone->has[RPZ_NSDNAME] || zone->has[RPZ_NSIP];
+}
+
+static bool keeps_signed(const struct rpz_query *query, const struct rpz_policy_zone *zone)
+{
+    return query->dnssec_ok && !zone->options->break_dnssec;
+}
+
+static void set_name(struct rpz_decision *out, struct name name)
+{
+    out->name = name_copy(name, out->wire);
+}
+
+/* Finds what the rules about client and QNAME say. *count: the zones looked at. */
+static enum rpz_step ask_zones(const struct rpz_policy *policy, const struct rpz_query *query,
+                               const struct place *place, struct rpz_decision *out, size_t *count)
+{
+    bool has_to_wait = false; /* an earlier zone may decide with the answer */
+    for (*count = 0; *count < policy->count; has_to_wait |= waits_for_answer(out->zone)) {
+        out->zone = &policy->zones[(*count)++];
+        if (!find_rule(out->zone, query, place, &out->rule))
+            continue;
+        out->action = overridden(out->zone, out->rule.action);
+        if (out->action == RPZ_DISABLED)
+            continue;
+        bool exempts = exempts_query(query, out->action);
+        if (has_to_wait && (exempts || policy->wait_recurse))
+            return RPZ_WAIT;
+        if (exempts)
+            return RPZ_EXEMPT;
+        return keeps_signed(query, out->zone) ? RPZ_WAIT : RPZ_DECIDED;
+    }
+    return RPZ_CLEAR;
+}
+
+/* Counts and logs the disabled rules among the first count zones. */
+static void note_disabled(const struct rpz_policy *policy, const struct rpz_query *query,
+                          const struct place *place, size_t count)
+{
+    struct rpz_decision decision;
+    for (size_t i = 0; i < count; i++) {
+        decision.zone = &policy->zones[i];
+        if (decision.zone->options->override == RPZ_OVERRIDE_DISABLED &&
+            find_rule(decision.zone, query, place, &decision.rule))
+            note_match(query, &decision, RPZ_DISABLED);
+    }
+}
+
+enum rpz_step rpz_policy_ask(const struct rpz_policy *policy, const struct rpz_query *query,
+                             struct rpz_decision *out)
+{
+    struct place place = {.name = query->question->name, .is_first = true};
+    size_t count;
+    enum rpz_step step = ask_zones(policy, query, &place, out, &count);
+    if (step == RPZ_WAIT)
+        return step;
+    if (policy->has_disabled)
+        note_disabled(policy, query, &place, count);
+    if (step == RPZ_CLEAR)
+        return step;
+    set_name(out, query->question->name);
+    note_match(query, out, out->action);
+    return step;
+}
+
+/* ---- with the answer ---- */
+
+/* The addresses of an answer, and its chain of aliases. */
+struct sight {
+    struct message message;
+    struct addr addrs[RPZ_ADDRESSES_MAX];
+    size_t addr_count;
+};
+
+static void note_address(struct sight *sight, const struct rr *rr)
+{
+    struct span rdata = message_rdata(&sight->message, rr);
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    const void *sockaddr = NULL;
+    if (rr->type == RRTYPE_A && rdata.len == sizeof(v4.sin_addr))
+        sockaddr = memcpy(&v4.sin_addr, rdata.data, rdata.len) ? (const void *)&v4 : NULL;
+    if (rr->type == RRTYPE_AAAA && rdata.len == sizeof(v6.sin6_addr))
+        sockaddr = memcpy(&v6.sin6_addr, rdata.data, rdata.len) ? (const void *)&v6 : NULL;
+    if (sockaddr && sight->addr_count < RPZ_ADDRESSES_MAX &&
+        !addr_from_sockaddr(&sight->addrs[sight->addr_count], sockaddr))
+        sight->addr_count++;
+}
+
+static void find_addresses(struct sight *sight)
+{
+    struct rr_iter iter = message_rrs(&sight->message, SECTION_ANSWER);
+    sight->addr_count = 0;
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        note_address(sight, &rr);
+}
+
+/* Finds the target of the name's alias. */
+static bool find_target(const struct message *message, struct name name,
+                        uint8_t wire[NAME_WIRE_MAX], struct name *target)
+{
+    struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_CNAME && message_owner_is(message, &rr, name))
+            return message_target(message, &rr, wire, target);
+    return false;
+}
+
+/* Looks at one place of the chain. */
+static enum rpz_step judge_place(const struct rpz_policy *policy, const struct rpz_query *query,
+                                 const struct place *place, bool is_signed,
+                                 struct rpz_decision *out)
+{
+    for (size_t i = 0; i < policy->count; i++) {
+        out->zone = &policy->zones[i];
+        if (!find_rule(out->zone, query, place, &out->rule))
+            continue;
+        out->action = overridden(out->zone, out->rule.action);
+        bool exempts = exempts_query(query, out->action);
+        if (out->action == RPZ_DISABLED) {
+            note_match(query, out, RPZ_DISABLED);
+        } else if (!exempts && is_signed && keeps_signed(query, out->zone)) {
+            note_match(query, out, RPZ_NONE);
+        } else {
+            set_name(out, place->name);
+            note_match(query, out, out->action);
+            return exempts ? RPZ_EXEMPT : RPZ_DECIDED;
+        }
+    }
+    return RPZ_CLEAR;
+}
+
+static void policy_fill_place(const struct rpz_policy *policy, const struct rpz_answer *answer,
+                              const struct sight *sight, bool is_last, struct place *place)
+{
+    if (answer->is_local)
+        return;
+    if (is_last) {
+        place->addrs = sight->addrs;
+        place->addr_count = sight->addr_count;
+    }
+    if (rpz_policy_needs_servers(policy))
+        place->servers = answer->servers(answer->context, place->name);
+}
+
+/* An alias is the answer itself to a question for it. */
+static bool follows_aliases(const struct question *question)
+{
+    return question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+}
+
+static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct rpz_query *query,
+                                 const struct rpz_answer *answer, bool is_clear,
+                                 struct sight *sight, struct rpz_decision *out)
+{
+    uint8_t wire[NAME_WIRE_MAX], lower[NAME_WIRE_MAX];
+    struct name name = query->question->name, target;
+    if (policy->has[RPZ_IP] && !answer->is_local)
+        find_addresses(sight);
+    for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
+        bool is_last =
+            !follows_aliases(query->question) || !find_target(&sight->message, name, wire, &target);
+        struct place place = {
+            .name = name, .is_first = hops == 0, .skips_query = is_clear && hops == 0};
+        policy_fill_place(policy, answer, sight, is_last, &place);
+        enum rpz_step step = judge_place(policy, query, &place, answer->is_signed, out);
+        if (step != RPZ_CLEAR || is_last)
+            return step;
+        name = name_fold(target, lower);
+    }
+    return RPZ_CLEAR;
+}
+
+enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz_query *query,
+                               const struct rpz_answer *answer, bool is_clear,
+                               struct rpz_decision *out)
+{
+    struct sight sight;
+    bool has_more = policy->has[RPZ_IP] || rpz_policy_needs_servers(policy);
+    if (is_clear && !has_more && !answer_may_have_alias(answer->message, query->question->name))
+        return RPZ_CLEAR;
+    sight.addr_count = 0;
+    if (message_parse(&sight.message, answer->message) != MESSAGE_OK)
+        return RPZ_CLEAR;
+    return judge_chain(policy, query, answer, is_clear, &sight, out);
+}
+
+bool rpz_policy_needs_servers(const struct rpz_policy *policy)
+{
+    return policy->has[RPZ_NSDNAME] || policy->has[RPZ_NSIP];
+}
+
+/* ---- zones ---- */
+
+size_t rpz_policy_count(const struct rpz_policy *policy)
+{
+    return policy->count;
+}
+
+const struct rpz_policy_zone *rpz_policy_at(const struct rpz_policy *policy, size_t at)
+{
+    MUST(at < policy->count);
+    return &policy->zones[at];
+}
+
+const struct rpz_zone_options *rpz_policy_zone_options(const struct rpz_policy_zone *zone)
+{
+    return zone->options;
+}
+
+const struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone)
+{
+    return zone->rules;
+}
+
+uint64_t rpz_policy_zone_hits(const struct rpz_policy_zone *zone, enum rpz_action action)
+{
+    return atomic_load_explicit(&zone->counters->hits[action], memory_order_relaxed);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RPZ_RPZ_POLICY_H
+#define NAILUP_RPZ_RPZ_POLICY_H
+
+/*
+ * Response policy: the zones in their order, and the decision about a query. It is immutable except
+ * for its counters, which are atomic, so all workers share it.
+ *
+ * The first rule that matches decides (draft-vixie-dnsop-dns-rpz-00 section 5), in this order:
+ *   1. the QNAME before the target of its alias, and that before the next target
+ *   2. the zones in the order of the configuration
+ *   3. the triggers in the order of enum rpz_trigger
+ *   4. a name before its wildcards; the smallest name of a server; the longest prefix, then the
+ *      smallest address
+ *
+ * rpz_policy_ask() decides before anything is looked up or resolved, so no server is asked about a
+ * listed name. With wait_recurse, a rule waits for the answer where an earlier zone has rules about
+ * answers or servers. rpz_policy_judge() decides with the answer.
+ *
+ * A client that asks for signatures (DO) gets signed answers as they are, unless the zone has
+ * break_dnssec. So a rule about the QNAME waits for the answer to such a query.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "dns/message.h"
+#include "dns/question.h"
+#include "rpz/rpz_options.h"
+#include "rpz/rpz_rules.h"
+
+struct rpz_policy;
+struct rpz_policy_zone;
+
+enum {
+    RPZ_ALIASES_MAX = 12,   /* targets of aliases that are judged */
+    RPZ_ADDRESSES_MAX = 256 /* addresses of an answer that are judged */
+};
+
+/*
+ * Makes the policy of count zones (at most RPZ_ZONES_MAX, MUST). options are borrowed and outlive
+ * it. rules[i] are those of options[i]; NULL: not loaded, the zone has no effect. It holds
+ * references to them. Returns one reference, or NULL when out of memory.
+ */
+struct rpz_policy *rpz_policy_new(const struct rpz_zone_options *options, struct rpz_rules **rules,
+                                  size_t count, bool wait_recurse);
+
+/* Goes on with the counters of zones that have the same name in both. Before other threads have the
+ * new policy. */
+void rpz_policy_take_counters(struct rpz_policy *policy, const struct rpz_policy *before);
+
+struct rpz_policy *rpz_policy_ref(struct rpz_policy *policy);
+void rpz_policy_unref(struct rpz_policy *policy); /* NULL is allowed */
+
+/* ---- deciding ---- */
+
+struct rpz_query {
+    const struct addr *client;
+    const struct question *question; /* its name is in lower case */
+    bool dnssec_ok;
+    bool is_stream;
+    bool is_look; /* for a person: nothing is counted or logged */
+};
+
+struct rpz_decision {
+    const struct rpz_policy_zone *zone; /* NULL: no rule decides */
+    enum rpz_action action;             /* with the operator's override */
+    struct rpz_rule rule;
+    struct name name; /* the QNAME or the target that the rule is about; borrows from wire */
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+enum rpz_step {
+    RPZ_DECIDED, /* *out says what the client gets */
+    RPZ_EXEMPT,  /* PASSTHRU: *out has the rule, and the answer is not judged */
+    RPZ_CLEAR,   /* no rule about client or QNAME: only the rest of the answer is judged */
+    RPZ_WAIT,    /* judge the answer as a whole */
+};
+
+/* Decides before the look-up. TCP-only over a stream is RPZ_EXEMPT. */
+enum rpz_step rpz_policy_ask(const struct rpz_policy *policy, const struct rpz_query *query,
+                             struct rpz_decision *out);
+
+/* The servers of a name's zone and of the zones above it. */
+struct rpz_servers {
+    const struct name *names; /* in lower case */
+    size_t name_count;
+    const struct addr *addrs;
+    size_t addr_count;
+};
+
+struct rpz_answer {
+    struct span message; /* in the form of cache/answer.h */
+    bool is_signed;
+    bool is_local; /* the operator's own data: triggers about answers and servers do not apply */
+    /* Finds the servers for a name; valid until the next call. NULL: they are not known. */
+    const struct rpz_servers *(*servers)(void *context, struct name name);
+    void *context;
+};
+
+/* Decides with the answer: RPZ_DECIDED, RPZ_EXEMPT or RPZ_CLEAR. is_clear: rpz_policy_ask() has
+ * returned RPZ_CLEAR. */
+enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz_query *query,
+                               const struct rpz_answer *answer, bool is_clear,
+                               struct rpz_decision *out);
+
+/* Whether a zone has rules about servers. */
+bool rpz_policy_needs_servers(const struct rpz_policy *policy);
+
+/* ---- zones ---- */
+
+size_t rpz_policy_count(const struct rpz_policy *policy);
+const struct rpz_policy_zone *rpz_policy_at(const struct rpz_policy *policy, size_t at);
+const struct rpz_zone_options *rpz_policy_zone_options(const struct rpz_policy_zone *zone);
+const struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone); /* NULL: none */
+
+/* How often rules of the zone decided with this action. RPZ_NONE: how often a rule matched, and the
+ * answer was left alone because it is signed. Any thread. */
+uint64_t rpz_policy_zone_hits(const struct rpz_policy_zone *zone, enum rpz_action action);
+
+#endif

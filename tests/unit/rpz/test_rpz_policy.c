@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/rpz/rpz_make.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "cache/compose.h"
+#include "dns/present.h"
+#include "rpz/rpz_reply.h"
+
+/* Decisions over several zones, their counters, and bounds. Scenarios have the rest. */
+
+enum { ZONES = 3 };
+
+static struct rpz_zone_options options[ZONES];
+static struct rpz_policy *policy;
+static struct rpz_decision decision;
+static char logged[1024];
+static char empty[] = "";
+
+static void on_log(enum log_level level, const char *line)
+{
+    (void)level;
+    snprintf(logged, sizeof(logged), "%s", line);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(options, 0, sizeof(options));
+    for (size_t i = 0; i < ZONES; i++) {
+        char text[] = {'a' + (char)i, '.', 'r', 'p', 'z', 0};
+        options[i].name_len = name_copy(zone_make_name(text), options[i].wire).len;
+        options[i].log_name = empty;
+        options[i].file = empty;
+    }
+    *logged = 0;
+    log_set_sink(on_log);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rpz_policy_unref(policy);
+    policy = NULL;
+    log_set_sink(NULL);
+    return 0;
+}
+
+/* Makes the policy of count zones with these rules; NULL: not loaded. */
+static struct rpz_policy *make(size_t count, const char *const texts[], bool wait_recurse)
+{
+    struct rpz_rules *rules[ZONES] = {NULL};
+    for (size_t i = 0; i < count; i++) {
+        char text[NAME_TEXT_MAX];
+        struct name name = {options[i].wire, options[i].name_len};
+        if (texts[i])
+            rules[i] = rules_make(name_format(name, text), texts[i]);
+    }
+    struct rpz_policy *made = rpz_policy_new(options, rules, count, wait_recurse);
+    assert_non_null(made);
+    for (size_t i = 0; i < count; i++)
+        rpz_rules_unref(rules[i]);
+    return made;
+}
+
+#define MAKE(...)                                                                                  \
+    make(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *),                              \
+         (const char *const[]){__VA_ARGS__}, false)
+
+static enum rpz_step ask(const char *name, const char *client, bool dnssec_ok, bool is_stream)
+{
+    struct question question = {zone_make_name(name), RRTYPE_A, 1};
+    struct addr addr = addr_make(client);
+    struct rpz_query query = {
+        .client = &addr, .question = &question, .dnssec_ok = dnssec_ok, .is_stream = is_stream};
+    return rpz_policy_ask(policy, &query, &decision);
+}
+
+static uint64_t hits(size_t zone, enum rpz_action action)
+{
+    return rpz_policy_zone_hits(rpz_policy_at(policy, zone), action);
+}
+
+static void test_a_zone_that_is_not_loaded_has_no_effect(void **state)
+{
+    (void)state;
+    policy = MAKE(NULL, "bad.test CNAME .\n");
+    assert_int_equal(ask("bad.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NXDOMAIN);
+    assert_ptr_equal(decision.zone, rpz_policy_at(policy, 1));
+    assert_null(rpz_policy_zone_rules(rpz_policy_at(policy, 0)));
+}
+
+static void test_each_zone_counts_by_action(void **state)
+{
+    (void)state;
+    options[0].override = RPZ_OVERRIDE_DISABLED;
+    policy = MAKE("a.test CNAME .\n", "a.test CNAME *.\nb.test CNAME rpz-drop.\n");
+    assert_int_equal(ask("a.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(ask("a.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(ask("b.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(ask("c.test", "192.0.2.1", false, false), RPZ_CLEAR);
+    assert_int_equal(hits(0, RPZ_DISABLED), 2);
+    assert_int_equal(hits(0, RPZ_NXDOMAIN), 0);
+    assert_int_equal(hits(1, RPZ_NODATA), 2);
+    assert_int_equal(hits(1, RPZ_DROP), 1);
+}
+
+static void test_counters_go_on_in_a_new_policy(void **state)
+{
+    (void)state;
+    policy = MAKE("a.test CNAME .\n", "b.test CNAME .\n");
+    assert_int_equal(ask("b.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    struct rpz_policy *next = MAKE(NULL, "c.test CNAME .\n");
+    rpz_policy_take_counters(next, policy);
+    rpz_policy_unref(policy);
+    policy = next;
+    assert_int_equal(ask("c.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(hits(1, RPZ_NXDOMAIN), 2);
+}
+
+static void test_a_look_counts_nothing(void **state)
+{
+    (void)state;
+    struct question question = {zone_make_name("a.test"), RRTYPE_A, 1};
+    struct addr addr = addr_make("192.0.2.1");
+    struct rpz_query query = {.client = &addr, .question = &question, .is_look = true};
+    options[0].log = true;
+    policy = MAKE("a.test CNAME .\n");
+    assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_DECIDED);
+    assert_int_equal(hits(0, RPZ_NXDOMAIN), 0);
+    assert_string_equal(logged, "");
+}
+
+static void test_a_match_is_logged_by_name(void **state)
+{
+    (void)state;
+    static char label[] = "feed";
+    options[0].log = true;
+    options[0].log_name = label;
+    policy = MAKE("*.test CNAME .\n");
+    assert_int_equal(ask("a.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_non_null(strstr(logged, "feed: nxdomain by rule *.test.a.rpz. (qname) for 192.0.2.1, "
+                                   "which asks for a.test. A"));
+}
+
+static void test_signed_answers_wait_unless_the_zone_breaks_them(void **state)
+{
+    (void)state;
+    options[1].break_dnssec = true;
+    policy = MAKE("a.test CNAME .\nc.test CNAME rpz-passthru.\n", "b.test CNAME .\n");
+    assert_int_equal(ask("a.test", "192.0.2.1", true, false), RPZ_WAIT);
+    assert_int_equal(hits(0, RPZ_NXDOMAIN), 0);
+    assert_int_equal(ask("b.test", "192.0.2.1", true, false), RPZ_DECIDED);
+    assert_int_equal(ask("c.test", "192.0.2.1", true, false), RPZ_EXEMPT);
+}
+
+static void test_tcp_only_exempts_streams(void **state)
+{
+    (void)state;
+    policy = MAKE("a.test CNAME rpz-tcp-only.\n");
+    assert_int_equal(ask("a.test", "192.0.2.1", false, true), RPZ_EXEMPT);
+    assert_int_equal(ask("a.test", "192.0.2.1", false, false), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_TCP_ONLY);
+}
+
+static void test_clients_by_ipv6_and_ipv4(void **state)
+{
+    (void)state;
+    policy = MAKE("24.0.2.0.192.rpz-client-ip CNAME .\n32.zz.db8.2001.rpz-client-ip CNAME *.\n");
+    assert_int_equal(ask("a.test", "192.0.2.9", false, false), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NXDOMAIN);
+    assert_int_equal(ask("a.test", "2001:db8::9", false, false), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NODATA);
+    assert_int_equal(ask("a.test", "192.0.3.9", false, false), RPZ_CLEAR);
+}
+
+/* ---- answers ---- */
+
+static struct compose_space space;
+
+static const struct rpz_servers *no_servers(void *context, struct name name)
+{
+    (void)context;
+    (void)name;
+    return NULL;
+}
+
+/* Judges an answer with count A records, the n-th of 10.0.0.0/8 plus first. */
+static enum rpz_step judge(unsigned first, unsigned count)
+{
+    struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
+    struct addr addr = addr_make("192.0.2.1");
+    struct compose compose;
+    struct answer answer;
+    compose_begin(&compose, &space, &question, 0);
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t rdata[4];
+        put_u32(rdata, 0x0a000000 + first + i);
+        compose_rr(&compose, question.name, RRTYPE_A, 60, span_of(rdata, 4));
+    }
+    assert_true(compose_end(&compose, &answer));
+    struct rpz_query query = {.client = &addr, .question = &question};
+    struct rpz_answer facts = {.message = answer.message, .servers = no_servers};
+    return rpz_policy_judge(policy, &query, &facts, true, &decision);
+}
+
+static void test_so_many_addresses_are_judged_and_no_more(void **state)
+{
+    (void)state;
+    policy = MAKE("32.255.0.0.10.rpz-ip CNAME .\n32.0.1.0.10.rpz-ip CNAME .\n");
+    assert_int_equal(judge(0, RPZ_ADDRESSES_MAX), RPZ_DECIDED);
+    assert_int_equal(judge(1, RPZ_ADDRESSES_MAX - 2), RPZ_CLEAR);
+    assert_int_equal(judge(256, 1), RPZ_DECIDED);
+    assert_int_equal(judge(300, 10), RPZ_CLEAR);
+}
+
+static void test_the_smallest_address_decides_between_equal_prefixes(void **state)
+{
+    (void)state;
+    policy = MAKE("32.2.0.0.10.rpz-ip CNAME .\n32.1.0.0.10.rpz-ip CNAME *.\n");
+    assert_int_equal(judge(1, 2), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NODATA);
+}
+
+static struct name server_names[2];
+static struct rpz_servers two_servers = {.names = server_names, .name_count = 2};
+
+static const struct rpz_servers *find_two(void *context, struct name name)
+{
+    (void)context;
+    (void)name;
+    return &two_servers;
+}
+
+static void test_the_smallest_server_decides(void **state)
+{
+    (void)state;
+    struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
+    struct addr addr = addr_make("192.0.2.1");
+    uint8_t bytes[COMPOSE_FAILURE_MAX];
+    struct answer answer;
+    policy = MAKE("b.ns.rpz-nsdname CNAME .\na.ns.rpz-nsdname CNAME *.\n");
+    server_names[0] = zone_make_name("b.ns");
+    server_names[1] = zone_make_name("a.ns");
+    compose_failure(&answer, bytes, &question, RCODE_NOERROR);
+    struct rpz_query query = {.client = &addr, .question = &question};
+    struct rpz_answer facts = {.message = answer.message, .servers = find_two};
+    assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NODATA);
+    facts.is_local = true;
+    assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_CLEAR);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_zone_that_is_not_loaded_has_no_effect),
+        TEST(test_each_zone_counts_by_action),
+        TEST(test_counters_go_on_in_a_new_policy),
+        TEST(test_a_look_counts_nothing),
+        TEST(test_a_match_is_logged_by_name),
+        TEST(test_signed_answers_wait_unless_the_zone_breaks_them),
+        TEST(test_tcp_only_exempts_streams),
+        TEST(test_clients_by_ipv6_and_ipv4),
+        TEST(test_so_many_addresses_are_judged_and_no_more),
+        TEST(test_the_smallest_address_decides_between_equal_prefixes),
+        TEST(test_the_smallest_server_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
