@@ -335,6 +335,15 @@ static void put_per_upstream(FILE *out)
     fputs(".El\n", out);
 }
 
+static void put_per_rpz_zone(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define PER_RPZ_ZONE(id, name, kind, sentence)                                                     \
+    put_metric(out, name, strcmp(#kind, "COUNTER") == 0 ? "counter" : "gauge", "", sentence);
+#include "nailup/metrics.def"
+    fputs(".El\n", out);
+}
+
 /* ---- alerts ---- */
 
 static const char *alerts_path;
@@ -430,6 +439,7 @@ static const struct {
     {"@ENDS@\n", put_ends},
     {"@METRICS@\n", put_metrics},
     {"@PER_UPSTREAM@\n", put_per_upstream},
+    {"@PER_RPZ_ZONE@\n", put_per_rpz_zone},
     {"@ALERTS@\n", put_alerts},
 };
 

@@ -24,6 +24,7 @@
 #include "local/local_names.h"
 #include "resolve/dns64.h"
 #include "resolve/route_options.h"
+#include "rpz/rpz_options.h"
 #include "serve/server_options.h"
 #include "tap/dnstap_options.h"
 #include "upstream/policy.h"
@@ -114,6 +115,7 @@ struct config_zone {
 };
 
 struct anchors;
+struct rpz_policy;
 
 /* dnssec.update-anchors */
 enum config_update { UPDATE_AUTO, UPDATE_NO, UPDATE_YES };
@@ -162,6 +164,15 @@ struct config_block_list {
     enum local_action action;
     struct addr *redirect;
     size_t redirect_count;
+};
+
+/* Response policy: as written in the file, and what is made of it. */
+struct config_rpz {
+    struct rpz_zone_options *zones;
+    struct config_position *positions; /* of the zones */
+    size_t count;
+    bool wait_recurse;
+    struct rpz_policy *policy; /* NULL: none */
 };
 
 struct config {
@@ -239,6 +250,8 @@ struct config {
     struct config_block_list *block_lists;
     size_t block_list_count;
     struct local_names *local;
+
+    struct config_rpz rpz;
 
     /* Lines that could not be read in hosts files and block lists, and settings that are probably
      * mistakes: one line each, FILE:LINE:COLUMN: warning: ... */

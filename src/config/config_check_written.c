@@ -152,6 +152,8 @@ static void compare_local_files(struct check *check)
     compare_path(check, config->trust_anchor_file, "dnssec.trust-anchor-file");
     for (size_t i = 0; i < config->block_list_count; i++)
         compare_path(check, config->block_lists[i].file, "block-lists");
+    for (size_t i = 0; i < config->rpz.count; i++)
+        compare_path(check, config->rpz.zones[i].file, "rpz");
 }
 
 static void compare_server_files(struct check *check)

@@ -291,6 +291,32 @@ static void put_block_lists(struct printer *printer)
     }
 }
 
+static void put_rpz_zone(struct printer *printer, const struct rpz_zone_options *zone)
+{
+    char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], override[KIND_TEXT_MAX], cname[KIND_TEXT_MAX];
+    char log[KIND_TEXT_MAX], log_name[KIND_TEXT_MAX], breaks[KIND_TEXT_MAX], ede[KIND_TEXT_MAX];
+    char bytes[KIND_TEXT_MAX];
+    put_format(
+        printer,
+        "  - {name: %s, file: %s, action-override: %s, cname-override: %s, log: %s, "
+        "log-name: %s, break-dnssec: %s, ede: %s, max-bytes: %s}\n",
+        kind_format(KIND_ZONE_NAME, zone->wire, name), kind_format(KIND_PATH, &zone->file, file),
+        kind_format(KIND_RPZ_OVERRIDE, &zone->override, override),
+        kind_format(KIND_ZONE_NAME, zone->cname, cname), kind_format(KIND_BOOL, &zone->log, log),
+        kind_format(KIND_LINE, &zone->log_name, log_name),
+        kind_format(KIND_BOOL, &zone->break_dnssec, breaks),
+        kind_format(KIND_RPZ_EDE, &zone->ede, ede),
+        kind_format(KIND_SIZE, &zone->max_bytes, bytes));
+}
+
+static void put_rpz(struct printer *printer)
+{
+    const struct config_rpz *rpz = &printer->config->rpz;
+    put_format(printer, rpz->count ? "\n" : " []\n");
+    for (size_t i = 0; i < rpz->count; i++)
+        put_rpz_zone(printer, &rpz->zones[i]);
+}
+
 static void put_dnstap_messages(struct printer *printer)
 {
     uint32_t messages = printer->config->dnstap.messages;
@@ -368,6 +394,9 @@ static void put_list_value(struct printer *printer, const struct option *option)
         break;
     case KIND_BLOCK_LISTS:
         put_block_lists(printer);
+        break;
+    case KIND_RPZ_ZONES:
+        put_rpz(printer);
         break;
     case KIND_DNSTAP_MESSAGES:
         put_dnstap_messages(printer);

@@ -19,16 +19,19 @@
 #include "config/config_check_files.h"
 #include "config/config_hints.h"
 #include "config/config_local.h"
+#include "config/config_rpz.h"
 #include "config/config_upstream.h"
 #include "config/include.h"
 #include "config/load_lists.h"
 #include "config/load_local.h"
 #include "config/load_mapping.h"
+#include "config/load_rpz.h"
 #include "config/load_scalar.h"
 #include "config/load_upstreams.h"
 #include "config/load_zones.h"
 #include "config/loader.h"
 #include "local/name_map.h"
+#include "rpz/rpz_policy.h"
 #include "validate/anchors.h"
 
 enum { CONFIG_BYTES_MAX = 512 * 1024 * 1024 };
@@ -78,6 +81,9 @@ static void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_BLOCK_LISTS:
         load_block_lists(loader, option, node);
+        break;
+    case KIND_RPZ_ZONES:
+        load_rpz(loader, option, node);
         break;
     case KIND_REDIRECT:
         load_redirect(loader, option, node, owner);
@@ -142,6 +148,7 @@ void config_free(struct config *config)
 {
     if (!config)
         return;
+    rpz_policy_unref(config->rpz.policy);
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
     prefix_set_free(config->do_not_query.set);
@@ -181,6 +188,8 @@ static void load_tree(struct loader *loader, struct span text)
         config_warn_of_hints(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
+    if (is_whole && !loader->problems->no_memory)
+        config_rpz(loader, loader->with_files);
     if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_read_anchor_file(loader);
     if (problems_is_empty(loader->problems) && !loader->problems->no_memory)

@@ -198,7 +198,8 @@ void load_mapping(struct loader *loader, const struct yaml_tree_node *map,
 
 static void load_row_default(struct loader *loader, const struct option *option, void *owner)
 {
-    MUST(kind_parse(option->kind, option->default_text, &loader->config->arena,
+    const char *text = option->default_text;
+    MUST(kind_parse(option->kind, strcmp(text, "\"\"") == 0 ? "" : text, &loader->config->arena,
                     option_field(option, owner)));
 }
 

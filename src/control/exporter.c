@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "control/board.h"
 #include "control/census.h"
+#include "config/config.h"
 #include "control/exposition.h"
 #include "control/http_response.h"
 #include "control/metrics.h"
@@ -95,7 +96,8 @@ static struct page *page_new(enum http_page kind, const struct control_view *vie
     page->refs = 1;
     buf_init(&page->text, EXPOSITION_MAX);
     metrics_collect(view, &stats);
-    enum err err = kind == HTTP_PAGE_METRICS ? exposition_write(&page->text, &stats, census)
+    const struct rpz_policy *policy = view->config ? view->config->rpz.policy : NULL;
+    enum err err = kind == HTTP_PAGE_METRICS ? exposition_write(&page->text, &stats, census, policy)
                                              : board_write(&page->text, &stats, census, uptime_us);
     if (!err && kind == HTTP_PAGE_METRICS)
         err = process_facts_write(&page->text, view->started_time);

@@ -17,7 +17,9 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "dns/name.h"
 #include "nailup/version.h"
+#include "rpz/rpz_policy.h"
 
 enum {
     LINE_BYTES_MAX = 1024,
@@ -180,7 +182,73 @@ static void put_census(struct text *text, const struct census *census)
     exposition_put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
 }
 
-enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census)
+/* ---- response policy zones ---- */
+
+enum per_rpz_zone {
+#define PER_RPZ_ZONE(id, name, kind, sentence) PER_RPZ_ZONE_##id,
+#include "nailup/metrics.def"
+};
+
+static void put_rpz_matches(struct text *text, const char *name, const char *zone,
+                            const struct rpz_policy_zone *from)
+{
+    for (enum rpz_action i = 0; i < RPZ_ACTIONS; i++) {
+        const char *action = i == RPZ_NONE ? "kept" : rpz_action_name(i);
+        exposition_put(text, "nailup_%s{zone=\"%s\",action=\"%s\"} %" PRIu64 "\n", name, zone,
+                       action, rpz_policy_zone_hits(from, i));
+    }
+}
+
+static size_t count_rules(const struct rpz_rules *rules)
+{
+    size_t count = 0;
+    for (enum rpz_trigger i = 0; i < RPZ_TRIGGERS; i++)
+        count += rpz_rules_count(rules, i);
+    return count;
+}
+
+static void put_rpz_figure(struct text *text, enum per_rpz_zone which, const char *name,
+                           const struct rpz_policy_zone *from)
+{
+    const struct rpz_zone_options *options = rpz_policy_zone_options(from);
+    const struct rpz_rules *rules = rpz_policy_zone_rules(from);
+    char zone[NAME_TEXT_MAX], label[LABEL_MAX];
+    size_t value = 0;
+
+    name_format((struct name){options->wire, options->name_len}, zone);
+    escape(zone, true, label, sizeof(label));
+    if (which == PER_RPZ_ZONE_matches) {
+        put_rpz_matches(text, name, label, from);
+        return;
+    }
+    if (rules && which == PER_RPZ_ZONE_rules)
+        value = count_rules(rules);
+    else if (rules && which == PER_RPZ_ZONE_skipped)
+        value = rpz_rules_skipped(rules);
+    else if (rules)
+        value = rpz_rules_bytes(rules);
+    exposition_put(text, "nailup_%s{zone=\"%s\"} %zu\n", name, label, value);
+}
+
+static void put_rpz_policy(struct text *text, const struct rpz_policy *policy)
+{
+    static const struct {
+        const char *name, *kind, *sentence;
+    } rows[] = {
+#define PER_RPZ_ZONE(id, name, kind, sentence) [PER_RPZ_ZONE_##id] = {name, #kind, sentence},
+#include "nailup/metrics.def"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        put_family(text, rows[i].name, strcmp(rows[i].kind, "COUNTER") == 0 ? "counter" : "gauge",
+                   rows[i].sentence);
+        for (size_t j = 0; j < rpz_policy_count(policy); j++)
+            put_rpz_figure(text, (enum per_rpz_zone)i, rows[i].name, rpz_policy_at(policy, j));
+    }
+}
+
+enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census,
+                          const struct rpz_policy *policy)
 {
     struct text text = {.out = out};
 
@@ -190,5 +258,7 @@ enum err exposition_write(struct buf *out, const struct stats *stats, const stru
     put_histograms(&text, stats);
     if (census)
         put_census(&text, census);
+    if (policy)
+        put_rpz_policy(&text, policy);
     return text.err;
 }

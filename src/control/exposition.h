@@ -14,10 +14,13 @@
 #include "control/census.h"
 
 /* A buf of this size holds any exposition. */
-enum { EXPOSITION_MAX = 512 * 1024 };
+enum { EXPOSITION_MAX = 1024 * 1024 };
 
-/* Appends all figures. census may be NULL: then those of single upstreams are left out. */
+struct rpz_policy;
+
+/* Appends all figures. census may be NULL: then those of single upstreams are left out. policy:
+ * NULL without response policy zones. */
 MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
-                                   const struct census *census);
+                                   const struct census *census, const struct rpz_policy *policy);
 
 #endif

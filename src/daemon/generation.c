@@ -23,6 +23,7 @@
 #include "daemon/query_ports.h"
 #include "local/local_names.h"
 #include "loop/loop.h"
+#include "rpz/rpz_policy.h"
 #include "serve/server_quota.h"
 #include "validate/anchors.h"
 
@@ -157,6 +158,12 @@ static struct generation *generation_make(struct generations *all, struct shared
     return generation;
 }
 
+static void take_counters(struct rpz_policy *policy, const struct rpz_policy *before)
+{
+    if (policy && before)
+        rpz_policy_take_counters(policy, before);
+}
+
 /* Takes the configuration. */
 static struct shared *shared_new(struct config **config, const struct generation *before)
 {
@@ -166,6 +173,8 @@ static struct shared *shared_new(struct config **config, const struct generation
         shared->config = *config;
         query_ports_read(&shared->ports, *config);
         shared->quota = server_quota_new(&(*config)->server, before ? before->shared->quota : NULL);
+        if (before)
+            take_counters((*config)->rpz.policy, before->shared->config->rpz.policy);
     } else {
         config_free(*config);
     }

@@ -190,6 +190,8 @@ static void identity_warn_of_files(const struct config *config, const char *conf
     identity_warn_of_file(config->trust_anchor_file);
     for (size_t i = 0; i < config->block_list_count; i++)
         identity_warn_of_file(config->block_lists[i].file);
+    for (size_t i = 0; i < config->rpz.count; i++)
+        identity_warn_of_file(config->rpz.zones[i].file);
 }
 
 int identity_take(const struct config *config, const char *config_file,

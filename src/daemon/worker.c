@@ -163,6 +163,7 @@ static enum err worker_open_layers(struct worker *worker)
                     worker->resolver, generation_quota(worker->server_generation), &worker->stats);
     if (err)
         return err;
+    server_set_policy(worker->server, config->rpz.policy);
     worker_set_taps(worker, config->log_queries);
     upstreams_set_taps(worker->upstreams,
                        watchers_upstream_tap(share->watchers, worker->number, &worker->stats));
@@ -315,6 +316,7 @@ static void worker_switch_server(struct worker *worker, struct letter *letter)
         server_set_tls(worker->server, &letter->tls);
     server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
                   generation_quota(letter->next), worker_on_addresses_closed, worker);
+    server_set_policy(worker->server, generation_config(letter->next)->rpz.policy);
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
     outgoing_ports_use(worker->loop, generation_ports(letter->next),
                        &worker->stats.upstream_port_fallbacks);

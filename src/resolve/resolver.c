@@ -495,6 +495,40 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
         out->way = OUTLOOK_CACHE;
 }
 
+/* Adds the addresses that the cache has for a server without glue. */
+static void add_cached_addrs(const struct resolver *resolver, struct delegation *cut,
+                             unsigned server)
+{
+    static const uint16_t types[] = {RRTYPE_A, RRTYPE_AAAA};
+    const struct tasks *tasks = &resolver->tasks;
+    struct question question = {.name = delegation_server(cut, server), .cls = RRCLASS_IN};
+    uint64_t now = loop_now(tasks->loop);
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct cache_item item;
+        struct cache_key key;
+        struct message message;
+        question.type = types[i];
+        resolver_make_key(resolver, &key, &question, 0);
+        if (cache_peek(tasks->cache, &key, now, &item) && answer_is_live(&item.answer, now) &&
+            message_parse(&message, item.answer.message) == MESSAGE_OK)
+            delegation_add_answer(cut, server, &message);
+    }
+}
+
+bool resolver_find_cut(const struct resolver *resolver, struct name name, struct delegation *out)
+{
+    const struct tasks *tasks = &resolver->tasks;
+    const struct space *space = &tasks->shared;
+    const struct zone *zone = route_find(space->routes, name, RRTYPE_A);
+    if (!zone || !zone->is_authoritative || !tasks->world ||
+        cut_cache_look(tasks, space, zone, name, RRTYPE_A, out) != CUT_LOOK_CUT)
+        return false;
+    for (unsigned i = 0; i < out->server_count; i++)
+        if (out->servers[i].addr_count == 0)
+            add_cached_addrs(resolver, out, i);
+    return true;
+}
+
 const struct routes *resolver_routes(const struct resolver *resolver)
 {
     return resolver->tasks.shared.routes;

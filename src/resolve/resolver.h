@@ -25,6 +25,7 @@
 #include "resolve/route_options.h"
 #include "resolve/waiter.h"
 
+struct delegation;
 struct local_names;
 struct loop;
 struct outlook;
@@ -109,6 +110,11 @@ enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct 
  * section. */
 void resolver_look(const struct resolver *resolver, const struct cache_key *key,
                    struct outlook *out);
+
+/* Finds the closest known zone cut at or above a name (lower case), with the addresses of its
+ * servers that the cache has. Returns false where nothing is known, and where no recursion resolves
+ * the name. Asks and marks nothing. In a read section. */
+bool resolver_find_cut(const struct resolver *resolver, struct name name, struct delegation *out);
 
 /* Returns the zones with upstreams in the order of the configuration; borrowed until the next
  * turn. */

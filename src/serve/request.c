@@ -15,23 +15,15 @@
 
 #include "base/check.h"
 #include "base/stats.h"
-#include "cache/compose.h"
 #include "dns/header.h"
-#include "dns/name.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
-#include "resolve/dns64.h"
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
+#include "serve/course.h"
 #include "serve/repeats.h"
 #include "serve/server_quota.h"
 #include "serve/tell.h"
-
-/* How far the answer of a query with DNS64 is (resolve/dns64.h). */
-struct dns64_progress {
-    enum dns64_stage stage;
-    uint32_t ttl_s; /* of the answer to AAAA, from DNS64_SECOND on */
-};
 
 /* A query that waits, owned by its sink or, without a client, by the orphans. */
 struct request {
@@ -41,7 +33,7 @@ struct request {
     struct sink *sink; /* NULL: its client has left */
     uint64_t client;   /* its number in the quota */
     struct query query;
-    struct dns64_progress dns64;
+    struct course course;
     uint64_t asked_at;
     uint64_t heard_at; /* when its datagram came last */
     struct repeat repeat;
@@ -104,6 +96,7 @@ static void request_give_place(struct request *request)
 
 static void request_release(struct request *request)
 {
+    course_deinit(&request->course);
     list_remove(&request->node);
     repeats_remove(&request->repeat);
     if (request->sink) {
@@ -127,6 +120,7 @@ void requests_deinit(struct requests *requests)
     for (struct list *node; (node = list_take_first(&requests->spares));)
         free(LIST_ITEM(node, struct request, node));
     free(requests->dns64_space);
+    police_deinit(&requests->police);
 }
 
 /* ---- replies ---- */
@@ -251,12 +245,13 @@ static bool is_discarded(const struct request *request)
            server_quota_waiting_of(requests->quota, request->client) > REQUEST_DISCARD_ABOVE;
 }
 
-/* Ends a query that waited over UDP without an answer. */
-static void drop_waiting(struct request *request)
+/* Ends a query that waited without an answer, for this reason. */
+static void drop_waiting(struct request *request, enum stat reason)
 {
     struct reply reply = {.query = &request->query};
-    STATS_INC(request->requests->stats, dropped_late);
-    request_tell(request->sink, &reply, NULL, &request->path, &tell_limited);
+    stats_add_at(request->requests->stats, reason, 1);
+    request_tell(request->sink, &reply, NULL, request->is_stream ? NULL : &request->path,
+                 &tell_limited);
     request_release(request);
 }
 
@@ -304,7 +299,7 @@ static void park(struct request *request)
     request->sink->parked_count++;
 }
 
-static void request_go_on(struct request *request, const struct answer *answer);
+static void request_take_answer(struct request *request, const struct answer *answer);
 
 /* Called by the resolver inside a read section. */
 static void request_on_answer(struct waiter *waiter, const struct answer *answer)
@@ -316,13 +311,11 @@ static void request_on_answer(struct waiter *waiter, const struct answer *answer
         return;
     }
     if (is_discarded(request))
-        drop_waiting(request);
+        drop_waiting(request, stat_dropped_late);
     else if (sink->has_room && !sink->has_room(sink))
         park(request);
-    else if (request->dns64.stage != DNS64_NONE)
-        request_go_on(request, answer);
     else
-        answer_waiting(request, answer);
+        request_take_answer(request, answer);
     sink->on_answered(sink);
 }
 
@@ -346,7 +339,7 @@ static void fill_request(struct request *request, struct sink *sink, const struc
     request->sink = sink;
     request->query = *query;
     query_keep(&request->query, request->name);
-    request->dns64 = (struct dns64_progress){DNS64_NONE, 0};
+    request->course = (struct course){.rest = POLICE_WHOLE};
     request->asked_at = request->heard_at = loop_now(sink->requests->loop);
     request->repeat =
         (struct repeat){.query = &request->query, .path = &request->path, .sink = sink};
@@ -403,7 +396,7 @@ static bool request_displace(struct sink *sink, enum server_quota_result why, ui
         if (!may_be_displaced(request, why, client))
             continue;
         resolver_leave(sink->requests->resolver, &request->waiter);
-        drop_waiting(request);
+        drop_waiting(request, stat_dropped_late);
         return true;
     }
     return false;
@@ -437,12 +430,11 @@ static struct request *request_hold(struct sink *sink, const struct query *query
     return request;
 }
 
-/* Returns NULL when the query waits, or the error that it gets. bucket: NULL for a stream. */
-static const struct query_error *request_start_waiting(struct sink *sink, const struct query *query,
-                                                       const struct cache_key *key,
-                                                       const struct udp_path *path,
-                                                       struct repeat **bucket,
-                                                       struct dns64_progress dns64)
+/* Returns NULL when the query waits, or the error that it gets. bucket: NULL for a stream. Takes
+ * the course, if there is one. */
+static const struct query_error *
+request_start_waiting(struct sink *sink, const struct query *query, const struct cache_key *key,
+                      struct course *course, const struct udp_path *path, struct repeat **bucket)
 {
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
@@ -452,7 +444,10 @@ static const struct query_error *request_start_waiting(struct sink *sink, const 
     struct request *request = request_hold(sink, query, client, path);
     if (!request)
         return &error_full;
-    request->dns64 = dns64;
+    if (course) {
+        request->course = *course;
+        course->redirect = NULL;
+    }
     if (bucket)
         repeats_add(bucket, &request->repeat);
     enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
@@ -462,185 +457,91 @@ static const struct query_error *request_start_waiting(struct sink *sink, const 
     return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
 }
 
-/* Asks the resolver again about a query that gave its place back. */
-static const struct query_error *request_ask_again(struct request *request,
-                                                   const struct cache_key *key)
+/* Takes a place again for a query that gave it back. */
+static const struct query_error *request_retake_place(struct request *request)
 {
     struct requests *requests = request->requests;
+    if (request->has_place)
+        return NULL;
     uint64_t client = server_quota_client(requests->quota, &request->path.peer);
     const struct query_error *error = request_take_place(request->sink, client);
     if (error)
         return error;
     request->client = client;
     request->has_place = true;
-    bool waits = resolver_ask(requests->resolver, key, &request->waiter) == RESOLVER_WAITING;
-    return waits ? NULL : &error_full;
+    return NULL;
 }
 
-static void request_fail(struct request *request, const struct query_error *error)
+/* Asks the resolver once more for a query that waits. */
+static void request_ask_again(struct request *request, const struct cache_key *key)
 {
-    const struct udp_path *path = request->is_stream ? NULL : &request->path;
-    send_error(request->sink, &request->query, error, SERVER_ALLOW, path, &tell_limited);
+    const struct query_error *error = request_retake_place(request);
+    if (!error &&
+        resolver_ask(request->requests->resolver, key, &request->waiter) == RESOLVER_WAITING)
+        return;
+    send_error(request->sink, &request->query, error ? error : &error_full, SERVER_ALLOW,
+               request->is_stream ? NULL : &request->path, &tell_limited);
     request_release(request);
 }
 
-/* ---- DNS64 ---- */
+/* ---- steps of a query that waits ---- */
 
-/* The question in lower case, as answers have it. */
-static struct question folded_question(const struct query *query, uint8_t wire[NAME_WIRE_MAX])
+static void truncate_waiting(struct request *request)
 {
-    struct question question = query->question;
-    question.name = name_fold(question.name, wire);
-    return question;
+    struct reply reply;
+    reply_plan_truncated(&reply, &request->query, &request->sink->rules);
+    request_send_reply(request->sink, &reply, request->is_stream ? NULL : &request->path,
+                       &tell_limited);
+    request_release(request);
 }
 
-/* The first stage of a query, and again after a pause. Without memory for an answer it has none. */
-static struct dns64_progress dns64_start(struct requests *requests, const struct query *query,
-                                         const struct addr *client)
+static struct course_query course_query_of(const struct request *request)
 {
-    const struct dns64_options *dns64 = requests->options->dns64;
-    struct dns64_progress progress = {DNS64_NONE, 0};
-    if (dns64 && !requests->dns64_space)
-        requests->dns64_space = malloc(sizeof(*requests->dns64_space));
-    if (dns64 && requests->dns64_space)
-        progress.stage = dns64_begin(dns64, &query->question, client, query->dnssec_ok,
-                                     query->flags & HEADER_CD);
-    return progress;
+    return (struct course_query){.query = &request->query,
+                                 .client = &request->path.peer,
+                                 .is_stream = request->is_stream,
+                                 .is_resolved = true};
 }
 
-/* The key of the question that the resolver gets at this stage. */
-static void dns64_key(const struct requests *requests, const struct query *query,
-                      enum dns64_stage stage, struct cache_key *key)
-{
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = query->question;
-    if (stage == DNS64_SECOND || stage == DNS64_REVERSE)
-        question = dns64_question(requests->options->dns64, stage, &query->question, wire);
-    resolver_key(requests->resolver, key, &question, query->dnssec_ok, query->flags & HEADER_CD);
-}
-
-/* Finds the answer of a stage, and refreshes it when it is due. */
-static bool dns64_find(struct requests *requests, const struct query *query,
-                       const struct cache_key *key, struct answer *answer)
-{
-    if (!resolver_find(requests->resolver, key, answer))
-        return false;
-    if (answer->is_due && (query->flags & HEADER_RD) && !requests->is_draining)
-        resolver_refresh(requests->resolver, key);
-    return true;
-}
-
-/* The name has no A record either, or its answer failed: the client gets the answer to AAAA, but no
- * excluded address. */
-static void dns64_give_up(struct requests *requests, const struct query *query,
-                          struct answer *answer)
-{
-    struct answer first;
-    struct cache_key key;
-    dns64_turn(&first, requests->dns64_space,
-               answer); /* before the next look-up takes its memory */
-    *answer = first;
-    dns64_key(requests, query, DNS64_FIRST, &key);
-    if (answer->kind == ANSWER_FAILURE || !resolver_find(requests->resolver, &key, &first))
-        return;
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = folded_question(query, wire);
-    *answer = first;
-    if (first.kind == ANSWER_POSITIVE &&
-        dns64_reduce(requests->options->dns64, &first, requests->dns64_space, &question, answer,
-                     loop_now(requests->loop)))
-        *answer = first;
-}
-
-/* A reload has ended DNS64 between two stages. */
-static void dns64_abort(struct requests *requests, const struct query *query, struct answer *answer)
-{
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = folded_question(query, wire);
-    compose_failure(answer, requests->dns64_space->bytes, &question, RCODE_SERVFAIL);
-}
-
-/* *answer is that of the last stage, and becomes the client's. */
-static void dns64_conclude(struct requests *requests, const struct query *query,
-                           const struct dns64_progress *progress, struct answer *answer)
-{
-    struct answer made;
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = folded_question(query, wire);
-    if (dns64_make(requests->options->dns64, progress->stage, &made, requests->dns64_space,
-                   &question, progress->ttl_s, answer, loop_now(requests->loop))) {
-        STATS_INC(requests->stats, dns64_answers);
-        *answer = made;
-        return;
-    }
-    MUST(progress->stage == DNS64_SECOND);
-    dns64_give_up(requests, query, answer);
-}
-
-/* Judges the answer to AAAA. Returns false when the answer to A comes next. */
-static bool dns64_take_first(struct requests *requests, const struct query *query,
-                             struct dns64_progress *progress, struct answer *answer)
-{
-    const struct dns64_options *dns64 = requests->options->dns64;
-    uint64_t now = loop_now(requests->loop);
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = folded_question(query, wire);
-    struct answer reduced;
-    switch (dns64_judge(dns64, &question, answer, now, &progress->ttl_s)) {
-    case DNS64_KEEP:
-        return true;
-    case DNS64_REDUCE:
-        if (dns64_reduce(dns64, &reduced, requests->dns64_space, &question, answer, now))
-            *answer = reduced;
-        return true;
-    case DNS64_ASK:
-        break;
-    }
-    progress->stage = DNS64_SECOND;
-    return false;
-}
-
-/*
- * Goes on with the answer of a stage. Returns true when *answer is what the client gets, and false
- * when the answer for *key must come first.
- */
-static bool dns64_step(struct requests *requests, const struct query *query,
-                       struct dns64_progress *progress, struct answer *answer,
-                       struct cache_key *key)
-{
-    if (!requests->options->dns64) {
-        if (progress->stage != DNS64_FIRST)
-            dns64_abort(requests, query, answer);
-        return true;
-    }
-    if (progress->stage == DNS64_FIRST) {
-        if (dns64_take_first(requests, query, progress, answer))
-            return true;
-        dns64_key(requests, query, progress->stage, key);
-        if (!dns64_find(requests, query, key, answer))
-            return false;
-    }
-    dns64_conclude(requests, query, progress, answer);
-    return true;
-}
-
-/* A waiting request has the answer of a stage. */
-static void request_go_on(struct request *request, const struct answer *answer)
+/* Goes on with an answer until one is for the client, or another one must be resolved first. Out of
+ * line, so that other configurations do not pay for it. */
+static __attribute__((noinline)) void request_go_on(struct request *request, struct answer answer)
 {
     struct requests *requests = request->requests;
-    struct answer current = *answer;
+    struct course_query about = course_query_of(request);
     struct cache_key key;
-    if (dns64_step(requests, &request->query, &request->dns64, &current, &key)) {
-        answer_waiting(request, &current);
-        return;
+    enum course_end end;
+    do
+        end = course_take(&request->course, requests, &about, &key, &answer);
+    while (end == COURSE_ASK && resolver_find(requests->resolver, &key, &answer));
+    switch (end) {
+    case COURSE_ASK:
+    case COURSE_RESOLVE:
+        request_ask_again(request, &key);
+        break;
+    case COURSE_REPLY:
+        answer_waiting(request, &answer);
+        break;
+    case COURSE_DROP:
+        drop_waiting(request, stat_dropped_policy);
+        break;
+    case COURSE_TRUNCATE:
+        truncate_waiting(request);
+        break;
     }
-    const struct query_error *error = NULL;
-    if (!request->has_place)
-        error = request_ask_again(request, &key);
-    else if (resolver_ask(requests->resolver, &key, &request->waiter) != RESOLVER_WAITING)
-        error = &error_full;
-    if (error)
-        request_fail(request, error);
+}
+
+static bool course_is_under_way(const struct course *course)
+{
+    return course->redirect || course->stage != DNS64_NONE;
+}
+
+static void request_take_answer(struct request *request, const struct answer *answer)
+{
+    if (requests_have_steps(request->requests) || course_is_under_way(&request->course))
+        request_go_on(request, *answer);
+    else
+        answer_waiting(request, answer);
 }
 
 /* ---- room again ---- */
@@ -649,24 +550,16 @@ static void request_go_on(struct request *request, const struct answer *answer)
 static void answer_parked(struct request *request)
 {
     struct sink *sink = request->sink;
-    struct requests *requests = sink->requests;
     struct cache_key key;
     struct answer answer;
     list_remove(&request->node);
     list_append(&sink->waiting, &request->node);
     sink->parked_count--;
-    request->dns64 = dns64_start(requests, &request->query, &request->path.peer);
-    dns64_key(requests, &request->query, request->dns64.stage, &key);
-    if (resolver_find(requests->resolver, &key, &answer)) {
-        if (request->dns64.stage != DNS64_NONE)
-            request_go_on(request, &answer);
-        else
-            answer_waiting(request, &answer);
-        return;
-    }
-    const struct query_error *error = request_ask_again(request, &key);
-    if (error)
-        request_fail(request, error);
+    course_key(&request->course, sink->requests, &request->query, &key);
+    if (resolver_find(sink->requests->resolver, &key, &answer))
+        request_take_answer(request, &answer);
+    else
+        request_ask_again(request, &key);
 }
 
 bool sink_unpark(struct sink *sink)
@@ -701,9 +594,9 @@ static enum request_result request_join(struct sink *sink, struct request *waiti
     return REQUEST_DROPPED;
 }
 
-/* A miss. The key is that of the client's question, or of the next one of DNS64. */
+/* A miss. The key is that of the client's question, or of the next one of its course. */
 static enum request_result request_ask(struct sink *sink, const struct request_lookup *lookup,
-                                       const struct cache_key *key, struct dns64_progress dns64)
+                                       const struct cache_key *key, struct course *course)
 {
     const struct query *query = &lookup->query;
     const struct udp_path *path = lookup->path;
@@ -716,22 +609,81 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
         if (waiting)
             return request_join(sink, CONTAINER_OF(waiting, struct request, repeat), lookup);
     }
-    const struct query_error *error = request_start_waiting(sink, query, key, path, bucket, dns64);
+    const struct query_error *error = request_start_waiting(sink, query, key, course, path, bucket);
     if (!error)
         return REQUEST_WAITING;
     return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
 }
 
-/* Refreshes the entry after its answer. A query without RD never causes a query to another server.
- */
-static enum request_result refresh(struct sink *sink, const struct request_lookup *lookup,
-                                   enum request_result result)
+/* Refreshes the entry of an answer that is due. A query without RD never causes a query to another
+ * server. */
+static void request_refresh(struct sink *sink, const struct query *query,
+                            const struct cache_key *key)
 {
     struct requests *requests = sink->requests;
-    if ((lookup->query.flags & HEADER_RD) && !requests->is_draining)
-        resolver_refresh(requests->resolver, &lookup->key);
+    if ((query->flags & HEADER_RD) && !requests->is_draining)
+        resolver_refresh(requests->resolver, key);
+}
+
+/* ---- steps of a query whose answers may be at hand ---- */
+
+static enum request_result request_end_course(struct sink *sink,
+                                              const struct request_lookup *lookup,
+                                              enum course_end end, const struct answer *answer)
+{
+    struct reply reply = {.query = &lookup->query};
+    switch (end) {
+    case COURSE_DROP:
+        STATS_INC(sink->requests->stats, dropped_policy);
+        request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
+        return REQUEST_DROPPED;
+    case COURSE_TRUNCATE:
+        reply_plan_truncated(&reply, &lookup->query, &sink->rules);
+        return request_send_reply(sink, &reply, lookup->path, &tell_limited);
+    default:
+        return request_send_answer(sink, &lookup->query, answer, lookup->path, &tell_at_hand);
+    }
+}
+
+/* Finds an answer where the query may look, and refreshes it when it is due. */
+static bool request_find(struct sink *sink, const struct request_lookup *lookup,
+                         const struct cache_key *key, struct answer *answer)
+{
+    struct resolver *resolver = sink->requests->resolver;
+    if (lookup->verdict == QUERY_LOCAL)
+        return resolver_find_local(resolver, key, answer);
+    if (!resolver_find(resolver, key, answer))
+        return false;
+    if (answer->is_due)
+        request_refresh(sink, &lookup->query, key);
+    return true;
+}
+
+/* Out of line, so that a hit without steps does not pay for it. */
+static __attribute__((noinline)) enum request_result
+request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
+{
+    struct requests *requests = sink->requests;
+    bool is_local = lookup->verdict == QUERY_LOCAL;
+    struct course_query about = {.query = &lookup->query,
+                                 .client = sink_client(sink, lookup->path),
+                                 .is_stream = !lookup->path,
+                                 .is_local = is_local,
+                                 .is_resolved = !(lookup->query.flags & HEADER_RD)};
+    struct course course;
+    struct cache_key key;
+    struct answer answer;
+    enum course_end end = course_begin(&course, requests, &about, &key, &answer);
+    while (end == COURSE_ASK && request_find(sink, lookup, &key, &answer))
+        end = course_take(&course, requests, &about, &key, &answer);
+    enum request_result result = end == COURSE_ASK || end == COURSE_RESOLVE
+                                     ? request_ask(sink, lookup, &key, &course)
+                                     : request_end_course(sink, lookup, end, &answer);
+    course_deinit(&course);
     return result;
 }
+
+/* ---- */
 
 /* Answers a query without RD of a client that may not see the cache: from local data alone. */
 static enum request_result request_answer_locally(struct sink *sink,
@@ -739,70 +691,26 @@ static enum request_result request_answer_locally(struct sink *sink,
 {
     const struct query *query = &lookup->query;
     struct answer answer;
+    if (requests_have_steps(sink->requests))
+        return request_resolve_in_steps(sink, lookup);
     if (resolver_find_local(sink->requests->resolver, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
-}
-
-static const struct dns64_progress without_dns64 = {DNS64_NONE, 0};
-
-/* Resolves a query of a client with DNS64. */
-static enum request_result resolve_dns64(struct sink *sink, const struct request_lookup *lookup,
-                                         struct dns64_progress progress)
-{
-    struct requests *requests = sink->requests;
-    const struct query *query = &lookup->query;
-    struct cache_key key;
-    struct answer answer;
-    dns64_key(requests, query, progress.stage, &key);
-    if (!dns64_find(requests, query, &key, &answer) ||
-        !dns64_step(requests, query, &progress, &answer, &key))
-        return request_ask(sink, lookup, &key, progress);
-    return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
-}
-
-/* The answer to AAAA of ipv4only.arpa. */
-static enum request_result answer_known(struct sink *sink, const struct request_lookup *lookup)
-{
-    struct requests *requests = sink->requests;
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = folded_question(&lookup->query, wire);
-    struct answer answer;
-    dns64_known(requests->options->dns64, &answer, requests->dns64_space, &question,
-                loop_now(requests->loop));
-    STATS_INC(requests->stats, dns64_answers);
-    return request_send_answer(sink, &lookup->query, &answer, lookup->path, &tell_at_hand);
-}
-
-/* Returns false when the query is an ordinary one. Out of line, so that other configurations do not
- * pay for it. */
-static __attribute__((cold, noinline)) bool
-take_dns64(struct sink *sink, const struct request_lookup *lookup, enum request_result *result)
-{
-    struct dns64_progress progress =
-        dns64_start(sink->requests, &lookup->query, sink_client(sink, lookup->path));
-    if (progress.stage == DNS64_KNOWN)
-        *result = answer_known(sink, lookup);
-    else if (progress.stage != DNS64_NONE)
-        *result = resolve_dns64(sink, lookup, progress);
-    return progress.stage != DNS64_NONE;
 }
 
 static enum request_result request_resolve(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;
     struct answer answer;
-    if (sink->requests->options->dns64) {
-        enum request_result result;
-        if (take_dns64(sink, lookup, &result))
-            return result;
-    }
-    if (resolver_find(sink->requests->resolver, &lookup->key, &answer)) {
-        enum request_result result =
-            request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
-        return answer.is_due ? refresh(sink, lookup, result) : result;
-    }
-    return request_ask(sink, lookup, &lookup->key, without_dns64);
+    if (requests_have_steps(sink->requests))
+        return request_resolve_in_steps(sink, lookup);
+    if (!resolver_find(sink->requests->resolver, &lookup->key, &answer))
+        return request_ask(sink, lookup, &lookup->key, NULL);
+    enum request_result result =
+        request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
+    if (answer.is_due)
+        request_refresh(sink, query, &lookup->key);
+    return result;
 }
 
 /* Answers a query that is not resolved: with the reason, or with one of the CHAOS names. */

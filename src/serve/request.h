@@ -25,6 +25,7 @@
 #include "net/udp_server.h"
 #include "serve/burst.h"
 #include "serve/gate.h"
+#include "serve/police.h"
 #include "serve/query.h"
 #include "serve/repeats.h"
 #include "serve/reply.h"
@@ -56,6 +57,7 @@ struct requests {
     struct stats *stats;
     struct tap *taps; /* NULL: none */
     struct gate gate;
+    struct police police;
     struct stream_memory memory;
     bool is_draining;
     size_t waiting_count; /* requests with a client */
@@ -69,6 +71,12 @@ struct requests {
     struct bursts bursts;
     struct compose_space *dns64_space; /* for one made answer; NULL: none was made */
 };
+
+/* Whether queries may have several steps (course.h) under the present options. */
+static inline bool requests_have_steps(const struct requests *requests)
+{
+    return requests->police.policy || requests->options->dns64;
+}
 
 /* The server sets the members after this call; everything is borrowed. */
 void requests_init(struct requests *requests);

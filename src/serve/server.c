@@ -57,6 +57,10 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     if (!server)
         return NULL;
     requests_init(&server->requests);
+    if (!police_init(&server->requests.police, loop, resolver)) {
+        free(server);
+        return NULL;
+    }
     server->requests.loop = loop;
     server->requests.options = options;
     server->requests.resolver = resolver;
@@ -110,6 +114,11 @@ void server_set_tls(struct server *server, struct tls_context **context)
 void server_set_taps(struct server *server, struct tap *taps)
 {
     server->requests.taps = taps;
+}
+
+void server_set_policy(struct server *server, const struct rpz_policy *policy)
+{
+    server->requests.police.policy = policy;
 }
 
 /* ---- ending ---- */

@@ -16,6 +16,7 @@
 
 struct loop;
 struct resolver;
+struct rpz_policy;
 struct server;
 struct tap;
 struct tls_context;
@@ -34,6 +35,10 @@ void server_set_tls(struct server *server, struct tls_context **context);
 
 /* Sets the taps that see queries and answers from now on; borrowed, NULL: none. */
 void server_set_taps(struct server *server, struct tap *taps);
+
+/* Sets the response policy for answers from now on; borrowed, NULL: none. Queries that wait get it
+ * too. */
+void server_set_policy(struct server *server, const struct rpz_policy *policy);
 
 /*
  * Switches to these options and this quota, and serves the addresses of this share, which was made

@@ -133,6 +133,7 @@ static bool open_layers(struct world *world, char *why)
     struct listen_share *share = listen_sockets_take(world->sockets, 0);
     MUST(server_open(&world->server, world->loop, &config->server, &share, world->resolver,
                      world->server_quota, &world->stats) == ERR_OK);
+    server_set_policy(world->server, config->rpz.policy);
     return true;
 }
 

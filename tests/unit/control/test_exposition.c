@@ -30,7 +30,7 @@ static void write_all(const struct census *of)
 {
     struct buf out;
     buf_init(&out, EXPOSITION_MAX);
-    assert_int_equal(exposition_write(&out, &stats, of), ERR_OK);
+    assert_int_equal(exposition_write(&out, &stats, of, NULL), ERR_OK);
     struct span all = buf_span(&out);
     memcpy(text, all.data, all.len);
     text[all.len] = '\0';
@@ -204,7 +204,7 @@ static void test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page
     struct buf out;
     (void)state;
     buf_init(&out, 4096);
-    assert_int_equal(exposition_write(&out, &stats, NULL), ERR_LIMIT);
+    assert_int_equal(exposition_write(&out, &stats, NULL, NULL), ERR_LIMIT);
     buf_deinit(&out);
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_COURSE_H
+#define NAILUP_SERVE_COURSE_H
+
+/*
+ * The course of a query from its question to its reply where one answer is not enough: response
+ * policy (police.h) and DNS64 (resolve/dns64.h). It names the answer that comes next, takes it, and
+ * says what the client gets. It neither asks nor sends. The policy judges every answer before DNS64
+ * uses it, so a made address never hides a listed one.
+ *
+ *   end = course_begin(...)
+ *   while (end == COURSE_ASK) ...find or wait for the answer of the key...
+ *       end = course_take(...)
+ *
+ * On the thread of the requests, in a read section of the cache.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "cache/answer.h"
+#include "cache/key.h"
+#include "resolve/dns64.h"
+#include "serve/police.h"
+#include "serve/query.h"
+
+struct redirect;
+struct requests;
+
+/* A course without steps is all zero. */
+struct course {
+    enum police_rest rest;     /* the rules that its answer is judged by */
+    enum dns64_stage stage;    /* the answer that comes next */
+    uint32_t ttl_s;            /* of the answer to AAAA, from DNS64_SECOND on */
+    struct redirect *redirect; /* owned: a rule's alias, whose target comes next; NULL: none */
+};
+
+struct course_query {
+    const struct query *query;
+    const struct addr *client;
+    bool is_stream;
+    bool is_local;    /* it may see local data alone */
+    bool is_resolved; /* its answer is fresh, or must not be resolved for it */
+};
+
+enum course_end {
+    COURSE_ASK,      /* the answer of *key comes next */
+    COURSE_RESOLVE,  /* likewise, and the one in the cache does not suffice */
+    COURSE_REPLY,    /* *answer is for the client */
+    COURSE_DROP,     /* the client gets nothing */
+    COURSE_TRUNCATE, /* the client gets TC, and comes back over TCP */
+};
+
+/* Begins, at the first look at a query. With COURSE_REPLY, *answer borrows from the requests until
+ * the next call for any course. course_deinit() ends every course. */
+enum course_end course_begin(struct course *course, struct requests *requests,
+                             const struct course_query *about, struct cache_key *key,
+                             struct answer *answer);
+
+/* Goes on with the answer that came. *answer is that one, and then the one for the client. */
+enum course_end course_take(struct course *course, struct requests *requests,
+                            const struct course_query *about, struct cache_key *key,
+                            struct answer *answer);
+
+/* Makes the key of the answer that comes next, after a pause in which the options may have changed.
+ */
+void course_key(struct course *course, const struct requests *requests, const struct query *query,
+                struct cache_key *key);
+
+void course_deinit(struct course *course);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_SERVE_POLICE_H
+#define NAILUP_SERVE_POLICE_H
+
+/*
+ * Applies response policy (rpz/rpz_policy.h) to the queries of a worker's clients. It stands
+ * between the resolver and the client: the cache and the tasks know nothing about policy, so two
+ * clients that wait for one answer each get what is theirs.
+ *
+ *   end = police_ask(...)                     before the look-up
+ *   if (end == POLICE_PASS) ...find or wait for the answer...
+ *       end = police_judge(..., &answer, ...)
+ *   if (end == POLICE_FOLLOW) ...find or wait for the target...
+ *       police_join(...)
+ *
+ * One per worker, on its thread, in a read section of the cache.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "cache/answer.h"
+#include "dns/question.h"
+#include "serve/query.h"
+
+struct loop;
+struct police_space;
+struct resolver;
+struct rpz_policy;
+
+struct police {
+    const struct rpz_policy *policy; /* borrowed, may be set at any time; NULL: none */
+    uint64_t seed;
+    struct police_space *space;
+    struct resolver *resolver;
+    struct loop *loop;
+};
+
+/* The memory is taken here, so that a change of the policy never fails. It is not touched without a
+ * policy. False: out of memory. */
+MUST_USE bool police_init(struct police *police, struct loop *loop, struct resolver *resolver);
+void police_deinit(struct police *police);
+
+/* The fate of a query or its answer. */
+enum police_end {
+    POLICE_PASS,     /* no rule changes it */
+    POLICE_REPLY,    /* verdict->answer is the answer */
+    POLICE_FOLLOW,   /* likewise, and the records of verdict->target follow */
+    POLICE_DROP,     /* no answer at all */
+    POLICE_TRUNCATE, /* TC, so that the client comes back over TCP */
+    POLICE_RESOLVE,  /* the cache forgot the servers that a rule may be about: resolve it again */
+};
+
+/* The rules that police_ask() leaves to police_judge(). */
+enum police_rest {
+    POLICE_WHOLE, /* all rules */
+    POLICE_CLEAR, /* the rules about the answer */
+    POLICE_DONE,  /* none */
+};
+
+struct police_query {
+    const struct query *query;
+    const struct addr *client;
+    bool is_stream;
+    bool is_asked; /* the answer was resolved for this query, so POLICE_RESOLVE is no use */
+};
+
+/* Borrows from the police until its next call. */
+struct police_verdict {
+    enum police_rest rest; /* with POLICE_PASS of police_ask() */
+    struct answer answer;
+    struct question target; /* in lower case */
+    uint8_t wire[NAME_WIRE_MAX];
+};
+
+enum police_end police_ask(struct police *police, const struct police_query *query,
+                           struct police_verdict *verdict);
+enum police_end police_judge(struct police *police, const struct police_query *query,
+                             enum police_rest rest, const struct answer *answer,
+                             struct police_verdict *verdict);
+
+/* Joins the rule's CNAME and the answer for its target. *out borrows until the next call. When they
+ * do not fit together, the head alone is the answer. */
+void police_join(struct police *police, const struct query *query, const struct answer *head,
+                 const struct answer *tail, struct answer *out);
+
+#endif
