@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/transport.h"
 #include "cache/cache.h"
+#include "config/config.h"
 #include "control/call.h"
 #include "control/commands.h"
 #include "control/gather.h"
@@ -22,6 +23,7 @@
 #include "resolve/outlook.h"
 #include "resolve/resolver.h"
 #include "resolve/route.h"
+#include "rpz/rpz_policy.h"
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
@@ -31,6 +33,7 @@ enum { VARIANTS = 4 }; /* keys of one question: with and without DO and CD */
 
 struct wanted {
     struct cache *cache;
+    struct addr client; /* for response policy */
     uint16_t type;
     uint8_t name_len;
     uint8_t wire[NAME_WIRE_MAX];
@@ -55,6 +58,9 @@ struct seen {
     bool anchor_is_negative;
     int64_t wall_s;
     struct cached cached[VARIANTS];
+    /* The cached answer for a client without DO and CD, for the policy; 0: none. */
+    size_t message_len;
+    uint8_t message[];
 };
 
 /* ---- on the worker's thread ---- */
@@ -83,6 +89,21 @@ static void see_cached(struct cache *cache, const struct cache_key *key, uint64_
     out->age_us = (uint64_t)age_s * US_PER_S;
     out->over_us = (uint64_t)over_s * US_PER_S;
     out->bytes = answer->message.len;
+}
+
+/* Makes room for the findings and copies the cached answer to them. NULL: out of memory. */
+static struct seen *seen_new(struct cache *cache, const struct cache_key *key, uint64_t now)
+{
+    struct cache_item item;
+    bool is_live = cache_peek(cache, key, now, &item) && answer_is_live(&item.answer, now);
+    size_t len = is_live ? item.answer.message.len : 0;
+    struct seen *seen = calloc(1, sizeof(*seen) + len);
+
+    if (seen && len) {
+        memcpy(seen->message, item.answer.message.data, len);
+        seen->message_len = len;
+    }
+    return seen;
 }
 
 static void note_names(struct seen *seen)
@@ -199,15 +220,18 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
     const struct wanted *wanted = part->wanted;
     struct question question = {
         .name = {wanted->wire, wanted->name_len}, .type = wanted->type, .cls = RRCLASS_IN};
-    struct seen *seen = calloc(1, sizeof(*seen));
     struct cache_key keys[VARIANTS];
     uint64_t now = loop_now(part->of->loop);
 
-    if (!seen || !part->of->resolver) {
-        free(seen);
+    if (!part->of->resolver)
+        return;
+    cache_read_begin();
+    resolver_key(part->of->resolver, &keys[0], &question, false, false);
+    struct seen *seen = seen_new(wanted->cache, &keys[0], now);
+    if (!seen) {
+        cache_read_end();
         return;
     }
-    cache_read_begin();
     for (unsigned i = 0; i < VARIANTS; i++) {
         resolver_key(part->of->resolver, &keys[i], &question, i & 1, i & 2);
         see_cached(wanted->cache, &keys[i], now, &seen->cached[i]);
@@ -358,12 +382,103 @@ static void put_cached(struct reply *reply, const struct wanted *wanted, const s
     reply_row_end(reply);
 }
 
+/* ---- response policy ---- */
+
+struct known_servers {
+    const struct delegation *cut; /* NULL: none is known */
+    struct rpz_servers servers;
+    struct name names[DELEGATION_SERVERS_MAX];
+    struct addr addrs[DELEGATION_ADDRS_MAX];
+};
+
+static const struct rpz_servers *find_known_servers(void *context, struct name name)
+{
+    struct known_servers *known = context;
+    const struct delegation *cut = known->cut;
+
+    if (!cut || name_label_count(delegation_zone(cut)) < 2 ||
+        !name_is_below(name, delegation_zone(cut)))
+        return NULL;
+    for (unsigned i = 0; i < cut->server_count; i++)
+        known->names[i] = delegation_server(cut, i);
+    for (unsigned i = 0; i < cut->addr_count; i++)
+        delegation_addr(cut, i, 0, &known->addrs[i]);
+    known->servers = (struct rpz_servers){.names = known->names,
+                                          .name_count = cut->server_count,
+                                          .addrs = known->addrs,
+                                          .addr_count = cut->addr_count};
+    return &known->servers;
+}
+
+static enum rpz_step judge_cached(const struct rpz_policy *policy, const struct rpz_query *query,
+                                  const struct seen *seen, bool is_clear,
+                                  struct rpz_decision *decision)
+{
+    struct known_servers known = {.cut = seen->outlook.from == CUT_LOOK_CUT ? &seen->outlook.cut
+                                                                            : NULL};
+    struct rpz_answer facts = {.message = span_of(seen->message, seen->message_len),
+                               .servers = find_known_servers,
+                               .context = &known};
+
+    return rpz_policy_judge(policy, query, &facts, is_clear, decision);
+}
+
+static void put_decision(struct reply *reply, const struct rpz_decision *decision,
+                         const char *basis)
+{
+    char text[NAME_TEXT_MAX];
+    const struct rpz_zone_options *options = rpz_policy_zone_options(decision->zone);
+
+    reply_text(reply, rpz_action_name(decision->action));
+    reply_text(reply, name_format((struct name){options->wire, options->name_len}, text));
+    reply_text(reply,
+               name_format((struct name){decision->rule.owner, decision->rule.owner_len}, text));
+    reply_text(reply, rpz_trigger_name(decision->rule.trigger));
+    reply_text(reply, name_format(decision->name, text));
+    reply_text(reply, basis);
+}
+
+/* Says which rule decides for the client. Without an answer in the cache, rules about answers and
+ * servers are not known to apply. */
+static void put_policy(struct reply *reply, const struct rpz_policy *policy,
+                       const struct wanted *wanted, const struct seen *seen)
+{
+    struct question question = {
+        .name = {wanted->wire, wanted->name_len}, .type = wanted->type, .cls = RRCLASS_IN};
+    struct rpz_query query = {.client = &wanted->client, .question = &question, .is_look = true};
+    struct rpz_decision decision;
+    const char *basis = "the query";
+    char client[ADDR_TEXT_MAX];
+    enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
+
+    if ((step == RPZ_CLEAR || step == RPZ_WAIT) && seen->message_len) {
+        basis = "the cached answer";
+        step = judge_cached(policy, &query, seen, step == RPZ_CLEAR, &decision);
+    }
+    reply_record(reply, "policy",
+                 "client:text\taction:text\tzone:text\trule:text\ttrigger:text\tname:text\t"
+                 "decided_by:text");
+    reply_row(reply);
+    reply_text(reply, addr_format_ip(&wanted->client, client));
+    if (step == RPZ_DECIDED || step == RPZ_EXEMPT) {
+        put_decision(reply, &decision, basis);
+    } else {
+        reply_text(reply,
+                   step == RPZ_WAIT || !seen->message_len ? "depends on the answer" : "none");
+        for (unsigned i = 0; i < 5; i++)
+            reply_text(reply, "");
+    }
+    reply_row_end(reply);
+}
+
 static void command_lookup_put_head(struct call *call, const struct wanted *wanted,
                                     const struct seen *seen)
 {
     struct reply *reply = &call->reply;
 
     put_outlook(reply, wanted, seen);
+    if (call->view->config && call->view->config->rpz.policy)
+        put_policy(reply, call->view->config->rpz.policy, wanted, seen);
     reply_table(reply, "cached_answers",
                 "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
                 "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tsigner:text\t"
@@ -417,11 +532,21 @@ static bool read_question(struct call *call, struct wanted *out)
     return !call->reply.refused;
 }
 
+/* False: the call has been refused. */
+static bool read_client(struct call *call, struct wanted *out)
+{
+    const char *text = call->argc > 2 ? call->argv[2] : "127.0.0.1";
+
+    if (addr_parse(&out->client, text, 0))
+        reply_refuse(&call->reply, "'%.64s' is not an address; write it like 192.0.2.7", text);
+    return !call->reply.refused;
+}
+
 void command_lookup(struct call *call)
 {
     struct wanted wanted = {.cache = call->view->cache};
 
-    if (read_question(call, &wanted))
+    if (read_question(call, &wanted) && read_client(call, &wanted))
         gather_parts(call, command_lookup_visit, command_lookup_take, command_lookup_done, &wanted,
                      sizeof(wanted));
     else

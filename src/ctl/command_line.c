@@ -100,6 +100,27 @@ static bool command_line_make_trace(struct command_line *line, bool trace, bool 
     return true;
 }
 
+/* Turns lookup NAME [TYPE] into lookup NAME TYPE CLIENT. */
+static bool command_line_make_client(struct command_line *line, char *client)
+{
+    static char type[] = "A";
+    if (!client)
+        return true;
+    if (!is_verb(line, "lookup") || line->count < 2 || line->count > 3) {
+        fputs("nailupctl: --client belongs to lookup: lookup --client CLIENT NAME [TYPE]\n",
+              stderr);
+        return false;
+    }
+    for (int i = 0; i < line->count; i++)
+        line->traced[i] = line->words[i];
+    if (line->count == 2)
+        line->traced[2] = type;
+    line->traced[3] = client;
+    line->count = 4;
+    line->words = line->traced;
+    return true;
+}
+
 /* Turns status --check into check. */
 static bool command_line_make_check(struct command_line *line, bool check)
 {
@@ -189,6 +210,7 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
 {
     struct getopt_options options;
     bool trace = false, fresh = false, check = false;
+    char *client = NULL;
 
     *out = (struct command_line){.socket = help_default_socket(),
                                  .period_us = WATCH_PERIOD_US,
@@ -207,6 +229,8 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             fresh = true;
         else if (option == 'c')
             check = true;
+        else if (option == 'A')
+            client = optarg;
         else if (option == 'u')
             out->require_upstream = true;
         else if (option == 'h')
@@ -219,7 +243,8 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    bool is_right = command_line_make_trace(out, trace, fresh) &&
+    bool is_right = command_line_make_client(out, client) &&
+                    command_line_make_trace(out, trace, fresh) &&
                     command_line_make_check(out, check) && command_line_make_shape(out);
     return is_right ? WISH_COMMAND : WISH_WRONG;
 }

@@ -23,14 +23,14 @@ struct command_line {
     uint64_t period_us; /* between two answers of a watch */
     int count;          /* words of the command */
     char **words;
-    char *traced[COMMAND_LINE_TRACED]; /* the words when lookup becomes a trace */
+    char *traced[COMMAND_LINE_TRACED]; /* the words when options change them */
 };
 
 enum command_line_wish { WISH_COMMAND, WISH_HELP, WISH_VERSION, WISH_WRONG };
 
 /* Reads the options of programs.def, which may follow the command too. WISH_WRONG: stderr has the
- * reason. Reorders the words of argv; turns `lookup --trace` into `trace` and
- * `status --check` into `check`. */
+ * reason. Reorders the words of argv; turns `lookup --trace` into `trace`, `lookup --client` into a
+ * lookup with a third word and `status --check` into `check`. */
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv);
 
 #endif
