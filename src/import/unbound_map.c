@@ -22,8 +22,6 @@ static const char *const clause_notes[UNBOUND_CLAUSES] = {
                             "hold records; stub-zones can name an authoritative server.",
     [UNBOUND_CLAUSE_VIEW] = "nailup has no views: all clients get the same answers. Another "
                             "nailupd on another address can give others.",
-    [UNBOUND_CLAUSE_RPZ] = "The nearest option is block-lists: files of names with an action for "
-                           "each file, without transfers.",
     [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",
     [UNBOUND_CLAUSE_DNSTAP] =
         "Set up dnstap again; see nailup.yaml(5) for whether this version has it.",
@@ -40,6 +38,7 @@ void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
     *map = (struct unbound_map_state){.draft = draft, .source = source};
     map->last_interface = &map->interfaces;
     map->last_zone = &map->zones;
+    map->last_rpz = &map->rpzs;
     map->tls_ports[853 / 8] |= 1 << 853 % 8;
 }
 
@@ -54,17 +53,17 @@ static void note_unknown(struct unbound_map_state *map, const struct unbound_sta
     map_note(map, statement, sentence ? sentence : "Unknown option; is it a typing error?");
 }
 
-/* Views, policy zones and modules may block names, and the output does not. */
+/* Views and modules may block names, and the output does not. */
 static void begin_unbound_clause(struct unbound_map_state *map,
                                  const struct unbound_statement *statement)
 {
     static const bool may_block[UNBOUND_CLAUSES] = {
         [UNBOUND_CLAUSE_VIEW] = true,
-        [UNBOUND_CLAUSE_RPZ] = true,
         [UNBOUND_CLAUSE_PYTHON] = true,
         [UNBOUND_CLAUSE_DYNLIB] = true,
     };
     map_begin_zone(map, statement);
+    map_begin_rpz(map, statement);
     if (may_block[statement->clause])
         map_warn(map, statement->origin, clause_notes[statement->clause]);
 }
@@ -87,6 +86,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_dnssec(map);
     map_end_dns64(map);
     map_end_zones(map);
+    map_end_rpz(map);
     draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
 }
 

@@ -33,6 +33,15 @@ struct unbound_zone {
     const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
 };
 
+/* A clause rpz. */
+struct unbound_rpz {
+    struct unbound_rpz *next;
+    const struct draft_origin *origin;
+    const char *name; /* a word of YAML; NULL: not given */
+    const char *keys; /* ", key: value" for each */
+    bool has_file;
+};
+
 enum { UNBOUND_PORTS = 65536 };
 
 struct unbound_map_state {
@@ -60,6 +69,7 @@ struct unbound_map_state {
     /* upstreams */
     const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;
+    struct unbound_rpz *rpzs, **last_rpz, *rpz;
     /* recursion */
     const struct draft_origin
         *not_query_origin; /* the first do-not-query line; NULL: the default */

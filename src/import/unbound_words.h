@@ -66,6 +66,9 @@ enum unbound_clause {
     MAP(zone_tls)                                                                                  \
     MAP(zone_tcp)                                                                                  \
     MAP(zone_fallback)                                                                             \
+    MAP(rpz_name)                                                                                  \
+    MAP(rpz_file)                                                                                  \
+    MAP(rpz_key)                                                                                   \
     MAP(control_enable)
 
 enum unbound_map {

@@ -654,6 +654,18 @@ static void test_no_option_is_lost_silently(void **state)
     }
 }
 
+static void test_a_policy_zone_with_a_file_is_imported(void **state)
+{
+    (void)state;
+    EXPECT("rpz:\n name: Feed.example\n zonefile: /var/feed.zone\n rpz-log: yes\n"
+           " rpz-log-name: \"a feed\"\n rpz-action-override: cname\n"
+           " rpz-cname-override: *.garden.example\n tags: \"x\"\n" ROOT,
+           "  - {name: Feed.example, file: /var/feed.zone, log: yes, log-name: \"a feed\", "
+           "action-override: cname, cname-override: \"*.garden.example\"}\n");
+    EXPECT("rpz:\n name: a\n zonefile: /f\n tags: x\n" ROOT, "The zone applies to all clients.");
+    assert_string_equal(said, "");
+}
+
 static void test_a_lost_protection_gets_a_warning(void **state)
 {
     (void)state;
@@ -666,6 +678,7 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     assert_non_null(strstr(said, "warning: harden-algo-downgrade: yes is not imported"));
     config_free(imported("rpz:\n name: x.example\n rpz-log: yes\n" ROOT));
     assert_non_null(strstr(said, "u.conf:1:1: warning: rpz: is not imported"));
+    assert_non_null(strstr(said, "rpz needs a name and a file"));
     config_free(imported("server: access-control: 10.0.0.0/8 allow_cookie\n" ROOT));
     assert_non_null(strstr(said, "clients without a cookie may ask too"));
     config_free(imported("server: access-control: 10.0.0.0/99 refuse\n" ROOT));
@@ -739,6 +752,7 @@ int main(void)
         cmocka_unit_test(test_a_repeated_value_is_kept_once),
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
         cmocka_unit_test(test_no_option_is_lost_silently),
+        cmocka_unit_test(test_a_policy_zone_with_a_file_is_imported),
         cmocka_unit_test(test_a_lost_protection_gets_a_warning),
         cmocka_unit_test(test_the_lines_of_a_lost_zone_are_all_reported),
     };
