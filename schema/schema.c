@@ -71,25 +71,16 @@ static const struct {
     enum shape shape;
     bool is_single; /* one item needs no list around it */
 } shapes[] = {
-    {"FILES", SHAPE_TEXT, true},
-    {"LISTEN", SHAPE_ADDRESS, false},
-    {"LISTEN_TLS", SHAPE_ADDRESS, false},
-    {"UPSTREAMS", SHAPE_UPSTREAM, false},
-    {"SERVERS", SHAPE_ADDRESS, false},
-    {"PINS", SHAPE_TEXT, false},
-    {"OUTGOING", SHAPE_ADDRESS, false},
-    {"ACCESS", SHAPE_ACCESS, false},
-    {"ENTRIES", SHAPE_ENTRY, true},
-    {"PREFIXES", SHAPE_PREFIX, false},
-    {"NAMES", SHAPE_TEXT, false},
-    {"ZONES", SHAPE_ZONE, false},
-    {"LOCAL_ZONES", SHAPE_MAPPING, false},
-    {"RECORDS", SHAPE_TEXT, false},
-    {"ANCHORS", SHAPE_TEXT, false},
-    {"BLOCK_LISTS", SHAPE_MAPPING, false},
-    {"RPZ_ZONES", SHAPE_MAPPING, false},
-    {"REDIRECT", SHAPE_ADDRESS, false},
-    {"DNSTAP_MESSAGES", SHAPE_TEXT, false},
+    {"FILES", SHAPE_TEXT, true},           {"LISTEN", SHAPE_ADDRESS, false},
+    {"LISTEN_TLS", SHAPE_ADDRESS, false},  {"UPSTREAMS", SHAPE_UPSTREAM, false},
+    {"SERVERS", SHAPE_ADDRESS, false},     {"PINS", SHAPE_TEXT, false},
+    {"OUTGOING", SHAPE_ADDRESS, false},    {"ACCESS", SHAPE_ACCESS, false},
+    {"ENTRIES", SHAPE_ENTRY, true},        {"PREFIXES", SHAPE_PREFIX, false},
+    {"NAMES", SHAPE_TEXT, false},          {"ZONES", SHAPE_ZONE, false},
+    {"LOCAL_ZONES", SHAPE_MAPPING, false}, {"RECORDS", SHAPE_TEXT, false},
+    {"ANCHORS", SHAPE_TEXT, false},        {"BLOCK_LISTS", SHAPE_MAPPING, false},
+    {"RPZ_ZONES", SHAPE_MAPPING, false},   {"VIEWS", SHAPE_MAPPING, false},
+    {"REDIRECT", SHAPE_ADDRESS, false},    {"DNSTAP_MESSAGES", SHAPE_TEXT, false},
 };
 
 static void put_json_text(FILE *out, const char *text)

@@ -116,6 +116,7 @@ struct config_zone {
 
 struct anchors;
 struct rpz_policy;
+struct config_view;
 
 /* dnssec.update-anchors */
 enum config_update { UPDATE_AUTO, UPDATE_NO, UPDATE_YES };
@@ -252,6 +253,12 @@ struct config {
     struct local_names *local;
 
     struct config_rpz rpz;
+    struct config_view *views;
+    size_t view_count;
+    struct view_set view_set;    /* of route, made of the views */
+    const char **space_texts;    /* by space of view_set: settings with equal texts are equal */
+    struct local_names **tables; /* of views and spaces, owned */
+    size_t table_count;
 
     /* Lines that could not be read in hosts files and block lists, and settings that are probably
      * mistakes: one line each, FILE:LINE:COLUMN: warning: ... */
@@ -261,6 +268,19 @@ struct config {
     struct config_position written[CONFIG_OPTIONS_MAX];
     struct arena arena; /* holds every array above */
 };
+
+/* A view. part has the keys that a file also has at its top; the loaders of these keys fill it like
+ * a file. When everything is loaded, its other members are those of the file. */
+struct config_view {
+    struct config_position position;
+    char *name;
+    struct config_prefixes clients;
+    bool inherit_local;
+    struct config part;
+};
+
+/* Whether the view gives the key with this path of options.def. */
+bool config_view_gives(const struct config_view *view, const char *path);
 
 /*
  * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL, and errors

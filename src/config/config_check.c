@@ -232,12 +232,18 @@ static void check_zone(struct loader *loader, const struct config_zone *zone,
     }
 }
 
-static void check_zones(struct loader *loader)
+static void check_upstreams_of_all(struct loader *loader)
 {
     const struct config *config = loader->config;
     check_section(loader);
     for (size_t i = 0; i < config->entry_count; i++)
         check_entry(loader, i);
+    config_check_zones(loader);
+}
+
+void config_check_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
     for (size_t i = 0; i < config->zone_count; i++) {
         struct place place = {"forward-zones", true, config->zones[i].position, i};
         check_zone(loader, &config->zones[i], &place);
@@ -284,7 +290,7 @@ void config_check(struct loader *loader)
     check_ttls(loader);
     check_socket(loader);
     check_dnstap(loader);
-    check_zones(loader);
+    check_upstreams_of_all(loader);
     config_check_hosts(loader);
     config_check_tls(loader);
 }

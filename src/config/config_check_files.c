@@ -211,6 +211,22 @@ static void try_zone(struct loader *loader, struct tried *tried, const struct co
     }
 }
 
+static void try_zones(struct loader *loader, struct tried *tried)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->zone_count; i++)
+        try_zone(loader, tried, &config->zones[i], i);
+    for (size_t i = 0; i < config->stub_count; i++)
+        try_zone(loader, tried, &config->stub_zones[i], i);
+}
+
+void config_check_files_zones(struct loader *loader)
+{
+    struct tried *tried = loader_take(loader, 1, sizeof(*tried));
+    if (tried)
+        try_zones(loader, tried);
+}
+
 static void try_upstreams(struct loader *loader)
 {
     static const struct place section = {.key = "upstream"};
@@ -222,10 +238,7 @@ static void try_upstreams(struct loader *loader)
         try_upstream(loader, tried, section, NULL, &config->upstream.tls);
     for (size_t i = 0; i < config->entry_count; i++)
         try_entry(loader, tried, i);
-    for (size_t i = 0; i < config->zone_count; i++)
-        try_zone(loader, tried, &config->zones[i], i);
-    for (size_t i = 0; i < config->stub_count; i++)
-        try_zone(loader, tried, &config->stub_zones[i], i);
+    try_zones(loader, tried);
 }
 
 /* ---- the listener ---- */

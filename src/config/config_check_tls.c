@@ -251,9 +251,15 @@ void config_check_tls(struct loader *loader)
         struct place place = {"tcp-upstream-keepalive", true, entry->position, i};
         check_layer(loader, &place, &entry->layer);
     }
+    config_check_tls_zones(loader);
+    check_files_differ(loader);
+}
+
+void config_check_tls_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
     for (size_t i = 0; i < config->zone_count; i++)
         check_tls_zone(loader, &config->zones[i], i);
     for (size_t i = 0; i < config->stub_count; i++)
         check_tls_zone(loader, &config->stub_zones[i], i);
-    check_files_differ(loader);
 }

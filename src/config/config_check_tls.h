@@ -8,4 +8,7 @@
 /* Reports contradictions about TLS. Reads no file. */
 void config_check_tls(struct loader *loader);
 
+/* Likewise, only for the zones of loader->config. */
+void config_check_tls_zones(struct loader *loader);
+
 #endif

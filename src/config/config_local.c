@@ -174,7 +174,7 @@ static void add_lists(struct loader *loader, struct local_build *build)
 /* ---- the whole ---- */
 
 /* Adds the zones with upstreams, and the special-use names that no zone has claimed. */
-static void add_rest(struct loader *loader, struct local_build *build)
+static void add_rest(struct loader *loader, struct local_build *build, bool with_special)
 {
     const struct config *config = loader->config;
     enum err err = ERR_OK;
@@ -186,13 +186,13 @@ static void add_rest(struct loader *loader, struct local_build *build)
         const struct config_zone *zone = &config->stub_zones[i];
         err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
     }
-    if (!err && config->default_local_zones)
+    if (!err && with_special && config->default_local_zones)
         err = local_special_add(build);
     report_local_build(loader, (struct config_position){1, 1, 0}, "server.default-local-zones",
                        err);
 }
 
-void config_local(struct loader *loader, bool with_files)
+static void make_local(struct loader *loader, bool with_files, bool with_special)
 {
     struct local_build *build = local_build_new();
     if (!build) {
@@ -206,7 +206,17 @@ void config_local(struct loader *loader, bool with_files)
         add_hosts(loader, build);
     if (with_files)
         add_lists(loader, build);
-    add_rest(loader, build);
+    add_rest(loader, build, with_special);
     if (local_build_end(&build, &loader->config->local))
         problems_no_memory(loader->problems);
+}
+
+void config_local(struct loader *loader, bool with_files)
+{
+    make_local(loader, with_files, true);
+}
+
+void config_local_of_view(struct loader *loader, bool with_files, bool inherits)
+{
+    make_local(loader, with_files, !inherits);
 }

@@ -8,4 +8,8 @@
 /* Makes config->local; reads hosts file and block lists only with_files. */
 void config_local(struct loader *loader, bool with_files);
 
+/* Likewise for a view, which is loader->config. Special-use names are left to the file, unless the
+ * view does not inherit its local data. */
+void config_local_of_view(struct loader *loader, bool with_files, bool inherits);
+
 #endif

@@ -367,6 +367,66 @@ static void put_zones_of(struct printer *printer, const struct option *option)
         put_zone_list(printer, config->zones, config->zone_count, config->route.zones);
 }
 
+/* The row of the file that a key of views is printed like. */
+static const struct option *row_of_view(const char *key)
+{
+    static const struct {
+        const char *key, *path;
+    } others[] = {{"listen", "server.listen"},
+                  {"access", "server.access"},
+                  {"queries-per-second", "server.rate-limit.queries-per-second"},
+                  {"validate", "dnssec.validate"},
+                  {"clients", "recursion.do-not-query"}};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (strcmp(others[i].key, key) == 0)
+            return options_find(others[i].path);
+    return options_find(key);
+}
+
+/* Prints the text as the value of a key of a view, four columns further in. */
+static void put_indented(struct printer *printer, struct span text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        put_format(printer, "%c", text.data[i]);
+        if (text.data[i] == '\n' && i + 1 < text.len)
+            put_format(printer, "    ");
+    }
+}
+
+static void put_view(struct printer *printer, const struct config_view *view)
+{
+    static const char prefix[] = "views[].";
+    size_t count;
+    const struct option *rows = options_all(&count);
+    struct buf text;
+    put_format(printer, "  - name: %s\n", view->name);
+    put_format(printer, "    clients:");
+    put_prefixes(printer, &view->clients);
+    put_format(printer, "    inherit-local: %s\n", view->inherit_local ? "yes" : "no");
+    buf_init(&text, (size_t)4 * CONFIG_FILE_MAX);
+    for (size_t i = 0; i < count && !printer->err; i++) {
+        const char *key = rows[i].path + sizeof(prefix) - 1;
+        bool is_of_view = strncmp(rows[i].path, prefix, sizeof(prefix) - 1) == 0;
+        const struct option *row = is_of_view ? row_of_view(key) : NULL;
+        if (!row || strcmp(key, "clients") == 0 || !config_view_gives(view, rows[i].path))
+            continue;
+        buf_clear(&text);
+        put_format(printer, "    %s:", key);
+        if (!printer->err)
+            printer->err = config_print_value(&view->part, row, &text);
+        put_indented(printer, buf_span(&text));
+    }
+    buf_deinit(&text);
+}
+
+static void put_views(struct printer *printer)
+{
+    const struct config *config = printer->config;
+    put_format(printer, config->view_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->view_count; i++)
+        put_view(printer, &config->views[i]);
+}
+
 static void put_list_value(struct printer *printer, const struct option *option)
 {
     /* Printing only reads: the cast avoids a second function for const. */
@@ -406,6 +466,9 @@ static void put_list_value(struct printer *printer, const struct option *option)
         break;
     case KIND_NAMES:
         put_names(printer, field);
+        break;
+    case KIND_VIEWS:
+        put_views(printer);
         break;
     case KIND_ZONES:
         put_zones_of(printer, option);

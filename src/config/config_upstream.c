@@ -308,14 +308,24 @@ static void route_prewarmed(struct config *config, const struct prefix_set *name
     }
 }
 
+bool config_route_zones(struct loader *loader, struct config *part)
+{
+    struct config *whole = loader->config;
+    loader->config = part;
+    part->route.zone_count = 0;
+    part->route.zones =
+        loader_take(loader, part->zone_count + part->stub_count, sizeof(*part->route.zones));
+    bool fine = route_zones(loader, part->zones, part->zone_count) &&
+                route_zones(loader, part->stub_zones, part->stub_count);
+    loader->config = whole;
+    return fine;
+}
+
 bool config_route(struct loader *loader)
 {
     struct config *config = loader->config;
     struct route_options *route = &config->route;
-    route->zones =
-        loader_take(loader, config->zone_count + config->stub_count, sizeof(*route->zones));
-    if (!route_zones(loader, config->zones, config->zone_count) ||
-        !route_zones(loader, config->stub_zones, config->stub_count))
+    if (!config_route_zones(loader, config))
         return false;
     if (config->private_addresses.count)
         route->recursion.private = (struct private_addrs){.prefixes = config->private_addresses.set,

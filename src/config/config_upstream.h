@@ -36,6 +36,10 @@ const char *config_server_text(const struct route_upstream *server,
 /* Passes the addresses of the listeners to the policy; the checks of zones need them. */
 void config_note_listeners(struct config *config);
 
+/* Fills part->route.zones from the zones of part, which is loader->config or a view of it. False:
+ * out of memory. */
+bool config_route_zones(struct loader *loader, struct config *part);
+
 /* Fills config->route and config->policy when everything is loaded. False: out of memory. */
 bool config_route(struct loader *loader);
 

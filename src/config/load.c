@@ -21,6 +21,7 @@
 #include "config/config_local.h"
 #include "config/config_rpz.h"
 #include "config/config_upstream.h"
+#include "config/config_views.h"
 #include "config/include.h"
 #include "config/load_lists.h"
 #include "config/load_local.h"
@@ -28,6 +29,7 @@
 #include "config/load_rpz.h"
 #include "config/load_scalar.h"
 #include "config/load_upstreams.h"
+#include "config/load_views.h"
 #include "config/load_zones.h"
 #include "config/loader.h"
 #include "local/name_map.h"
@@ -69,6 +71,9 @@ static void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_ZONES:
         load_zones(loader, option, node);
+        break;
+    case KIND_VIEWS:
+        load_views(loader, option, node);
         break;
     case KIND_LOCAL_ZONES:
         load_local_zones(loader, option, node);
@@ -149,6 +154,11 @@ void config_free(struct config *config)
     if (!config)
         return;
     rpz_policy_unref(config->rpz.policy);
+    load_views_free(config);
+    for (size_t i = 0; i < config->server.view_listener_count; i++)
+        prefix_set_free(config->server.view_listeners[i].views);
+    for (size_t i = 0; i < config->table_count; i++)
+        local_names_free(config->tables[i]);
     prefix_set_free(config->entry_set);
     prefix_set_free(config->server.access);
     prefix_set_free(config->do_not_query.set);
@@ -185,6 +195,8 @@ static void load_tree(struct loader *loader, struct span text)
     if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_check_files(loader);
     if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
+        config_views_check(loader);
+    if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
         config_warn_of_hints(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
@@ -202,8 +214,10 @@ static void load_tree(struct loader *loader, struct span text)
 static enum err load_finish(struct loader *loader, const char *file_name, struct config **out,
                             struct buf *errors)
 {
-    bool fine =
-        problems_is_empty(loader->problems) && config_route(loader) && config_anchors(loader);
+    bool fine = problems_is_empty(loader->problems) && config_route(loader);
+    if (fine)
+        config_views(loader, loader->with_files);
+    fine = fine && problems_is_empty(loader->problems) && config_anchors(loader);
     enum err err = loader->problems->no_memory ? ERR_NO_MEMORY : fine ? ERR_OK : ERR_INVALID;
     problems_print(loader->problems, file_name, errors);
     if (err)

@@ -26,6 +26,7 @@ enum option_owner {
     OWNER_config_local_zone,
     OWNER_config_block_list,
     OWNER_rpz_zone_options,
+    OWNER_config_view,
     OWNER_COUNT
 };
 

@@ -61,7 +61,7 @@ void problems_add(struct problems *problems, struct config_position position, co
     if (problems_is_full(problems))
         return;
     char text[TEXT_MAX];
-    int len = snprintf(text, sizeof(text), "%.200s: ", path);
+    int len = snprintf(text, sizeof(text), "%s%.200s: ", problems->scope, path);
     va_list args;
     va_start(args, format);
     vsnprintf(text + len, sizeof(text) - (size_t)len, format, args);

@@ -29,6 +29,7 @@ struct problems {
     size_t count;                   /* found */
     size_t kept;                    /* in list: at most CONFIG_ERRORS_MAX */
     bool no_memory;
+    char scope[32]; /* before each path: "views[3].", or "" */
     struct problem list[CONFIG_ERRORS_MAX];
 };
 

@@ -226,17 +226,17 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
     if (!part->of->resolver)
         return;
     cache_read_begin();
-    resolver_key(part->of->resolver, &keys[0], &question, false, false);
+    resolver_key(part->of->resolver, RESOLVER_NO_VIEW, &keys[0], &question, false, false);
     struct seen *seen = seen_new(wanted->cache, &keys[0], now);
     if (!seen) {
         cache_read_end();
         return;
     }
     for (unsigned i = 0; i < VARIANTS; i++) {
-        resolver_key(part->of->resolver, &keys[i], &question, i & 1, i & 2);
+        resolver_key(part->of->resolver, RESOLVER_NO_VIEW, &keys[i], &question, i & 1, i & 2);
         see_cached(wanted->cache, &keys[i], now, &seen->cached[i]);
     }
-    resolver_look(part->of->resolver, &keys[0], &seen->outlook);
+    resolver_look(part->of->resolver, RESOLVER_NO_VIEW, &keys[0], &seen->outlook);
     note_names(seen);
     seen->wall_s = loop_wall_s(part->of->loop);
     if (seen->outlook.from == CUT_LOOK_CUT)

@@ -90,8 +90,8 @@ static void command_trace_on_limit(struct timer *timer)
 static void wait_for_answer(struct tracing *tracing, const struct cache_key *key)
 {
     struct loop *loop = tracing->worker->loop;
-    enum resolver_result result =
-        resolver_trace_ask(tracing->resolver, key, tracing->trace, &tracing->waiter);
+    enum resolver_result result = resolver_trace_ask(tracing->resolver, RESOLVER_NO_VIEW, key,
+                                                     tracing->trace, &tracing->waiter);
 
     if (result == RESOLVER_WAITING)
         timer_start(loop, &tracing->limit, loop_now(loop) + TRACE_WALL_US);
@@ -107,8 +107,8 @@ static void command_trace_begin(struct tracing *tracing)
     struct answer answer;
 
     cache_read_begin();
-    resolver_key(tracing->resolver, &key, &tracing->question, false, false);
-    if (resolver_trace_find(tracing->resolver, &key, tracing->trace, &answer))
+    resolver_key(tracing->resolver, RESOLVER_NO_VIEW, &key, &tracing->question, false, false);
+    if (resolver_trace_find(tracing->resolver, RESOLVER_NO_VIEW, &key, tracing->trace, &answer))
         command_trace_end(tracing, &answer, "");
     else
         wait_for_answer(tracing, &key);

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "cache/key.h"
 #include "cache/pattern.h"
 #include "local/local_forget.h"
+#include "resolve/route_options.h"
 
 enum { STEP_BUCKETS = 256 }; /* visited in one turn: some thousand answers */
 
@@ -24,9 +26,25 @@ static bool forget_lists_zone(const struct forget *forget, const struct answer *
     return false;
 }
 
+static const struct space_options *forget_find_space(const struct forget *forget, uint32_t number)
+{
+    for (size_t i = 0; forget->views && i < forget->views->space_count; i++)
+        if (forget->views->spaces[i].number == number)
+            return &forget->views->spaces[i];
+    return NULL;
+}
+
+/* Whether local data replaces the answer, or its space is gone, so that nothing finds it. */
 static bool forget_lists_local(const struct forget *forget, const struct cache_item *item)
 {
-    return forget->local && local_forget((void *)forget->local, item) == CACHE_DROP;
+    const struct local_names *local = forget->local;
+    if (item->space != CACHE_SPACE_SHARED && forget->is_of_spaces) {
+        const struct space_options *space = forget_find_space(forget, item->space);
+        if (!space)
+            return true;
+        local = space->local;
+    }
+    return local && local_forget((void *)local, item) == CACHE_DROP;
 }
 
 static enum cache_verdict forget_on_item(void *context, const struct cache_item *item)
@@ -63,6 +81,8 @@ void forget_clear(struct forget *forget)
     MUST(!forget->is_running);
     forget->place = 0;
     forget->local = NULL;
+    forget->views = NULL;
+    forget->is_of_spaces = false;
     forget->zone_count = 0;
     forget->count = 0;
 }
@@ -70,6 +90,12 @@ void forget_clear(struct forget *forget)
 void forget_local(struct forget *forget, const struct local_names *local)
 {
     forget->local = local;
+}
+
+void forget_spaces(struct forget *forget, const struct view_set *views)
+{
+    forget->views = views;
+    forget->is_of_spaces = true;
 }
 
 static bool forget_has_zone(const struct forget *forget, struct name zone)
@@ -95,7 +121,7 @@ void forget_zone(struct forget *forget, struct name zone)
 
 void forget_begin(struct forget *forget)
 {
-    if (!forget->local && forget->zone_count == 0) {
+    if (!forget->local && !forget->is_of_spaces && forget->zone_count == 0) {
         forget->on_done(forget->context);
         return;
     }

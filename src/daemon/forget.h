@@ -18,6 +18,7 @@
 #include "loop/loop.h"
 
 struct local_names;
+struct view_set;
 
 struct forget {
     struct loop *loop;
@@ -25,6 +26,8 @@ struct forget {
     struct mail step;
     bool is_running;
     uint64_t place;                  /* of the walk */
+    const struct view_set *views;    /* of spaces; NULL: there are none */
+    bool is_of_spaces;               /* views was set */
     const struct local_names *local; /* NULL: none */
     struct forget_zone {
         uint8_t wire[NAME_WIRE_MAX];
@@ -44,6 +47,10 @@ void forget_clear(struct forget *forget);
 
 /* Lists all local data; borrowed until on_done. */
 void forget_local(struct forget *forget, const struct local_names *local);
+
+/* Also drops the answers of spaces that views (borrowed to the end; NULL: none) do not have, and
+ * those of its spaces that their local data replaces. */
+void forget_spaces(struct forget *forget, const struct view_set *views);
 
 /* Lists a zone with everything below it. When the list is full, the whole cache is dropped. */
 void forget_zone(struct forget *forget, struct name zone);

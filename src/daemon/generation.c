@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/check.h"
@@ -24,6 +25,7 @@
 #include "local/local_names.h"
 #include "loop/loop.h"
 #include "rpz/rpz_policy.h"
+#include "resolve/space.h"
 #include "serve/server_quota.h"
 #include "validate/anchors.h"
 
@@ -36,6 +38,7 @@ struct shared {
     struct config *config;
     struct server_quota *quota;
     struct outgoing_ports ports;
+    uint32_t *spaces; /* the numbers of the configuration's spaces */
     size_t generations;
 };
 
@@ -48,8 +51,10 @@ struct generation {
     struct certificate *certificate;
     struct arena arena; /* for the route */
     struct route_options route;
-    struct local_names *local; /* NULL: that of the configuration */
-    struct anchors *anchors;   /* of the route; NULL: those of the configuration */
+    struct local_names *local;   /* NULL: that of the configuration */
+    struct anchors *anchors;     /* of the route; NULL: those of the configuration */
+    struct local_names **tables; /* those of the configuration, over local; in the arena */
+    size_t table_count;
 };
 
 void generations_init(struct generations *all, struct loop *loop, void (*on_freed)(void *context),
@@ -69,6 +74,7 @@ bool generations_have_room(const struct generations *all, bool for_config)
 static void shared_free(struct shared *shared)
 {
     server_quota_free(shared->quota);
+    free(shared->spaces);
     config_free(shared->config);
     free(shared);
 }
@@ -81,6 +87,13 @@ static void shared_leave(struct shared *shared, struct generations *all)
     all->configs--;
 }
 
+static void generation_free_tables(struct generation *generation)
+{
+    for (size_t i = 0; i < generation->table_count; i++)
+        local_names_free(generation->tables[i]);
+    generation->table_count = 0;
+}
+
 static void generation_free(struct generation *generation)
 {
     struct generations *all = generation->all;
@@ -89,6 +102,7 @@ static void generation_free(struct generation *generation)
     all->count--;
     certificate_unref(generation->certificate);
     arena_deinit(&generation->arena);
+    generation_free_tables(generation);
     local_names_free(generation->local);
     anchors_free(generation->anchors);
     shared_leave(generation->shared, all);
@@ -113,10 +127,54 @@ void generations_deinit(struct generations *all)
 
 /* ---- making ---- */
 
+/* Returns the table over the local data of this generation. Forwards of run time exempt special-use
+ * names for all views. */
+static const struct local_names *over_local(struct generation *generation,
+                                            const struct local_names *table, bool *fine)
+{
+    if (!table || !generation->local || !local_names_is_over(table))
+        return table;
+    struct local_names *copy = local_names_new_over(table);
+    *fine = *fine && copy;
+    if (!copy)
+        return NULL;
+    local_names_set_under(copy, generation->local);
+    generation->tables[generation->table_count++] = copy;
+    return copy;
+}
+
+/* Makes the views with the numbers of their spaces. */
+static enum err generation_make_views(struct generation *generation, const struct shared *shared)
+{
+    const struct view_set *from = shared->config->route.views;
+    struct arena *arena = &generation->arena;
+    bool fine = true;
+    if (!from)
+        return ERR_OK;
+    struct view_set *set = arena_copy(arena, from, sizeof(*from));
+    if (set) {
+        set->spaces = arena_copy(arena, from->spaces, from->space_count * sizeof(*from->spaces));
+        set->views = arena_copy(arena, from->views, from->view_count * sizeof(*from->views));
+    }
+    size_t tables = from->space_count + from->view_count;
+    generation->tables = arena_take(arena, tables * sizeof(struct local_names *));
+    if (!set || !set->spaces || !set->views || !generation->tables)
+        return ERR_NO_MEMORY;
+    for (size_t i = 0; i < set->space_count; i++) {
+        set->spaces[i].number = shared->spaces[i];
+        set->spaces[i].local = over_local(generation, set->spaces[i].local, &fine);
+    }
+    for (size_t i = 0; i < set->view_count; i++)
+        set->views[i].local = over_local(generation, set->views[i].local, &fine);
+    generation->route.views = set;
+    return fine ? ERR_OK : ERR_NO_MEMORY;
+}
+
 /* Makes what the settings of run time change. */
-static enum err generation_apply(struct generation *generation, const struct config *config,
+static enum err generation_apply(struct generation *generation, const struct shared *shared,
                                  const struct generation_settings *settings)
 {
+    const struct config *config = shared->config;
     struct route_options with_hosts;
     enum err err = zone_hosts_routes(settings->hosts, config, &generation->arena, &with_hosts);
 
@@ -129,7 +187,7 @@ static enum err generation_apply(struct generation *generation, const struct con
         err = runtime_ntas_anchors(settings->ntas, config, settings->point, &generation->anchors);
     if (generation->anchors)
         generation->route.validation.anchors = generation->anchors;
-    return err;
+    return err ? err : generation_make_views(generation, shared);
 }
 
 static struct generation *generation_make(struct generations *all, struct shared *shared,
@@ -141,9 +199,11 @@ static struct generation *generation_make(struct generations *all, struct shared
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (generation_apply(generation, shared->config, settings)) {
+    if (generation_apply(generation, shared, settings)) {
+        generation_free_tables(generation);
         arena_deinit(&generation->arena);
         local_names_free(generation->local);
+        anchors_free(generation->anchors);
         free(generation);
         return NULL;
     }
@@ -164,8 +224,34 @@ static void take_counters(struct rpz_policy *policy, const struct rpz_policy *be
         rpz_policy_take_counters(policy, before);
 }
 
+/* Returns the number of the space with this text before; 0: there was none. */
+static uint32_t number_before(const struct generation *before, const char *text)
+{
+    const struct config *config = before ? before->shared->config : NULL;
+    for (size_t i = 0; config && i < config->view_set.space_count; i++)
+        if (strcmp(config->space_texts[i], text) == 0)
+            return before->shared->spaces[i];
+    return 0;
+}
+
+/* A space with the settings of one before is that space, whatever its views are called. All others
+ * get new numbers, so no answer of theirs is in the cache yet. */
+static bool number_spaces(struct shared *shared, struct generations *all,
+                          const struct generation *before)
+{
+    const struct view_set *set = &shared->config->view_set;
+    shared->spaces = calloc(set->space_count + 1, sizeof(*shared->spaces));
+    for (size_t i = 0; shared->spaces && i < set->space_count; i++) {
+        uint32_t number = number_before(before, shared->config->space_texts[i]);
+        MUST(number || all->spaces + 1 < SPACE_NUMBERS);
+        shared->spaces[i] = number ? number : ++all->spaces;
+    }
+    return shared->spaces;
+}
+
 /* Takes the configuration. */
-static struct shared *shared_new(struct config **config, const struct generation *before)
+static struct shared *shared_new(struct generations *all, struct config **config,
+                                 const struct generation *before)
 {
     struct shared *shared = calloc(1, sizeof(*shared));
 
@@ -179,7 +265,7 @@ static struct shared *shared_new(struct config **config, const struct generation
         config_free(*config);
     }
     *config = NULL;
-    if (!shared || shared->quota)
+    if (!shared || (shared->quota && number_spaces(shared, all, before)))
         return shared;
     shared_free(shared);
     return NULL;
@@ -189,7 +275,7 @@ struct generation *generation_new(struct generations *all, struct config **confi
                                   const struct generation *before, struct certificate *certificate,
                                   const struct generation_settings *settings)
 {
-    struct shared *shared = shared_new(config, before);
+    struct shared *shared = shared_new(all, config, before);
     struct generation *generation =
         shared ? generation_make(all, shared, certificate, settings) : NULL;
 

@@ -40,6 +40,7 @@ enum {
 /* All generations that are alive. */
 struct generations {
     struct loop *loop; /* main's */
+    uint32_t spaces;   /* the numbers of spaces that were given, from 1: none is given twice */
     struct list list;
     size_t count, configs;
     void (*on_freed)(void *context); /* on the loop; may be NULL */
@@ -70,7 +71,7 @@ struct generation *generation_new(struct generations *all, struct config **confi
                                   const struct generation *before, struct certificate *certificate,
                                   const struct generation_settings *settings);
 
-/* Makes one more generation of the same configuration and certificate. */
+/* Makes one more generation of the same configuration and certificate, with the same spaces. */
 struct generation *generation_new_settings(struct generation *of,
                                            const struct generation_settings *settings);
 

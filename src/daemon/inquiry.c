@@ -71,12 +71,15 @@ static bool inquiry_ask(struct inquiry *inquiry)
     struct answer answer;
     enum resolver_result result = RESOLVER_NO_ROUTE;
     cache_read_begin();
-    resolver_key(inquiry->resolver, &key, &inquiry->question, true, inquiry->checking_disabled);
-    bool is_found = resolver_trace_find(inquiry->resolver, &key, inquiry->trace, &answer);
+    resolver_key(inquiry->resolver, RESOLVER_NO_VIEW, &key, &inquiry->question, true,
+                 inquiry->checking_disabled);
+    bool is_found =
+        resolver_trace_find(inquiry->resolver, RESOLVER_NO_VIEW, &key, inquiry->trace, &answer);
     if (is_found)
         inquiry_take(inquiry, &answer);
     else
-        result = resolver_trace_ask(inquiry->resolver, &key, inquiry->trace, &inquiry->waiter);
+        result = resolver_trace_ask(inquiry->resolver, RESOLVER_NO_VIEW, &key, inquiry->trace,
+                                    &inquiry->waiter);
     cache_read_end();
     inquiry->was_asked = is_found || result != RESOLVER_FULL;
     return result == RESOLVER_WAITING;

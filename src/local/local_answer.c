@@ -7,21 +7,20 @@
 #include "dns/edns.h"
 #include "dns/rrtype.h"
 
-static void put_rrset(struct compose *compose, const struct local_names *names, struct name owner,
-                      const struct local_rrset *rrset, uint32_t ttl_s)
+static void put_hop(struct compose *compose, const struct local_hop *hop)
 {
     struct span rdata;
-    for (uint32_t at = 0; local_rrset_next(names, rrset, &at, &rdata);)
-        compose_rr(compose, owner, local_rrset_type(rrset), ttl_s, rdata);
+    for (uint32_t at = 0; local_rrset_next(hop->table, hop->rrset, &at, &rdata);)
+        compose_rr(compose, hop->owner, local_rrset_type(hop->rrset), local_rrset_ttl(hop->rrset),
+                   rdata);
 }
 
 /* A denial lives as long as the smaller of the SOA's TTL and MINIMUM (RFC 2308 section 3). */
-static void put_soa(struct compose *compose, const struct local_names *names,
-                    const struct local_result *result)
+static void put_soa(struct compose *compose, const struct local_result *result)
 {
     uint32_t at = 0;
     struct span rdata;
-    MUST(local_rrset_next(names, result->soa, &at, &rdata));
+    MUST(local_rrset_next(result->soa_table, result->soa, &at, &rdata));
     MUST(rdata.len >= 4);
     uint32_t minimum = get_u32(rdata.data + rdata.len - 4);
     compose_rr(compose, result->soa_owner, RRTYPE_SOA, MIN(local_rrset_ttl(result->soa), minimum),
@@ -61,18 +60,17 @@ static void set_fields(struct answer *out, enum answer_kind kind, uint16_t ede, 
     out->ede[0] = ede;
 }
 
-void local_answer(struct answer *out, struct compose_space *space, const struct local_names *names,
-                  const struct question *question, const struct local_result *result, uint64_t now)
+void local_answer(struct answer *out, struct compose_space *space, const struct question *question,
+                  const struct local_result *result, uint64_t now)
 {
     struct compose compose;
     compose_begin(&compose, space, question, (uint16_t)(HEADER_AA | result->rcode));
     for (unsigned i = 0; i < result->hops; i++)
-        put_rrset(&compose, names, result->hop[i].owner, result->hop[i].rrset,
-                  local_rrset_ttl(result->hop[i].rrset));
+        put_hop(&compose, &result->hop[i]);
     if (result->has_soa) {
         build_section(&compose.build, SECTION_AUTHORITY);
         if (result->soa)
-            put_soa(&compose, names, result);
+            put_soa(&compose, result);
         else
             make_soa(&compose, result->soa_owner, result->soa_ttl_s);
     }

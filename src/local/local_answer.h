@@ -19,8 +19,8 @@ enum {
 /* Writes the answer for the result; for LOCAL_ELSEWHERE only the aliases. It borrows from the
  * space. AA is set. An answer that does not fit becomes SERVFAIL. The question's name is in lower
  * case. */
-void local_answer(struct answer *out, struct compose_space *space, const struct local_names *names,
-                  const struct question *question, const struct local_result *result, uint64_t now);
+void local_answer(struct answer *out, struct compose_space *space, const struct question *question,
+                  const struct local_result *result, uint64_t now);
 
 /* Answers ANY with one HINFO record for every name (RFC 8482 section 4.2). Answers of upstreams
  * would be large and seldom complete, and they are what amplification attacks want most. */

@@ -127,6 +127,23 @@ static bool see(const struct local_names *names, struct name name, struct sight 
     return see_as(names, name, false, sight);
 }
 
+/* Whether a rule of this very table applies to the name, or it has records. A name that is only
+ * above others with records says nothing. */
+static bool has_say(const struct local_names *names, struct name name, struct sight *sight)
+{
+    return name_map_may_have(names->map, name) && see(names, name, sight) &&
+           (sight->rrsets || sight->rule != &names->rules[0]);
+}
+
+/* Returns the table that decides about the name: the topmost one that has a say. */
+static const struct local_names *layer_of(const struct local_names *names, struct name name)
+{
+    struct sight sight;
+    while (names->under && !has_say(names, name, &sight))
+        names = names->under;
+    return names;
+}
+
 /* ---- one question ---- */
 
 /* SOA and NS belong to the apex and are not redirected to other names. */
@@ -161,6 +178,7 @@ static void deny(const struct local_names *names, const struct sight *sight, uin
     result->rcode = rcode;
     result->has_soa = true;
     result->soa_owner = has_zone ? sight->apex : sight->name;
+    result->soa_table = names;
     result->soa =
         has_zone ? local_rrset_find(names, rrsets_of(names, sight->apex), RRTYPE_SOA) : NULL;
     result->soa_ttl_s = has_zone ? sight->rule->ttl_s : LOCAL_ZONE_TTL_S;
@@ -195,6 +213,7 @@ static enum step look_up_step(const struct local_names *names, struct name name,
                               uint16_t type, struct local_result *result)
 {
     struct sight sight;
+    names = layer_of(names, name);
     if (!see(names, name, &sight))
         return STEP_NOT;
     if (type == RRTYPE_DS && sight.is_apex && sight.rule->is_delegated)
@@ -208,7 +227,7 @@ static enum step look_up_step(const struct local_names *names, struct name name,
         deny(names, &sight, RCODE_NOERROR, result);
         return STEP_ENDED;
     }
-    result->hop[result->hops++] = (struct local_hop){owner, rrset};
+    result->hop[result->hops++] = (struct local_hop){owner, names, rrset};
     if (rrset->type != RRTYPE_CNAME || type == RRTYPE_CNAME || type == RRTYPE_ANY)
         return STEP_ENDED;
     result->target = target_of(names, rrset);
@@ -254,6 +273,8 @@ enum local_verdict local_names_find(const struct local_names *names,
 
 bool local_names_block_aliases(const struct local_names *names)
 {
+    while (!names->blocks_aliases && names->under)
+        names = names->under;
     return names->blocks_aliases;
 }
 
@@ -261,6 +282,7 @@ bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result)
 {
     struct sight sight;
+    names = layer_of(names, target);
     if (!name_map_may_have(names->map, target) || !see(names, target, &sight))
         return false;
     bool has_records = sight.rrsets && !sight.is_redirected;
@@ -272,7 +294,7 @@ bool local_names_block(const struct local_names *names, struct name target,
     const struct local_rrset *rrset =
         sight.is_redirected ? local_rrset_find(names, sight.rrsets, question->type) : NULL;
     if (rrset)
-        result->hop[result->hops++] = (struct local_hop){question->name, rrset};
+        result->hop[result->hops++] = (struct local_hop){question->name, names, rrset};
     else
         (void)apply_action(names, &sight, result);
     return true;
@@ -280,18 +302,30 @@ bool local_names_block(const struct local_names *names, struct name target,
 
 bool local_names_may_have(const struct local_names *names, struct name name)
 {
+    for (; names->under; names = names->under)
+        if (name_map_may_have(names->map, name))
+            return true;
     return name_map_may_have(names->map, name);
+}
+
+bool local_names_has_over(const struct local_names *names, struct name name)
+{
+    struct sight sight;
+    return has_say(names, name, &sight) &&
+           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
 
 bool local_names_has(const struct local_names *names, struct name name)
 {
     struct sight sight;
+    names = layer_of(names, name);
     return see(names, name, &sight) && (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
 
 bool local_names_has_own(const struct local_names *names, struct name name)
 {
     struct sight sight;
+    names = layer_of(names, name);
     return see_as(names, name, true, &sight) &&
            (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
 }
@@ -330,6 +364,7 @@ bool local_names_view(const struct local_names *names, struct name name, struct 
         [LOCAL_OF_SPECIAL] = "special use",
     };
     struct sight sight;
+    names = layer_of(names, name);
     if (!see(names, name, &sight))
         return false;
     bool has_rule = sight.rule != &names->rules[0];
@@ -390,6 +425,16 @@ struct local_names *local_names_new_over(const struct local_names *base)
         return names;
     free(names);
     return NULL;
+}
+
+void local_names_set_under(struct local_names *names, const struct local_names *under)
+{
+    names->under = under;
+}
+
+bool local_names_is_over(const struct local_names *names)
+{
+    return names->under != NULL;
 }
 
 enum err local_names_exempt(struct local_names *names, struct name zone)

@@ -34,6 +34,13 @@ struct local_names *local_names_new_over(const struct local_names *base);
  * of local_names_new_over() that no other thread has yet. ERR_NO_MEMORY, ERR_LIMIT. */
 MUST_USE enum err local_names_exempt(struct local_names *names, struct name zone);
 
+/* Lays the table over another one, which it borrows and which decides about names that this one
+ * does not have. Only for a table that no other thread has yet. NULL: over nothing. */
+void local_names_set_under(struct local_names *names, const struct local_names *under);
+
+/* Whether it lies over another one. */
+bool local_names_is_over(const struct local_names *names);
+
 enum local_verdict {
     LOCAL_NOT,       /* ask an upstream */
     LOCAL_ANSWERED,  /* local data has the whole answer */
@@ -43,6 +50,7 @@ enum local_verdict {
 /* An RRset. The owner borrows from the question or the table. */
 struct local_hop {
     struct name owner;
+    const struct local_names *table; /* of the RRset */
     const struct local_rrset *rrset;
 };
 
@@ -53,7 +61,8 @@ struct local_result {
     uint8_t hops;
     bool has_soa; /* the answer is a denial with an SOA */
     struct name soa_owner;
-    const struct local_rrset *soa; /* NULL: local_answer() makes one with soa_ttl_s */
+    const struct local_names *soa_table; /* of soa */
+    const struct local_rrset *soa;       /* NULL: local_answer() makes one with soa_ttl_s */
     uint32_t soa_ttl_s;
     struct name target; /* for LOCAL_ELSEWHERE; keeps its case */
     struct local_hop hop[LOCAL_HOPS_MAX + 1];
@@ -70,6 +79,10 @@ enum local_verdict local_names_find(const struct local_names *names,
 /* Returns whether local data answers any type of the name (lower case). Cached answers for such a
  * name must no longer be used. */
 bool local_names_has(const struct local_names *names, struct name name);
+
+/* Returns whether local data answers any type of the name (lower case) from this table, and not
+ * from the one below it. */
+bool local_names_has_over(const struct local_names *names, struct name name);
 
 /* Returns whether block lists apply to targets of aliases. False without lists. */
 bool local_names_block_aliases(const struct local_names *names);

@@ -65,7 +65,8 @@ struct local_record {
 };
 
 struct local_names {
-    const struct local_names *base; /* owns the arrays and the map; NULL: this table does */
+    const struct local_names *base;  /* owns the arrays and the map; NULL: this table does */
+    const struct local_names *under; /* decides about names that this table lacks; NULL: none */
     struct name_map *exempt; /* zones that got upstreams later: local_names_exempt(); or NULL */
     struct name_map *map;
     struct local_rule rules[LOCAL_RULES_MAX];

@@ -132,8 +132,7 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
 {
     struct tasks *tasks = task->tasks;
     struct answer blocked;
-    local_answer(&blocked, &tasks->local_space, tasks_local(tasks, task->space), &task->question,
-                 result, replaced->stored_at);
+    local_answer(&blocked, &tasks->local_space, &task->question, result, replaced->stored_at);
     tasks->local_space.bytes[2] &= (uint8_t) ~(HEADER_AA >> 8); /* it is cached: cache/answer.h */
     blocked.ttl_s = blocked_ttl(tasks, &blocked, replaced);
     blocked.security =

@@ -29,6 +29,7 @@
 #include "resolve/task_validate.h"
 #include "resolve/tasks.h"
 #include "resolve/validator.h"
+#include "resolve/views.h"
 #include "upstream/upstreams.h"
 
 struct resolver {
@@ -37,6 +38,7 @@ struct resolver {
     uint64_t network_at; /* of the last network change: failures from before it are not served */
     struct iterate_world world; /* of the tasks */
     struct tasks tasks;
+    struct views views;
 };
 
 static const struct route_strategies strategies = {
@@ -98,9 +100,10 @@ static void resolver_settle(struct tasks *tasks)
 /* Makes the validator when options first need it. It stays, because tasks may use it. */
 static bool need_validator(struct tasks *tasks, const struct route_options *options)
 {
-    if (options->validation.mode != VALIDATE_NO && !tasks->validator)
+    bool validates = views_validate(options);
+    if (validates && !tasks->validator)
         tasks->validator = validator_new();
-    return options->validation.mode == VALIDATE_NO || tasks->validator;
+    return !validates || tasks->validator;
 }
 
 static bool resolver_init(struct resolver *resolver, const struct route_options *options,
@@ -112,7 +115,14 @@ static bool resolver_init(struct resolver *resolver, const struct route_options 
         return false;
     if (!need_validator(tasks, options))
         return false;
+    struct views_change change;
+    if (!views_prepare(&change, &resolver->views, options, tasks->upstreams, &strategies))
+        return false;
     tasks->shared.routes = routes_new(options, tasks->upstreams, &strategies);
+    if (tasks->shared.routes)
+        views_commit(&resolver->views, &change, options);
+    else
+        views_cancel(&change);
     resolver_settle(tasks);
     return tasks->shared.routes != NULL;
 }
@@ -137,8 +147,10 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->tasks.validator = NULL;
     resolver->tasks.validation = routes->validation;
     set_world(resolver, &routes->recursion);
-    if (resolver_init(resolver, routes, max_tasks))
+    if (views_init(&resolver->views, &resolver->tasks.shared) &&
+        resolver_init(resolver, routes, max_tasks))
         return resolver;
+    views_deinit(&resolver->views);
     tasks_deinit(&resolver->tasks);
     validator_free(resolver->tasks.validator);
     free(resolver);
@@ -159,13 +171,14 @@ void resolver_free(struct resolver *resolver)
     finish_deliver(tasks);
     tasks_deinit(tasks);
     validator_free(tasks->validator);
+    views_deinit(&resolver->views);
     routes_free(tasks->shared.routes);
     free(resolver);
 }
 
 void resolver_set_local(struct resolver *resolver, const struct local_names *names)
 {
-    space_set_local(&resolver->tasks.shared, names);
+    views_set_local(&resolver->views, names);
     resolver->has_alias = false;
 }
 
@@ -174,10 +187,15 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
 {
     struct tasks *tasks = &resolver->tasks;
     MUST(!tasks->delivering && !tasks->closing);
+    struct views_change change;
+    if (!views_prepare(&change, &resolver->views, options, tasks->upstreams, &strategies))
+        return ERR_NO_MEMORY;
     struct routes *unused = routes_new(options, tasks->upstreams, &strategies);
     bool is_ready = unused && need_validator(tasks, options);
     enum err err = is_ready && tasks_set_max(tasks, max_tasks) ? ERR_OK : ERR_NO_MEMORY;
-    if (!err) {
+    if (err) {
+        views_cancel(&change);
+    } else {
         struct routes *former = tasks->shared.routes;
         tasks->shared.routes = unused;
         tasks->shared.mode = options->validation.mode;
@@ -187,6 +205,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         lame_clear(tasks->lame);
         linger_drop_all(tasks);
         resolver_set_local(resolver, local);
+        views_commit(&resolver->views, &change, options);
         unused = former;
     }
     routes_free(unused);
@@ -200,32 +219,37 @@ void resolver_network_changed(struct resolver *resolver)
     lame_clear(resolver->tasks.lame);
 }
 
-static inline void resolver_make_key(const struct resolver *resolver, struct cache_key *key,
-                                     const struct question *question, uint8_t flags)
+static inline const struct view *view_at(const struct resolver *resolver, unsigned number)
 {
-    cache_key_init(key, resolver->tasks.cache, question, flags, 0, CACHE_SPACE_SHARED);
+    return &resolver->views.list[number];
+}
+
+static inline void resolver_make_key(const struct resolver *resolver, const struct space *space,
+                                     struct cache_key *key, const struct question *question,
+                                     uint8_t flags)
+{
+    cache_key_init(key, resolver->tasks.cache, question, flags, 0, space->number);
 }
 
 /* CD matters only where recursive servers are asked. Out of line: a hit hardly ever has CD, and
  * inline code would make it save registers. */
-static __attribute__((noinline)) void make_key_unchecked(const struct resolver *resolver,
-                                                         struct cache_key *key,
-                                                         const struct question *question,
-                                                         uint8_t flags)
+static __attribute__((noinline)) void
+make_key_unchecked(const struct resolver *resolver, const struct space *space,
+                   struct cache_key *key, const struct question *question, uint8_t flags)
 {
-    const struct space *space = &resolver->tasks.shared;
     bool may_differ = routes_have_forward(space->routes) || space->mode != VALIDATE_NO;
-    resolver_make_key(resolver, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
+    resolver_make_key(resolver, space, key, question, flags | (may_differ ? CACHE_KEY_CD : 0));
 }
 
-void resolver_key(const struct resolver *resolver, struct cache_key *key,
+void resolver_key(const struct resolver *resolver, unsigned view, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled)
 {
+    const struct space *space = view_at(resolver, view)->space;
     uint8_t flags = dnssec_ok ? CACHE_KEY_DO : 0;
     if (checking_disabled)
-        make_key_unchecked(resolver, key, question, flags);
+        make_key_unchecked(resolver, space, key, question, flags);
     else
-        resolver_make_key(resolver, key, question, flags);
+        resolver_make_key(resolver, space, key, question, flags);
 }
 
 void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key)
@@ -256,18 +280,19 @@ static struct question question_of(const struct cache_key *key)
 
 /* Finds an answer that needs no upstream. The aliases of a local name that lead elsewhere are
  * looked up again in resolver_ask(): they are rare, and other misses save a second look-up. */
-static bool find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+static bool find_local(struct resolver *resolver, const struct view *view,
+                       const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
-    const struct local_names *local = tasks->shared.local;
     struct local_result result;
     struct question question = question_of(key);
-    enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
+    enum local_verdict verdict =
+        view->local ? local_names_find(view->local, &question, &result) : LOCAL_NOT;
     uint64_t now = loop_now(tasks->loop);
     resolver->has_alias = verdict == LOCAL_ELSEWHERE;
     resolver->alias_hash = key->hash;
     if (verdict == LOCAL_ANSWERED)
-        local_answer(out, &tasks->local_space, local, &question, &result, now);
+        local_answer(out, &tasks->local_space, &question, &result, now);
     else if (verdict == LOCAL_NOT && key->type == RRTYPE_ANY)
         local_answer_any(out, &tasks->local_space, &question, now);
     else
@@ -276,33 +301,47 @@ static bool find_local(struct resolver *resolver, const struct cache_key *key, s
     return true;
 }
 
-static bool may_be_local(const struct resolver *resolver, const struct cache_key *key)
+static bool may_be_local(const struct view *view, const struct cache_key *key)
 {
-    const struct local_names *local = resolver->tasks.shared.local;
     if (key->type == RRTYPE_ANY)
         return true;
-    return local && local_names_may_have(local, (struct name){key->name, key->name_len});
+    return view->local &&
+           local_names_may_have(view->local, (struct name){key->name, key->name_len});
 }
 
-bool resolver_find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+static bool find_local_in(struct resolver *resolver, const struct view *view,
+                          const struct cache_key *key, struct answer *out)
 {
-    return may_be_local(resolver, key) && find_local(resolver, key, out);
+    return may_be_local(view, key) && find_local(resolver, view, key, out);
+}
+
+bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
+                         struct answer *out)
+{
+    return find_local_in(resolver, view_at(resolver, view), key, out);
+}
+
+static bool resolver_is_alias(const struct resolver *resolver, const struct cache_key *key)
+{
+    return resolver->has_alias && resolver->alias_hash == key->hash;
 }
 
 /* Spans know nothing about local data, so they do not answer for an alias of it. */
-static bool find_span(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+static bool find_span(struct resolver *resolver, const struct view *view,
+                      const struct cache_key *key, struct answer *out)
 {
-    bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
-    return !is_alias && span_answers_find(&resolver->tasks, &resolver->tasks.shared, key, out);
+    return !resolver_is_alias(resolver, key) &&
+           span_answers_find(&resolver->tasks, view->space, key, out);
 }
 
 /* Out of line, so that a hit does not pay for it. */
 static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
+                                                  const struct view *view,
                                                   const struct cache_key *key, struct answer *out)
 {
-    if (resolver_find_local(resolver, key, out))
+    if (find_local_in(resolver, view, key, out))
         return true;
-    if (find_span(resolver, key, out))
+    if (find_span(resolver, view, key, out))
         return true;
     STATS_INC(resolver->tasks.stats, cache_misses);
     return false;
@@ -310,8 +349,10 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
 
 /* A client with CD gets what others get, unless that is a failure or stale: what servers say now
  * may be bogus for others, and is what this client wants. */
-static __attribute__((noinline)) bool
-find_unchecked(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+static __attribute__((noinline)) bool find_unchecked(struct resolver *resolver,
+                                                     const struct space *space,
+                                                     const struct cache_key *key,
+                                                     struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
     uint64_t now = loop_now(tasks->loop);
@@ -319,30 +360,42 @@ find_unchecked(struct resolver *resolver, const struct cache_key *key, struct an
     struct cache_key checked;
     cache_key_init(&checked, tasks->cache, &question, key->flags & (uint8_t)~CACHE_KEY_CD,
                    key->view, key->space);
-    if (tasks->shared.mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
+    if (space->mode != VALIDATE_NO && cache_find(tasks->cache, &checked, now, out) &&
         out->kind != ANSWER_FAILURE && !out->stale_s)
         return true;
     return cache_find(tasks->cache, key, now, out);
 }
 
-static inline bool find_cached(struct resolver *resolver, const struct cache_key *key,
-                               struct answer *out)
+static inline bool find_cached(struct resolver *resolver, const struct space *space,
+                               const struct cache_key *key, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
     if (key->flags & CACHE_KEY_CD)
-        return find_unchecked(resolver, key, out);
+        return find_unchecked(resolver, space, key, out);
     return cache_find(tasks->cache, key, loop_now(tasks->loop), out) &&
-           tasks_may_use(&tasks->shared, key, out);
+           tasks_may_use(space, key, out);
 }
 
-bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+/* Whether local data of the view's own decides the name. Then the cache must not be asked: its
+ * answer is for other views. */
+static __attribute__((noinline)) bool has_own_name(const struct view *view,
+                                                   const struct cache_key *key)
 {
+    return local_names_has_over(view->local, (struct name){key->name, key->name_len});
+}
+
+bool resolver_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
+                   struct answer *out)
+{
+    const struct view *view = view_at(resolver, number);
     struct tasks *tasks = &resolver->tasks;
-    if (!find_cached(resolver, key, out))
-        return find_missed(resolver, key, out);
+    if (view->is_local_first && has_own_name(view, key))
+        return find_missed(resolver, view, key, out);
+    if (!find_cached(resolver, view->space, key, out))
+        return find_missed(resolver, view, key, out);
     if (out->kind == ANSWER_FAILURE) {
         if (out->stored_at < resolver->network_at)
-            return find_missed(resolver, key, out);
+            return find_missed(resolver, view, key, out);
         mark_cached(out);
     } else if (out->stale_s) {
         STATS_INC(tasks->stats, cache_stale);
@@ -351,31 +404,35 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
     return true;
 }
 
-/* Asks for the target of local aliases that lead to a name without local data. */
-static enum resolver_result ask_alias(struct resolver *resolver, const struct cache_key *key,
-                                      struct waiter *waiter, struct trace *trace)
+/* Asks for the target of local aliases that lead to a name without local data. The answer is for
+ * this view alone, so clients of another one do not join the task. */
+static enum resolver_result ask_alias(struct resolver *resolver, unsigned number,
+                                      const struct cache_key *key, struct waiter *waiter,
+                                      struct trace *trace)
 {
     struct tasks *tasks = &resolver->tasks;
+    const struct view *view = view_at(resolver, number);
     struct local_result result;
     struct answer head;
+    struct cache_key own;
     struct question question = question_of(key);
-    struct space *space = &tasks->shared;
-    if (local_names_find(space->local, &question, &result) != LOCAL_ELSEWHERE)
-        return task_join(tasks, space, key, waiter, trace);
-    local_answer(&head, &tasks->local_space, space->local, &question, &result,
-                 loop_now(tasks->loop));
-    return task_join_alias(tasks, space, key, &head, result.target, waiter, trace);
+    if (!view->local || local_names_find(view->local, &question, &result) != LOCAL_ELSEWHERE)
+        return task_join(tasks, view->space, key, waiter, trace);
+    local_answer(&head, &tasks->local_space, &question, &result, loop_now(tasks->loop));
+    cache_key_init(&own, tasks->cache, &question, key->flags, key->view, SPACE_NUMBERS | number);
+    return task_join_alias(tasks, view->space, &own, &head, result.target, waiter, trace);
 }
 
-static enum resolver_result resolver_ask_traced(struct resolver *resolver,
+static enum resolver_result resolver_ask_traced(struct resolver *resolver, unsigned view,
                                                 const struct cache_key *key, struct waiter *waiter,
                                                 struct trace *trace)
 {
-    struct stats *stats = resolver->tasks.stats;
-    bool is_alias = resolver->has_alias && resolver->alias_hash == key->hash;
+    struct tasks *tasks = &resolver->tasks;
+    struct stats *stats = tasks->stats;
     enum resolver_result result =
-        is_alias ? ask_alias(resolver, key, waiter, trace)
-                 : task_join(&resolver->tasks, &resolver->tasks.shared, key, waiter, trace);
+        resolver_is_alias(resolver, key)
+            ? ask_alias(resolver, view, key, waiter, trace)
+            : task_join(tasks, view_at(resolver, view)->space, key, waiter, trace);
     if (result == RESOLVER_FULL)
         STATS_INC(stats, failures_full);
     else if (result == RESOLVER_NO_ROUTE)
@@ -383,10 +440,10 @@ static enum resolver_result resolver_ask_traced(struct resolver *resolver,
     return result;
 }
 
-enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
-                                  struct waiter *waiter)
+enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
+                                  const struct cache_key *key, struct waiter *waiter)
 {
-    return resolver_ask_traced(resolver, key, waiter, NULL);
+    return resolver_ask_traced(resolver, view, key, waiter, NULL);
 }
 
 /* ---- traces ---- */
@@ -397,60 +454,69 @@ struct trace *resolver_trace_new(struct resolver *resolver, bool fresh)
     return tasks->closing ? NULL : trace_new(&tasks->traces, fresh, loop_now(tasks->loop));
 }
 
-bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
+static bool find_in_trace(struct resolver *resolver, const struct view *view,
+                          const struct cache_key *key, struct answer *out)
+{
+    if (view->is_local_first && has_own_name(view, key))
+        return false;
+    return find_cached(resolver, view->space, key, out) &&
+           !(out->kind == ANSWER_FAILURE && out->stored_at < resolver->network_at);
+}
+
+bool resolver_trace_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
                          struct trace *trace, struct answer *out)
 {
+    const struct view *view = view_at(resolver, number);
     uint64_t now = loop_now(resolver->tasks.loop);
     struct question question = question_of(key);
-    if (!trace->fresh && find_cached(resolver, key, out) &&
-        !(out->kind == ANSWER_FAILURE && out->stored_at < resolver->network_at)) {
+    if (!trace->fresh && find_in_trace(resolver, view, key, out)) {
         const char *word = out->stale_s ? "stale" : answer_kind_name(out->kind);
         trace_say(trace, TRACE_CACHE, 0, &question, word, now);
         return true;
     }
-    if (may_be_local(resolver, key) && find_local(resolver, key, out)) {
+    if (find_local_in(resolver, view, key, out)) {
         trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
         return true;
     }
-    if (trace->fresh || !find_span(resolver, key, out))
+    if (trace->fresh || !find_span(resolver, view, key, out))
         return false;
     trace_say(trace, TRACE_SPANS, 0, &question, answer_kind_name(out->kind), now);
     return true;
 }
 
-enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct cache_key *key,
-                                        struct trace *trace, struct waiter *waiter)
+enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view,
+                                        const struct cache_key *key, struct trace *trace,
+                                        struct waiter *waiter)
 {
-    return resolver_ask_traced(resolver, key, waiter, trace);
+    return resolver_ask_traced(resolver, view, key, waiter, trace);
 }
 
 /* ---- */
 
-void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
+void resolver_refresh(struct resolver *resolver, unsigned view, const struct cache_key *key)
 {
     struct tasks *tasks = &resolver->tasks;
     if (cache_prefetches(tasks->cache) && tasks_may_refresh(tasks) &&
         cache_claim(tasks->cache, key))
-        task_refresh(tasks, &tasks->shared, key);
+        task_refresh(tasks, view_at(resolver, view)->space, key);
 }
 
-static enum outlook_way look_elsewhere(const struct resolver *resolver, struct name name,
-                                       uint16_t type, struct outlook *out)
+static enum outlook_way look_elsewhere(const struct resolver *resolver, const struct space *space,
+                                       struct name name, uint16_t type, struct outlook *out)
 {
-    const struct zone *zone = out->zone = route_find(resolver->tasks.shared.routes, name, type);
+    const struct zone *zone = out->zone = route_find(space->routes, name, type);
     if (zone && zone->is_authoritative && resolver->tasks.world)
-        out->from =
-            cut_cache_look(&resolver->tasks, &resolver->tasks.shared, zone, name, type, &out->cut);
+        out->from = cut_cache_look(&resolver->tasks, space, zone, name, type, &out->cut);
     if (out->from == CUT_LOOK_CUT || out->from == CUT_LOOK_ABSENT)
         return OUTLOOK_RECURSION;
     return zone && (zone->group_len || zone->awaits_hosts) ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
 }
 
 /* Follows find_local() and ask_alias(). */
-static enum outlook_way look_here(const struct resolver *resolver, const struct cache_key *key,
-                                  struct outlook *out)
+static enum outlook_way look_here(const struct resolver *resolver, const struct view *view,
+                                  const struct cache_key *key, struct outlook *out)
 {
-    const struct local_names *local = resolver->tasks.shared.local;
+    const struct local_names *local = view->local;
     struct question question = question_of(key);
     struct local_result result;
     enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
@@ -460,19 +526,20 @@ static enum outlook_way look_here(const struct resolver *resolver, const struct 
     }
     if (verdict == LOCAL_ELSEWHERE) {
         out->target = name_fold(result.target, out->wire);
-        return look_elsewhere(resolver, out->target, key->type, out);
+        return look_elsewhere(resolver, view->space, out->target, key->type, out);
     }
     if (key->type == RRTYPE_ANY)
         return OUTLOOK_LOCAL;
-    if (span_answers_has(&resolver->tasks, &resolver->tasks.shared, key, &out->rcode))
+    if (span_answers_has(&resolver->tasks, view->space, key, &out->rcode))
         return OUTLOOK_SPANS;
-    return look_elsewhere(resolver, question.name, key->type, out);
+    return look_elsewhere(resolver, view->space, question.name, key->type, out);
 }
 
-void resolver_look(const struct resolver *resolver, const struct cache_key *key,
+void resolver_look(const struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct outlook *out)
 {
     const struct tasks *tasks = &resolver->tasks;
+    const struct view *view = view_at(resolver, number);
     struct question question = question_of(key);
     uint64_t now = loop_now(tasks->loop);
     struct cache_item item;
@@ -483,21 +550,22 @@ void resolver_look(const struct resolver *resolver, const struct cache_key *key,
     out->anchor = NULL;
     out->recursion = &tasks->recursion;
     out->is_asked = tasks_find(tasks, key) != NULL;
-    const struct local_names *local = tasks->shared.local;
-    out->has_local = local && local_names_view(local, question.name, &out->local);
-    out->way = look_here(resolver, key, out);
+    out->has_local = view->local && local_names_view(view->local, question.name, &out->local);
+    out->way = look_here(resolver, view, key, out);
     if (out->target.len > 0)
         question.name = out->target;
     if (out->way == OUTLOOK_SPANS || (out->zone && out->zone->validates))
         out->anchor = task_validate_anchor(tasks, &question);
+    if (view->is_local_first && has_own_name(view, key))
+        return;
     if (cache_peek(tasks->cache, key, now, &item) && answer_is_live(&item.answer, now) &&
-        tasks_may_use(&tasks->shared, key, &item.answer))
+        tasks_may_use(view->space, key, &item.answer))
         out->way = OUTLOOK_CACHE;
 }
 
 /* Adds the addresses that the cache has for a server without glue. */
-static void add_cached_addrs(const struct resolver *resolver, struct delegation *cut,
-                             unsigned server)
+static void add_cached_addrs(const struct resolver *resolver, const struct space *space,
+                             struct delegation *cut, unsigned server)
 {
     static const uint16_t types[] = {RRTYPE_A, RRTYPE_AAAA};
     const struct tasks *tasks = &resolver->tasks;
@@ -508,25 +576,31 @@ static void add_cached_addrs(const struct resolver *resolver, struct delegation 
         struct cache_key key;
         struct message message;
         question.type = types[i];
-        resolver_make_key(resolver, &key, &question, 0);
+        resolver_make_key(resolver, space, &key, &question, 0);
         if (cache_peek(tasks->cache, &key, now, &item) && answer_is_live(&item.answer, now) &&
             message_parse(&message, item.answer.message) == MESSAGE_OK)
             delegation_add_answer(cut, server, &message);
     }
 }
 
-bool resolver_find_cut(const struct resolver *resolver, struct name name, struct delegation *out)
+bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct name name,
+                       struct delegation *out)
 {
     const struct tasks *tasks = &resolver->tasks;
-    const struct space *space = &tasks->shared;
+    const struct space *space = view_at(resolver, view)->space;
     const struct zone *zone = route_find(space->routes, name, RRTYPE_A);
     if (!zone || !zone->is_authoritative || !tasks->world ||
         cut_cache_look(tasks, space, zone, name, RRTYPE_A, out) != CUT_LOOK_CUT)
         return false;
     for (unsigned i = 0; i < out->server_count; i++)
         if (out->servers[i].addr_count == 0)
-            add_cached_addrs(resolver, out, i);
+            add_cached_addrs(resolver, space, out, i);
     return true;
+}
+
+unsigned resolver_views(const struct resolver *resolver)
+{
+    return (unsigned)resolver->views.count;
 }
 
 const struct routes *resolver_routes(const struct resolver *resolver)

@@ -8,10 +8,14 @@
  * the same question, or from a new task. One resolver for each worker, on the worker's thread.
  *
  *   cache_read_begin();
- *   resolver_key(resolver, &key, &question, flags);
- *   if (resolver_find(resolver, &key, &answer)) ...send a copy...
- *   else resolver_ask(resolver, &key, waiter);
+ *   resolver_key(resolver, view, &key, &question, flags);
+ *   if (resolver_find(resolver, view, &key, &answer)) ...send a copy...
+ *   else resolver_ask(resolver, view, &key, waiter);
  *   cache_read_end();
+ *
+ * view is the number of the client's view: its place in route_options.views, counted from 1, or
+ * RESOLVER_NO_VIEW. A key belongs to the view that it was made for and to the present
+ * configuration: it does not outlive resolver_reload().
  */
 
 #include <stdbool.h>
@@ -34,6 +38,9 @@ struct routes;
 struct trace;
 struct upstreams;
 
+/* The view of clients that no view takes. */
+enum { RESOLVER_NO_VIEW = 0 };
+
 /* cache, upstreams and stats are borrowed, routes for the call only. max_tasks bounds the tasks.
  * NULL out of memory. */
 struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct upstreams *upstreams,
@@ -41,10 +48,10 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
                               struct stats *stats);
 
 /*
- * Sets the local data; borrowed, NULL for none. It comes after the cache, so a hit costs nothing
- * more, and no answer from it is ever stored. A caller that changes it while the cache has entries
- * first gives it to each worker and then removes the entries for which local_names_has() is true.
- * Answers of tasks that began before are not stored.
+ * Sets the local data of clients without a view; borrowed, NULL for none. It comes after the cache,
+ * so a hit costs nothing more, and no answer from it is ever stored. A caller that changes it while
+ * the cache has entries first gives it to each worker and then removes the entries for which
+ * local_names_has() is true. Answers of tasks that began before are not stored.
  */
 void resolver_set_local(struct resolver *resolver, const struct local_names *names);
 
@@ -66,7 +73,7 @@ MUST_USE enum err resolver_reload(struct resolver *resolver, const struct route_
 /* Ends all tasks: each waiter gets a SERVFAIL. */
 void resolver_free(struct resolver *resolver);
 
-void resolver_key(const struct resolver *resolver, struct cache_key *key,
+void resolver_key(const struct resolver *resolver, unsigned view, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled);
 
 /* Prefetches for a batch of look-ups (cache_prefetch() in cache/cache.h). The second call needs a
@@ -75,16 +82,17 @@ void resolver_prefetch(const struct resolver *resolver, const struct cache_key *
 void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key);
 
 /* Finds an answer at hand, valid until cache_read_end() and the next call of this function. */
-bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out);
+bool resolver_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
+                   struct answer *out);
 
 /* Likewise, from local data alone: it shows nothing that other clients asked for. */
-bool resolver_find_local(struct resolver *resolver, const struct cache_key *key,
+bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 
 /* Joins the running task of the key, or starts one. Comes after resolver_find() of this key, which
  * sees whether local aliases lead to another name. */
-enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
-                                  struct waiter *waiter);
+enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
+                                  const struct cache_key *key, struct waiter *waiter);
 
 /* The network changed: failures from before are no longer served, because RFC 9520 is about
  * servers that fail and not about an unplugged cable. */
@@ -92,7 +100,7 @@ void resolver_network_changed(struct resolver *resolver);
 
 /* Starts a task without waiters for an answer of resolver_find() that is due, if refreshing is
  * enabled, no other worker has claimed it and there is room. In the same read section. */
-void resolver_refresh(struct resolver *resolver, const struct cache_key *key);
+void resolver_refresh(struct resolver *resolver, unsigned view, const struct cache_key *key);
 
 /*
  * Like resolver_find() and resolver_ask(), with a trace for a person. trace_close() ends the trace
@@ -101,23 +109,28 @@ void resolver_refresh(struct resolver *resolver, const struct cache_key *key);
  * joined, and the trace says so.
  */
 struct trace *resolver_trace_new(struct resolver *resolver, bool fresh);
-bool resolver_trace_find(struct resolver *resolver, const struct cache_key *key,
+bool resolver_trace_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct trace *trace, struct answer *out);
-enum resolver_result resolver_trace_ask(struct resolver *resolver, const struct cache_key *key,
-                                        struct trace *trace, struct waiter *waiter);
+enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view,
+                                        const struct cache_key *key, struct trace *trace,
+                                        struct waiter *waiter);
 
 /* Shows what would happen to a question now. Nothing is asked, counted or marked. In a read
  * section. */
-void resolver_look(const struct resolver *resolver, const struct cache_key *key,
+void resolver_look(const struct resolver *resolver, unsigned view, const struct cache_key *key,
                    struct outlook *out);
 
-/* Finds the closest known zone cut at or above a name (lower case), with the addresses of its
- * servers that the cache has. Returns false where nothing is known, and where no recursion resolves
- * the name. Asks and marks nothing. In a read section. */
-bool resolver_find_cut(const struct resolver *resolver, struct name name, struct delegation *out);
+/* Finds the closest known zone cut at or above a name (lower case) as clients of this view see it,
+ * with the addresses of its servers that the cache has. Returns false where nothing is known, and
+ * where no recursion resolves the name. Asks and marks nothing. In a read section. */
+bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct name name,
+                       struct delegation *out);
 
-/* Returns the zones with upstreams in the order of the configuration; borrowed until the next
- * turn. */
+/* Returns the number of views, that of clients without a view included. */
+unsigned resolver_views(const struct resolver *resolver);
+
+/* Returns the zones with upstreams of clients without a view in the order of the configuration;
+ * borrowed until the next turn. */
 const struct routes *resolver_routes(const struct resolver *resolver);
 
 /* Whether other waiters wait for the same answer, so that the task has one when this one leaves. */

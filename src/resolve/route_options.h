@@ -36,6 +36,32 @@ struct route_zone {
     bool awaits_hosts;
 };
 
+struct local_names;
+
+/* Settings that resolution depends on. Views with equal ones share them (resolve/space.h). */
+struct space_options {
+    uint32_t number;          /* not CACHE_SPACE_SHARED, below SPACE_NUMBERS */
+    struct route_zone *zones; /* beside those of struct route_options, of which they replace equal
+                                 names */
+    size_t zone_count;
+    enum validate_mode mode;
+    const struct local_names *local; /* names that are never asked for; NULL: none */
+};
+
+/* Settings for the clients of one view. */
+struct view_options {
+    const char *name;
+    size_t space;                    /* a place in spaces, counted from 1; 0: the shared space */
+    const struct local_names *local; /* NULL: that of the space */
+};
+
+struct view_set {
+    struct space_options *spaces;
+    size_t space_count;
+    struct view_options *views; /* their numbers count from 1 */
+    size_t view_count;
+};
+
 struct route_options {
     struct route_zone *zones;
     size_t zone_count;
@@ -45,6 +71,7 @@ struct route_options {
     bool minimal_responses;
     struct recursion_options recursion;
     struct validation_options validation;
+    const struct view_set *views; /* NULL: none */
 };
 
 #endif

@@ -23,6 +23,10 @@
 struct local_names;
 struct routes;
 
+/* Numbers of spaces are smaller. Tasks for aliases of local data use larger ones: their answers
+ * belong to one view. */
+#define SPACE_NUMBERS (UINT32_C(1) << 31)
+
 struct space {
     uint32_t number; /* in the keys of the cache */
     bool is_retired;

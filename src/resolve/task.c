@@ -1109,7 +1109,7 @@ static bool find_special(const struct task *task, const struct cache_key *key, u
     if (!is_blocked && (local_names_has_own(local, question.name) ||
                         local_names_find(local, &question, &result) != LOCAL_ANSWERED))
         return false;
-    local_answer(out, &tasks->local_space, local, &question, &result, loop_now(tasks->loop));
+    local_answer(out, &tasks->local_space, &question, &result, loop_now(tasks->loop));
     if (is_blocked && out->kind != ANSWER_FAILURE)
         out->ttl_s = LOCAL_ZONE_TTL_S;
     return true;

@@ -36,9 +36,10 @@ static struct question course_question(const struct query *query, uint8_t wire[N
     return question;
 }
 
-void course_key(struct course *course, const struct requests *requests, const struct query *query,
-                struct cache_key *key)
+void course_key(struct course *course, const struct requests *requests,
+                const struct course_query *about, struct cache_key *key)
 {
+    const struct query *query = about->query;
     const struct dns64_options *dns64 = requests->options->dns64;
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = query->question;
@@ -48,7 +49,8 @@ void course_key(struct course *course, const struct requests *requests, const st
         question = course->redirect->target;
     else if (course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE)
         question = dns64_question(dns64, course->stage, &query->question, wire);
-    resolver_key(requests->resolver, key, &question, query->dnssec_ok, query->flags & HEADER_CD);
+    resolver_key(requests->resolver, about->view, key, &question, query->dnssec_ok,
+                 query->flags & HEADER_CD);
 }
 
 /* ---- policy ---- */
@@ -84,7 +86,7 @@ static enum course_end course_obey(struct course *course, const struct requests 
     if (!course->redirect)
         return COURSE_REPLY;
     course->stage = DNS64_NONE;
-    course_key(course, requests, about->query, key);
+    course_key(course, requests, about, key);
     return COURSE_ASK;
 }
 
@@ -92,6 +94,7 @@ static struct police_query course_police_query(const struct course_query *about)
 {
     return (struct police_query){.query = about->query,
                                  .client = about->client,
+                                 .view = about->view,
                                  .is_stream = about->is_stream,
                                  .is_asked = about->is_resolved};
 }
@@ -129,7 +132,7 @@ static enum course_end course_reply_known(struct requests *requests, const struc
 /* The name has no A record either, or its answer failed: the client gets the answer to AAAA, but no
  * excluded address. */
 static void course_give_up(struct course *course, struct requests *requests,
-                           const struct query *query, struct answer *answer)
+                           const struct course_query *about, struct answer *answer)
 {
     struct answer first;
     struct cache_key key;
@@ -137,11 +140,12 @@ static void course_give_up(struct course *course, struct requests *requests,
     dns64_turn(&first, requests->dns64_space, answer);
     *answer = first;
     course->stage = DNS64_FIRST;
-    course_key(course, requests, query, &key);
-    if (answer->kind == ANSWER_FAILURE || !resolver_find(requests->resolver, &key, &first))
+    course_key(course, requests, about, &key);
+    if (answer->kind == ANSWER_FAILURE ||
+        !resolver_find(requests->resolver, about->view, &key, &first))
         return;
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
+    struct question question = course_question(about->query, wire);
     *answer = first;
     if (first.kind == ANSWER_POSITIVE &&
         dns64_reduce(requests->options->dns64, &first, requests->dns64_space, &question, answer,
@@ -151,11 +155,11 @@ static void course_give_up(struct course *course, struct requests *requests,
 
 /* *answer is that of the last stage, and becomes the client's. */
 static void course_conclude(struct course *course, struct requests *requests,
-                            const struct query *query, struct answer *answer)
+                            const struct course_query *about, struct answer *answer)
 {
     struct answer made;
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
+    struct question question = course_question(about->query, wire);
     if (dns64_make(requests->options->dns64, course->stage, &made, requests->dns64_space, &question,
                    course->ttl_s, answer, loop_now(requests->loop))) {
         STATS_INC(requests->stats, dns64_answers);
@@ -163,23 +167,23 @@ static void course_conclude(struct course *course, struct requests *requests,
         return;
     }
     MUST(course->stage == DNS64_SECOND);
-    course_give_up(course, requests, query, answer);
+    course_give_up(course, requests, about, answer);
 }
 
 /* Judges the answer to AAAA. */
 static enum course_end course_take_first(struct course *course, struct requests *requests,
-                                         const struct query *query, struct cache_key *key,
+                                         const struct course_query *about, struct cache_key *key,
                                          struct answer *answer)
 {
     const struct dns64_options *dns64 = requests->options->dns64;
     uint64_t now = loop_now(requests->loop);
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
+    struct question question = course_question(about->query, wire);
     struct answer reduced;
     enum dns64_verdict verdict = dns64_judge(dns64, &question, answer, now, &course->ttl_s);
     if (verdict == DNS64_ASK) {
         course->stage = DNS64_SECOND;
-        course_key(course, requests, query, key);
+        course_key(course, requests, about, key);
         return COURSE_ASK;
     }
     if (verdict == DNS64_REDUCE &&
@@ -198,18 +202,18 @@ static void course_abort(const struct requests *requests, const struct query *qu
 }
 
 static enum course_end course_make(struct course *course, struct requests *requests,
-                                   const struct query *query, struct cache_key *key,
+                                   const struct course_query *about, struct cache_key *key,
                                    struct answer *answer)
 {
     bool is_first = course->stage == DNS64_FIRST;
     if (course->stage == DNS64_NONE)
         return COURSE_REPLY;
     if (requests->options->dns64 && is_first)
-        return course_take_first(course, requests, query, key, answer);
+        return course_take_first(course, requests, about, key, answer);
     if (requests->options->dns64)
-        course_conclude(course, requests, query, answer);
+        course_conclude(course, requests, about, answer);
     else if (!is_first)
-        course_abort(requests, query, answer);
+        course_abort(requests, about->query, answer);
     return COURSE_REPLY;
 }
 
@@ -231,7 +235,7 @@ enum course_end course_begin(struct course *course, struct requests *requests,
     course->stage = course_first_stage(requests, about);
     if (course->stage == DNS64_KNOWN)
         return course_reply_known(requests, about->query, answer);
-    course_key(course, requests, about->query, key);
+    course_key(course, requests, about, key);
     return COURSE_ASK;
 }
 
@@ -250,11 +254,11 @@ enum course_end course_take(struct course *course, struct requests *requests,
         enum police_end end =
             police_judge(&requests->police, &query, course->rest, answer, &verdict);
         if (end == POLICE_RESOLVE) {
-            course_key(course, requests, about->query, key);
+            course_key(course, requests, about, key);
             return COURSE_RESOLVE;
         }
         if (end != POLICE_PASS)
             return course_obey(course, requests, about, end, &verdict, key, answer);
     }
-    return course_make(course, requests, about->query, key, answer);
+    return course_make(course, requests, about, key, answer);
 }

@@ -40,6 +40,7 @@ struct course {
 struct course_query {
     const struct query *query;
     const struct addr *client;
+    unsigned view; /* of the client */
     bool is_stream;
     bool is_local;    /* it may see local data alone */
     bool is_resolved; /* its answer is fresh, or must not be resolved for it */
@@ -66,8 +67,8 @@ enum course_end course_take(struct course *course, struct requests *requests,
 
 /* Makes the key of the answer that comes next, after a pause in which the options may have changed.
  */
-void course_key(struct course *course, const struct requests *requests, const struct query *query,
-                struct cache_key *key);
+void course_key(struct course *course, const struct requests *requests,
+                const struct course_query *about, struct cache_key *key);
 
 void course_deinit(struct course *course);
 

@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 #include "serve/rate_limit.h"
 #include "serve/server_quota.h"
+#include "serve/view_choice.h"
 
 void gate_init(struct gate *gate, struct loop *loop, const struct server_options *options,
                const struct server_quota *quota, struct stats *stats)
@@ -26,7 +27,7 @@ void gate_renew(struct gate *gate, const struct server_options *options,
 {
     gate->options = options;
     gate->quota = quota;
-    gate->rate_limit = server_quota_rate_limit(quota);
+    gate->limits_rate = server_quota_limits_rate(quota);
     gate->secrets = options->cookie_secrets; /* none: secrets of the day follow when needed */
 }
 
@@ -64,19 +65,19 @@ static void judge_cookie(struct gate *gate, struct query *query, const struct ad
     count_cookie(gate, query);
 }
 
-static bool is_within_limit(struct gate *gate, const struct addr *client)
+static bool is_within_limit(struct gate *gate, const struct addr *client, unsigned view)
 {
-    return !gate->rate_limit ||
-           rate_limit_take(gate->rate_limit, server_quota_client(gate->quota, client),
-                           loop_now(gate->loop));
+    struct rate_limit *limit = server_quota_rate_limit(gate->quota, view);
+    return !limit ||
+           rate_limit_take(limit, server_quota_client(gate->quota, client), loop_now(gate->loop));
 }
 
 /* Names the client to the operator. The text is only made when the line is written. */
-static void log_limited(const struct gate *gate, const struct addr *client)
+static void log_limited(const struct gate *gate, const struct addr *client, unsigned view)
 {
     char text[ADDR_TEXT_MAX];
     LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
-                addr_format_ip(client, text), gate->options->rate_limit_qps);
+                addr_format_ip(client, text), view_choice_rate(gate->options, view));
 }
 
 /* Decides at random: if queries took turns, a flood could arrange to get each turn. */
@@ -86,12 +87,12 @@ static bool may_slip(const struct gate *gate)
 }
 
 enum gate_verdict gate_judge(struct gate *gate, struct query *query, const struct addr *client,
-                             bool is_stream)
+                             unsigned view, bool is_stream)
 {
     judge_cookie(gate, query, client);
-    if (is_stream || query->has_valid_cookie || is_within_limit(gate, client))
+    if (is_stream || query->has_valid_cookie || is_within_limit(gate, client, view))
         return GATE_PASS;
-    log_limited(gate, client);
+    log_limited(gate, client, view);
     if (!may_slip(gate))
         return GATE_DROP;
     return query->sends_cookie ? GATE_BAD_COOKIE : GATE_TRUNCATE;

@@ -18,7 +18,6 @@
 
 struct addr;
 struct loop;
-struct rate_limit;
 struct server_quota;
 struct stats;
 
@@ -26,7 +25,7 @@ struct gate {
     struct loop *loop;
     const struct server_options *options;
     const struct server_quota *quota;
-    struct rate_limit *rate_limit; /* NULL: none */
+    bool limits_rate; /* in any view */
     struct stats *stats;
     uint32_t day; /* since 1970, of the secrets of the process */
     struct cookie_secrets secrets;
@@ -47,15 +46,15 @@ enum gate_verdict {
     GATE_BAD_COOKIE, /* above the limit: BADCOOKIE brings the client a cookie (RFC 7873 5.2.3) */
 };
 
-/* Judges a query that would get an answer, and prepares the cookie that goes back if cookies are
- * on. is_stream: its address cannot be forged, so there is no limit. */
+/* Judges a query of a client of this view that would get an answer, and prepares the cookie that
+ * goes back if cookies are on. is_stream: its address cannot be forged, so there is no limit. */
 enum gate_verdict gate_judge(struct gate *gate, struct query *query, const struct addr *client,
-                             bool is_stream);
+                             unsigned view, bool is_stream);
 
 /* Whether there is anything to judge. Most queries need no judgement. */
 static inline bool gate_concerns(const struct gate *gate, const struct query *query)
 {
-    return query->has_cookie || gate->rate_limit;
+    return query->has_cookie || gate->limits_rate;
 }
 
 #endif

@@ -24,7 +24,6 @@
 #include "net/listen_socket.h"
 #include "net/tcp.h"
 #include "net/udp_server.h"
-#include "serve/acl.h"
 #include "serve/listen_sockets.h"
 #include "serve/overload.h"
 #include "serve/proxy_header.h"
@@ -46,6 +45,7 @@ struct serve_udp_proxied {
 
 struct serve_udp {
     struct sink sink;
+    struct addr address; /* as in server.listen */
     struct udp_server *socket;
     bool in_batch;
     bool is_shared;        /* other processes have the socket too */
@@ -253,8 +253,8 @@ static inline void serve_udp_take(struct serve_udp *serve, struct span datagram,
     }
     if (overload_is_on(&serve->overload) && is_shed(serve, path))
         return;
-    enum server_access access = acl_find(requests->options->access, &path->peer);
-    request_read(&serve->sink, &serve->lookups[serve->lookup_count++], datagram, access, path);
+    request_read(&serve->sink, &serve->lookups[serve->lookup_count++], datagram,
+                 request_client_of(&serve->sink, &path->peer), path);
     if (serve->lookup_count == LOOKUPS_MAX)
         answer_lookups(serve);
 }
@@ -315,6 +315,7 @@ static void serve_udp_renew(struct serve_udp *serve)
     serve->sink.rules = reply_rules_udp(options->max_udp_size);
     serve->sink.rules.rotates = options->rotate_answers;
     serve->sink.rules.nsid = options->nsid;
+    serve->sink.views = view_choice_at(options, &serve->address);
     if (options->proxies)
         serve_udp_stop_thinning(serve);
 }
@@ -327,6 +328,7 @@ static enum err serve_udp_open(struct serve_udp **out, struct requests *requests
         return ERR_NO_MEMORY;
     sink_init(&serve->sink, requests);
     overload_init(&serve->overload);
+    serve->address = socket->local;
     timer_init(&serve->quiet, serve_udp_on_quiet_due);
     serve_udp_renew(serve);
     serve->is_shared = socket->is_shared;
@@ -552,7 +554,10 @@ static void serve_stream_on_accept(void *owner, struct tcp *tcp)
         accept_proxy(serve, tcp);
         return;
     }
-    enum server_access access = acl_find(serve->host.requests->options->access, tcp_peer(tcp));
+    const struct server_options *options = serve->host.requests->options;
+    const struct prefix_set *views = view_choice_at(options, &serve->host.address);
+    unsigned view = view_choice_find(views, tcp_peer(tcp));
+    enum server_access access = view_choice_access(options, view, tcp_peer(tcp));
     if (server_may_ask(access))
         accept_allowed(serve, tcp);
     else
@@ -572,6 +577,7 @@ static enum err serve_stream_open(struct serve_stream **out, struct requests *re
     serve->host.common = common;
     serve->host.tls = tls;
     serve->host.admit = serve_stream_admit;
+    serve->host.address = socket->local;
     serve->host.on_closed = serve_stream_on_closed;
     list_init(&serve->host.sessions);
     serve->is_shared = socket->is_shared;

@@ -80,15 +80,22 @@ static void add_cut(struct police_space *space)
         delegation_addr(cut, i, 0, &space->addrs[servers->addr_count++]);
 }
 
+/* The servers as clients of one view see them. */
+struct police_look {
+    struct police *police;
+    unsigned view;
+};
+
 /* Gathers the servers of the closest known zone and of the zones above it. */
 static const struct rpz_servers *police_servers(void *context, struct name name)
 {
-    struct police *police = context;
+    const struct police_look *look = context;
+    const struct police *police = look->police;
     struct police_space *space = police->space;
     space->servers = (struct rpz_servers){.names = space->names, .addrs = space->addrs};
     space->has_cut = false;
     while (name_label_count(name) >= CUT_LABELS_MIN &&
-           resolver_find_cut(police->resolver, name, &space->cut)) {
+           resolver_find_cut(police->resolver, look->view, name, &space->cut)) {
         struct name zone = delegation_zone(&space->cut);
         if (name_label_count(zone) < CUT_LABELS_MIN)
             break;
@@ -101,12 +108,13 @@ static const struct rpz_servers *police_servers(void *context, struct name name)
 
 /* Whether recursion resolves the name without knowing its servers, and it was not resolved again
  * lately because of that. */
-static bool lacks_servers(struct police *police, const struct question *question)
+static bool lacks_servers(struct police_look *asked, const struct question *question)
 {
+    const struct police *police = asked->police;
     struct police_space *space = police->space;
-    if (police_servers(police, question->name) ||
+    if (police_servers(asked, question->name) ||
         name_label_count(question->name) < CUT_LABELS_MIN ||
-        !resolver_find_cut(police->resolver, question->name, &space->cut))
+        !resolver_find_cut(police->resolver, asked->view, question->name, &space->cut))
         return false;
     uint64_t hash = name_hash(question->name, police->seed), now = loop_now(police->loop);
     struct look *look = &space->looks[hash % LOOKS];
@@ -202,15 +210,16 @@ enum police_end police_judge(struct police *police, const struct police_query *q
         return POLICE_PASS;
     struct question question = fold_question(query->query, wire);
     struct rpz_query asked = rpz_query_of(query, &question);
+    struct police_look look = {police, query->view};
     struct rpz_answer facts = {
         .message = answer->message,
         .is_signed = is_signed(query->query, answer),
         .is_local = answer->message.data[2] & HEADER_AA >> 8,
         .servers = police_servers,
-        .context = police,
+        .context = &look,
     };
     bool may_resolve = !query->is_asked && !facts.is_local && answer->kind == ANSWER_POSITIVE;
-    if (may_resolve && rpz_policy_needs_servers(police->policy) && lacks_servers(police, &question))
+    if (may_resolve && rpz_policy_needs_servers(police->policy) && lacks_servers(&look, &question))
         return POLICE_RESOLVE;
     enum rpz_step step =
         rpz_policy_judge(police->policy, &asked, &facts, rest == POLICE_CLEAR, &decision);

@@ -64,6 +64,7 @@ enum police_rest {
 struct police_query {
     const struct query *query;
     const struct addr *client;
+    unsigned view;
     bool is_stream;
     bool is_asked; /* the answer was resolved for this query, so POLICE_RESOLVE is no use */
 };

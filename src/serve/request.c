@@ -430,12 +430,14 @@ static struct request *request_hold(struct sink *sink, const struct query *query
     return request;
 }
 
-/* Returns NULL when the query waits, or the error that it gets. bucket: NULL for a stream. Takes
- * the course, if there is one. */
+/* Returns NULL when the query waits for the answer of the key, or the error that it gets. bucket:
+ * NULL for a stream. Takes the course, if there is one. */
 static const struct query_error *
-request_start_waiting(struct sink *sink, const struct query *query, const struct cache_key *key,
-                      struct course *course, const struct udp_path *path, struct repeat **bucket)
+request_start_waiting(struct sink *sink, const struct request_lookup *lookup,
+                      const struct cache_key *key, struct course *course, struct repeat **bucket)
 {
+    const struct query *query = &lookup->query;
+    const struct udp_path *path = lookup->path;
     struct requests *requests = sink->requests;
     uint64_t client = server_quota_client(requests->quota, sink_client(sink, path));
     const struct query_error *error = request_take_place(sink, client);
@@ -450,7 +452,8 @@ request_start_waiting(struct sink *sink, const struct query *query, const struct
     }
     if (bucket)
         repeats_add(bucket, &request->repeat);
-    enum resolver_result result = resolver_ask(requests->resolver, key, &request->waiter);
+    enum resolver_result result =
+        resolver_ask(requests->resolver, lookup->view, key, &request->waiter);
     if (result == RESOLVER_WAITING)
         return NULL;
     request_release(request);
@@ -472,12 +475,18 @@ static const struct query_error *request_retake_place(struct request *request)
     return NULL;
 }
 
+/* The view of the client under the present options. */
+static unsigned request_view(const struct request *request)
+{
+    return view_choice_find(request->sink->views, &request->path.peer);
+}
+
 /* Asks the resolver once more for a query that waits. */
 static void request_ask_again(struct request *request, const struct cache_key *key)
 {
     const struct query_error *error = request_retake_place(request);
-    if (!error &&
-        resolver_ask(request->requests->resolver, key, &request->waiter) == RESOLVER_WAITING)
+    if (!error && resolver_ask(request->requests->resolver, request_view(request), key,
+                               &request->waiter) == RESOLVER_WAITING)
         return;
     send_error(request->sink, &request->query, error ? error : &error_full, SERVER_ALLOW,
                request->is_stream ? NULL : &request->path, &tell_limited);
@@ -499,6 +508,7 @@ static struct course_query course_query_of(const struct request *request)
 {
     return (struct course_query){.query = &request->query,
                                  .client = &request->path.peer,
+                                 .view = request_view(request),
                                  .is_stream = request->is_stream,
                                  .is_resolved = true};
 }
@@ -513,7 +523,7 @@ static __attribute__((noinline)) void request_go_on(struct request *request, str
     enum course_end end;
     do
         end = course_take(&request->course, requests, &about, &key, &answer);
-    while (end == COURSE_ASK && resolver_find(requests->resolver, &key, &answer));
+    while (end == COURSE_ASK && resolver_find(requests->resolver, about.view, &key, &answer));
     switch (end) {
     case COURSE_ASK:
     case COURSE_RESOLVE:
@@ -550,13 +560,14 @@ static void request_take_answer(struct request *request, const struct answer *an
 static void answer_parked(struct request *request)
 {
     struct sink *sink = request->sink;
+    struct course_query about = course_query_of(request);
     struct cache_key key;
     struct answer answer;
     list_remove(&request->node);
     list_append(&sink->waiting, &request->node);
     sink->parked_count--;
-    course_key(&request->course, sink->requests, &request->query, &key);
-    if (resolver_find(sink->requests->resolver, &key, &answer))
+    course_key(&request->course, sink->requests, &about, &key);
+    if (resolver_find(sink->requests->resolver, about.view, &key, &answer))
         request_take_answer(request, &answer);
     else
         request_ask_again(request, &key);
@@ -609,7 +620,7 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
         if (waiting)
             return request_join(sink, CONTAINER_OF(waiting, struct request, repeat), lookup);
     }
-    const struct query_error *error = request_start_waiting(sink, query, key, course, path, bucket);
+    const struct query_error *error = request_start_waiting(sink, lookup, key, course, bucket);
     if (!error)
         return REQUEST_WAITING;
     return send_error(sink, query, error, SERVER_ALLOW, path, how_of(error));
@@ -617,12 +628,12 @@ static enum request_result request_ask(struct sink *sink, const struct request_l
 
 /* Refreshes the entry of an answer that is due. A query without RD never causes a query to another
  * server. */
-static void request_refresh(struct sink *sink, const struct query *query,
+static void request_refresh(struct sink *sink, const struct request_lookup *lookup,
                             const struct cache_key *key)
 {
     struct requests *requests = sink->requests;
-    if ((query->flags & HEADER_RD) && !requests->is_draining)
-        resolver_refresh(requests->resolver, key);
+    if ((lookup->query.flags & HEADER_RD) && !requests->is_draining)
+        resolver_refresh(requests->resolver, lookup->view, key);
 }
 
 /* ---- steps of a query whose answers may be at hand ---- */
@@ -651,11 +662,11 @@ static bool request_find(struct sink *sink, const struct request_lookup *lookup,
 {
     struct resolver *resolver = sink->requests->resolver;
     if (lookup->verdict == QUERY_LOCAL)
-        return resolver_find_local(resolver, key, answer);
-    if (!resolver_find(resolver, key, answer))
+        return resolver_find_local(resolver, lookup->view, key, answer);
+    if (!resolver_find(resolver, lookup->view, key, answer))
         return false;
     if (answer->is_due)
-        request_refresh(sink, &lookup->query, key);
+        request_refresh(sink, lookup, key);
     return true;
 }
 
@@ -667,6 +678,7 @@ request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
     bool is_local = lookup->verdict == QUERY_LOCAL;
     struct course_query about = {.query = &lookup->query,
                                  .client = sink_client(sink, lookup->path),
+                                 .view = lookup->view,
                                  .is_stream = !lookup->path,
                                  .is_local = is_local,
                                  .is_resolved = !(lookup->query.flags & HEADER_RD)};
@@ -693,7 +705,7 @@ static enum request_result request_answer_locally(struct sink *sink,
     struct answer answer;
     if (requests_have_steps(sink->requests))
         return request_resolve_in_steps(sink, lookup);
-    if (resolver_find_local(sink->requests->resolver, &lookup->key, &answer))
+    if (resolver_find_local(sink->requests->resolver, lookup->view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
 }
@@ -704,12 +716,12 @@ static enum request_result request_resolve(struct sink *sink, const struct reque
     struct answer answer;
     if (requests_have_steps(sink->requests))
         return request_resolve_in_steps(sink, lookup);
-    if (!resolver_find(sink->requests->resolver, &lookup->key, &answer))
+    if (!resolver_find(sink->requests->resolver, lookup->view, &lookup->key, &answer))
         return request_ask(sink, lookup, &lookup->key, NULL);
     enum request_result result =
         request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     if (answer.is_due)
-        request_refresh(sink, query, &lookup->key);
+        request_refresh(sink, lookup, &lookup->key);
     return result;
 }
 
@@ -735,19 +747,20 @@ static bool is_resolved(const struct request_lookup *lookup)
 static void request_judge(struct sink *sink, struct request_lookup *lookup)
 {
     lookup->gate = gate_judge(&sink->requests->gate, &lookup->query,
-                              sink_client(sink, lookup->path), !lookup->path);
+                              sink_client(sink, lookup->path), lookup->view, !lookup->path);
     if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
         lookup->verdict = QUERY_LIMITED;
 }
 
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
-                  enum server_access access, const struct udp_path *path)
+                  struct request_client client, const struct udp_path *path)
 {
     const struct resolver *resolver = sink->requests->resolver;
     struct query *query = &lookup->query;
-    lookup->access = access;
+    lookup->view = client.view;
+    lookup->access = client.access;
     lookup->path = path;
-    if (access == SERVER_DROP)
+    if (client.access == SERVER_DROP)
         return;
     lookup->verdict = query_check(query, &lookup->error, message);
     if (lookup->verdict == QUERY_DROP) /* *query is not set */
@@ -758,9 +771,9 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
         request_judge(sink, lookup);
     if (!is_resolved(lookup))
         return;
-    resolver_key(resolver, &lookup->key, &query->question, query->dnssec_ok,
+    resolver_key(resolver, lookup->view, &lookup->key, &query->question, query->dnssec_ok,
                  query->flags & HEADER_CD);
-    if (!(query->flags & HEADER_RD) && access != SERVER_SNOOP) {
+    if (!(query->flags & HEADER_RD) && client.access != SERVER_SNOOP) {
         lookup->verdict = QUERY_LOCAL;
         return;
     }
@@ -842,11 +855,11 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
     return unsound(answer_at_once(sink, lookup));
 }
 
-enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
-                                 const struct udp_path *path)
+enum request_result request_take(struct sink *sink, struct span message,
+                                 struct request_client client, const struct udp_path *path)
 {
     struct request_lookup lookup;
-    request_read(sink, &lookup, message, access, path);
+    request_read(sink, &lookup, message, client, path);
     return request_answer(sink, &lookup);
 }
 

@@ -31,6 +31,7 @@
 #include "serve/reply.h"
 #include "serve/server_options.h"
 #include "serve/stream_memory.h"
+#include "serve/view_choice.h"
 
 struct compose_space;
 struct loop;
@@ -94,7 +95,8 @@ void requests_drain(struct requests *requests);
 struct sink {
     struct requests *requests;
     struct reply_rules rules;
-    const struct addr *client; /* of a stream; NULL: the path of each query has it */
+    const struct prefix_set *views; /* of its listener: view_choice.h */
+    const struct addr *client;      /* of a stream; NULL: the path of each query has it */
     /* Returns room for a reply of len bytes, or NULL: the reply is dropped. */
     uint8_t *(*reserve)(struct sink *sink, size_t len);
     /* Sends len bytes of the room. path is that of the query, NULL on streams. */
@@ -153,16 +155,30 @@ static inline bool request_is_use(enum request_result result)
     return result == REQUEST_ANSWERED || result == REQUEST_WAITING;
 }
 
+/* The client, as the configuration sees it. */
+struct request_client {
+    unsigned view;
+    enum server_access access;
+};
+
+static inline struct request_client request_client_of(const struct sink *sink,
+                                                      const struct addr *client)
+{
+    unsigned view = view_choice_find(sink->views, client);
+    return (struct request_client){view, view_choice_access(sink->requests->options, view, client)};
+}
+
 /*
- * Answers one message of a client into the sink, keeps it waiting, or drops it. access is the
- * result of the access list for the client; SERVER_DROP drops. path is copied when it is needed
+ * Answers one message of a client into the sink, keeps it waiting, or drops it. client says what
+ * the client may do; SERVER_DROP drops. path is copied when it is needed
  * later; it is NULL on streams. Called inside a read section of the cache.
  */
-enum request_result request_take(struct sink *sink, struct span message, enum server_access access,
-                                 const struct udp_path *path);
+enum request_result request_take(struct sink *sink, struct span message,
+                                 struct request_client client, const struct udp_path *path);
 
 /* A message that has been read and is not answered yet; borrows message and path. */
 struct request_lookup {
+    unsigned view;
     enum server_access access;
     enum query_verdict verdict;
     enum gate_verdict gate; /* with QUERY_LIMITED */
@@ -178,7 +194,7 @@ struct request_lookup {
  * works on the others.
  */
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
-                  enum server_access access, const struct udp_path *path);
+                  struct request_client client, const struct udp_path *path);
 void request_prefetch(const struct sink *sink, const struct request_lookup *lookup);
 enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup);
 

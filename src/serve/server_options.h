@@ -28,6 +28,19 @@ static inline bool server_may_ask(enum server_access access)
 enum server_proxy_tls { PROXY_OUTSIDE_TLS, PROXY_INSIDE_TLS };
 
 struct dns64_options;
+/* The settings of a view for its clients (view_choice.h). */
+struct server_view {
+    const char *name;
+    struct prefix_set *access; /* frozen; values are enum server_access. NULL: that of all */
+    bool limits_rate;          /* rate_limit_qps is in place of that of all */
+    uint32_t rate_limit_qps;   /* 0: no limit */
+};
+
+/* The views at one listener. */
+struct server_view_listener {
+    struct addr listen;       /* family 0: all listeners that no view names */
+    struct prefix_set *views; /* frozen; values are numbers of views */
+};
 
 struct server_options {
     struct addr *listen; /* UDP and TCP */
@@ -65,6 +78,10 @@ struct server_options {
     bool cookies;                         /* RFC 7873 */
     char *cookie_secret_file;             /* "": secrets of the process */
     struct cookie_secrets cookie_secrets; /* of that file; none without one */
+    struct server_view *views;
+    size_t view_count;
+    struct server_view_listener *view_listeners;
+    size_t view_listener_count;
 };
 
 #endif

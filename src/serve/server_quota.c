@@ -21,6 +21,7 @@
 #include "base/rand.h"
 #include "serve/client_prefix.h"
 #include "serve/rate_limit.h"
+#include "serve/view_choice.h"
 
 enum {
     PLACE_NONE = UINT32_MAX,
@@ -55,9 +56,10 @@ struct server_quota {
     size_t max_memory;
     struct client_masks masks;
     uint32_t counter_mask;
-    uint64_t seed;                 /* clients choose their addresses */
-    struct rate_limit *rate_limit; /* NULL: none */
-    _Atomic uint32_t *counters;    /* of clients' waiting queries */
+    uint64_t seed;                   /* clients choose their addresses */
+    struct rate_limit **rate_limits; /* by view, of rate_limit_count; NULL: none */
+    size_t rate_limit_count;
+    _Atomic uint32_t *counters; /* of clients' waiting queries */
     struct client_count *all;
     _Alignas(64) atomic_uint_fast32_t waiting;
     _Alignas(64) pthread_mutex_t mutex; /* of everything below */
@@ -83,16 +85,36 @@ static bool are_same_clients(const struct client_masks *a, const struct client_m
     return a->v4 == b->v4 && a->v6[0] == b->v6[0] && a->v6[1] == b->v6[1];
 }
 
-/* False: out of memory. */
+static const struct rate_limit *any_rate_limit(const struct server_quota *quota)
+{
+    const struct rate_limit *any = NULL;
+    for (size_t i = 0; quota && i < quota->rate_limit_count && !any; i++)
+        any = quota->rate_limits[i];
+    return any;
+}
+
+/* Makes a limit for each view. All count in one table, because a client hardly ever has two views.
+ * False: out of memory. */
 static bool limit_rate(struct server_quota *quota, const struct server_options *options,
                        const struct server_quota *before)
 {
-    if (options->rate_limit_qps == 0)
-        return true;
     bool goes_on = before && are_same_clients(&quota->masks, &before->masks);
-    quota->rate_limit = rate_limit_new(options->rate_limit_qps, options->rate_limit_clients,
-                                       goes_on ? before->rate_limit : NULL);
-    return quota->rate_limit;
+    const struct rate_limit *table = goes_on ? any_rate_limit(before) : NULL;
+    size_t count = options->view_count + 1;
+    quota->rate_limits = calloc(count, sizeof(*quota->rate_limits));
+    if (!quota->rate_limits)
+        return false;
+    quota->rate_limit_count = count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t qps = view_choice_rate(options, (unsigned)i);
+        if (qps == 0)
+            continue;
+        quota->rate_limits[i] = rate_limit_new(qps, options->rate_limit_clients, table);
+        if (!quota->rate_limits[i])
+            return false;
+        table = quota->rate_limits[i];
+    }
+    return true;
 }
 
 /* False: out of memory. */
@@ -162,7 +184,9 @@ void server_quota_free(struct server_quota *quota)
     if (!quota)
         return;
     pthread_mutex_destroy(&quota->mutex);
-    rate_limit_free(quota->rate_limit);
+    for (size_t i = 0; i < quota->rate_limit_count; i++)
+        rate_limit_free(quota->rate_limits[i]);
+    free(quota->rate_limits);
     server_quota_leave_count(quota->all);
     free((void *)quota->counters);
     free(quota->buckets);
@@ -170,9 +194,14 @@ void server_quota_free(struct server_quota *quota)
     free(quota);
 }
 
-struct rate_limit *server_quota_rate_limit(const struct server_quota *quota)
+struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view)
 {
-    return quota->rate_limit;
+    return quota->rate_limits[view];
+}
+
+bool server_quota_limits_rate(const struct server_quota *quota)
+{
+    return any_rate_limit(quota) != NULL;
 }
 
 uint64_t server_quota_client(const struct server_quota *quota, const struct addr *client)

@@ -54,8 +54,12 @@ uint32_t server_quota_waiting_of(struct server_quota *quota, uint64_t client);
 
 struct rate_limit;
 
-/* The limit for queries over UDP; NULL: none. Lives as long as the quota. */
-struct rate_limit *server_quota_rate_limit(const struct server_quota *quota);
+/* The limit for queries over UDP of clients with this view; NULL: none. Lives as long as the
+ * quota. */
+struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view);
+
+/* Whether there is a limit in any view. */
+bool server_quota_limits_rate(const struct server_quota *quota);
 
 enum {
     SERVER_QUOTA_REFUSED_MAX = 64,     /* connections of refused clients in the process */

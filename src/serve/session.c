@@ -19,7 +19,6 @@
 #include "loop/timer.h"
 #include "net/link.h"
 #include "net/listen_socket.h"
-#include "serve/acl.h"
 #include "serve/proxy_header.h"
 #include "serve/request.h"
 #include "serve/server_quota.h"
@@ -45,7 +44,7 @@ struct session {
     size_t held_parked; /* parked queries that are in the count */
     struct client_place place;
     struct addr frontend; /* of a proxy that named the client; family 0: none */
-    enum server_access access;
+    struct request_client client;
     enum session_state state;
     bool has_ended; /* it takes no further query, and the next settle moves it to finishing */
     bool has_asked; /* a whole message has come */
@@ -156,7 +155,7 @@ static enum session_state wanted_state(const struct session *session)
 static uint64_t idle_at(const struct session *session)
 {
     uint64_t timeout_us = session->idle_us;
-    if (!server_may_ask(session->access))
+    if (!server_may_ask(session->client.access))
         timeout_us = MIN(timeout_us, SESSION_REFUSED_US);
     return session->last_query_at + timeout_us;
 }
@@ -452,8 +451,8 @@ static bool session_announce(struct session *session, const struct proxy_header 
 {
     struct session_host *host = session->host;
     const struct addr client = header->is_local ? session->place.client : header->client;
-    session->access = acl_find(host->requests->options->access, &client);
-    if (!host->admit(host, &session->place, &client, session->access)) {
+    session->client = request_client_of(&session->sink, &client);
+    if (!host->admit(host, &session->place, &client, session->client.access)) {
         session_close(session);
         return false;
     }
@@ -649,13 +648,13 @@ static void session_on_message(void *owner, struct span message)
         return;
     stats_add_at(stats_of(session), is_tls(session) ? stat_queries_tls : stat_queries_tcp, 1);
     cache_read_begin();
-    enum request_result result = request_take(&session->sink, message, session->access, NULL);
+    enum request_result result = request_take(&session->sink, message, session->client, NULL);
     cache_read_end();
     if (request_is_use(result))
         begin_idle(session);
     if (!session->has_asked)
         note_first(session);
-    if (message.len < HEADER_LEN || !server_may_ask(session->access))
+    if (message.len < HEADER_LEN || !server_may_ask(session->client.access))
         session->has_ended = true;
     session_settle(session);
 }
@@ -723,13 +722,21 @@ static void reset_for_memory(struct stream_memory_client *client)
 
 /* ---- opening and ending ---- */
 
+/* Finds the client's view and what it may do there. */
+static void session_set_client(struct session *session)
+{
+    const struct server_options *options = session->host->requests->options;
+    session->sink.views = view_choice_at(options, &session->host->address);
+    session->client = request_client_of(&session->sink, &session->place.client);
+}
+
 /* Sets the rules of the next answer. An idle time of 0 asks the client to close (RFC 7828 section
  * 3.4). */
 static void set_rules(struct session *session)
 {
     const struct server_options *options = session->host->requests->options;
     bool may_stay =
-        server_may_ask(session->access) && !session->has_ended && !session->host->is_ending;
+        server_may_ask(session->client.access) && !session->has_ended && !session->host->is_ending;
     session->sink.rules =
         reply_rules_stream(options->max_udp_size, may_stay ? options->client_idle_timeout_us : 0);
     session->sink.rules.pads = is_tls(session);
@@ -741,6 +748,7 @@ static void init_sink(struct session *session)
 {
     struct sink *sink = &session->sink;
     sink_init(sink, session->host->requests);
+    session_set_client(session);
     set_rules(session);
     sink->transport = is_tls(session) ? TRANSPORT_TLS : TRANSPORT_TCP;
     sink->local = session_local;
@@ -758,7 +766,6 @@ static struct session *session_new(struct session_host *host, const struct clien
         return NULL;
     session->host = host;
     session->place = *place;
-    session->access = acl_find(host->requests->options->access, &place->client);
     session->opened_at = loop_now(host->requests->loop);
     handshake_init(&session->handshake);
     idle_entry_init(&session->idle);
@@ -839,7 +846,7 @@ void session_move_all(struct session_host *host, struct server_quota *quota)
 static bool change_place(struct session *session)
 {
     struct client_place to = session->place;
-    to.kind = server_may_ask(session->access) ? PLACE_ALLOWED : PLACE_REFUSED;
+    to.kind = server_may_ask(session->client.access) ? PLACE_ALLOWED : PLACE_REFUSED;
     return to.kind == session->place.kind ||
            server_quota_change_client(session->host->requests->quota, &session->place, &to) ==
                QUOTA_TAKEN;
@@ -849,7 +856,7 @@ static bool change_place(struct session *session)
 static void shorten_idle(struct session *session)
 {
     bool is_idle = session->state == SESSION_OPEN || session->state == SESSION_BUSY;
-    if (is_idle && !server_may_ask(session->access))
+    if (is_idle && !server_may_ask(session->client.access))
         timer_start(loop_of(session), &session->timer, look_at(session));
 }
 
@@ -864,13 +871,12 @@ static void renew_idle(struct session *session)
 
 static void session_renew(struct session *session)
 {
-    const struct server_options *options = session->host->requests->options;
     if (!is_announced(session)) /* its header decides */
         return;
-    session->access = acl_find(options->access, &session->place.client);
+    session_set_client(session);
     set_rules(session);
     bool is_refused_handshake =
-        !server_may_ask(session->access) && session->state == SESSION_SECURING;
+        !server_may_ask(session->client.access) && session->state == SESSION_SECURING;
     if (is_refused_handshake || !change_place(session)) {
         session_finish(session);
         return;

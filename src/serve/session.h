@@ -113,6 +113,7 @@ struct session_host {
     struct requests *requests;
     struct session_common *common;
     struct tls_context *const *tls; /* the context for new sessions; NULL: plain TCP */
+    struct addr address;            /* as in server.listen or server.listen-tls */
     bool is_ending;                 /* the address ends: answers tell clients to close */
     struct list sessions;
     /* A proxy has named the client of a session: moves its place to the client. Returns false, and

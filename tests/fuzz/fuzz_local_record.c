@@ -25,7 +25,7 @@ static void ask(const struct local_names *names, struct name name, uint16_t type
     struct message message;
     enum local_verdict verdict = local_names_find(names, &question, &result);
     MUST(verdict != LOCAL_NOT);
-    local_answer(&answer, &space, names, &question, &result, 0);
+    local_answer(&answer, &space, &question, &result, 0);
     MUST(message_parse(&message, answer.message) == MESSAGE_OK);
     MUST(message_check_rdata(&message));
     MUST(answer.kind == ANSWER_FAILURE || message.counts[SECTION_ANSWER] > 0);

@@ -97,13 +97,20 @@ static void open_met(struct world *world)
     }
 }
 
+static void open_zones(struct world *world, const struct route_zone *zones, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < zones[i].upstream_count; j++)
+            open_upstream(world, &zones[i].upstreams[j]);
+}
+
 static void open_servers(struct world *world)
 {
     const struct route_options *route = &world->config->route;
     open_met(world);
-    for (size_t i = 0; i < route->zone_count; i++)
-        for (size_t j = 0; j < route->zones[i].upstream_count; j++)
-            open_upstream(world, &route->zones[i].upstreams[j]);
+    open_zones(world, route->zones, route->zone_count);
+    for (size_t i = 0; route->views && i < route->views->space_count; i++)
+        open_zones(world, route->views->spaces[i].zones, route->views->spaces[i].zone_count);
     for (size_t i = 0; i < route->prewarmed_count; i++)
         open_upstream(world, &route->prewarmed[i]);
 }

@@ -49,7 +49,7 @@ static void test_a_key_in_the_wrong_section_names_the_right_one(void **state)
         "1:10: error: server.serve-stale: is unknown here; it belongs to the section cache");
     expect_error("server: {block-aliases: no}",
                  "1:10: error: server.block-aliases: is unknown here; it belongs to the top of the "
-                 "file, outside of all sections");
+                 "file, outside of all sections or an item of views");
     expect_error("cache: {idle: 1s}", "1:9: error: cache.idle: is unknown here; it belongs to the "
                                       "section upstream.tcp-keepalive");
     expect_error("cache: {tcp-keepalive: {idle: 1s}}",

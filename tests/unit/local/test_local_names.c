@@ -46,7 +46,7 @@ static const char *asked(const char *name, uint16_t type)
     enum local_verdict verdict = local_names_find(names, &question, &result);
     if (verdict == LOCAL_NOT)
         return "not";
-    local_answer(&answer, &space, names, &question, &result, 5);
+    local_answer(&answer, &space, &question, &result, 5);
     assert_int_equal(answer.ttl_s, 0);
     assert_int_equal(answer.stored_at, 5);
     assert_true(header_flags(answer.message.data) & HEADER_AA);
@@ -278,7 +278,7 @@ static void test_an_rrset_has_a_bound(void **state)
     static struct compose_space space;
     struct answer answer;
     assert_int_equal(local_names_find(names, &question, &result), LOCAL_ANSWERED);
-    local_answer(&answer, &space, names, &question, &result, 0);
+    local_answer(&answer, &space, &question, &result, 0);
     assert_int_equal(answer.ttl_count, 1000);
 }
 

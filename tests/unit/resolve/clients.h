@@ -86,7 +86,8 @@ static inline struct cache_key key_of(const char *name, unsigned flags)
 {
     struct cache_key key;
     struct question question = {NAME(name), RRTYPE_A, RRCLASS_IN};
-    resolver_key(resolver, &key, &question, flags & CACHE_KEY_DO, flags & CACHE_KEY_CD);
+    resolver_key(resolver, RESOLVER_NO_VIEW, &key, &question, flags & CACHE_KEY_DO,
+                 flags & CACHE_KEY_CD);
     return key;
 }
 
@@ -99,7 +100,7 @@ static inline enum resolver_result try_ask(struct client *client, const char *na
     client->waiter.client = 0;
     unsigned before = client->answers;
     cache_read_begin();
-    enum resolver_result result = resolver_ask(resolver, &key, &client->waiter);
+    enum resolver_result result = resolver_ask(resolver, RESOLVER_NO_VIEW, &key, &client->waiter);
     cache_read_end();
     assert_int_equal(client->answers, before);
     return result;
@@ -121,7 +122,7 @@ static inline bool find_with(const char *name, unsigned flags, struct answer *ou
 {
     struct cache_key key = key_of(name, flags);
     cache_read_begin();
-    bool found = resolver_find(resolver, &key, out);
+    bool found = resolver_find(resolver, RESOLVER_NO_VIEW, &key, out);
     cache_read_end();
     return found;
 }
@@ -176,9 +177,9 @@ static inline bool query(const char *name)
     struct cache_key key = key_of(name, 0);
     struct answer found;
     cache_read_begin();
-    bool is_found = resolver_find(resolver, &key, &found);
+    bool is_found = resolver_find(resolver, RESOLVER_NO_VIEW, &key, &found);
     if (is_found && found.is_due)
-        resolver_refresh(resolver, &key);
+        resolver_refresh(resolver, RESOLVER_NO_VIEW, &key);
     cache_read_end();
     return is_found;
 }

@@ -135,7 +135,8 @@ static void test_a_trace_ends_with_the_failure(void **state)
     struct client client = {.waiter.on_answer = on_answer};
     struct cache_key key = key_of(WWW, 0);
     list_init(&client.waiter.node);
-    assert_int_equal(resolver_trace_ask(resolver, &key, trace, &client.waiter), RESOLVER_WAITING);
+    assert_int_equal(resolver_trace_ask(resolver, RESOLVER_NO_VIEW, &key, trace, &client.waiter),
+                     RESOLVER_WAITING);
     exchange_fails_and_lingers(0);
     trace_unref(trace); /* the resolver ends with no trace held */
     answer(0, 0, WWW_A);

@@ -103,14 +103,15 @@ static void ask_name(struct whole *whole, struct client *client, const char *tex
     struct cache_key key;
     struct answer found;
     assert_int_equal(name_parse(&question.name, wire, text, strlen(text)), ERR_OK);
-    resolver_key(whole->resolver, &key, &question, false, false);
+    resolver_key(whole->resolver, RESOLVER_NO_VIEW, &key, &question, false, false);
     list_init(&client->waiter.node);
     client->waiter.on_answer = on_answer;
     client->asked++;
     cache_read_begin();
-    if (resolver_find(whole->resolver, &key, &found))
+    if (resolver_find(whole->resolver, RESOLVER_NO_VIEW, &key, &found))
         on_answer(&client->waiter, &found);
-    else if (resolver_ask(whole->resolver, &key, &client->waiter) != RESOLVER_WAITING)
+    else if (resolver_ask(whole->resolver, RESOLVER_NO_VIEW, &key, &client->waiter) !=
+             RESOLVER_WAITING)
         client->asked--;
     cache_read_end();
 }

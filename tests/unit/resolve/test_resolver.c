@@ -619,9 +619,9 @@ static bool find_type(const char *name, uint16_t type, struct answer *out)
 {
     struct cache_key key;
     struct question question = {NAME(name), type, RRCLASS_IN};
-    resolver_key(resolver, &key, &question, false, false);
+    resolver_key(resolver, RESOLVER_NO_VIEW, &key, &question, false, false);
     cache_read_begin();
-    bool found = resolver_find(resolver, &key, out);
+    bool found = resolver_find(resolver, RESOLVER_NO_VIEW, &key, out);
     cache_read_end();
     return found;
 }
@@ -649,9 +649,9 @@ static const struct outlook *look(const char *name, uint16_t type)
     struct question question = {NAME(name), type, RRCLASS_IN};
     static struct outlook outlook; /* which borrows from key */
     static struct cache_key key;
-    resolver_key(resolver, &key, &question, false, false);
+    resolver_key(resolver, RESOLVER_NO_VIEW, &key, &question, false, false);
     cache_read_begin();
-    resolver_look(resolver, &key, &outlook);
+    resolver_look(resolver, RESOLVER_NO_VIEW, &key, &outlook);
     cache_read_end();
     return &outlook;
 }

@@ -56,9 +56,10 @@ void cache_read_end(void)
     MUST(stub_readers-- > 0);
 }
 
-void resolver_key(const struct resolver *resolver, struct cache_key *key,
+void resolver_key(const struct resolver *resolver, unsigned view, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled)
 {
+    (void)view;
     (void)resolver;
     name_fold(question->name, key->name);
     key->name_len = question->name.len;
@@ -91,8 +92,10 @@ void resolver_prefetch_entry(const struct resolver *resolver, const struct cache
     (void)key;
 }
 
-bool resolver_find(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+bool resolver_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
+                   struct answer *out)
 {
+    (void)view;
     MUST(stub_readers > 0);
     resolver->finds++;
     if (key->name_len < 4 || memcmp(key->name + 1, "hit", 3) != 0)
@@ -102,8 +105,10 @@ bool resolver_find(struct resolver *resolver, const struct cache_key *key, struc
     return true;
 }
 
-bool resolver_find_local(struct resolver *resolver, const struct cache_key *key, struct answer *out)
+bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
+                         struct answer *out)
 {
+    (void)view;
     MUST(stub_readers > 0);
     (void)resolver;
     if (key->name_len < 6 || memcmp(key->name + 1, "local", 5) != 0)
@@ -112,16 +117,18 @@ bool resolver_find_local(struct resolver *resolver, const struct cache_key *key,
     return true;
 }
 
-void resolver_refresh(struct resolver *resolver, const struct cache_key *key)
+void resolver_refresh(struct resolver *resolver, unsigned view, const struct cache_key *key)
 {
+    (void)view;
     (void)key;
     MUST(stub_readers > 0);
     resolver->refreshes++;
 }
 
-enum resolver_result resolver_ask(struct resolver *resolver, const struct cache_key *key,
-                                  struct waiter *waiter)
+enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
+                                  const struct cache_key *key, struct waiter *waiter)
 {
+    (void)view;
     MUST(!list_is_linked(&waiter->node));
     resolver->asks++;
     if (resolver->result != RESOLVER_WAITING)

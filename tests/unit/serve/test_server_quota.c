@@ -193,10 +193,10 @@ static void test_there_is_a_rate_limit_when_one_is_wanted(void **state)
 {
     (void)state;
     quota_of(1, 1, 1);
-    assert_null(server_quota_rate_limit(quota));
+    assert_null(server_quota_rate_limit(quota, 0));
     server_quota_free(quota);
     quota_with(&(struct server_options){.rate_limit_qps = 10, .rate_limit_clients = 100});
-    assert_non_null(server_quota_rate_limit(quota));
+    assert_non_null(server_quota_rate_limit(quota, 0));
 }
 
 static void test_clients_are_bounded_in_all(void **state)

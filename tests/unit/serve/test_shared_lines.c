@@ -162,7 +162,7 @@ static void store(unsigned number, bool dnssec_ok)
     canned.answer.ede_count = kinds[kind] == ANSWER_FAILURE;
     canned.answer.ede[0] = EDE_NETWORK_ERROR;
     canned.answer.stored_at = loop_now(workers[0].loop);
-    resolver_key(workers[0].resolver, &key, &question, dnssec_ok, false);
+    resolver_key(workers[0].resolver, RESOLVER_NO_VIEW, &key, &question, dnssec_ok, false);
     assert_true(cache_store(cache, &key, &canned.answer));
 }
 

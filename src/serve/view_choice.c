@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Reads the tables that config made of the views' prefixes and listeners. */
+#include "serve/view_choice.h"
+
+#include "serve/acl.h"
+
+const struct prefix_set *view_choice_at(const struct server_options *options,
+                                        const struct addr *listener)
+{
+    const struct prefix_set *others = NULL;
+    for (size_t i = 0; i < options->view_listener_count; i++) {
+        const struct server_view_listener *at = &options->view_listeners[i];
+        if (addr_family(&at->listen) == 0)
+            others = at->views;
+        else if (addr_equal(&at->listen, listener))
+            return at->views;
+    }
+    return others;
+}
+
+enum server_access view_choice_access(const struct server_options *options, unsigned view,
+                                      const struct addr *client)
+{
+    const struct prefix_set *own = view ? options->views[view - 1].access : NULL;
+    return acl_find(own ? own : options->access, client);
+}
+
+uint32_t view_choice_rate(const struct server_options *options, unsigned view)
+{
+    bool has_own = view && options->views[view - 1].limits_rate;
+    return has_own ? options->views[view - 1].rate_limit_qps : options->rate_limit_qps;
+}
