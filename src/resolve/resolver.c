@@ -244,7 +244,8 @@ make_key_unchecked(const struct resolver *resolver, const struct space *space,
 void resolver_key(const struct resolver *resolver, unsigned view, struct cache_key *key,
                   const struct question *question, bool dnssec_ok, bool checking_disabled)
 {
-    const struct space *space = view_at(resolver, view)->space;
+    const struct space *space =
+        view == RESOLVER_NO_VIEW ? &resolver->tasks.shared : view_at(resolver, view)->space;
     uint8_t flags = dnssec_ok ? CACHE_KEY_DO : 0;
     if (checking_disabled)
         make_key_unchecked(resolver, space, key, question, flags);
@@ -384,24 +385,39 @@ static __attribute__((noinline)) bool has_own_name(const struct view *view,
     return local_names_has_over(view->local, (struct name){key->name, key->name_len});
 }
 
+static inline __attribute__((always_inline)) bool
+find_as(struct resolver *resolver, const struct space *space, unsigned number,
+        const struct cache_key *key, struct answer *out)
+{
+    if (!find_cached(resolver, space, key, out))
+        return find_missed(resolver, view_at(resolver, number), key, out);
+    if (out->kind == ANSWER_FAILURE) {
+        if (out->stored_at < resolver->network_at)
+            return find_missed(resolver, view_at(resolver, number), key, out);
+        mark_cached(out);
+    } else if (out->stale_s) {
+        STATS_INC(resolver->tasks.stats, cache_stale);
+    }
+    STATS_INC(resolver->tasks.stats, cache_hits);
+    return true;
+}
+
+/* Out of line: a hit without a view pays for one comparison. */
+static __attribute__((noinline)) bool find_in_view(struct resolver *resolver, unsigned number,
+                                                   const struct cache_key *key, struct answer *out)
+{
+    const struct view *view = view_at(resolver, number);
+    if (view->is_local_first && has_own_name(view, key))
+        return find_missed(resolver, view, key, out);
+    return find_as(resolver, view->space, number, key, out);
+}
+
 bool resolver_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct answer *out)
 {
-    const struct view *view = view_at(resolver, number);
-    struct tasks *tasks = &resolver->tasks;
-    if (view->is_local_first && has_own_name(view, key))
-        return find_missed(resolver, view, key, out);
-    if (!find_cached(resolver, view->space, key, out))
-        return find_missed(resolver, view, key, out);
-    if (out->kind == ANSWER_FAILURE) {
-        if (out->stored_at < resolver->network_at)
-            return find_missed(resolver, view, key, out);
-        mark_cached(out);
-    } else if (out->stale_s) {
-        STATS_INC(tasks->stats, cache_stale);
-    }
-    STATS_INC(tasks->stats, cache_hits);
-    return true;
+    if (number != RESOLVER_NO_VIEW)
+        return find_in_view(resolver, number, key, out);
+    return find_as(resolver, &resolver->tasks.shared, RESOLVER_NO_VIEW, key, out);
 }
 
 /* Asks for the target of local aliases that lead to a name without local data. The answer is for

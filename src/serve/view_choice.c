@@ -3,8 +3,6 @@
 /* Reads the tables that config made of the views' prefixes and listeners. */
 #include "serve/view_choice.h"
 
-#include "serve/acl.h"
-
 const struct prefix_set *view_choice_at(const struct server_options *options,
                                         const struct addr *listener)
 {
@@ -17,13 +15,6 @@ const struct prefix_set *view_choice_at(const struct server_options *options,
             return at->views;
     }
     return others;
-}
-
-enum server_access view_choice_access(const struct server_options *options, unsigned view,
-                                      const struct addr *client)
-{
-    const struct prefix_set *own = view ? options->views[view - 1].access : NULL;
-    return acl_find(own ? own : options->access, client);
 }
 
 uint32_t view_choice_rate(const struct server_options *options, unsigned view)

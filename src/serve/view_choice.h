@@ -11,6 +11,7 @@
 
 #include "base/addr.h"
 #include "base/prefix.h"
+#include "serve/acl.h"
 #include "serve/server_options.h"
 
 /* Returns the views of clients at this address of server.listen or server.listen-tls; NULL: none.
@@ -26,8 +27,12 @@ static inline unsigned view_choice_find(const struct prefix_set *views, const st
 }
 
 /* Returns the access of the client: by the list of its view, or by that of all. */
-enum server_access view_choice_access(const struct server_options *options, unsigned view,
-                                      const struct addr *client);
+static inline enum server_access view_choice_access(const struct server_options *options,
+                                                    unsigned view, const struct addr *client)
+{
+    const struct prefix_set *own = view ? options->views[view - 1].access : NULL;
+    return acl_find(own ? own : options->access, client);
+}
 
 /* Returns the queries a second of a client of the view; 0: no limit. */
 uint32_t view_choice_rate(const struct server_options *options, unsigned view);
