@@ -42,7 +42,7 @@ static size_t room(const struct canonical_out *out)
 
 /* RFC 4034 section 6.2 with RFC 6840 section 5.1: names of newer types keep their case. HINFO is in
  * the RFC's list by mistake. */
-static bool has_folded_names(uint16_t type)
+bool canonical_has_folded_names(uint16_t type)
 {
     switch (type) {
     case RRTYPE_NS:
@@ -274,7 +274,7 @@ static bool canonical_put_record(struct canonical_out *out, const struct canonic
 static bool put_only_record(struct canonical_out *out, const struct canonical_prefix *prefix,
                             const struct message *message, const struct rr *rr)
 {
-    if (!has_folded_names(rr->type))
+    if (!canonical_has_folded_names(rr->type))
         return canonical_put_record(out, prefix, message_rdata(message, rr));
     struct canonical_rdata rdata;
     split_rdata(message, rr, &rdata);
@@ -303,7 +303,7 @@ static bool put_sorted(struct canonical_out *out, const struct canonical_prefix 
                        const struct rrsets *sets, const struct rrset *set)
 {
     struct canonical_ref ref[RRSETS_RECORDS_MAX]; /* not cleared: it is large */
-    bool is_folded = has_folded_names(set->type);
+    bool is_folded = canonical_has_folded_names(set->type);
     size_t count = 0;
     for (uint16_t at = set->first; at != RRSETS_NONE; at = sets->next[at]) {
         struct span rdata = rrsets_rdata(sets, at);

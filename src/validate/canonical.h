@@ -18,6 +18,9 @@
 /* Bytes that one signature may cover: a full message and its names without compression. */
 enum { CANONICAL_MAX = 160 * 1024 };
 
+/* Returns whether the canonical form of this type has its names in lower case. */
+bool canonical_has_folded_names(uint16_t type);
+
 /*
  * Writes the signed bytes of the RRset under this signature to out: the signature's RDATA without
  * the signature, then each record once, in canonical form and order, with the original TTL, and
