@@ -10,6 +10,19 @@
 #include "config/config.h"
 #include "tap/query_log.h"
 
+static void metrics_add_held(const struct control_view *view, struct stats *out)
+{
+    for (size_t i = 0; i < view->held_count; i++) {
+        const struct control_zone *zone = &view->held[i];
+        out->held_served += zone->state == CONTROL_ZONE_SERVED;
+        out->held_kept += zone->state == CONTROL_ZONE_KEPT;
+        out->held_failed += zone->state == CONTROL_ZONE_FAILED;
+        out->held_loading += zone->state == CONTROL_ZONE_LOADING;
+        out->held_records += zone->records;
+        out->held_bytes += zone->size_bytes;
+    }
+}
+
 void metrics_collect(const struct control_view *view, struct stats *out)
 {
     struct cache_usage usage;
@@ -43,6 +56,7 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->anchor_failures = view->anchors.failed;
     out->anchors_unwritten = view->anchors.is_unwritten;
     out->clock_wrong = config_clock_is_wrong(view->config);
+    metrics_add_held(view, out);
     if (view->query_log)
         out->query_log_dropped += query_log_lost(view->query_log);
 }

@@ -11,6 +11,8 @@
 
 #include "base/addr.h"
 #include "base/stats.h"
+#include "dns/name.h"
+#include "zone/zone_set.h"
 
 struct cache;
 struct call;
@@ -55,6 +57,25 @@ struct control_anchors {
     bool is_unwritten;                /* the file lacks the last change */
 };
 
+/* The states of a zone held here. */
+enum control_zone_state {
+    CONTROL_ZONE_LOADING, /* no version has been read yet */
+    CONTROL_ZONE_SERVED,  /* the last version that came is in force */
+    CONTROL_ZONE_KEPT,    /* the last one was refused, and the one before is in force */
+    CONTROL_ZONE_FAILED,  /* the first one was refused */
+};
+
+struct control_zone {
+    uint8_t wire[NAME_WIRE_MAX];
+    uint8_t name_len;
+    enum zone_use use;
+    enum control_zone_state state;
+    uint32_t serial;
+    uint64_t records, size_bytes;
+    uint64_t loaded_at; /* us of the loops' clock; 0: never */
+    char why[512];      /* why the last version was refused; "": it was not */
+};
+
 struct control_view {
     const char *config_file;
     const struct config *config;
@@ -66,6 +87,8 @@ struct control_view {
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */
+    const struct control_zone *held;   /* zones held here */
+    size_t held_count;
     const struct control_hooks *hooks; /* NULL: the daemon offers none */
     struct control_reloads reloads;
     struct control_anchors anchors;

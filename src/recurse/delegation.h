@@ -42,6 +42,7 @@ enum delegation_origin {
     DELEGATION_CONFIGURED, /* the servers of a configured zone, which are not listed here */
     DELEGATION_PARENT,     /* a referral */
     DELEGATION_CHILD,      /* the zone's own NS records, which are preferred */
+    DELEGATION_HELD,       /* a zone held here, which answers itself; without servers */
 };
 
 struct delegation_server {

@@ -15,6 +15,7 @@
 #include "resolve/iterate_world.h"
 #include "resolve/tasks.h"
 #include "resolve/trace.h"
+#include "resolve/zone_answers.h"
 #include "validate/anchors.h"
 
 /* A zone's substitute (first: yes) may know another zone of that name, so its cuts have a separate
@@ -173,6 +174,11 @@ static bool find_at(struct climb *climb, struct name name)
     uint64_t now = loop_now(task->tasks->loop);
     struct cache_key key;
     struct answer found;
+    if (task->tasks->zones && zone_answers_is_cut(task, name)) {
+        delegation_init(out->cut, name, DELEGATION_HELD, UINT64_MAX);
+        out->is_cut = true;
+        return true;
+    }
     cut_key(task, name, &key);
     if (!cache_find(task->tasks->cache, &key, now, &found) || is_too_old(task, &found))
         return false;

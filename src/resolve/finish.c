@@ -22,6 +22,7 @@
 #include "resolve/stale.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_trace.h"
+#include "resolve/zone_answers.h"
 
 /* Stops everything that could call the task back, except the exchange of a parting task. */
 static void finish_stop(struct task *task)
@@ -81,8 +82,10 @@ static void finish_hand_out(struct task *task, const struct answer *answer,
 static bool is_local(const struct task *task)
 {
     const struct space *space = task->space;
+    const struct zone_set *zones = task->tasks->zones;
     bool may_be = task->depth > 0 || task->local_changes != space->local_changes;
-    return may_be && space->local && local_names_has(space->local, task->question.name);
+    return (may_be && space->local && local_names_has(space->local, task->question.name)) ||
+           (zones && zone_answers_has(zones, &task->question));
 }
 
 static bool finish_may_store(const struct task *task)

@@ -30,6 +30,7 @@
 #include "resolve/tasks.h"
 #include "resolve/validator.h"
 #include "resolve/views.h"
+#include "resolve/zone_answers.h"
 #include "upstream/upstreams.h"
 
 struct resolver {
@@ -138,6 +139,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
     resolver->network_at = 0;
     space_init(&resolver->tasks.shared, CACHE_SPACE_SHARED);
     resolver->tasks.shared.mode = routes->validation.mode;
+    resolver->tasks.zones = NULL;
     resolver->tasks.loop = loop;
     resolver->tasks.cache = cache;
     resolver->tasks.stats = stats;
@@ -179,6 +181,13 @@ void resolver_free(struct resolver *resolver)
 void resolver_set_local(struct resolver *resolver, const struct local_names *names)
 {
     views_set_local(&resolver->views, names);
+    resolver->has_alias = false;
+}
+
+void resolver_set_zones(struct resolver *resolver, const struct zone_set *zones)
+{
+    resolver->tasks.zones = zones;
+    resolver->tasks.shared.local_changes++;
     resolver->has_alias = false;
 }
 
@@ -310,21 +319,49 @@ static bool may_be_local(const struct view *view, const struct cache_key *key)
            local_names_may_have(view->local, (struct name){key->name, key->name_len});
 }
 
-static bool find_local_in(struct resolver *resolver, const struct view *view,
-                          const struct cache_key *key, struct answer *out)
+static bool find_own(struct resolver *resolver, const struct view *view,
+                     const struct cache_key *key, struct answer *out)
 {
     return may_be_local(view, key) && find_local(resolver, view, key, out);
-}
-
-bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
-                         struct answer *out)
-{
-    return find_local_in(resolver, view_at(resolver, view), key, out);
 }
 
 static bool resolver_is_alias(const struct resolver *resolver, const struct cache_key *key)
 {
     return resolver->has_alias && resolver->alias_hash == key->hash;
+}
+
+/* Finds the answer of a zone held here for clients. Aliases that lead elsewhere are looked up
+ * again in resolver_ask(), like local ones. */
+static bool find_in_zones(struct resolver *resolver, const struct cache_key *key, bool refers,
+                          struct answer *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name target;
+    struct question question = question_of(key);
+    if (!tasks->zones || resolver_is_alias(resolver, key))
+        return false;
+    switch (zone_answers_find(tasks, &question, key->flags & CACHE_KEY_DO, refers, out, wire,
+                              &target)) {
+    case ZONE_ANSWERS_NOT:
+        return false;
+    case ZONE_ANSWERS_ELSEWHERE:
+        resolver->has_alias = true;
+        resolver->alias_hash = key->hash;
+        return false;
+    case ZONE_ANSWERS_FOUND:
+        break;
+    }
+    STATS_INC(tasks->stats, zone_answers);
+    return true;
+}
+
+bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
+                         struct answer *out)
+{
+    resolver->has_alias = false;
+    return find_own(resolver, view_at(resolver, view), key, out) ||
+           find_in_zones(resolver, key, true, out);
 }
 
 /* Spans know nothing about local data, so they do not answer for an alias of it. */
@@ -340,7 +377,8 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
                                                   const struct view *view,
                                                   const struct cache_key *key, struct answer *out)
 {
-    if (find_local_in(resolver, view, key, out))
+    resolver->has_alias = false;
+    if (find_own(resolver, view, key, out) || find_in_zones(resolver, key, false, out))
         return true;
     if (find_span(resolver, view, key, out))
         return true;
@@ -420,23 +458,40 @@ bool resolver_find(struct resolver *resolver, unsigned number, const struct cach
     return find_as(resolver, &resolver->tasks.shared, RESOLVER_NO_VIEW, key, out);
 }
 
-/* Asks for the target of local aliases that lead to a name without local data. The answer is for
- * this view alone, so clients of another one do not join the task. */
+/* Makes the answer with the aliases, of local data or of a zone held here, that lead elsewhere.
+ * *target borrows the answer or wire. */
+static bool find_alias(struct resolver *resolver, const struct view *view,
+                       const struct cache_key *key, struct answer *head,
+                       uint8_t wire[NAME_WIRE_MAX], struct name *target)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct local_result result;
+    struct question question = question_of(key);
+    if (!view->local || local_names_find(view->local, &question, &result) != LOCAL_ELSEWHERE)
+        return tasks->zones && zone_answers_find(tasks, &question, key->flags & CACHE_KEY_DO, false,
+                                                 head, wire, target) == ZONE_ANSWERS_ELSEWHERE;
+    local_answer(head, &tasks->local_space, &question, &result, loop_now(tasks->loop));
+    *target = result.target;
+    return true;
+}
+
+/* Asks for the target of aliases that lead elsewhere. The answer is for this view alone, so clients
+ * of another one do not join the task. */
 static enum resolver_result ask_alias(struct resolver *resolver, unsigned number,
                                       const struct cache_key *key, struct waiter *waiter,
                                       struct trace *trace)
 {
     struct tasks *tasks = &resolver->tasks;
     const struct view *view = view_at(resolver, number);
-    struct local_result result;
     struct answer head;
     struct cache_key own;
+    struct name target;
+    uint8_t wire[NAME_WIRE_MAX];
     struct question question = question_of(key);
-    if (!view->local || local_names_find(view->local, &question, &result) != LOCAL_ELSEWHERE)
+    if (!find_alias(resolver, view, key, &head, wire, &target))
         return task_join(tasks, view->space, key, waiter, trace);
-    local_answer(&head, &tasks->local_space, &question, &result, loop_now(tasks->loop));
     cache_key_init(&own, tasks->cache, &question, key->flags, key->view, SPACE_NUMBERS | number);
-    return task_join_alias(tasks, view->space, &own, &head, result.target, waiter, trace);
+    return task_join_alias(tasks, view->space, &own, &head, target, waiter, trace);
 }
 
 static enum resolver_result resolver_ask_traced(struct resolver *resolver, unsigned view,
@@ -490,7 +545,7 @@ bool resolver_trace_find(struct resolver *resolver, unsigned number, const struc
         trace_say(trace, TRACE_CACHE, 0, &question, word, now);
         return true;
     }
-    if (find_local_in(resolver, view, key, out)) {
+    if (find_own(resolver, view, key, out)) {
         trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
         return true;
     }

@@ -37,6 +37,7 @@ struct resolver;
 struct routes;
 struct trace;
 struct upstreams;
+struct zone_set;
 
 /* The view of clients that no view takes. */
 enum { RESOLVER_NO_VIEW = 0 };
@@ -54,6 +55,13 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
  * local_names_has() is true. Answers of tasks that began before are not stored.
  */
 void resolver_set_local(struct resolver *resolver, const struct local_names *names);
+
+/*
+ * Sets the zones held here; borrowed, NULL for none. Like local data, they come after the cache. A
+ * caller that changes them while the cache has entries first gives them to each worker, and then
+ * removes the entries of zones that answer clients now and did not before.
+ */
+void resolver_set_zones(struct resolver *resolver, const struct zone_set *zones);
 
 /*
  * Applies a new configuration while the resolver serves: zones, upstreams, local data (borrowed
@@ -85,7 +93,8 @@ void resolver_prefetch_entry(const struct resolver *resolver, const struct cache
 bool resolver_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
                    struct answer *out);
 
-/* Likewise, from local data alone: it shows nothing that other clients asked for. */
+/* Likewise, for a query without RD: from local data and zones held here alone, with referrals. It
+ * shows nothing that other clients asked for. */
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 

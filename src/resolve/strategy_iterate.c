@@ -75,6 +75,10 @@ static void choose_question(const struct strategy_view *view)
 {
     struct iterate_memory *memory = descent_memory(view);
     struct name zone = delegation_zone(&memory->cut);
+    if (memory->cut.origin == DELEGATION_HELD) { /* nothing is shown to a server */
+        memory->asked = *view->question;
+        return;
+    }
     qname_min_next(&memory->min, view->question, zone, &memory->asked);
     if (qname_min_is_whole(view->question, &memory->asked) || budget_take_minimised(view->budget))
         return;
@@ -85,6 +89,12 @@ static void choose_question(const struct strategy_view *view)
 static bool descent_is_configured(const struct iterate_memory *memory)
 {
     return memory->cut.origin == DELEGATION_CONFIGURED;
+}
+
+/* Whether the zone can be asked although the cut has no addresses. */
+static bool descent_needs_no_addr(const struct iterate_memory *memory)
+{
+    return descent_is_configured(memory) || memory->cut.origin == DELEGATION_HELD;
 }
 
 /* Asks the addresses from this one on. */
@@ -168,7 +178,7 @@ static void ask_bogus_again(const struct strategy_view *view, struct steps *out)
 static void last_hope(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
-    if (!memory->took_glue && !descent_is_configured(memory)) {
+    if (!memory->took_glue && !descent_needs_no_addr(memory)) {
         memory->took_glue = true;
         steps_add(out, STEP_GLUE)->cut = &memory->cut;
         return;
@@ -230,7 +240,7 @@ static void descent_enter(const struct strategy_view *view, const struct delegat
 {
     const struct iterate_memory *memory = descent_memory(view);
     descent_begin(view, cut, out);
-    if (descent_is_configured(memory) || memory->cut.addr_count)
+    if (descent_needs_no_addr(memory) || memory->cut.addr_count)
         descent_ask_cut(view, 0, out);
     else
         look_up(view, out);

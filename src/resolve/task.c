@@ -29,6 +29,7 @@
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/variant.h"
+#include "resolve/zone_answers.h"
 
 enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
@@ -46,6 +47,7 @@ static void start_sub(struct task *task, const struct question *question, uint16
 static void resume_validation(struct task *task, const struct validation_event *event);
 static void verify_again(struct tasks *tasks);
 static void end_validation(struct task *task, const struct verdict *verdict);
+static void hear_zone(struct task *task);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
 {
@@ -107,6 +109,8 @@ static void task_on_wait_over(struct timer *timer)
     task_ask_stop(task);
     if (was_following)
         feed_event(task, &(struct event){.kind = EVENT_FOLLOWED}, NULL);
+    else if (task->asks_here)
+        hear_zone(task);
     else
         fail_unasked(task);
     settle(task);
@@ -529,11 +533,31 @@ static void retry_bogus(struct task *task)
         fail_as_bogus(task);
 }
 
+/* The answer of a zone held here is bogus. Asking it again would change nothing: its servers are
+ * asked, if they may be. */
+static void refuse_held_zone(struct task *task, const struct validating *validating,
+                             const struct verdict *verdict, const struct addr *server)
+{
+    if (zone_answers_may_avoid(task)) {
+        task->avoids_here = true;
+        task->asks_here = false;
+        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
+    } else if (task_validate_note_bogus(task, validating, verdict, server)) {
+        fail_as_bogus(task);
+    } else {
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+    }
+}
+
 /* The answer is bogus: its servers are asked again, or the task fails. */
 static void refuse_bogus(struct task *task, const struct validating *validating,
                          const struct verdict *verdict, const struct addr *server)
 {
     task_ask_stop(task);
+    if (task->asks_here) {
+        refuse_held_zone(task, validating, verdict, server);
+        return;
+    }
     if (!task_validate_note_bogus(task, validating, verdict, server))
         task_fail(task, stat_failures_other, EDE_OTHER, false);
     else if (task_validate_may_retry(task, validating, verdict))
@@ -750,6 +774,48 @@ static void resume_validation(struct task *task, const struct validation_event *
         wait_for(task, result, &need);
 }
 
+/* ---- zones held here ---- */
+
+/* Shows the strategy an answer that needs no verdict. */
+static void hear_unjudged(struct task *task, const struct exchange_answer *from,
+                          struct task_reading *read)
+{
+    const struct exchange_failure failure = {.any_answer = true, .rcode = read->response.rcode};
+    task_read(task, from, NULL, &task->tasks->judged, read);
+    if (read->response.kind == RESPONSE_REFERRAL && read->cut && task_validates(task))
+        harvest_keep(task, from->message, delegation_zone(read->cut));
+    if (feed_answer(task, read, true))
+        feed_exchange_failure(task, &failure);
+}
+
+/* Asks a zone held here in place of its servers, and treats its answer like theirs: it is
+ * classified, validated and scrubbed. */
+static void hear_zone(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    struct message message;
+    struct task_reading read;
+    struct validation_event event;
+    struct exchange_answer from = {.message = &message, .over_stream = true, .is_proven = true};
+    if (!zone_answers_ask(task, &message)) {
+        fail_unasked(task);
+        return;
+    }
+    task->source.addr.sa.sa_family = AF_UNSPEC;
+    from.source = task->source;
+    task_read_kind(task, &message, &read);
+    if (!tasks->validator || !task_validates(task) ||
+        !task_validate_concerns(task, &read.response)) {
+        hear_unjudged(task, &from, &read);
+        return;
+    }
+    task_validate_begin(task, &tasks->validator->now, &event);
+    if (hold_message(task, &from, &tasks->validator->now))
+        resume_validation(task, &event);
+    else
+        task_fail(task, stat_failures_full, EDE_OTHER, false);
+}
+
 /* ---- events of the exchange ---- */
 
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
@@ -832,6 +898,7 @@ static struct task *take_in(struct tasks *tasks, struct space *space, const stru
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
+    task->asks_here = task->avoids_here = false;
     timer_init(&task->wait, task_on_wait_over);
     timer_init(&task->clock, task_on_clock);
     timer_init(&task->group.yield, task_on_yield);
@@ -1115,6 +1182,18 @@ static bool find_special(const struct task *task, const struct cache_key *key, u
     return true;
 }
 
+/* The target of an alias gets the answer that a client would get from a zone held here. Its own
+ * aliases and the names below its cuts are resolved like others. */
+static bool find_in_zone(struct tasks *tasks, const struct question *question, uint16_t tag,
+                         bool dnssec_ok, struct answer *out)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name target;
+    return !tag && tasks->zones &&
+           zone_answers_find(tasks, question, dnssec_ok, false, out, wire, &target) ==
+               ZONE_ANSWERS_FOUND;
+}
+
 /* Makes the key of a subtask's question. Where answers are validated, addresses of servers are
  * asked for with CD: keys need addresses, so addresses must not need keys, and no client sees them.
  */
@@ -1165,6 +1244,8 @@ static void start_sub(struct task *task, const struct question *question, uint16
             task_trace_sub_cached(task, question, &found);
         feed_sub_answer(task, tag, &found);
     } else if (find_special(task, &key, tag, &found)) {
+        feed_sub_answer(task, tag, &found);
+    } else if (find_in_zone(task->tasks, question, tag, key.flags & CACHE_KEY_DO, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))

@@ -18,6 +18,7 @@
 #include "resolve/iterate_world.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
+#include "resolve/zone_answers.h"
 #include "upstream/upstreams.h"
 
 /* ---- following ---- */
@@ -226,6 +227,7 @@ void task_ask_note_silence(struct task *task)
 
 enum group_result {
     GROUP_HELD,    /* the servers are in task->group */
+    GROUP_HERE,    /* a zone held here answers at the end of this turn */
     GROUP_FOLLOWS, /* another task sends the same query: task->wait is armed */
     GROUP_NONE,    /* no server may be asked; task->group.is_full says why */
 };
@@ -262,6 +264,11 @@ static enum group_result choose(struct task *task, const struct step_ask_cut *as
 {
     bool is_minimised = !task_asks_whole(task, &ask->question);
     task_ask_drop(task);
+    task->asks_here = task->tasks->zones && zone_answers_is_cut(task, delegation_zone(ask->cut));
+    if (task->asks_here) {
+        task->asked_zone = delegation_zone(ask->cut);
+        return GROUP_HERE;
+    }
     if (is_minimised && may_follow(task, ask) &&
         follow(task, delegation_zone(ask->cut), &ask->question))
         return GROUP_FOLLOWS;
@@ -398,6 +405,7 @@ static void add_doubts(const struct task *task, struct exchange_question *questi
 void task_ask(struct task *task, const struct step_ask *ask)
 {
     task_ask_stop(task);
+    task->asks_here = false;
     task->asked_zone = task->zone->name;
     struct exchange_question question =
         exchange_question(task, &ask->question, ask->recursion_desired);
@@ -427,6 +435,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
         if (task_is_traced(task))
             task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
         break;
+    case GROUP_HERE:
     case GROUP_NONE: /* the strategy may have more steps: it learns of this later */
         timer_start(loop, &task->wait, loop_now(loop));
         task_move(task, TASK_UNASKED);

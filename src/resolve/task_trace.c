@@ -57,6 +57,7 @@ static const char *origin_word(enum delegation_origin origin)
 {
     static const char *const words[] = {
         [DELEGATION_HINTS] = "the hints",
+        [DELEGATION_HELD] = "held here",
         [DELEGATION_CONFIGURED] = "configured",
         [DELEGATION_PARENT] = "known from the zone above",
         [DELEGATION_CHILD] = "known from the zone itself",

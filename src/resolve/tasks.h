@@ -67,6 +67,7 @@ struct task_bogus;
 struct tasks;
 struct trace;
 struct validator;
+struct zone_set;
 
 /* A question that a task waits for. In use while child is set. */
 struct subtask {
@@ -103,8 +104,10 @@ struct task {
     enum task_state former_state; /* before the last move: the trace shows it */
     enum task_deadline deadline;
     uint8_t depth;
-    uint8_t subs;    /* in use */
-    bool is_refresh; /* renews an answer that is still live, or a part of it */
+    uint8_t subs;     /* in use */
+    bool asks_here;   /* UNASKED: a zone held here answers in place of servers */
+    bool avoids_here; /* such an answer was bogus: servers are asked */
+    bool is_refresh;  /* renews an answer that is still live, or a part of it */
     uint16_t events_left;
     uint32_t local_changes; /* of the space when it began */
     union strategy_memory memory;
@@ -136,7 +139,8 @@ struct tasks {
     struct cache *cache;
     struct stats *stats;
     struct upstreams *upstreams;
-    struct space shared; /* of all views that set nothing that resolution depends on */
+    struct space shared;          /* of all views that set nothing that resolution depends on */
+    const struct zone_set *zones; /* held here, for all spaces; NULL: none */
     bool minimal_responses;
     struct recursion_options recursion;   /* the current ones; they point into the configuration */
     struct validation_options validation; /* the same; each space has its own mode */

@@ -80,8 +80,7 @@ static struct name find_encloser(const struct zone_data *data, uint32_t before, 
     return name_suffix(name, labels);
 }
 
-/* Writes "*." and the name. Returns false when that is too long. */
-static bool make_wildcard(struct name encloser, uint8_t wire[NAME_WIRE_MAX], struct name *out)
+bool zone_find_wildcard_name(struct name encloser, uint8_t wire[NAME_WIRE_MAX], struct name *out)
 {
     static const uint8_t label[2] = "\1*";
     if (encloser.len > NAME_WIRE_MAX - sizeof(label))
@@ -99,7 +98,7 @@ static void find_wildcard(const struct zone_data *data, uint16_t type, struct zo
     struct name wildcard;
     bool is_exact;
     out->kind = ZONE_FOUND_NXDOMAIN;
-    if (!make_wildcard(out->encloser, wire, &wildcard))
+    if (!zone_find_wildcard_name(out->encloser, wire, &wildcard))
         return;
     uint32_t node = zone_floor(data, wildcard, &is_exact);
     if (is_exact) {
@@ -151,7 +150,7 @@ uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name enclo
     uint8_t wire[NAME_WIRE_MAX];
     struct name wildcard;
     bool is_exact;
-    if (!make_wildcard(encloser, wire, &wildcard))
+    if (!zone_find_wildcard_name(encloser, wire, &wildcard))
         return ZONE_NO_NODE;
     return zone_find_nsec(data, zone_floor(data, wildcard, &is_exact));
 }

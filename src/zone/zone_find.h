@@ -48,6 +48,9 @@ bool zone_find_rrset(const struct zone_data *data, uint32_t node, uint16_t type,
 
 /* ---- proofs ---- */
 
+/* Writes the name of the wildcard below a name. Returns false when it is too long. */
+bool zone_find_wildcard_name(struct name encloser, uint8_t wire[NAME_WIRE_MAX], struct name *out);
+
 /* Returns the node with the NSEC record at or before this node, or ZONE_NODE_NONE. */
 uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node);
 
