@@ -29,6 +29,8 @@
 #include "tap/dnstap_options.h"
 #include "upstream/policy.h"
 #include "upstream/upstream_options.h"
+#include "validate/zonemd.h"
+#include "zone/zone_set.h"
 
 enum {
     /* Bytes of a file: enough for as many items as the rows of options.def allow. */
@@ -142,6 +144,18 @@ struct config_names {
     struct name_map *map; /* the same; NULL: the list is empty */
 };
 
+/* A zone of auth-zones. */
+struct config_auth_zone {
+    struct config_position position;
+    uint8_t wire[NAME_WIRE_MAX]; /* lower case */
+    uint8_t name_len;
+    char *file;
+    enum zone_use use;
+    bool fallback;
+    enum zonemd_mode zonemd;
+    uint64_t max_bytes;
+};
+
 /* A zone of local-zones. */
 struct config_local_zone {
     struct config_position position;
@@ -215,6 +229,8 @@ struct config {
     size_t zone_count;
     struct config_zone *stub_zones; /* stub-zones; they come next in route.zones */
     size_t stub_count;
+    struct config_auth_zone *auth_zones;
+    size_t auth_zone_count;
     bool recursion_ipv4, recursion_ipv6; /* the IP versions that recursion uses */
     struct config_servers bootstrap;     /* resolve the names of upstreams */
     const char *hosts[CONFIG_HOSTS_MAX]; /* all names of upstreams, each once, in lower case */

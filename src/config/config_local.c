@@ -173,7 +173,8 @@ static void add_lists(struct loader *loader, struct local_build *build)
 
 /* ---- the whole ---- */
 
-/* Adds the zones with upstreams, and the special-use names that no zone has claimed. */
+/* Adds the zones with upstreams and those held here, and the special-use names that no zone has
+ * claimed. */
 static void add_rest(struct loader *loader, struct local_build *build, bool with_special)
 {
     const struct config *config = loader->config;
@@ -184,6 +185,10 @@ static void add_rest(struct loader *loader, struct local_build *build, bool with
     }
     for (size_t i = 0; i < config->stub_count && !err; i++) {
         const struct config_zone *zone = &config->stub_zones[i];
+        err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
+    }
+    for (size_t i = 0; i < config->auth_zone_count && !err; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
         err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
     }
     if (!err && with_special && config->default_local_zones)

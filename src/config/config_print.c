@@ -247,6 +247,23 @@ static void put_names(struct printer *printer, const struct config_names *names)
     put_format(printer, "]\n");
 }
 
+static void put_auth_zones(struct printer *printer)
+{
+    char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], use[KIND_TEXT_MAX], size[KIND_TEXT_MAX];
+    char zonemd[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put_format(printer, config->auth_zone_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        put_format(
+            printer, "  - {name: %s, file: %s, for: %s, fallback: %s, zonemd: %s, max-size: %s}\n",
+            kind_format(KIND_ZONE_NAME, zone->wire, name),
+            kind_format(KIND_PATH, &zone->file, file), kind_format(KIND_ZONE_USE, &zone->use, use),
+            zone->fallback ? "yes" : "no", kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),
+            kind_format(KIND_SIZE, &zone->max_bytes, size));
+    }
+}
+
 static void put_local_zones(struct printer *printer)
 {
     char name[KIND_TEXT_MAX], action[KIND_TEXT_MAX];
@@ -442,6 +459,9 @@ static void put_list_value(struct printer *printer, const struct option *option)
         break;
     case KIND_ENTRIES:
         put_entries(printer);
+        break;
+    case KIND_AUTH_ZONES:
+        put_auth_zones(printer);
         break;
     case KIND_LOCAL_ZONES:
         put_local_zones(printer);

@@ -23,6 +23,7 @@
 #include "config/config_upstream.h"
 #include "config/config_views.h"
 #include "config/include.h"
+#include "config/load_auth_zones.h"
 #include "config/load_lists.h"
 #include "config/load_local.h"
 #include "config/load_mapping.h"
@@ -74,6 +75,9 @@ static void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_VIEWS:
         load_views(loader, option, node);
+        break;
+    case KIND_AUTH_ZONES:
+        load_auth_zones(loader, option, node);
         break;
     case KIND_LOCAL_ZONES:
         load_local_zones(loader, option, node);

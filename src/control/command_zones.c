@@ -200,6 +200,41 @@ static void put_recursion(struct reply *reply, const struct control_view *view, 
     reply_row_end(reply);
 }
 
+static const char *held_state(enum control_zone_state state)
+{
+    static const char *const words[] = {[CONTROL_ZONE_LOADING] = "loading",
+                                        [CONTROL_ZONE_SERVED] = "served",
+                                        [CONTROL_ZONE_KEPT] = "kept",
+                                        [CONTROL_ZONE_FAILED] = "failed"};
+
+    return words[state];
+}
+
+static void command_zones_put_held(struct reply *reply, const struct control_view *view,
+                                   uint64_t now)
+{
+    static const char *const uses[] = {"clients", "upstream", "both"};
+    char text[NAME_TEXT_MAX];
+
+    reply_table(reply, "held_zones",
+                "zone:text\tfor:text\tstate:text\tserial:count\trecords:count\tsize:bytes\t"
+                "age:duration\twhy:text");
+    for (size_t i = 0; i < view->held_count; i++) {
+        const struct control_zone *zone = &view->held[i];
+        uint64_t age_us = zone->loaded_at && now > zone->loaded_at ? now - zone->loaded_at : 0;
+        reply_row(reply);
+        reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
+        reply_text(reply, uses[zone->use]);
+        reply_text(reply, held_state(zone->state));
+        reply_count(reply, zone->serial);
+        reply_count(reply, zone->records);
+        reply_count(reply, zone->size_bytes);
+        reply_duration(reply, age_us);
+        reply_text(reply, zone->why);
+        reply_row_end(reply);
+    }
+}
+
 static void command_zones_put_local_zones(struct reply *reply, const struct config *config)
 {
     char text[NAME_TEXT_MAX];
@@ -256,6 +291,8 @@ static void command_zones_done(struct call *call, uint64_t sum)
         put_recursion(&call->reply, call->view, all ? all->met : 0);
     if (call->view->config)
         command_zones_put_local(&call->reply, call->view->config);
+    if (call->view->held_count)
+        command_zones_put_held(&call->reply, call->view, loop_now(call->loop));
     call_done(call);
 }
 

@@ -47,6 +47,7 @@
 #include "daemon/reload_report.h"
 #include "daemon/report.h"
 #include "daemon/worker.h"
+#include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "validate/anchors.h"
@@ -208,6 +209,7 @@ static bool reload_has_local_changes(const struct reload *reload)
 {
     static const char *const keys[] = {"server.default-local-zones",
                                        "forward-zones",
+                                       "auth-zones",
                                        "local-zones",
                                        "local-data",
                                        "hosts-file",
@@ -236,6 +238,8 @@ static void reload_take_file(struct reload *reload)
     reload->listening = reload->next_listening;
     reload->next_listening = NULL;
     listening_show(reload->listening, view);
+    if (zone_keeper_configure(reload->host.zones, config))
+        LOG(LOG_ERROR, "daemon", "reload: out of memory; the zones of auth-zones stay as they are");
     if (reload_has_local_changes(reload))
         forget_local(&reload->forget, generation_local(reload->current));
 }

@@ -34,6 +34,7 @@ struct listening;
 struct loop;
 struct reload;
 struct workers;
+struct zone_keeper;
 
 /* The objects that a reload works on; all borrowed. */
 struct reload_host {
@@ -42,6 +43,7 @@ struct reload_host {
     struct control_view *view; /* reload writes its config, listening and reloads */
     struct cache *cache;
     struct listen_sockets *sockets;
+    struct zone_keeper *zones;
 };
 
 /* Makes the first generation from this configuration and takes it: *config becomes NULL, on error

@@ -47,6 +47,7 @@
 #include "daemon/vitals.h"
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
+#include "daemon/zone_keeper.h"
 #include "local/local_forget.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
@@ -73,6 +74,7 @@ struct supervisor {
     struct network_watch *network; /* NULL: not wanted, or closed already */
     struct cache *cache;
     struct snapshots *snapshots; /* NULL: not wanted */
+    struct zone_keeper *zones;
     struct listen_sockets *sockets;
     struct worker_share share;
     size_t worker_count;
@@ -106,6 +108,7 @@ static void supervisor_drain(struct supervisor *supervisor)
     readiness_stopping();
     vitals_stop(supervisor->vitals);
     reload_end(supervisor->reload);
+    zone_keeper_end(supervisor->zones);
     network_watch_close(&supervisor->network);
     exporter_close(&supervisor->exporter);
     supervisor->view.is_draining = true;
@@ -465,6 +468,7 @@ static bool supervisor_make_reload(struct supervisor *supervisor)
         .view = &supervisor->view,
         .cache = supervisor->cache,
         .sockets = supervisor->sockets,
+        .zones = supervisor->zones,
     };
 
     supervisor->reload = reload_new(&host, &supervisor->unclaimed_config, supervisor->certificate);
@@ -494,7 +498,8 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     share->main_loop = supervisor->loop;
     share->on_all_ended = supervisor_on_all_ended;
     share->context = supervisor;
-    if (!share->ticket_keys || !supervisor_make_reload(supervisor))
+    supervisor->zones = zone_keeper_new(supervisor->loop, supervisor->cache);
+    if (!share->ticket_keys || !supervisor->zones || !supervisor_make_reload(supervisor))
         return refusal_print("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);
     server_quota_bound_files(generation_quota(share->generation), supervisor->files.clients);
@@ -530,10 +535,20 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
     return list;
 }
 
+/* Runs as server.user, which reads the files again at a reload. */
+static int supervisor_load_zones(struct supervisor *supervisor)
+{
+    if (zone_keeper_configure(supervisor->zones, supervisor->config))
+        return refusal_print("out of memory or files for auth-zones");
+    supervisor->share.zones = zone_keeper_await(supervisor->zones);
+    return EXIT_STOPPED;
+}
+
 static int supervisor_begin_reloads(struct supervisor *supervisor)
 {
     if (!supervisor_fill_view(supervisor))
         return refusal_print("out of memory");
+    zone_keeper_begin(supervisor->zones, supervisor->workers, &supervisor->view);
     reload_begin(supervisor->reload, supervisor->workers, &supervisor->listening);
     return EXIT_STOPPED;
 }
@@ -586,6 +601,8 @@ static int supervisor_start(struct supervisor *supervisor)
     if (!code)
         code = supervisor_open_watchers(supervisor);
     if (!code)
+        code = supervisor_load_zones(supervisor);
+    if (!code)
         code = supervisor_start_workers(supervisor);
     if (!code)
         code = supervisor_begin_reloads(supervisor);
@@ -607,11 +624,13 @@ static void supervisor_end_shared(struct supervisor *supervisor)
         supervisor->reload ? generation_config(reload_current(supervisor->reload)) : NULL;
 
     sessions_close(share->tickets, config ? config->session_file : NULL);
+    zone_keeper_join(supervisor->zones);
     /* A thread that hangs in a file may still post to the loop, so both are leaked. */
     if (reload_join(supervisor->reload)) {
         if (supervisor->loop)
             loop_free(supervisor->loop);
         reload_free(supervisor->reload);
+        zone_keeper_free(supervisor->zones);
     }
     config_free(supervisor->unclaimed_config);
     certificate_unref(supervisor->certificate);

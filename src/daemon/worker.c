@@ -40,6 +40,7 @@
 #include "serve/server.h"
 #include "tls/tls_context.h"
 #include "upstream/upstreams.h"
+#include "zone/zone_set.h"
 
 /* The next stage that main allows the threads to enter. */
 enum gate { GATE_CLOSED, GATE_SERVE, GATE_RELEASE };
@@ -52,6 +53,12 @@ struct letter {
     struct tls_context *tls;      /* NULL: unchanged */
     unsigned long long list;      /* the number of the address list of the sockets */
     enum err err;
+};
+
+/* The same for zones held here. */
+struct zone_letter {
+    struct mail mail;
+    struct zone_set *next;
 };
 
 struct worker {
@@ -69,7 +76,9 @@ struct worker {
     /* The generations in effect here. The resolver may keep an older one than the server, when it
      * had no memory for the new routes. Only the worker's thread touches them while it runs. */
     struct generation *resolver_generation, *server_generation;
-    struct letter letter; /* main owns it except on its way */
+    struct letter letter;   /* main owns it except on its way */
+    struct zone_set *zones; /* in effect here; only the worker's thread touches it while it runs */
+    struct zone_letter zone_letter;
     struct mail drain, ended;
     struct mail network; /* on its way while network_change is not 0 */
     _Atomic(enum network_change) network_change;
@@ -94,12 +103,17 @@ struct workers {
     enum err switch_err;
     void (*on_switched)(void *context, size_t failed, enum err err);
     void *switch_context;
+    /* The zones on their way. Only main touches it. */
+    size_t taking;
+    void (*on_taken)(void *context);
+    void *taken_context;
     struct listen_sockets *sockets; /* while removed addresses may still be open; NULL: none are */
     unsigned long long list_number; /* of the newest address list */
     struct worker list[];
 };
 
 static void workers_on_letter_back(struct mail *mail);
+static void workers_on_zones_taken(struct mail *mail);
 
 static enum err worker_make_tls(struct tls_context **out, const struct generation *generation,
                                 struct tls_ticket_keys *ticket_keys, char why[TLS_WHY_MAX])
@@ -158,6 +172,8 @@ static enum err worker_open_layers(struct worker *worker)
     if (!worker->resolver)
         return ERR_NO_MEMORY;
     resolver_set_local(worker->resolver, generation_local(worker->resolver_generation));
+    worker->zones = zone_set_ref(share->zones);
+    resolver_set_zones(worker->resolver, worker->zones);
     enum err err =
         server_open(&worker->server, worker->loop, &config->server, &worker->sockets,
                     worker->resolver, generation_quota(worker->server_generation), &worker->stats);
@@ -183,6 +199,8 @@ static void worker_close_layers(struct worker *worker)
     worker->server = NULL;
     worker->resolver = NULL;
     worker->upstreams = NULL;
+    zone_set_unref(worker->zones);
+    worker->zones = NULL;
 }
 
 /* Waits until the gate has opened this far or further. Returns how far it is open. */
@@ -339,7 +357,47 @@ static void worker_on_letter(struct mail *mail)
     loop_post(worker->all->share->main_loop, mail);
 }
 
+static void worker_on_zone_letter(struct mail *mail)
+{
+    struct zone_letter *letter = CONTAINER_OF(mail, struct zone_letter, mail);
+    struct worker *worker = CONTAINER_OF(letter, struct worker, zone_letter);
+    struct zone_set *before = worker->zones;
+
+    if (!worker->server) /* the worker was stopped meanwhile */
+        return;
+    worker->zones = letter->next;
+    letter->next = NULL;
+    resolver_set_zones(worker->resolver, worker->zones);
+    zone_set_unref(before);
+    mail->run = workers_on_zones_taken;
+    loop_post(worker->all->share->main_loop, mail);
+}
+
 /* ---- main's thread: a switch ---- */
+
+static void workers_on_zones_taken(struct mail *mail)
+{
+    struct zone_letter *letter = CONTAINER_OF(mail, struct zone_letter, mail);
+    struct workers *all = CONTAINER_OF(letter, struct worker, zone_letter)->all;
+
+    if (--all->taking == 0)
+        all->on_taken(all->taken_context);
+}
+
+void workers_set_zones(struct workers *workers, struct zone_set *zones,
+                       void (*on_taken)(void *context), void *context)
+{
+    MUST(workers->taking == 0);
+    workers->taking = workers->count;
+    workers->on_taken = on_taken;
+    workers->taken_context = context;
+    for (size_t i = 0; i < workers->count; i++) {
+        struct worker *worker = &workers->list[i];
+        worker->zone_letter.mail.run = worker_on_zone_letter;
+        worker->zone_letter.next = zone_set_ref(zones);
+        loop_post(worker->loop, &worker->zone_letter.mail);
+    }
+}
 
 static bool workers_are_all_closed(struct workers *all)
 {
@@ -386,6 +444,7 @@ static void worker_deinit_switch(struct worker *worker)
 {
     listen_share_free(worker->letter.sockets);
     tls_context_free(worker->letter.tls);
+    zone_set_unref(worker->zone_letter.next);
 }
 
 enum err workers_prepare_tls(struct workers *workers, const struct generation *next,

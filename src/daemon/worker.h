@@ -34,10 +34,12 @@ struct tls_ticket_keys;
 struct tls_tickets;
 struct watchers;
 struct workers;
+struct zone_set;
 
 /* State that the workers share. All of it outlives them. */
 struct worker_share {
     struct generation *generation; /* the first one; only workers_start() reads it */
+    struct zone_set *zones;        /* likewise; NULL: none */
     struct cache *cache;
     struct nail_quota nail_quota;
     uint32_t upstream_files;             /* open files per worker */
@@ -84,6 +86,15 @@ void workers_forget_tls(struct workers *workers);
 void workers_switch(struct workers *workers, struct generation *next,
                     struct listen_sockets *sockets,
                     void (*on_switched)(void *context, size_t failed, enum err err), void *context);
+
+/*
+ * Every worker takes these zones held here from its next turn on, with a reference, and drops the
+ * ones before. The caller keeps a reference to those until on_taken, so that no worker frees a
+ * large zone. One call runs at a time. on_taken does not come when the workers are stopped
+ * meanwhile.
+ */
+void workers_set_zones(struct workers *workers, struct zone_set *zones,
+                       void (*on_taken)(void *context), void *context);
 
 /* Every worker dials its upstreams again (upstreams_network_changed()) and retries what failed
  * before. Changes that a worker has not seen yet are merged into the gravest one. */

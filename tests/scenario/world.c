@@ -4,6 +4,7 @@
  * Puts the layers together as a worker does, and takes them apart again. clients.c asks, and
  * servers.c answers.
  */
+#include "scenario/held.h"
 #include "scenario/world.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "serve/server.h"
 #include "tls/tls_tickets.h"
 #include "upstream/upstreams.h"
+#include "zone/zone_set.h"
 
 /* The world counts as settled after this many quiet slices. */
 enum { SLICE_US = 200, QUIET_SLICES = 2, SLICES_MAX = 500, WAIT_SLICE_US = 5000 };
@@ -51,6 +53,9 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     char *whole = temp_files_write(&files, with_all);
     enum err err =
         config_parse_with_files(world->script->path, whole, strlen(whole), &world->config, &errors);
+    *why = '\0';
+    if (!err)
+        world->held = held_open(world->config, why, WORLD_WHY_MAX);
     temp_files_remove(&files);
     free(with_certs);
     free(with_anchor);
@@ -65,7 +70,7 @@ static bool load_config(struct world *world, const char *yaml, char *why)
     else
         world->config->route.validation.clock_min_s = SCENARIO_WALL_S;
     buf_deinit(&errors);
-    return !err;
+    return !*why;
 }
 
 /* With TLS there is also a server at the port of plain text; steps may say otherwise. */
@@ -131,6 +136,7 @@ static bool open_layers(struct world *world, char *why)
     world->server_quota = server_quota_new(&config->server, NULL);
     MUST(world->resolver && world->server_quota);
     resolver_set_local(world->resolver, config->local);
+    resolver_set_zones(world->resolver, world->held);
     world->sockets = listen_sockets_new(1);
     MUST(world->sockets);
     if (listen_sockets_prepare(world->sockets, &config->server, &which)) {
@@ -185,6 +191,7 @@ bool world_close(struct world *world, char why[WORLD_WHY_MAX])
             cache_free(world->cache);
     }
     tls_tickets_free(world->tickets);
+    zone_set_unref(world->held);
     config_free(world->config);
     if (left)
         snprintf(why, WORLD_WHY_MAX, "%zu sockets were left open at the end", left);

@@ -59,6 +59,7 @@ struct client {
 };
 
 struct world {
+    struct zone_set *held; /* zones held here; NULL: none */
     const struct script *script;
     struct config *config;
     struct loop *loop;

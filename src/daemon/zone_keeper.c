@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Two threads and the way between them. A publication is a set with the rows that describe it. It
+ * goes from the thread to main under the lock, and back by mail when it is out of use.
+ *
+ * Invariants: only the thread touches kept zones. Only main touches current and next. A set is
+ * freed on the thread, or when no thread is left.
+ */
+
+#include "daemon/zone_keeper.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "config/config.h"
+#include "control/view.h"
+#include "daemon/forget.h"
+#include "daemon/worker.h"
+#include "daemon/zone_from_file.h"
+#include "loop/loop.h"
+#include "zone/zone_data.h"
+#include "zone/zone_set.h"
+
+/* While many zones are read, the workers get a new set this often. */
+#define PUBLISH_US (500 * US_PER_MS)
+
+/* Larger files are read after the others, which need not wait for them. */
+#define SMALL_FILE_BYTES (UINT64_C(4) << 20)
+
+/* A zone as the configuration wants it. */
+struct zone_plan {
+    struct zone_held held; /* without data */
+    char *file;
+    size_t max_bytes;
+    enum zonemd_mode zonemd;
+};
+
+/* A configuration on its way to the thread, which frees it. */
+struct plan_letter {
+    struct mail mail;
+    struct zone_keeper *keeper;
+    size_t count;
+    struct zone_plan plans[];
+};
+
+struct kept_zone {
+    struct zone_plan plan;
+    struct zone_data *data; /* NULL: none yet */
+    struct zone_file_stamp stamp;
+    bool has_stamp; /* the file was read with this stamp, whatever came of it */
+    enum control_zone_state state;
+    uint64_t loaded_at; /* us */
+    char why[ZONE_FROM_FILE_WHY_MAX];
+};
+
+/* A set with its rows for people. */
+struct publication {
+    struct publication *next_released;
+    struct zone_set *set;
+    size_t count;
+    struct control_zone rows[];
+};
+
+struct zone_keeper {
+    struct loop *main;
+    struct cache *cache;
+    struct workers *workers;   /* NULL: not serving yet, or no longer */
+    struct control_view *view; /* likewise */
+    struct forget forget;
+    struct publication *current, *next; /* next: on its way to the workers */
+    bool is_taking;                     /* workers take next, or the cache forgets */
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct loop *loop;            /* the thread's, once it runs */
+    bool has_failed;              /* the thread could not make its loop */
+    bool has_settled;             /* the first zones have been read, well or badly */
+    struct publication *waiting;  /* the newest one for main */
+    struct publication *released; /* for the thread to free */
+    bool is_arrival_posted, is_release_posted;
+    struct mail arrival, release;
+
+    atomic_bool is_ending; /* the thread begins to read no more zones */
+
+    /* The thread's. */
+    struct kept_zone *zones;
+    size_t count;
+    uint64_t published_at;
+};
+
+/* ---- plans ---- */
+
+static void free_plan(struct zone_plan *plan)
+{
+    free(plan->file);
+    plan->file = NULL;
+}
+
+static void free_letter(struct plan_letter *letter)
+{
+    for (size_t i = 0; letter && i < letter->count; i++)
+        free_plan(&letter->plans[i]);
+    free(letter);
+}
+
+static bool fill_plan(struct zone_plan *plan, const struct config_auth_zone *zone)
+{
+    memcpy(plan->held.wire, zone->wire, sizeof(plan->held.wire));
+    plan->held.name_len = zone->name_len;
+    plan->held.use = zone->use;
+    plan->held.has_fallback = zone->fallback;
+    plan->max_bytes = zone->max_bytes;
+    plan->zonemd = zone->zonemd;
+    plan->file = strdup(zone->file);
+    return plan->file;
+}
+
+static struct plan_letter *make_letter(const struct config *config)
+{
+    size_t size = sizeof(struct plan_letter) + config->auth_zone_count * sizeof(struct zone_plan);
+    struct plan_letter *letter = calloc(1, size);
+
+    for (; letter && letter->count < config->auth_zone_count; letter->count++) {
+        const struct config_auth_zone *zone = &config->auth_zones[letter->count];
+        if (fill_plan(&letter->plans[letter->count], zone))
+            continue;
+        free_letter(letter);
+        return NULL;
+    }
+    return letter;
+}
+
+/* ---- publications ---- */
+
+static void free_publication(struct publication *publication)
+{
+    if (!publication)
+        return;
+    zone_set_unref(publication->set);
+    free(publication);
+}
+
+static void fill_row(struct control_zone *row, const struct kept_zone *zone)
+{
+    memcpy(row->wire, zone->plan.held.wire, sizeof(row->wire));
+    row->name_len = zone->plan.held.name_len;
+    row->use = zone->plan.held.use;
+    row->state = zone->state;
+    row->loaded_at = zone->loaded_at;
+    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
+    if (!zone->data)
+        return;
+    row->serial = zone_data_soa(zone->data)->serial;
+    row->records = zone_data_records(zone->data);
+    row->size_bytes = zone_data_bytes(zone->data);
+}
+
+/* Returns NULL when memory is out: then the workers keep the set that they have. */
+static struct publication *make_publication(const struct zone_keeper *keeper)
+{
+    struct publication *publication =
+        calloc(1, sizeof(*publication) + keeper->count * sizeof(*publication->rows));
+    struct zone_held *held = calloc(keeper->count + 1, sizeof(*held));
+
+    for (size_t i = 0; publication && held && i < keeper->count; i++) {
+        held[i] = keeper->zones[i].plan.held;
+        held[i].data = keeper->zones[i].data;
+        fill_row(&publication->rows[i], &keeper->zones[i]);
+    }
+    if (publication && held) {
+        publication->count = keeper->count;
+        publication->set = zone_set_new(held, keeper->count);
+    }
+    free(held);
+    if (publication && publication->set)
+        return publication;
+    free(publication);
+    return NULL;
+}
+
+/* ---- the thread ---- */
+
+static void keeper_publish(struct zone_keeper *keeper)
+{
+    struct publication *publication = make_publication(keeper);
+
+    keeper->published_at = loop_clock(keeper->loop);
+    if (!publication) {
+        LOG(LOG_ERROR, "zones", "auth-zones: out of memory; the zones before stay in force");
+        return;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    struct publication *superseded = keeper->waiting;
+    bool is_posted = keeper->is_arrival_posted;
+    keeper->waiting = publication;
+    keeper->is_arrival_posted = true;
+    pthread_mutex_unlock(&keeper->lock);
+    free_publication(superseded);
+    if (!is_posted)
+        loop_post(keeper->main, &keeper->arrival);
+}
+
+/* Frees the sets that no worker has. */
+static void keeper_on_release(struct mail *mail)
+{
+    struct zone_keeper *keeper = CONTAINER_OF(mail, struct zone_keeper, release);
+
+    pthread_mutex_lock(&keeper->lock);
+    struct publication *released = keeper->released;
+    keeper->released = NULL;
+    keeper->is_release_posted = false;
+    pthread_mutex_unlock(&keeper->lock);
+    while (released) {
+        struct publication *next = released->next_released;
+        free_publication(released);
+        released = next;
+    }
+}
+
+static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
+{
+    char name[NAME_TEXT_MAX];
+
+    LOG(LOG_NOTICE, "zones", "zone %s: serial %u, %zu records, %zu KiB, read from %s in %llu ms",
+        name_format(zone_held_name(&zone->plan.held), name), zone_data_soa(zone->data)->serial,
+        zone_data_records(zone->data), zone_data_bytes(zone->data) / 1024, zone->plan.file,
+        (unsigned long long)(took_us / US_PER_MS));
+}
+
+static void log_refused(const struct kept_zone *zone)
+{
+    char name[NAME_TEXT_MAX];
+    const char *rest = zone->data                     ? "the version before stays in force"
+                       : zone->plan.held.has_fallback ? "its names are resolved like others"
+                                                      : "its names are answered with SERVFAIL";
+
+    LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_held_name(&zone->plan.held), name),
+        zone->why, rest);
+}
+
+/* Replaces the version of a zone. */
+static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zone,
+                                struct zone_data *data)
+{
+    zone_data_unref(zone->data);
+    zone->data = data;
+    zone->state = CONTROL_ZONE_SERVED;
+    zone->loaded_at = loop_clock(keeper->loop);
+    zone->why[0] = '\0';
+}
+
+static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    struct name origin = zone_held_name(&zone->plan.held);
+    uint64_t begun_at = loop_clock(keeper->loop);
+    struct zone_data *data;
+
+    zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
+    if (zone_from_file(zone->plan.file, origin, zone->plan.max_bytes, zone->plan.zonemd, &data,
+                       zone->why)) {
+        zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
+        log_refused(zone);
+        return;
+    }
+    keeper_take_version(keeper, zone, data);
+    log_loaded(zone, zone->loaded_at - begun_at);
+}
+
+/* Whether the file must be read in this pass. A file that is missing is read to say so, once for
+ * each reload. */
+static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
+{
+    struct zone_file_stamp stamp;
+
+    if (!zone_from_file_stamp(zone->plan.file, &stamp))
+        return !is_large;
+    return (stamp.size_bytes > SMALL_FILE_BYTES) == is_large &&
+           !(zone->has_stamp && zone_from_file_is_same(&stamp, &zone->stamp));
+}
+
+static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
+{
+    for (size_t i = 0; i < keeper->count && !atomic_load(&keeper->is_ending); i++) {
+        struct kept_zone *zone = &keeper->zones[i];
+        if (!keeper_must_read(zone, is_large))
+            continue;
+        keeper_read_zone(keeper, zone);
+        if (is_large || loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
+            keeper_publish(keeper);
+    }
+}
+
+static struct kept_zone *find_kept(struct zone_keeper *keeper, struct name name)
+{
+    for (size_t i = 0; i < keeper->count; i++)
+        if (name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
+            return &keeper->zones[i];
+    return NULL;
+}
+
+/* Moves the plan to a kept zone, with what is known of the zone of that name. Another file or bound
+ * is read again, and the version stays meanwhile. */
+static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
+                             struct zone_plan *plan)
+{
+    struct kept_zone *before = find_kept(keeper, zone_held_name(&plan->held));
+
+    *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
+    if (before) {
+        bool is_same =
+            strcmp(before->plan.file, plan->file) == 0 && before->plan.max_bytes == plan->max_bytes;
+        *zone = *before;
+        zone->has_stamp = before->has_stamp && is_same;
+        before->data = NULL;
+        zone->plan.file = NULL;
+    }
+    zone->plan = *plan;
+    plan->file = NULL;
+}
+
+static void free_kept(struct kept_zone *zones, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        zone_data_unref(zones[i].data);
+        free_plan(&zones[i].plan);
+    }
+    free(zones);
+}
+
+static void keeper_on_plans(struct mail *mail)
+{
+    struct plan_letter *letter = CONTAINER_OF(mail, struct plan_letter, mail);
+    struct zone_keeper *keeper = letter->keeper;
+
+    if (atomic_load(&keeper->is_ending)) {
+        free_letter(letter);
+        return;
+    }
+    struct kept_zone *zones = calloc(letter->count + 1, sizeof(*zones));
+
+    if (!zones) {
+        LOG(LOG_ERROR, "zones", "auth-zones: out of memory; the zones before stay in force");
+        free_letter(letter);
+        return;
+    }
+    for (size_t i = 0; i < letter->count; i++)
+        keeper_take_plan(keeper, &zones[i], &letter->plans[i]);
+    free_kept(keeper->zones, keeper->count);
+    keeper->zones = zones;
+    keeper->count = letter->count;
+    free_letter(letter);
+    keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
+    keeper_read_changed(keeper, false);
+    keeper_publish(keeper);
+    keeper_read_changed(keeper, true);
+    pthread_mutex_lock(&keeper->lock);
+    keeper->has_settled = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void keeper_report_loop(struct zone_keeper *keeper, struct loop *loop)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->loop = loop;
+    keeper->has_failed = !loop;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void *keeper_run(void *argument)
+{
+    struct zone_keeper *keeper = argument;
+    struct loop *loop = loop_new();
+
+    keeper_report_loop(keeper, loop);
+    if (!loop)
+        return NULL;
+    loop_run(loop);
+    free_kept(keeper->zones, keeper->count);
+    keeper->zones = NULL;
+    keeper->count = 0;
+    loop_free(loop);
+    return NULL;
+}
+
+/* ---- main's thread: life ---- */
+
+static void keeper_on_arrival(struct mail *mail);
+static void keeper_on_forgotten(void *context);
+
+struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache)
+{
+    struct zone_keeper *keeper = calloc(1, sizeof(*keeper));
+
+    if (!keeper)
+        return NULL;
+    keeper->main = loop;
+    keeper->cache = cache;
+    keeper->arrival.run = keeper_on_arrival;
+    keeper->release.run = keeper_on_release;
+    forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);
+    pthread_mutex_init(&keeper->lock, NULL);
+    pthread_cond_init(&keeper->changed, NULL);
+    return keeper;
+}
+
+static enum err keeper_start_thread(struct zone_keeper *keeper)
+{
+    if (pthread_create(&keeper->thread, NULL, keeper_run, keeper) != 0)
+        return ERR_NO_MEMORY;
+    pthread_setname_np(keeper->thread, "zones");
+    pthread_mutex_lock(&keeper->lock);
+    while (!keeper->loop && !keeper->has_failed)
+        pthread_cond_wait(&keeper->changed, &keeper->lock);
+    keeper->has_thread = keeper->loop;
+    keeper->has_failed = false;
+    pthread_mutex_unlock(&keeper->lock);
+    if (keeper->has_thread)
+        return ERR_OK;
+    MUST(pthread_join(keeper->thread, NULL) == 0);
+    return ERR_NO_FILES;
+}
+
+enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config)
+{
+    enum err err = ERR_OK;
+
+    if (config->auth_zone_count == 0 && !keeper->has_thread)
+        return ERR_OK;
+    struct plan_letter *letter = make_letter(config);
+    if (!letter)
+        return ERR_NO_MEMORY;
+    if (!keeper->has_thread)
+        err = keeper_start_thread(keeper);
+    if (err != ERR_OK) {
+        free_letter(letter);
+        return err;
+    }
+    letter->keeper = keeper;
+    letter->mail.run = keeper_on_plans;
+    loop_post(keeper->loop, &letter->mail);
+    return ERR_OK;
+}
+
+static struct publication *keeper_take_waiting(struct zone_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    struct publication *publication = keeper->waiting;
+    keeper->waiting = NULL;
+    pthread_mutex_unlock(&keeper->lock);
+    return publication;
+}
+
+struct zone_set *zone_keeper_await(struct zone_keeper *keeper)
+{
+    struct timespec until;
+    int waited = 0;
+
+    if (!keeper->has_thread)
+        return NULL;
+    MUST(clock_gettime(CLOCK_REALTIME, &until) == 0);
+    until.tv_sec += ZONE_KEEPER_START_S;
+    pthread_mutex_lock(&keeper->lock);
+    while (!keeper->has_settled && waited == 0)
+        waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
+    pthread_mutex_unlock(&keeper->lock);
+    keeper->current = keeper_take_waiting(keeper);
+    return keeper->current ? keeper->current->set : NULL;
+}
+
+static void keeper_show(struct zone_keeper *keeper)
+{
+    if (!keeper->view)
+        return;
+    keeper->view->held = keeper->current ? keeper->current->rows : NULL;
+    keeper->view->held_count = keeper->current ? keeper->current->count : 0;
+}
+
+/* ---- main's thread: publishing ---- */
+
+/* Lets the thread free a set. */
+static void keeper_release(struct zone_keeper *keeper, struct publication *publication)
+{
+    if (!publication)
+        return;
+    if (!keeper->has_thread) { /* the daemon stops */
+        free_publication(publication);
+        return;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    publication->next_released = keeper->released;
+    keeper->released = publication;
+    bool is_posted = keeper->is_release_posted;
+    keeper->is_release_posted = true;
+    pthread_mutex_unlock(&keeper->lock);
+    if (!is_posted)
+        loop_post(keeper->loop, &keeper->release);
+}
+
+static bool answers_clients(const struct publication *publication, struct name name)
+{
+    const struct zone_held *zone = publication ? zone_set_find_exact(publication->set, name) : NULL;
+
+    return zone && zone->data && zone_is_for_clients(zone);
+}
+
+/* Cached answers would hide a zone that answers clients from now on. */
+static void keeper_forget_hidden(struct zone_keeper *keeper, const struct publication *before)
+{
+    forget_clear(&keeper->forget);
+    for (size_t i = 0; i < keeper->current->count; i++) {
+        const struct control_zone *row = &keeper->current->rows[i];
+        struct name name = {row->wire, row->name_len};
+        if (answers_clients(keeper->current, name) && !answers_clients(before, name))
+            forget_zone(&keeper->forget, name);
+    }
+}
+
+static void keeper_on_taken(void *context)
+{
+    struct zone_keeper *keeper = context;
+    struct publication *before = keeper->current;
+
+    keeper->current = keeper->next;
+    keeper->next = NULL;
+    keeper_show(keeper);
+    keeper_forget_hidden(keeper, before);
+    keeper_release(keeper, before);
+    forget_begin(&keeper->forget);
+}
+
+static void keeper_give(struct zone_keeper *keeper)
+{
+    if (keeper->is_taking || !keeper->workers)
+        return;
+    keeper->next = keeper_take_waiting(keeper);
+    if (!keeper->next)
+        return;
+    keeper->is_taking = true;
+    workers_set_zones(keeper->workers, keeper->next->set, keeper_on_taken, keeper);
+}
+
+static void keeper_on_forgotten(void *context)
+{
+    struct zone_keeper *keeper = context;
+
+    keeper->is_taking = false;
+    keeper_give(keeper);
+}
+
+static void keeper_on_arrival(struct mail *mail)
+{
+    struct zone_keeper *keeper = CONTAINER_OF(mail, struct zone_keeper, arrival);
+
+    pthread_mutex_lock(&keeper->lock);
+    keeper->is_arrival_posted = false;
+    pthread_mutex_unlock(&keeper->lock);
+    keeper_give(keeper);
+}
+
+void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
+                       struct control_view *view)
+{
+    keeper->workers = workers;
+    keeper->view = view;
+    keeper_show(keeper);
+}
+
+void zone_keeper_end(struct zone_keeper *keeper)
+{
+    if (keeper)
+        keeper->workers = NULL;
+}
+
+void zone_keeper_join(struct zone_keeper *keeper)
+{
+    if (!keeper || !keeper->has_thread)
+        return;
+    atomic_store(&keeper->is_ending, true);
+    loop_stop(keeper->loop);
+    MUST(pthread_join(keeper->thread, NULL) == 0);
+    keeper->has_thread = false;
+}
+
+void zone_keeper_free(struct zone_keeper *keeper)
+{
+    if (!keeper)
+        return;
+    free_publication(keeper->current);
+    free_publication(keeper->next);
+    free_publication(keeper->waiting);
+    while (keeper->released) {
+        struct publication *next = keeper->released->next_released;
+        free_publication(keeper->released);
+        keeper->released = next;
+    }
+    pthread_mutex_destroy(&keeper->lock);
+    pthread_cond_destroy(&keeper->changed);
+    free(keeper);
+}

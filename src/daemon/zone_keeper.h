@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_ZONE_KEEPER_H
+#define NAILUP_DAEMON_ZONE_KEEPER_H
+
+/*
+ * Keeps the zones held here. Its own thread, with a loop, reads them and makes a set of them after
+ * each change (zone/zone_set.h). Main gives the set to every worker and returns the one before to
+ * the thread, which frees it: that takes long for a large zone.
+ *
+ *   configuration -> thread: read what changed -> set -> main -> workers -> main: cached answers
+ *                      ^                                                      of new zones go
+ *                      '-------------------- the set before ------------------------'
+ *
+ * A zone that cannot be read keeps its version. The thread starts with the first zone. All
+ * functions run on the main thread.
+ */
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct cache;
+struct config;
+struct control_view;
+struct loop;
+struct workers;
+struct zone_keeper;
+struct zone_set;
+
+/* How long a start waits for the zones. After that the workers serve the others. */
+enum { ZONE_KEEPER_START_S = 5 };
+
+/* The loop is main's. Returns NULL when memory is out. */
+struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache);
+
+/* Begins to keep the zones of this configuration: reads new ones and those whose files changed. The
+ * configuration is borrowed for the call. On an error the zones before stay. */
+MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
+
+/* Waits for the first zones, at most ZONE_KEEPER_START_S. Returns them, or NULL without zones;
+ * borrowed until zone_keeper_begin(). */
+struct zone_set *zone_keeper_await(struct zone_keeper *keeper);
+
+/* Begins to give sets to the workers, which run with the one of zone_keeper_await(), and to show
+ * the zones in the view. */
+void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
+                       struct control_view *view);
+
+/* The daemon stops: workers get no more sets. NULL is fine. */
+void zone_keeper_end(struct zone_keeper *keeper);
+
+/* Ends the thread. Comes after the workers have ended, while main's loop still exists. A file that
+ * is being read is read to its end. NULL is fine. */
+void zone_keeper_join(struct zone_keeper *keeper);
+
+/* Comes after main's loop has been freed, which runs the mail that is left. NULL is fine. */
+void zone_keeper_free(struct zone_keeper *keeper);
+
+#endif

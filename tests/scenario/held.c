@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "scenario/held.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "config/config.h"
+#include "config/local_file.h"
+#include "zone/zone_builder.h"
+#include "zone/zone_data.h"
+#include "zone/zone_file.h"
+
+enum { HELD_MAX = 16 };
+
+static bool held_read(const struct config_auth_zone *zone, struct zone_held *held, char *why,
+                      size_t size)
+{
+    char problem[LOCAL_FILE_WHY_MAX];
+    struct zone_file_fault fault;
+    struct span text;
+    memcpy(held->wire, zone->wire, sizeof(held->wire));
+    held->name_len = zone->name_len;
+    held->use = zone->use;
+    held->has_fallback = zone->fallback;
+    if (local_file_read(zone->file, &text, problem))
+        return true;
+    struct zone_builder *builder = zone_builder_new(zone_held_name(held), zone->max_bytes);
+    MUST(builder);
+    enum err err = zone_file_read(builder, text, &fault);
+    if (err)
+        snprintf(why, size, "%s:%zu: %s", zone->file, fault.line, fault.sentence);
+    else if ((err = zone_builder_finish(&builder, &held->data)))
+        snprintf(why, size, "%s: %s", zone->file, err_str(err));
+    zone_builder_free(builder);
+    local_file_free(text);
+    return err == ERR_OK;
+}
+
+struct zone_set *held_open(const struct config *config, char *why, size_t size)
+{
+    struct zone_held zones[HELD_MAX] = {0};
+    size_t count = config->auth_zone_count;
+    struct zone_set *set = NULL;
+    bool is_sound = true;
+    MUST(count <= HELD_MAX);
+    for (size_t i = 0; is_sound && i < count; i++)
+        is_sound = held_read(&config->auth_zones[i], &zones[i], why, size);
+    if (is_sound && count > 0)
+        set = zone_set_new(zones, count);
+    for (size_t i = 0; i < count; i++)
+        zone_data_unref(zones[i].data);
+    return set;
+}

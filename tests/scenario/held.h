@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_SCENARIO_HELD_H
+#define NAILUP_TESTS_SCENARIO_HELD_H
+
+/* The zones of auth-zones, which the daemon's keeper reads on its own thread. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct config;
+struct zone_set;
+
+/* Reads all zones of the configuration. A file that is missing leaves its zone without data.
+ * Returns NULL without zones, or when a file is malformed: then why is a sentence. */
+struct zone_set *held_open(const struct config *config, char *why, size_t size);
+
+#endif
