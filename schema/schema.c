@@ -81,17 +81,7 @@ static const struct {
     {"ANCHORS", SHAPE_TEXT, false},        {"BLOCK_LISTS", SHAPE_MAPPING, false},
     {"RPZ_ZONES", SHAPE_MAPPING, false},   {"VIEWS", SHAPE_MAPPING, false},
     {"REDIRECT", SHAPE_ADDRESS, false},    {"DNSTAP_MESSAGES", SHAPE_TEXT, false},
-    {"FILES", SHAPE_TEXT, true},
-    {"LISTEN_TLS", SHAPE_ADDRESS, false},
-    {"UPSTREAMS", SHAPE_UPSTREAM, false},
-    {"OUTGOING", SHAPE_ADDRESS, false},
-    {"ENTRIES", SHAPE_ENTRY, true},
-    {"NAMES", SHAPE_TEXT, false},
     {"AUTH_ZONES", SHAPE_MAPPING, false},
-    {"LOCAL_ZONES", SHAPE_MAPPING, false},
-    {"RECORDS", SHAPE_TEXT, false},
-    {"ANCHORS", SHAPE_TEXT, false},
-    {"REDIRECT", SHAPE_ADDRESS, false},
 };
 
 static void put_json_text(FILE *out, const char *text)

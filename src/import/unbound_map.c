@@ -18,8 +18,7 @@ static map_function *const maps[] = {
 
 /* Notes for clauses without any counterpart. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
-    [UNBOUND_CLAUSE_AUTH] = "nailup does not serve zones from files or transfers. local-data can "
-                            "hold records; stub-zones can name an authoritative server.",
+    [UNBOUND_CLAUSE_AUTH] = "auth-zones holds zones from files.",
     [UNBOUND_CLAUSE_VIEW] = "nailup has no views: all clients get the same answers. Another "
                             "nailupd on another address can give others.",
     [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",

@@ -31,6 +31,10 @@ struct unbound_zone {
     struct unbound_value *addresses;
     bool tls, tcp, no_cache, first, fallback;
     const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
+    /* auth-zone only; the options come last first */
+    const char *file; /* NULL: not given */
+    bool has_primary, no_clients, no_upstream, checks_zonemd, requires_zonemd;
+    struct unbound_value *options;
 };
 
 /* A clause rpz. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones. If
- * no other clause has the names of an auth-zone, they are refused, so that their queries do not go
- * to the servers of a larger zone.
+ * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones. An
+ * auth-zone with a file alone becomes one of auth-zones. If no other clause has the names of
+ * another auth-zone, they are refused, so that their queries do not go to the servers of a larger
+ * zone.
  */
 #include "import/unbound_maps.h"
 
@@ -103,15 +104,73 @@ void map_zone_first(struct unbound_map_state *map, const struct unbound_statemen
         take_zone_flag(map, statement, &map->zone->first, &map->zone->first_origin);
 }
 
+/* ---- what an auth-zone says ---- */
+
+/* Keeps the option for its note. NULL: no zone, or out of memory. */
+static struct unbound_zone *keep_option(struct unbound_map_state *map,
+                                        const struct unbound_statement *statement)
+{
+    struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
+    if (!value)
+        return NULL;
+    value->next = map->zone->options;
+    map->zone->options = value;
+    return map->zone;
+}
+
+/* Reads yes or no of an auth-zone. False after a note. */
+static bool take_option_flag(struct unbound_map_state *map,
+                             const struct unbound_statement *statement, bool *yes)
+{
+    return map->zone && map_take_flag(map, statement, yes) && keep_option(map, statement);
+}
+
 void map_zone_fallback(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    const struct draft_origin *origin = NULL;
-    if (map->zone)
-        take_zone_flag(map, statement, &map->zone->fallback, &origin);
-    map_note(
-        map, statement,
-        "Zones are not served from files or transfers; the names of this one are resolved as any "
-        "others.");
+    bool yes;
+    if (take_option_flag(map, statement, &yes))
+        map->zone->fallback = yes;
+}
+
+void map_zone_file(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (keep_option(map, statement))
+        map->zone->file = *statement->args[0] ? statement->args[0] : NULL;
+}
+
+void map_zone_primary(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (keep_option(map, statement))
+        map->zone->has_primary = true;
+}
+
+void map_zone_downstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (take_option_flag(map, statement, &yes))
+        map->zone->no_clients = !yes;
+}
+
+void map_zone_upstream(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (take_option_flag(map, statement, &yes))
+        map->zone->no_upstream = !yes;
+}
+
+void map_zone_zonemd(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool yes;
+    if (take_option_flag(map, statement, &yes))
+        map->zone->checks_zonemd = yes;
+}
+
+void map_zone_zonemd_absence(struct unbound_map_state *map,
+                             const struct unbound_statement *statement)
+{
+    bool yes;
+    if (take_option_flag(map, statement, &yes))
+        map->zone->requires_zonemd = yes;
 }
 
 /* ---- what a zone is ---- */
@@ -240,21 +299,6 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
         draft_add_key(map->draft, item, "first: yes", zone->first_origin);
 }
 
-static void end_refused(struct unbound_map_state *map, const struct unbound_zone *zone,
-                        const char *word)
-{
-    bool is_refused = strcmp(word, ".") != 0 && !zone->fallback && !is_drawn(map, word);
-    draft_note(
-        map->draft, zone->origin,
-        is_refused
-            ? "nailup does not serve zones from files or transfers. local-zones refuses its names, "
-              "so that they do not reach servers of another zone. If an authoritative server has "
-              "the zone, add it to stub-zones and remove it from local-zones."
-            : "nailup does not serve zones from files or transfers.");
-    if (is_refused)
-        draft_refuse(map->draft, word, zone->origin);
-}
-
 /* Leaves a zone out, with a note on each of its lines. */
 static void leave_out(struct unbound_map_state *map, const struct unbound_zone *zone,
                       const char *reason)
@@ -273,12 +317,73 @@ static void leave_out(struct unbound_map_state *map, const struct unbound_zone *
             draft_note(map->draft, origins[i], lost_with_zone);
 }
 
+/* Adds a note to each option of an auth-zone, or none where the zone expresses it. */
+static void end_options(struct unbound_map_state *map, const struct unbound_zone *zone,
+                        const char *sentence)
+{
+    for (const struct unbound_value *at = zone->options; at; at = at->next) {
+        if (sentence)
+            draft_note(map->draft, at->origin, sentence);
+        else
+            draft_account(at->origin);
+    }
+}
+
+static const char *use_of(const struct unbound_zone *zone)
+{
+    return zone->no_clients ? "upstream" : zone->no_upstream ? "clients" : "both";
+}
+
+/* Unbound checks no digest by default, and the result does the same. */
+static const char *zonemd_of(const struct unbound_zone *zone)
+{
+    if (!zone->checks_zonemd && !zone->requires_zonemd)
+        return "ignore";
+    return zone->requires_zonemd ? "require" : "check";
+}
+
+/* The names of a zone that a primary serves would grow old in a file, so only a file alone makes a
+ * zone. */
+static void end_held(struct unbound_map_state *map, const struct unbound_zone *zone,
+                     const char *word)
+{
+    const char *file = draft_word(map->draft, zone->file);
+    if (!file) {
+        leave_out(map, zone, "Not imported: the path has bytes that no value may have.");
+        return;
+    }
+    draft_add(map->draft, "auth-zones",
+              draft_format(map->draft, "{name: %s, file: %s, for: %s, fallback: %s, zonemd: %s}",
+                           word, file, use_of(zone), zone->fallback ? "yes" : "no",
+                           zonemd_of(zone)),
+              zone->origin);
+    end_options(map, zone, NULL);
+}
+
+static void end_refused(struct unbound_map_state *map, const struct unbound_zone *zone,
+                        const char *word)
+{
+    bool is_refused = strcmp(word, ".") != 0 && !zone->fallback && !is_drawn(map, word);
+    draft_note(
+        map->draft, zone->origin,
+        is_refused
+            ? "nailup does not transfer zones. local-zones refuses its names, so that they do not "
+              "reach servers of another zone. If a file has the zone, add it to auth-zones; if an "
+              "authoritative server has it, to stub-zones; and remove it from local-zones."
+            : "nailup does not transfer zones; auth-zones reads them from files.");
+    end_options(map, zone, lost_with_zone);
+    if (is_refused)
+        draft_refuse(map->draft, word, zone->origin);
+}
+
 static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone)
 {
     const char *name = fold_zone_name(map, zone);
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
         leave_out(map, zone, "Not imported: the zone has no valid name.");
+    else if (zone->clause == UNBOUND_CLAUSE_AUTH && zone->file && !zone->has_primary)
+        end_held(map, zone, word);
     else if (zone->clause == UNBOUND_CLAUSE_AUTH)
         end_refused(map, zone, word);
     else if (is_drawn(map, word))

@@ -69,6 +69,12 @@ enum unbound_clause {
     MAP(rpz_name)                                                                                  \
     MAP(rpz_file)                                                                                  \
     MAP(rpz_key)                                                                                   \
+    MAP(zone_file)                                                                                 \
+    MAP(zone_primary)                                                                              \
+    MAP(zone_downstream)                                                                           \
+    MAP(zone_upstream)                                                                             \
+    MAP(zone_zonemd)                                                                               \
+    MAP(zone_zonemd_absence)                                                                       \
     MAP(control_enable)
 
 enum unbound_map {

@@ -208,7 +208,9 @@ static void test_names_never_move_to_a_larger_zone(void **state)
     expect_missing("stub-zones:");
     EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.in.example\n",
            "{name: in.example, action: refuse}", "add one, or upstream.bootstrap");
-    EXPECT(ROOT "auth-zone: name: in.example zonefile: z\n", "{name: in.example, action: refuse}");
+    EXPECT(ROOT "auth-zone: name: in.example zonefile: z primary: 192.0.2.9\n",
+           "{name: in.example, action: refuse}", "u.conf:4: primary: 192.0.2.9\n");
+    expect_missing("auth-zones:");
     EXPECT("server: interface: 192.0.2.1\n" ROOT "forward-zone: name: in.example\n"
            "forward-addr: 192.0.2.1\n",
            "{name: in.example, action: refuse}", "queries would");
@@ -233,6 +235,21 @@ static void test_servers_by_name_keep_their_names(void **state)
            "- 192.0.2.7\n", "forward-host: 192.0.2.300\n", "forward-host: a..b\n",
            "Not imported: it is not a host name");
     expect_missing("192.0.2.300\n      -");
+}
+
+static void test_a_zone_of_a_file_is_held(void **state)
+{
+    (void)state;
+    EXPECT(ROOT "auth-zone: name: In.Example zonefile: \"/etc/in zone\"\n",
+           "auth-zones:\n  - {name: in.example, file: \"/etc/in zone\", for: both, fallback: no, "
+           "zonemd: ignore}\n");
+    expect_missing("refuse");
+    EXPECT(ROOT "auth-zone:\n name: a.example\n zonefile: a\n for-upstream: no\n"
+                " fallback-enabled: yes\n zonemd-check: yes\n",
+           "{name: a.example, file: a, for: clients, fallback: yes, zonemd: check}");
+    EXPECT(ROOT "auth-zone:\n name: .\n zonefile: root\n for-downstream: no\n"
+                " zonemd-check: yes\n zonemd-reject-absence: yes\n",
+           "{name: ., file: root, for: upstream, fallback: no, zonemd: require}");
 }
 
 static void test_the_output_recurses_where_unbound_does(void **state)
@@ -274,7 +291,7 @@ static void test_stub_zones_keep_their_options(void **state)
            "stub-zones:", "192.0.2.2#ns.example", "transport: tls\n");
     EXPECT("stub-zone: name: in.example stub-addr: 192.0.2.2\n"
            "forward-zone: name: in.example forward-addr: 192.0.2.3\n"
-           "auth-zone: name: in.example zonefile: z\n",
+           "auth-zone: name: in.example zonefile: z url: http://a/\n",
            "forward-zones:", "- 192.0.2.3\n", "a forward-zone before a\n");
     expect_missing("stub-zones:");
     expect_missing("refuse");
@@ -567,7 +584,7 @@ static void test_a_list_of_names_too_long_is_cut_and_reported(void **state)
 {
     (void)state;
     char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
-    strcat(text, "auth-zone: name: inside.example zonefile: z\n");
+    strcat(text, "auth-zone: name: inside.example primary: 192.0.2.9\n");
     config_free(imported(text));
     assert_non_null(strstr(printed, "{name: inside.example, action: refuse}"));
     assert_non_null(strstr(printed, "further lines of local data are LEFT OUT"));
@@ -724,6 +741,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_is_used_once),
         cmocka_unit_test(test_names_never_move_to_a_larger_zone),
         cmocka_unit_test(test_servers_by_name_keep_their_names),
+        cmocka_unit_test(test_a_zone_of_a_file_is_held),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),
