@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "config/base64.h"
+
 enum { PIN_CHARS = PIN_TEXT_MAX - 1 };
 
 /* Strips the decoration of other programs: curl, and RFC 7469. Returns the start and length of the
@@ -26,30 +28,12 @@ static const char *strip_pin(const char *text, size_t *len)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static int base64_value(char c)
-{
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-/* Each pin has exactly one text: the leftover bits must be zero. */
 bool pin_parse(const char *text, uint8_t out[TLS_PIN_BYTES])
 {
-    size_t len, filled = 0;
-    uint32_t bits = 0, bit_count = 0;
+    size_t len, filled;
     text = strip_pin(text, &len);
-    if (len != PIN_CHARS || text[PIN_CHARS - 1] != '=')
-        return false;
-    for (size_t i = 0; i < PIN_CHARS - 1; i++) {
-        int value = base64_value(text[i]);
-        if (value < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)value;
-        bit_count += 6;
-        if (bit_count >= 8)
-            out[filled++] = (uint8_t)(bits >> (bit_count -= 8));
-    }
-    return (bits & ((1u << bit_count) - 1)) == 0;
+    return len == PIN_CHARS && base64_read(text, len, out, TLS_PIN_BYTES, &filled) &&
+           filled == TLS_PIN_BYTES;
 }
 
 const char *pin_format(const uint8_t pin[TLS_PIN_BYTES], char out[PIN_TEXT_MAX])
