@@ -60,6 +60,7 @@ enum shape {
     SHAPE_ADDRESS,
     SHAPE_PREFIX,
     SHAPE_UPSTREAM, /* an address, or a mapping with proofs of identity */
+    SHAPE_PRIMARY,  /* likewise, with a key for signatures */
     SHAPE_ACCESS,
     SHAPE_ENTRY,   /* a prefix, or a mapping with the keys of upstream */
     SHAPE_ZONE,    /* a mapping with the keys of upstream */
@@ -81,7 +82,8 @@ static const struct {
     {"ANCHORS", SHAPE_TEXT, false},        {"BLOCK_LISTS", SHAPE_MAPPING, false},
     {"RPZ_ZONES", SHAPE_MAPPING, false},   {"VIEWS", SHAPE_MAPPING, false},
     {"REDIRECT", SHAPE_ADDRESS, false},    {"DNSTAP_MESSAGES", SHAPE_TEXT, false},
-    {"AUTH_ZONES", SHAPE_MAPPING, false},
+    {"AUTH_ZONES", SHAPE_MAPPING, false},  {"PRIMARIES", SHAPE_PRIMARY, false},
+    {"TSIG_KEYS", SHAPE_MAPPING, false},
 };
 
 static void put_json_text(FILE *out, const char *text)
@@ -244,6 +246,15 @@ static void put_item(FILE *out, const struct row *row, enum shape shape)
               "\"string\"}, \"auth-name\": {\"type\": \"string\"}, \"pin-sha256\": {\"type\": "
               "[\"array\", \"null\"], \"items\": {\"type\": \"string\"}, \"maxItems\": 16}}, "
               "\"required\": [\"address\"]}]}",
+              out);
+        break;
+    case SHAPE_PRIMARY:
+        fputs("{\"oneOf\": [{\"type\": \"string\"}, {\"type\": \"object\", "
+              "\"additionalProperties\": false, \"properties\": {\"address\": {\"type\": "
+              "\"string\"}, \"auth-name\": {\"type\": \"string\"}, \"pin-sha256\": {\"type\": "
+              "[\"array\", \"null\"], \"items\": {\"type\": \"string\"}, \"maxItems\": 16}, "
+              "\"tls\": {\"type\": [\"boolean\", \"string\"]}, \"tsig-key\": {\"type\": "
+              "\"string\"}}, \"required\": [\"address\"]}]}",
               out);
         break;
     case SHAPE_ACCESS:

@@ -27,6 +27,8 @@
 #include "rpz/rpz_options.h"
 #include "serve/server_options.h"
 #include "tap/dnstap_options.h"
+#include "transfer/tsig.h"
+#include "transfer/xfr_conn.h"
 #include "upstream/policy.h"
 #include "upstream/upstream_options.h"
 #include "validate/zonemd.h"
@@ -95,6 +97,8 @@ struct config_upstream {
     struct tls_pins *pins; /* NULL: none of its own */
     char *host;            /* the name of the server, whose addr is empty; NULL: it has an addr */
     uint16_t host_port;    /* behind the name; 0: none */
+    bool tls;              /* primaries only: demanded without a name or pin */
+    char *tsig_key;        /* primaries only; NULL or "": none */
 };
 
 /* A zone of forward-zones or stub-zones as written in the file; route.zones has it with every rule
@@ -144,12 +148,37 @@ struct config_names {
     struct name_map *map; /* the same; NULL: the list is empty */
 };
 
+enum config_tsig_algorithm {
+    CONFIG_HMAC_SHA1,
+    CONFIG_HMAC_SHA224,
+    CONFIG_HMAC_SHA256,
+    CONFIG_HMAC_SHA384,
+    CONFIG_HMAC_SHA512,
+    CONFIG_HMAC_SHA256_128,
+    CONFIG_HMAC_SHA384_192,
+    CONFIG_HMAC_SHA512_256,
+};
+
+/* A key of tsig-keys. */
+struct config_tsig_key {
+    struct config_position position;
+    uint8_t wire[NAME_WIRE_MAX]; /* lower case */
+    uint8_t name_len;
+    enum config_tsig_algorithm algorithm;
+    char *file;
+    struct tsig_key key; /* with the secret of the file, when files are read */
+};
+
 /* A zone of auth-zones. */
 struct config_auth_zone {
     struct config_position position;
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
-    char *file;
+    char *file; /* "": the zone has primaries */
+    struct config_upstream *primaries;
+    size_t primary_count;
+    struct xfr_primary *servers; /* the same, ready to be asked */
+    struct config_prefixes allow_notify;
     enum zone_use use;
     bool fallback;
     enum zonemd_mode zonemd;
@@ -231,6 +260,9 @@ struct config {
     size_t stub_count;
     struct config_auth_zone *auth_zones;
     size_t auth_zone_count;
+    char *transfer_directory; /* "": none */
+    struct config_tsig_key *tsig_keys;
+    size_t tsig_key_count;
     bool recursion_ipv4, recursion_ipv6; /* the IP versions that recursion uses */
     struct config_servers bootstrap;     /* resolve the names of upstreams */
     const char *hosts[CONFIG_HOSTS_MAX]; /* all names of upstreams, each once, in lower case */

@@ -227,13 +227,18 @@ static void put_zone_list(struct printer *printer, const struct config_zone *zon
         put_zone(printer, &zones[i], &routes[i]);
 }
 
-static void put_prefixes(struct printer *printer, const struct config_prefixes *prefixes)
+static void put_prefix_items(struct printer *printer, const struct config_prefixes *prefixes)
 {
     char text[KIND_TEXT_MAX];
-    put_format(printer, " [");
     for (size_t i = 0; i < prefixes->count; i++)
         put_format(printer, "%s%s", i ? ", " : "",
                    kind_format(KIND_PREFIX, &prefixes->list[i], text));
+}
+
+static void put_prefixes(struct printer *printer, const struct config_prefixes *prefixes)
+{
+    put_format(printer, " [");
+    put_prefix_items(printer, prefixes);
     put_format(printer, "]\n");
 }
 
@@ -247,6 +252,43 @@ static void put_names(struct printer *printer, const struct config_names *names)
     put_format(printer, "]\n");
 }
 
+static void put_primaries(struct printer *printer, const struct config_auth_zone *zone)
+{
+    char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
+    for (size_t i = 0; i < zone->primary_count; i++) {
+        const struct config_upstream *primary = &zone->primaries[i];
+        const struct xfr_primary *server = &zone->servers[i];
+        put_format(printer, "%s{address: ", i ? ", " : "");
+        put_quoted_if_v6(printer, addr_format(&server->addr, text));
+        if (server->has_tls)
+            put_format(printer, ", tls: yes");
+        if (*primary->auth_name)
+            put_format(printer, ", auth-name: %s", primary->auth_name);
+        if (primary->pins) {
+            put_format(printer, ", pin-sha256: ");
+            put_pins(printer, primary->pins);
+        }
+        if (server->key)
+            put_format(printer, ", tsig-key: %s", primary->tsig_key);
+        put_format(printer, "}");
+    }
+}
+
+/* Never prints a secret. */
+static void put_tsig_keys(struct printer *printer)
+{
+    char name[KIND_TEXT_MAX], algorithm[KIND_TEXT_MAX], file[KIND_TEXT_MAX];
+    const struct config *config = printer->config;
+    put_format(printer, config->tsig_key_count ? "\n" : " []\n");
+    for (size_t i = 0; i < config->tsig_key_count; i++) {
+        const struct config_tsig_key *key = &config->tsig_keys[i];
+        put_format(printer, "  - {name: %s, algorithm: %s, secret-file: %s}\n",
+                   kind_format(KIND_ZONE_NAME, key->wire, name),
+                   kind_format(KIND_TSIG_ALGORITHM, &key->algorithm, algorithm),
+                   kind_format(KIND_PATH, &key->file, file));
+    }
+}
+
 static void put_auth_zones(struct printer *printer)
 {
     char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], use[KIND_TEXT_MAX], size[KIND_TEXT_MAX];
@@ -255,12 +297,16 @@ static void put_auth_zones(struct printer *printer)
     put_format(printer, config->auth_zone_count ? "\n" : " []\n");
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
-        put_format(
-            printer, "  - {name: %s, file: %s, for: %s, fallback: %s, zonemd: %s, max-size: %s}\n",
-            kind_format(KIND_ZONE_NAME, zone->wire, name),
-            kind_format(KIND_PATH, &zone->file, file), kind_format(KIND_ZONE_USE, &zone->use, use),
-            zone->fallback ? "yes" : "no", kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),
-            kind_format(KIND_SIZE, &zone->max_bytes, size));
+        put_format(printer, "  - {name: %s, file: %s, primaries: [",
+                   kind_format(KIND_ZONE_NAME, zone->wire, name),
+                   kind_format(KIND_PATH, &zone->file, file));
+        put_primaries(printer, zone);
+        put_format(printer, "], allow-notify: [");
+        put_prefix_items(printer, &zone->allow_notify);
+        put_format(printer, "], for: %s, fallback: %s, zonemd: %s, max-size: %s}\n",
+                   kind_format(KIND_ZONE_USE, &zone->use, use), zone->fallback ? "yes" : "no",
+                   kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),
+                   kind_format(KIND_SIZE, &zone->max_bytes, size));
     }
 }
 
@@ -462,6 +508,9 @@ static void put_list_value(struct printer *printer, const struct option *option)
         break;
     case KIND_AUTH_ZONES:
         put_auth_zones(printer);
+        break;
+    case KIND_TSIG_KEYS:
+        put_tsig_keys(printer);
         break;
     case KIND_LOCAL_ZONES:
         put_local_zones(printer);

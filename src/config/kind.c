@@ -214,6 +214,8 @@ static bool parse_word(enum kind kind, const char *text, void *field)
 _Static_assert(sizeof(enum transport) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum local_action) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum zonemd_mode) == sizeof(unsigned), "words are stored as unsigned");
+_Static_assert(sizeof(enum config_tsig_algorithm) == sizeof(unsigned),
+               "words are stored as unsigned");
 _Static_assert(sizeof(enum zone_use) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum tls_profile) == sizeof(unsigned), "words are stored as unsigned");
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "words are stored as unsigned");

@@ -29,6 +29,7 @@
 #include "config/load_mapping.h"
 #include "config/load_rpz.h"
 #include "config/load_scalar.h"
+#include "config/load_tsig_keys.h"
 #include "config/load_upstreams.h"
 #include "config/load_views.h"
 #include "config/load_zones.h"
@@ -78,6 +79,12 @@ static void load_value(struct loader *loader, const struct option *option,
         break;
     case KIND_AUTH_ZONES:
         load_auth_zones(loader, option, node);
+        break;
+    case KIND_TSIG_KEYS:
+        load_tsig_keys(loader, option, node);
+        break;
+    case KIND_PRIMARIES:
+        load_primaries(loader, option, node, owner);
         break;
     case KIND_LOCAL_ZONES:
         load_local_zones(loader, option, node);
@@ -176,6 +183,9 @@ void config_free(struct config *config)
     name_map_free(config->negative_anchors.map);
     anchors_free(config->anchors);
     local_names_free(config->local);
+    for (size_t i = 0; i < config->auth_zone_count; i++)
+        prefix_set_free(config->auth_zones[i].allow_notify.set);
+    tsig_keys_wipe(config);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);
     free(config);
@@ -202,6 +212,8 @@ static void load_tree(struct loader *loader, struct span text)
         config_views_check(loader);
     if (problems_is_empty(loader->problems) && !loader->problems->no_memory)
         config_warn_of_hints(loader);
+    if (is_whole && !loader->problems->no_memory)
+        config_check_primaries(loader);
     if (is_whole && !loader->problems->no_memory)
         config_local(loader, loader->with_files);
     if (is_whole && !loader->problems->no_memory)

@@ -15,25 +15,41 @@ static bool is_auth_zone_listed(const struct config *config, const struct config
     return false;
 }
 
+/* Returns false after an error. */
+static bool check_auth_zone(struct loader *loader, const struct yaml_tree_node *node,
+                            const struct config_auth_zone *zone)
+{
+    char text[KIND_TEXT_MAX];
+    if (!*zone->file && zone->primary_count == 0)
+        loader_error(loader, node,
+                     "has no records; write file: /etc/nailup/corp.example.zone, or primaries: "
+                     "[192.0.2.1]");
+    else if (*zone->file && zone->primary_count > 0)
+        loader_error(loader, node, "has a file and primaries; keep one of them");
+    else if (is_auth_zone_listed(loader->config, zone))
+        loader_error(loader, node, "zone %.100s is given twice; keep one of them",
+                     kind_format(KIND_ZONE_NAME, zone->wire, text));
+    else
+        return true;
+    return false;
+}
+
 static void load_auth_zone(struct loader *loader, const struct yaml_tree_node *node)
 {
     struct config *config = loader->config;
     struct config_auth_zone zone = {.position = node->position};
     const struct loader_place place = {.prefix = "auth-zones[].", .owner = &zone};
-    char text[KIND_TEXT_MAX];
     struct name name;
-    if (!load_item(loader, node, &place,
-                   "a mapping such as {name: corp.example, file: /etc/nailup/corp.example.zone}"))
-        return;
-    MUST(name_view(span_of(zone.wire, NAME_WIRE_MAX), 0, &name) != 0);
-    zone.name_len = name.len;
-    if (!*zone.file)
-        loader_error(loader, node, "names no file; write file: /etc/nailup/corp.example.zone");
-    else if (is_auth_zone_listed(config, &zone))
-        loader_error(loader, node, "zone %.100s is given twice; keep one of them",
-                     kind_format(KIND_ZONE_NAME, zone.wire, text));
-    else
-        config->auth_zones[config->auth_zone_count++] = zone;
+    if (load_item(loader, node, &place,
+                  "a mapping such as {name: corp.example, file: /etc/nailup/corp.example.zone}")) {
+        MUST(name_view(span_of(zone.wire, NAME_WIRE_MAX), 0, &name) != 0);
+        zone.name_len = name.len;
+        if (check_auth_zone(loader, node, &zone)) {
+            config->auth_zones[config->auth_zone_count++] = zone;
+            return;
+        }
+    }
+    prefix_set_free(zone.allow_notify.set);
 }
 
 void load_auth_zones(struct loader *loader, const struct option *option,

@@ -20,22 +20,32 @@ static bool is_same_upstream(const struct config_upstream *a, const struct confi
     return a->has_port == b->has_port && addr_equal(&a->addr, &b->addr);
 }
 
-static bool has_host_already(const struct config_zone *zone, const struct config_upstream *host)
+/* The servers of a zone so far. */
+struct server_list {
+    struct config_upstream *list;
+    size_t count;
+    struct config_upstream *hosts; /* the servers by host name; NULL: none so far */
+    size_t host_count;
+    size_t most; /* items in the file */
+    bool is_of_primaries;
+};
+
+static bool has_host_already(const struct server_list *servers, const struct config_upstream *host)
 {
-    for (size_t i = 0; i < zone->host_count; i++)
-        if (strcmp(zone->hosts[i].host, host->host) == 0 &&
-            zone->hosts[i].host_port == host->host_port)
+    for (size_t i = 0; i < servers->host_count; i++)
+        if (strcmp(servers->hosts[i].host, host->host) == 0 &&
+            servers->hosts[i].host_port == host->host_port)
             return true;
     return false;
 }
 
-static bool has_upstream_already(const struct config_zone *zone,
+static bool has_upstream_already(const struct server_list *servers,
                                  const struct config_upstream *upstream)
 {
     if (upstream->host)
-        return has_host_already(zone, upstream);
-    for (size_t i = 0; i < zone->upstream_count; i++)
-        if (is_same_upstream(&zone->upstreams[i], upstream))
+        return has_host_already(servers, upstream);
+    for (size_t i = 0; i < servers->count; i++)
+        if (is_same_upstream(&servers->list[i], upstream))
             return true;
     return false;
 }
@@ -124,11 +134,13 @@ static bool load_upstream_host(struct loader *loader, const struct yaml_tree_nod
     return upstream->host && upstream->auth_name;
 }
 
-static bool load_upstream_place(struct loader *loader, const struct yaml_tree_node *item,
-                                struct config_upstream *upstream)
+/* A primary has an address: nothing resolves names for the keeper of zones. */
+static bool load_upstream_of(struct loader *loader, const struct yaml_tree_node *item,
+                             struct config_upstream *upstream, bool is_primary)
 {
     struct host_text text;
-    if (item->kind == TREE_SCALAR && !item->broken && host_text_parse(&text, item->text))
+    if (!is_primary && item->kind == TREE_SCALAR && !item->broken &&
+        host_text_parse(&text, item->text))
         return load_upstream_host(loader, item, &text, upstream);
     return load_upstream_address(loader, item, upstream);
 }
@@ -138,7 +150,7 @@ static bool load_upstream_place(struct loader *loader, const struct yaml_tree_no
 /* A mapping gives the proofs of one server: {address: 192.0.2.53, auth-name: a.example, pin-sha256:
  * []}. */
 static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_node *item,
-                                  struct config_upstream *upstream)
+                                  struct config_upstream *upstream, bool is_primary)
 {
     char *name = NULL;
     bool is_fine = !item->cut;
@@ -148,14 +160,19 @@ static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_
         if (value->broken)
             is_fine = false;
         else if (strcmp(key, "address") == 0)
-            is_fine &= load_upstream_place(loader, value, upstream);
+            is_fine &= load_upstream_of(loader, value, upstream, is_primary);
         else if (strcmp(key, "auth-name") == 0)
             is_fine &= load_scalar_into(loader, value, KIND_HOST_NAME, &name);
         else if (strcmp(key, "pin-sha256") == 0)
             load_pins(loader, options_find("upstream.pin-sha256"), value, &upstream->pins);
+        else if (is_primary && strcmp(key, "tls") == 0)
+            is_fine &= load_scalar_into(loader, value, KIND_BOOL, &upstream->tls);
+        else if (is_primary && strcmp(key, "tsig-key") == 0)
+            is_fine &= load_scalar_into(loader, value, KIND_TEXT, &upstream->tsig_key);
         else {
-            loader_error(loader, value->key,
-                         "is unknown; the keys are address, auth-name and pin-sha256");
+            loader_error(loader, value->key, "is unknown; the keys are address, %s",
+                         is_primary ? "auth-name, pin-sha256, tls and tsig-key"
+                                    : "auth-name and pin-sha256");
             is_fine = false;
         }
         loader_leave(loader, mark);
@@ -177,50 +194,71 @@ static bool load_upstream_mapping(struct loader *loader, const struct yaml_tree_
 }
 
 /* Few zones have hosts, so their list is made for the first one. */
-static void add_host(struct loader *loader, const struct config_upstream *host, size_t most,
-                     struct config_zone *zone)
+static void add_host(struct loader *loader, const struct config_upstream *host,
+                     struct server_list *servers)
 {
-    if (!zone->hosts)
-        zone->hosts = loader_take(loader, most, sizeof(*zone->hosts));
-    if (zone->hosts)
-        zone->hosts[zone->host_count++] = *host;
+    if (!servers->hosts)
+        servers->hosts = loader_take(loader, servers->most, sizeof(*servers->hosts));
+    if (servers->hosts)
+        servers->hosts[servers->host_count++] = *host;
 }
 
-/* most: the number of items of the list. */
-static void load_upstream(struct loader *loader, const struct yaml_tree_node *item, size_t most,
-                          struct config_zone *zone)
+static void load_upstream(struct loader *loader, const struct yaml_tree_node *item,
+                          struct server_list *servers)
 {
     struct config_upstream upstream = {.position = item->position};
+    bool is_primary = servers->is_of_primaries;
     bool is_fine = item->kind == TREE_MAP && !item->broken
-                       ? load_upstream_mapping(loader, item, &upstream)
-                       : load_upstream_place(loader, item, &upstream);
+                       ? load_upstream_mapping(loader, item, &upstream, is_primary)
+                       : load_upstream_of(loader, item, &upstream, is_primary);
     char text[ADDR_TEXT_MAX];
     if (!is_fine)
         return;
-    if (has_upstream_already(zone, &upstream))
+    if (has_upstream_already(servers, &upstream))
         loader_error(loader, item, "%s is given twice; keep one of them",
                      upstream.host            ? upstream.host
                      : item->kind == TREE_MAP ? addr_format_ip(&upstream.addr, text)
                                               : item->text);
     else if (upstream.host)
-        add_host(loader, &upstream, most, zone);
+        add_host(loader, &upstream, servers);
     else
-        zone->upstreams[zone->upstream_count++] = upstream;
+        servers->list[servers->count++] = upstream;
+}
+
+static void load_server_list(struct loader *loader, const struct option *option,
+                             const struct yaml_tree_node *node, struct server_list *servers)
+{
+    size_t index = 0;
+    if (!loader_list_fits(loader, option, node))
+        return;
+    servers->most = node->count;
+    servers->list = loader_take(loader, servers->most, sizeof(*servers->list));
+    for (const struct yaml_tree_node *item = node->first; servers->list && item;
+         item = item->next) {
+        size_t mark = loader_enter_item(loader, index++);
+        load_upstream(loader, item, servers);
+        loader_leave(loader, mark);
+    }
 }
 
 void load_upstreams(struct loader *loader, const struct option *option,
                     const struct yaml_tree_node *node, struct config_zone *zone)
 {
-    size_t index = 0;
-    if (!loader_list_fits(loader, option, node))
-        return;
-    zone->upstreams = loader_take(loader, node->count, sizeof(*zone->upstreams));
-    for (const struct yaml_tree_node *item = node->first; zone->upstreams && item;
-         item = item->next) {
-        size_t mark = loader_enter_item(loader, index++);
-        load_upstream(loader, item, node->count, zone);
-        loader_leave(loader, mark);
-    }
+    struct server_list servers = {0};
+    load_server_list(loader, option, node, &servers);
+    zone->upstreams = servers.list;
+    zone->upstream_count = servers.count;
+    zone->hosts = servers.hosts;
+    zone->host_count = servers.host_count;
+}
+
+void load_primaries(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node, struct config_auth_zone *zone)
+{
+    struct server_list servers = {.is_of_primaries = true};
+    load_server_list(loader, option, node, &servers);
+    zone->primaries = servers.list;
+    zone->primary_count = servers.count;
 }
 
 /* ---- pins ---- */

@@ -3,12 +3,14 @@
 #ifndef NAILUP_CONFIG_LOAD_UPSTREAMS_H
 #define NAILUP_CONFIG_LOAD_UPSTREAMS_H
 
-/* The upstreams of a zone, and pins of their keys. */
+/* The upstreams of a zone, the primaries of a zone held here, and pins of their keys. */
 
 #include "config/loader.h"
 
 void load_upstreams(struct loader *loader, const struct option *option,
                     const struct yaml_tree_node *node, struct config_zone *zone);
+void load_primaries(struct loader *loader, const struct option *option,
+                    const struct yaml_tree_node *node, struct config_auth_zone *zone);
 void load_pins(struct loader *loader, const struct option *option,
                const struct yaml_tree_node *node, struct tls_pins **field);
 

@@ -24,6 +24,7 @@ enum option_owner {
     OWNER_config_entry,
     OWNER_config_zone,
     OWNER_config_auth_zone,
+    OWNER_config_tsig_key,
     OWNER_config_local_zone,
     OWNER_config_block_list,
     OWNER_rpz_zone_options,

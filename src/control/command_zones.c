@@ -205,7 +205,8 @@ static const char *held_state(enum control_zone_state state)
     static const char *const words[] = {[CONTROL_ZONE_LOADING] = "loading",
                                         [CONTROL_ZONE_SERVED] = "served",
                                         [CONTROL_ZONE_KEPT] = "kept",
-                                        [CONTROL_ZONE_FAILED] = "failed"};
+                                        [CONTROL_ZONE_FAILED] = "failed",
+                                        [CONTROL_ZONE_EXPIRED] = "expired"};
 
     return words[state];
 }

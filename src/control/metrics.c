@@ -5,6 +5,7 @@
 
 #include "control/metrics.h"
 
+#include "base/clock.h"
 #include "cache/cache.h"
 #include "cache/spans.h"
 #include "config/config.h"
@@ -18,9 +19,21 @@ static void metrics_add_held(const struct control_view *view, struct stats *out)
         out->held_kept += zone->state == CONTROL_ZONE_KEPT;
         out->held_failed += zone->state == CONTROL_ZONE_FAILED;
         out->held_loading += zone->state == CONTROL_ZONE_LOADING;
+        out->held_expired += zone->state == CONTROL_ZONE_EXPIRED;
         out->held_records += zone->records;
         out->held_bytes += zone->size_bytes;
     }
+}
+
+static void collect_transfers(const struct control_transfers *transfers, struct stats *out)
+{
+    uint64_t now = clock_now_us(), first_at = stats_read(&transfers->first_expiry_at);
+
+    out->zone_transfers_current = stats_read(&transfers->current);
+    out->zone_transfers_whole = stats_read(&transfers->whole);
+    out->zone_transfers_changes = stats_read(&transfers->changes);
+    out->zone_transfers_failed = stats_read(&transfers->failed);
+    out->zone_expires_in = first_at > now ? (first_at - now) / US_PER_S : 0;
 }
 
 void metrics_collect(const struct control_view *view, struct stats *out)
@@ -57,6 +70,8 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->anchors_unwritten = view->anchors.is_unwritten;
     out->clock_wrong = config_clock_is_wrong(view->config);
     metrics_add_held(view, out);
+    if (view->transfers)
+        collect_transfers(view->transfers, out);
     if (view->query_log)
         out->query_log_dropped += query_log_lost(view->query_log);
 }

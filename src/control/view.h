@@ -63,6 +63,7 @@ enum control_zone_state {
     CONTROL_ZONE_SERVED,  /* the last version that came is in force */
     CONTROL_ZONE_KEPT,    /* the last one was refused, and the one before is in force */
     CONTROL_ZONE_FAILED,  /* the first one was refused */
+    CONTROL_ZONE_EXPIRED, /* no primary has confirmed the last one in time */
 };
 
 struct control_zone {
@@ -74,6 +75,12 @@ struct control_zone {
     uint64_t records, size_bytes;
     uint64_t loaded_at; /* us of the loops' clock; 0: never */
     char why[512];      /* why the last version was refused; "": it was not */
+};
+
+/* Visits to the primaries of zones, by their end. Any thread reads them with stats_read(). */
+struct control_transfers {
+    uint64_t current, whole, changes, failed;
+    uint64_t first_expiry_at; /* us of base/clock.h; 0: no zone has a version from a primary */
 };
 
 struct control_view {
@@ -89,7 +96,8 @@ struct control_view {
     const struct query_log *query_log; /* NULL: none */
     const struct control_zone *held;   /* zones held here */
     size_t held_count;
-    const struct control_hooks *hooks; /* NULL: the daemon offers none */
+    const struct control_transfers *transfers; /* NULL: none yet */
+    const struct control_hooks *hooks;         /* NULL: the daemon offers none */
     struct control_reloads reloads;
     struct control_anchors anchors;
     uint64_t started_at;      /* us of the loops' clock */

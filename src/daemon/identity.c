@@ -194,6 +194,8 @@ static void identity_warn_of_files(const struct config *config, const char *conf
         identity_warn_of_file(config->rpz.zones[i].file);
     for (size_t i = 0; i < config->auth_zone_count; i++)
         identity_warn_of_file(config->auth_zones[i].file);
+    for (size_t i = 0; i < config->tsig_key_count; i++)
+        identity_warn_of_file(config->tsig_keys[i].file);
 }
 
 int identity_take(const struct config *config, const char *config_file,

@@ -477,6 +477,15 @@ static bool supervisor_make_reload(struct supervisor *supervisor)
     return supervisor->reload;
 }
 
+/* On a worker's thread. */
+static void supervisor_on_notify(void *context, const struct xfr_notify *notify,
+                                 const struct addr *from)
+{
+    struct supervisor *supervisor = context;
+
+    zone_keeper_notify(supervisor->zones, notify, from);
+}
+
 static int supervisor_make_shared(struct supervisor *supervisor)
 {
     const struct config *config = supervisor->config;
@@ -499,6 +508,7 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     share->on_all_ended = supervisor_on_all_ended;
     share->context = supervisor;
     supervisor->zones = zone_keeper_new(supervisor->loop, supervisor->cache);
+    share->on_notify = supervisor_on_notify;
     if (!share->ticket_keys || !supervisor->zones || !supervisor_make_reload(supervisor))
         return refusal_print("out of memory; lower server.max-clients");
     share->generation = reload_current(supervisor->reload);

@@ -31,15 +31,18 @@
 #include "daemon/certificate.h"
 #include "daemon/generation.h"
 #include "daemon/watchers.h"
+#include "daemon/zone_notify.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "net/outgoing_files.h"
 #include "net/outgoing_ports.h"
 #include "resolve/resolver.h"
 #include "serve/listen_sockets.h"
+#include "serve/notify_taker.h"
 #include "serve/server.h"
 #include "tls/tls_context.h"
 #include "upstream/upstreams.h"
+#include "transfer/xfr_notify.h"
 #include "zone/zone_set.h"
 
 /* The next stage that main allows the threads to enter. */
@@ -79,6 +82,7 @@ struct worker {
     struct letter letter;   /* main owns it except on its way */
     struct zone_set *zones; /* in effect here; only the worker's thread touches it while it runs */
     struct zone_letter zone_letter;
+    struct notify_taker notify_taker;
     struct mail drain, ended;
     struct mail network; /* on its way while network_change is not 0 */
     _Atomic(enum network_change) network_change;
@@ -135,6 +139,26 @@ static void worker_set_taps(struct worker *worker, bool log_queries)
                     watchers_client_tap(watchers, worker->number, &worker->stats, log_queries));
 }
 
+/* A NOTIFY for a zone held here goes to the keeper. */
+static size_t worker_take_notify(void *owner, struct span message, const struct addr *client,
+                                 uint8_t *out, size_t max)
+{
+    struct worker *worker = owner;
+    struct xfr_notify notify;
+    bool is_taken;
+    uint64_t now_s = (uint64_t)MAX(loop_wall_s(worker->loop), 0);
+    size_t len = zone_notify_judge(generation_config(worker->server_generation), message, client,
+                                   now_s, &notify, &is_taken, out, max);
+
+    if (len > 0 && is_taken)
+        STATS_INC(&worker->stats, notifies_taken);
+    else if (len > 0)
+        STATS_INC(&worker->stats, notifies_refused);
+    if (is_taken)
+        worker->all->share->on_notify(worker->all->share->context, &notify, client);
+    return len;
+}
+
 /* ---- the worker's thread: life ---- */
 
 static enum err worker_open_tls(struct worker *worker)
@@ -181,6 +205,8 @@ static enum err worker_open_layers(struct worker *worker)
         return err;
     server_set_policy(worker->server, config->rpz.policy);
     worker_set_taps(worker, config->log_queries);
+    worker->notify_taker = (struct notify_taker){worker_take_notify, worker};
+    server_set_notify_taker(worker->server, &worker->notify_taker);
     upstreams_set_taps(worker->upstreams,
                        watchers_upstream_tap(share->watchers, worker->number, &worker->stats));
     return worker_open_tls(worker);

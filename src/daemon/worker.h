@@ -27,6 +27,7 @@
 #include "upstream/upstreams.h"
 
 struct cache;
+struct addr;
 struct generation;
 struct listen_sockets;
 struct loop;
@@ -34,6 +35,7 @@ struct tls_ticket_keys;
 struct tls_tickets;
 struct watchers;
 struct workers;
+struct xfr_notify;
 struct zone_set;
 
 /* State that the workers share. All of it outlives them. */
@@ -48,6 +50,8 @@ struct worker_share {
     struct watchers *watchers;           /* query log and dnstap */
     struct loop *main_loop;
     void (*on_all_ended)(void *context); /* on the main loop */
+    /* A NOTIFY asks for a transfer; on the worker's thread. */
+    void (*on_notify)(void *context, const struct xfr_notify *notify, const struct addr *from);
     void *context;
 };
 

@@ -26,7 +26,11 @@
 #include "daemon/forget.h"
 #include "daemon/worker.h"
 #include "daemon/zone_from_file.h"
+#include "daemon/zone_primaries.h"
 #include "loop/loop.h"
+#include "tls/tls_contexts.h"
+#include "transfer/transfer.h"
+#include "transfer/xfr_notify.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
@@ -38,8 +42,9 @@
 
 /* A zone as the configuration wants it. */
 struct zone_plan {
-    struct zone_held held; /* without data */
-    char *file;
+    struct zone_held held;            /* without data */
+    char *file;                       /* "": the zone has primaries */
+    struct zone_primaries *primaries; /* NULL: the zone has a file */
     size_t max_bytes;
     enum zonemd_mode zonemd;
 };
@@ -52,10 +57,20 @@ struct plan_letter {
     struct zone_plan plans[];
 };
 
+/* A NOTIFY on its way to the thread, which frees it. */
+struct notify_letter {
+    struct mail mail;
+    struct zone_keeper *keeper;
+    struct xfr_notify notify;
+    struct addr from;
+};
+
 struct kept_zone {
     struct zone_plan plan;
-    struct zone_data *data; /* NULL: none yet */
+    struct zone_data *data;    /* NULL: none yet */
+    struct transfer *transfer; /* NULL: the zone has a file, or memory was out */
     struct zone_file_stamp stamp;
+    int64_t left_s; /* until the version expires, when its transfers ended */
     bool has_stamp; /* the file was read with this stamp, whatever came of it */
     enum control_zone_state state;
     uint64_t loaded_at; /* us */
@@ -90,6 +105,8 @@ struct zone_keeper {
     struct publication *released; /* for the thread to free */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
+    unsigned notifies;                  /* on their way */
+    struct control_transfers transfers; /* the thread writes, anyone reads */
 
     atomic_bool is_ending; /* the thread begins to read no more zones */
 
@@ -97,6 +114,8 @@ struct zone_keeper {
     struct kept_zone *zones;
     size_t count;
     uint64_t published_at;
+    bool is_reading; /* zones are being read, and a publication follows */
+    struct tls_contexts *contexts;
 };
 
 /* ---- plans ---- */
@@ -105,6 +124,8 @@ static void free_plan(struct zone_plan *plan)
 {
     free(plan->file);
     plan->file = NULL;
+    zone_primaries_free(plan->primaries);
+    plan->primaries = NULL;
 }
 
 static void free_letter(struct plan_letter *letter)
@@ -114,7 +135,8 @@ static void free_letter(struct plan_letter *letter)
     free(letter);
 }
 
-static bool fill_plan(struct zone_plan *plan, const struct config_auth_zone *zone)
+static bool fill_plan(struct zone_plan *plan, const struct config *config,
+                      const struct config_auth_zone *zone)
 {
     memcpy(plan->held.wire, zone->wire, sizeof(plan->held.wire));
     plan->held.name_len = zone->name_len;
@@ -123,7 +145,12 @@ static bool fill_plan(struct zone_plan *plan, const struct config_auth_zone *zon
     plan->max_bytes = zone->max_bytes;
     plan->zonemd = zone->zonemd;
     plan->file = strdup(zone->file);
-    return plan->file;
+    if (zone->primary_count > 0)
+        plan->primaries = zone_primaries_copy(config, zone);
+    if (plan->file && (plan->primaries || zone->primary_count == 0))
+        return true;
+    free_plan(plan);
+    return false;
 }
 
 static struct plan_letter *make_letter(const struct config *config)
@@ -133,7 +160,7 @@ static struct plan_letter *make_letter(const struct config *config)
 
     for (; letter && letter->count < config->auth_zone_count; letter->count++) {
         const struct config_auth_zone *zone = &config->auth_zones[letter->count];
-        if (fill_plan(&letter->plans[letter->count], zone))
+        if (fill_plan(&letter->plans[letter->count], config, zone))
             continue;
         free_letter(letter);
         return NULL;
@@ -283,6 +310,8 @@ static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
 {
     struct zone_file_stamp stamp;
 
+    if (zone->plan.primaries)
+        return false;
     if (!zone_from_file_stamp(zone->plan.file, &stamp))
         return !is_large;
     return (stamp.size_bytes > SMALL_FILE_BYTES) == is_large &&
@@ -309,8 +338,149 @@ static struct kept_zone *find_kept(struct zone_keeper *keeper, struct name name)
     return NULL;
 }
 
-/* Moves the plan to a kept zone, with what is known of the zone of that name. Another file or bound
- * is read again, and the version stays meanwhile. */
+/* ---- transfers ---- */
+
+/* Shows a change, unless a publication follows anyway. */
+static void keeper_show_change(struct zone_keeper *keeper)
+{
+    if (!keeper->is_reading)
+        keeper_publish(keeper);
+}
+
+/* Finds the zone that expires first. */
+static void keeper_note_expiry(struct zone_keeper *keeper)
+{
+    uint64_t now = loop_clock(keeper->loop), first_at = 0;
+
+    for (size_t i = 0; i < keeper->count; i++) {
+        struct transfer_view view = {0};
+        if (keeper->zones[i].transfer)
+            transfer_look(keeper->zones[i].transfer, &view);
+        uint64_t at = now + (uint64_t)view.expires_in_s * US_PER_S;
+        if (view.has_version && !view.is_expired && (first_at == 0 || at < first_at))
+            first_at = at;
+    }
+    stats_write(&keeper->transfers.first_expiry_at, first_at);
+}
+
+static enum err keeper_on_version(void *owner, struct zone_data *version)
+{
+    struct zone_keeper *keeper = owner;
+    struct kept_zone *zone = find_kept(keeper, zone_data_origin(version));
+
+    MUST(zone);
+    const char *fault = zone_digest_fault(version, zone->plan.zonemd);
+    if (fault) {
+        char text[NAME_TEXT_MAX];
+        LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s",
+            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
+        return ERR_INVALID;
+    }
+    keeper_take_version(keeper, zone, zone_data_ref(version));
+    keeper_show_change(keeper);
+    return ERR_OK;
+}
+
+static void keeper_on_expired(void *owner, struct name name)
+{
+    struct zone_keeper *keeper = owner;
+    struct kept_zone *zone = find_kept(keeper, name);
+
+    MUST(zone);
+    zone_data_unref(zone->data);
+    zone->data = NULL;
+    zone->state = CONTROL_ZONE_EXPIRED;
+    keeper_note_expiry(keeper);
+    keeper_show_change(keeper);
+}
+
+/* Counts a visit, and notes what people want to be warned of. */
+static void keeper_count_visit(struct zone_keeper *keeper, enum transfer_result result)
+{
+    uint64_t *counts[] = {[TRANSFER_CURRENT] = &keeper->transfers.current,
+                          [TRANSFER_WHOLE] = &keeper->transfers.whole,
+                          [TRANSFER_CHANGES] = &keeper->transfers.changes,
+                          [TRANSFER_FAILED] = &keeper->transfers.failed};
+
+    stats_write(counts[result], stats_read(counts[result]) + 1);
+    keeper_note_expiry(keeper);
+}
+
+/* Shows the first failure after a success, and the first success after a failure. */
+static void keeper_on_visited(void *owner, struct name name, enum transfer_result result,
+                              const char *why)
+{
+    struct zone_keeper *keeper = owner;
+    struct kept_zone *zone = find_kept(keeper, name);
+    enum control_zone_state before;
+
+    MUST(zone);
+    before = zone->state;
+    keeper_count_visit(keeper, result);
+    snprintf(zone->why, sizeof(zone->why), "%s", why);
+    if (zone->data)
+        zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
+    else if (zone->state == CONTROL_ZONE_LOADING)
+        zone->state = CONTROL_ZONE_FAILED;
+    if (zone->state != before)
+        keeper_show_change(keeper);
+}
+
+static const struct transfer_handler transfer_handler = {keeper_on_version, keeper_on_expired,
+                                                         keeper_on_visited};
+
+static void keeper_on_notify(struct mail *mail)
+{
+    struct notify_letter *letter = CONTAINER_OF(mail, struct notify_letter, mail);
+    struct zone_keeper *keeper = letter->keeper;
+    const struct xfr_notify *notify = &letter->notify;
+    struct kept_zone *zone = find_kept(keeper, xfr_notify_zone(notify));
+
+    pthread_mutex_lock(&keeper->lock);
+    keeper->notifies--;
+    pthread_mutex_unlock(&keeper->lock);
+    if (zone && zone->transfer)
+        transfer_notify(zone->transfer, &letter->from, notify->has_serial ? &notify->serial : NULL);
+    free(letter);
+}
+
+/* Ends the transfers of a zone. Returns the seconds that its version had left. */
+static int64_t keeper_close_transfer(struct kept_zone *zone)
+{
+    struct transfer_view view;
+
+    if (!zone->transfer)
+        return zone->data ? zone_data_soa(zone->data)->expire : 0;
+    transfer_look(zone->transfer, &view);
+    transfer_close(&zone->transfer);
+    return view.expires_in_s;
+}
+
+static void keeper_open_transfers(struct zone_keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->count; i++) {
+        struct kept_zone *zone = &keeper->zones[i];
+        const struct zone_primaries *primaries = zone->plan.primaries;
+        if (!primaries || zone->transfer)
+            continue;
+        struct transfer_options options = {.zone = zone_held_name(&zone->plan.held),
+                                           .primaries = primaries->list,
+                                           .primary_count = (unsigned)primaries->count,
+                                           .max_bytes = zone->plan.max_bytes,
+                                           .folder = primaries->folder,
+                                           .held = zone->data,
+                                           .held_left_s = zone->left_s};
+        if (transfer_open(&zone->transfer, keeper->loop, keeper->contexts, &options,
+                          &transfer_handler, keeper) != ERR_OK) {
+            snprintf(zone->why, sizeof(zone->why), "out of memory");
+            zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
+            log_refused(zone);
+        }
+    }
+}
+
+/* Moves the plan to a kept zone, with what is known of the zone of that name. Another file, bound
+ * or primary is read again, and the version stays meanwhile. */
 static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
                              struct zone_plan *plan)
 {
@@ -318,24 +488,43 @@ static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
 
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
     if (before) {
-        bool is_same =
-            strcmp(before->plan.file, plan->file) == 0 && before->plan.max_bytes == plan->max_bytes;
+        bool is_same = strcmp(before->plan.file, plan->file) == 0 &&
+                       before->plan.max_bytes == plan->max_bytes &&
+                       zone_primaries_equal(before->plan.primaries, plan->primaries);
+        if (!is_same)
+            before->left_s = keeper_close_transfer(before);
         *zone = *before;
         zone->has_stamp = before->has_stamp && is_same;
         before->data = NULL;
-        zone->plan.file = NULL;
+        before->transfer = NULL;
+        if (zone->transfer) { /* it borrows the primaries of the plan before */
+            struct zone_primaries *unused = plan->primaries;
+            plan->primaries = before->plan.primaries;
+            before->plan.primaries = unused;
+        }
     }
     zone->plan = *plan;
     plan->file = NULL;
+    plan->primaries = NULL;
 }
 
 static void free_kept(struct kept_zone *zones, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        transfer_close(&zones[i].transfer);
         zone_data_unref(zones[i].data);
         free_plan(&zones[i].plan);
     }
     free(zones);
+}
+
+/* A reload takes changed files of authorities and certificates. */
+static void keeper_renew_tls(struct zone_keeper *keeper)
+{
+    char why[TLS_WHY_MAX];
+
+    if (tls_contexts_renew(keeper->contexts, why) != ERR_OK)
+        LOG(LOG_ERROR, "zones", "auth-zones: %s; the files before stay in use", why);
 }
 
 static void keeper_on_plans(struct mail *mail)
@@ -361,7 +550,12 @@ static void keeper_on_plans(struct mail *mail)
     keeper->count = letter->count;
     free_letter(letter);
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
+    keeper->is_reading = true;
     keeper_read_changed(keeper, false);
+    keeper_renew_tls(keeper);
+    keeper_open_transfers(keeper);
+    keeper_note_expiry(keeper);
+    keeper->is_reading = false;
     keeper_publish(keeper);
     keeper_read_changed(keeper, true);
     pthread_mutex_lock(&keeper->lock);
@@ -384,6 +578,11 @@ static void *keeper_run(void *argument)
     struct zone_keeper *keeper = argument;
     struct loop *loop = loop_new();
 
+    keeper->contexts = loop ? tls_contexts_new() : NULL;
+    if (loop && !keeper->contexts) {
+        loop_free(loop);
+        loop = NULL;
+    }
     keeper_report_loop(keeper, loop);
     if (!loop)
         return NULL;
@@ -391,6 +590,7 @@ static void *keeper_run(void *argument)
     free_kept(keeper->zones, keeper->count);
     keeper->zones = NULL;
     keeper->count = 0;
+    tls_contexts_free(keeper->contexts);
     loop_free(loop);
     return NULL;
 }
@@ -575,7 +775,26 @@ void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
 {
     keeper->workers = workers;
     keeper->view = view;
+    view->transfers = &keeper->transfers;
     keeper_show(keeper);
+}
+
+void zone_keeper_notify(struct zone_keeper *keeper, const struct xfr_notify *notify,
+                        const struct addr *from)
+{
+    struct notify_letter *letter = NULL;
+
+    pthread_mutex_lock(&keeper->lock);
+    struct loop *loop = keeper->loop;
+    bool has_place = loop && keeper->notifies < ZONE_KEEPER_NOTIFIES_MAX;
+    if (has_place && (letter = malloc(sizeof(*letter))))
+        keeper->notifies++;
+    pthread_mutex_unlock(&keeper->lock);
+    if (!letter)
+        return;
+    *letter = (struct notify_letter){
+        .mail.run = keeper_on_notify, .keeper = keeper, .notify = *notify, .from = *from};
+    loop_post(loop, &letter->mail);
 }
 
 void zone_keeper_end(struct zone_keeper *keeper)

@@ -13,7 +13,7 @@
  *                      '-------------------- the set before ------------------------'
  *
  * A zone that cannot be read keeps its version. The thread starts with the first zone. All
- * functions run on the main thread.
+ * functions but zone_keeper_notify() run on the main thread.
  */
 
 #include <stdbool.h>
@@ -26,10 +26,14 @@ struct control_view;
 struct loop;
 struct workers;
 struct zone_keeper;
+struct addr;
+struct xfr_notify;
 struct zone_set;
 
 /* How long a start waits for the zones. After that the workers serve the others. */
 enum { ZONE_KEEPER_START_S = 5 };
+
+enum { ZONE_KEEPER_NOTIFIES_MAX = 64 };
 
 /* The loop is main's. Returns NULL when memory is out. */
 struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache);
@@ -46,6 +50,11 @@ struct zone_set *zone_keeper_await(struct zone_keeper *keeper);
  * the zones in the view. */
 void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
                        struct control_view *view);
+
+/* A NOTIFY has come that may ask for a transfer. Any worker's thread. Above
+ * ZONE_KEEPER_NOTIFIES_MAX on their way it is forgotten: the primary sends it again. */
+void zone_keeper_notify(struct zone_keeper *keeper, const struct xfr_notify *notify,
+                        const struct addr *from);
 
 /* The daemon stops: workers get no more sets. NULL is fine. */
 void zone_keeper_end(struct zone_keeper *keeper);

@@ -769,8 +769,10 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
         show_query(sink, message, path);
     if (gate_concerns(&sink->requests->gate, query))
         request_judge(sink, lookup);
-    if (!is_resolved(lookup))
+    if (!is_resolved(lookup)) {
+        lookup->message = message;
         return;
+    }
     resolver_key(resolver, lookup->view, &lookup->key, &query->question, query->dnssec_ok,
                  query->flags & HEADER_CD);
     if (!(query->flags & HEADER_RD) && client.access != SERVER_SNOOP) {
@@ -820,6 +822,39 @@ static enum request_result answer_limited(struct sink *sink, const struct reques
     return request_send_reply(sink, &reply, lookup->path, &tell_limited);
 }
 
+static bool is_notify(const struct request_lookup *lookup)
+{
+    return lookup->verdict == QUERY_ERROR &&
+           (lookup->query.flags & HEADER_OPCODE_MASK) == OPCODE_NOTIFY << 11;
+}
+
+/* Gives a NOTIFY to its taker and sends the reply. Returns false when there is no taker. */
+static bool request_take_notify(struct sink *sink, const struct request_lookup *lookup,
+                                enum request_result *result)
+{
+    const struct notify_taker *taker = sink->requests->notify_taker;
+    uint8_t bytes[NOTIFY_REPLY_MAX];
+    if (!taker || !is_notify(lookup))
+        return false;
+    size_t len = taker->take(taker->owner, lookup->message, sink_client(sink, lookup->path), bytes,
+                             sizeof(bytes));
+    if (len == 0)
+        return false;
+    struct reply reply = {.query = &lookup->query, .len = len, .rcode = header_rcode(bytes)};
+    uint8_t *out = sink->reserve(sink, len);
+    *result = REQUEST_DROPPED;
+    if (!out) {
+        STATS_INC(sink->requests->stats, dropped_full);
+        return true;
+    }
+    memcpy(out, bytes, len);
+    count_reply(sink->requests->stats, reply.rcode);
+    request_tell(sink, &reply, out, lookup->path, &tell_at_hand);
+    sink->commit(sink, len, lookup->path);
+    *result = reply.rcode == RCODE_NOERROR ? REQUEST_ANSWERED : REQUEST_UNSOUND;
+    return true;
+}
+
 /* Answers a query that needs no look-up. */
 static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
@@ -852,6 +887,10 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         STATS_INC(stats, dropped_malformed);
         return REQUEST_DROPPED;
     }
+    /* A primary need not be among the clients. */
+    enum request_result result;
+    if (request_take_notify(sink, lookup, &result))
+        return result;
     return unsound(answer_at_once(sink, lookup));
 }
 

@@ -28,6 +28,7 @@
 #include "serve/police.h"
 #include "serve/query.h"
 #include "serve/repeats.h"
+#include "serve/notify_taker.h"
 #include "serve/reply.h"
 #include "serve/server_options.h"
 #include "serve/stream_memory.h"
@@ -56,7 +57,8 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
-    struct tap *taps; /* NULL: none */
+    struct tap *taps;                        /* NULL: none */
+    const struct notify_taker *notify_taker; /* NULL: NOTIFY gets NOTIMP */
     struct gate gate;
     struct police police;
     struct stream_memory memory;
@@ -183,6 +185,7 @@ struct request_lookup {
     enum query_verdict verdict;
     enum gate_verdict gate; /* with QUERY_LIMITED */
     const struct udp_path *path;
+    struct span message; /* the whole, unless the query is resolved */
     struct query query;
     struct query_error error;
     struct cache_key key; /* with QUERY_RESOLVE and QUERY_LOCAL */

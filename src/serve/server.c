@@ -121,6 +121,11 @@ void server_set_policy(struct server *server, const struct rpz_policy *policy)
     server->requests.police.policy = policy;
 }
 
+void server_set_notify_taker(struct server *server, const struct notify_taker *taker)
+{
+    server->requests.notify_taker = taker;
+}
+
 /* ---- ending ---- */
 
 static bool server_is_idle(const struct server *server)

@@ -15,6 +15,7 @@
 #include "serve/server_quota.h"
 
 struct loop;
+struct notify_taker;
 struct resolver;
 struct rpz_policy;
 struct server;
@@ -39,6 +40,8 @@ void server_set_taps(struct server *server, struct tap *taps);
 /* Sets the response policy for answers from now on; borrowed, NULL: none. Queries that wait get it
  * too. */
 void server_set_policy(struct server *server, const struct rpz_policy *policy);
+/* Sets the taker of NOTIFY messages; borrowed, NULL: they get NOTIMP. */
+void server_set_notify_taker(struct server *server, const struct notify_taker *taker);
 
 /*
  * Switches to these options and this quota, and serves the addresses of this share, which was made

@@ -71,7 +71,7 @@ static void transfer_on_expiry(struct timer *timer)
     LOG(LOG_ERROR, "transfer", "%s: the zone has expired, because no primary confirmed serial %u",
         transfer->zone_text, transfer->schedule.serial);
     transfer->has_handed_over = false;
-    transfer->handler->on_expired(transfer->owner);
+    transfer->handler->on_expired(transfer->owner, transfer->options.zone);
 }
 
 static void arm(struct transfer *transfer)
@@ -128,7 +128,9 @@ static void hold_loaded(struct transfer *transfer, struct zone_data *version,
     transfer->held = zone_data_ref(version);
     LOG(LOG_INFO, "transfer", "%s: serial %u was read from %s and expires in %" PRId64 " s",
         transfer->zone_text, zone_data_soa(version)->serial, transfer->path, left_s);
-    if (left_s > 0 && hand_over(transfer, version) != ERR_OK) {
+    if (left_s == 0) {
+        transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+    } else if (hand_over(transfer, version) != ERR_OK) {
         zone_data_unref(transfer->held);
         transfer->held = NULL;
         xfr_schedule_init(&transfer->schedule, transfer->options.primary_count, now);
@@ -150,6 +152,17 @@ static void load(struct transfer *transfer)
     zone_data_unref(version);
 }
 
+/* The receiver has this version already. */
+static void hold_given(struct transfer *transfer)
+{
+    struct xfr_times times = times_of(transfer->options.held);
+    uint64_t left_us = (uint64_t)MAX(transfer->options.held_left_s, 0) * US_PER_S;
+    transfer->held = zone_data_ref(transfer->options.held);
+    transfer->has_handed_over = true;
+    xfr_schedule_hold(&transfer->schedule, zone_data_soa(transfer->held)->serial, &times,
+                      loop_now(transfer->loop) + left_us);
+}
+
 /* ---- visits ---- */
 
 static const struct xfr_primary *asked(const struct transfer *transfer)
@@ -157,32 +170,31 @@ static const struct xfr_primary *asked(const struct transfer *transfer)
     return &transfer->options.primaries[transfer->schedule.primary];
 }
 
-static void note_success(struct transfer *transfer)
+static void note_visit(struct transfer *transfer, enum transfer_result result, const char *why)
 {
-    transfer->view.confirmed_at_s = loop_wall_s(transfer->loop);
-    transfer->view.why[0] = '\0';
+    if (result != TRANSFER_FAILED)
+        transfer->view.confirmed_at_s = loop_wall_s(transfer->loop);
+    transfer->handler->on_visited(transfer->owner, transfer->options.zone, result, why);
 }
 
 static void take_failure(struct transfer *transfer, const char *why)
 {
-    char addr[ADDR_TEXT_MAX];
-    transfer->view.failures++;
-    snprintf(transfer->view.why, sizeof(transfer->view.why), "%s: %s",
-             addr_format(&asked(transfer)->addr, addr), why);
-    LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, transfer->view.why);
+    char addr[ADDR_TEXT_MAX], text[XFR_WHY_MAX + ADDR_TEXT_MAX];
+    snprintf(text, sizeof(text), "%s: %s", addr_format(&asked(transfer)->addr, addr), why);
+    LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, text);
+    note_visit(transfer, TRANSFER_FAILED, text);
     if (xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64()))
         begin_round(transfer);
 }
 
 static void take_current(struct transfer *transfer)
 {
-    transfer->view.current++;
-    note_success(transfer);
     if (hand_over(transfer, transfer->held) != ERR_OK)
         LOG(LOG_WARNING, "transfer", "%s: serial %u is refused", transfer->zone_text,
             transfer->schedule.serial);
     confirm_file(transfer);
     xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
+    note_visit(transfer, TRANSFER_CURRENT, "");
 }
 
 static void take_version(struct transfer *transfer, const struct xfr_end *end)
@@ -197,8 +209,6 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
         take_failure(transfer, why);
         return;
     }
-    *(end->is_whole ? &transfer->view.whole : &transfer->view.changes) += 1;
-    note_success(transfer);
     LOG(LOG_NOTICE, "transfer", "%s: serial %u from %s, %s%s: %zu records", transfer->zone_text,
         serial, addr_format(&asked(transfer)->addr, addr), end->is_whole ? "AXFR" : "IXFR",
         asked(transfer)->has_tls ? " over TLS" : "", zone_data_records(end->version));
@@ -208,6 +218,7 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     save(transfer);
     xfr_schedule_on_version(&transfer->schedule, serial, &times, loop_now(transfer->loop),
                             rand_u64());
+    note_visit(transfer, end->is_whole ? TRANSFER_WHOLE : TRANSFER_CHANGES, "");
 }
 
 static void transfer_on_visited(void *owner, const struct xfr_end *end)
@@ -276,7 +287,10 @@ enum err transfer_open(struct transfer **out, struct loop *loop, struct tls_cont
     timer_init(&transfer->round, transfer_on_round);
     timer_init(&transfer->expiry, transfer_on_expiry);
     xfr_schedule_init(&transfer->schedule, options->primary_count, loop_now(loop));
-    load(transfer);
+    if (options->held)
+        hold_given(transfer);
+    else
+        load(transfer);
     arm(transfer);
     return ERR_OK;
 }

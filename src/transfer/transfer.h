@@ -31,6 +31,18 @@ struct transfer_options {
     unsigned primary_count; /* 1 to TRANSFER_PRIMARIES_MAX */
     size_t max_bytes;       /* bound of a version (zone_builder_new()) */
     const char *folder;     /* of the zone's file; NULL or "": none */
+    /* A version that the receiver has already, and the seconds until it expires; NULL: none. Then
+     * the file is not read. A reference is taken. */
+    struct zone_data *held;
+    int64_t held_left_s;
+};
+
+/* The ends of a visit to a primary. */
+enum transfer_result {
+    TRANSFER_CURRENT, /* it has the version that we hold */
+    TRANSFER_WHOLE,   /* it gave a whole zone */
+    TRANSFER_CHANGES, /* it gave changes */
+    TRANSFER_FAILED,
 };
 
 struct transfer_handler {
@@ -38,18 +50,19 @@ struct transfer_handler {
      * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
      * the version before it stays, and another primary is asked. */
     enum err (*on_version)(void *owner, struct zone_data *version);
-    /* No primary has confirmed the version in time: nothing may be answered from it. */
-    void (*on_expired)(void *owner);
+    /* No primary has confirmed the version in time: nothing may be answered from it. Also for the
+     * version of the file. */
+    void (*on_expired)(void *owner, struct name zone);
+    /* A visit has ended, after on_version. why is a sentence about a failure, else "". */
+    void (*on_visited)(void *owner, struct name zone, enum transfer_result result, const char *why);
 };
 
-/* Numbers since the opening. */
+/* The state of the zone. */
 struct transfer_view {
     bool has_version, is_expired;
     uint32_t serial;
-    uint64_t current, whole, changes, failures; /* visits by their end */
     int64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave the version; 0: never */
     int64_t expires_in_s;   /* 0 once expired */
-    char why[XFR_WHY_MAX];  /* of the last failure since the last success; "" */
 };
 
 /* Begins. A version from the file is handed over before the return, and primaries are asked later.

@@ -11,6 +11,7 @@
 #include "tls/tls_contexts.h"
 #include "transfer/transfer.h"
 #include "transfer/zone_store.h"
+#include "unit/transfer/zone_sample.h"
 #include "zone/zone_data.h"
 
 static char folder[] = "/tmp/nailup_transfer_XXXXXX";
@@ -22,8 +23,8 @@ struct world {
     struct play_primary play[2];
     struct xfr_primary primaries[2];
     struct transfer *transfer;
-    unsigned versions, expiries, refusals;
-    uint32_t serial; /* that the receiver has; 0: none */
+    unsigned versions, expiries, refusals, visits[4]; /* by enum transfer_result */
+    uint32_t serial;                                  /* that the receiver has; 0: none */
     enum err refusal;
 };
 
@@ -39,14 +40,24 @@ static enum err on_version(void *owner, struct zone_data *version)
     return ERR_OK;
 }
 
-static void on_expired(void *owner)
+static void on_expired(void *owner, struct name zone)
 {
     struct world *world = owner;
+    assert_true(name_equal(zone, NAME("example.com")));
     world->expiries++;
     world->serial = 0;
 }
 
-static const struct transfer_handler handler = {on_version, on_expired};
+static void on_visited(void *owner, struct name zone, enum transfer_result result, const char *why)
+{
+    struct world *world = owner;
+    assert_true(name_equal(zone, NAME("example.com")));
+    assert_int_equal(*why != '\0', result == TRANSFER_FAILED);
+    assert_true(result != TRANSFER_FAILED || strstr(why, "192.0.2."));
+    world->visits[result]++;
+}
+
+static const struct transfer_handler handler = {on_version, on_expired, on_visited};
 
 static void world_open(struct world *world)
 {
@@ -109,16 +120,14 @@ static void test_a_zone_follows_its_primary(void **state)
     pass(&world, 1);
     assert_int_equal(world.serial, 5);
     pass(&world, 3600);
-    assert_int_equal(look(&world).current, 1);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 1);
     serve(&world.play[0], "S6", NULL, "S6 S5 a1 S6 b1 S6");
     pass(&world, 3600);
     assert_int_equal(world.serial, 6);
-    struct transfer_view view = look(&world);
-    assert_int_equal(view.whole, 1);
-    assert_int_equal(view.changes, 1);
-    assert_int_equal(view.failures, 0);
-    assert_int_equal(view.serial, 6);
-    assert_string_equal(view.why, "");
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 1);
+    assert_int_equal(world.visits[TRANSFER_CHANGES], 1);
+    assert_int_equal(world.visits[TRANSFER_FAILED], 0);
+    assert_int_equal(look(&world).serial, 6);
     world_end(&world);
 }
 
@@ -132,7 +141,7 @@ static void test_the_second_primary_takes_over(void **state)
     world_open(&world);
     pass(&world, 12);
     assert_int_equal(world.serial, 5);
-    assert_int_equal(look(&world).failures, 1);
+    assert_int_equal(world.visits[TRANSFER_FAILED], 1);
     world_end(&world);
 }
 
@@ -154,7 +163,7 @@ static void test_a_notify_brings_the_new_version(void **state)
     assert_int_equal(world.serial, 6);
     transfer_refresh(world.transfer);
     pass(&world, 10);
-    assert_int_equal(look(&world).current, 1);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 1);
     world_end(&world);
 }
 
@@ -169,7 +178,6 @@ static void test_a_zone_expires_and_returns(void **state)
     serve(&world.play[0], NULL, NULL, NULL);
     pass(&world, 86000);
     assert_int_equal(world.expiries, 0);
-    assert_true(strstr(look(&world).why, "192.0.2.") != NULL);
     pass(&world, 1000);
     assert_int_equal(world.expiries, 1);
     assert_true(look(&world).is_expired);
@@ -193,7 +201,7 @@ static void test_a_partial_transfer_leaves_the_old_version(void **state)
     world.play[0].script.closes = true;
     pass(&world, 4000);
     assert_int_equal(world.serial, 5);
-    assert_true(look(&world).failures > 0);
+    assert_true(world.visits[TRANSFER_FAILED] > 0);
     world_end(&world);
 }
 
@@ -212,10 +220,37 @@ static void test_a_refused_version_changes_nothing(void **state)
     assert_int_equal(world.serial, 5);
     assert_int_equal(look(&world).serial, 5);
     assert_true(world.refusals > 0);
-    assert_true(look(&world).failures > 0);
+    assert_true(world.visits[TRANSFER_FAILED] > 0);
     world.refusal = ERR_OK;
     pass(&world, 3700);
     assert_int_equal(world.serial, 6);
+    world_end(&world);
+}
+
+/* A reload with other primaries. */
+static void test_a_given_version_is_held(void **state)
+{
+    (void)state;
+    struct world world;
+    struct zone_data *given = zone_sample(NAME("example.com"), 5, 3);
+    struct transfer_options options = {.zone = NAME("example.com"),
+                                       .max_bytes = 1 << 20,
+                                       .primary_count = 1,
+                                       .folder = folder,
+                                       .held = given,
+                                       .held_left_s = 100};
+    world_begin(&world);
+    options.primaries = world.primaries;
+    assert_int_equal(
+        transfer_open(&world.transfer, world.loop, world.contexts, &options, &handler, &world),
+        ERR_OK);
+    zone_data_unref(given);
+    assert_int_equal(world.versions, 0);
+    assert_int_equal(look(&world).serial, 5);
+    pass(&world, 99);
+    assert_int_equal(world.expiries, 0);
+    pass(&world, 2);
+    assert_int_equal(world.expiries, 1);
     world_end(&world);
 }
 
@@ -274,6 +309,7 @@ static void test_an_expired_file_waits_for_a_primary(void **state)
     leave_file(90000);
     world_restart(&world);
     assert_int_equal(world.versions, 0);
+    assert_int_equal(world.expiries, 1);
     assert_true(look(&world).is_expired);
     serve(&world.play[0], "S5", NULL, NULL);
     pass(&world, 1);
@@ -291,7 +327,7 @@ static void test_changes_lead_on_from_the_file(void **state)
     serve(&world.play[0], "S6", NULL, "S6 S5 a1 S6 b1 S6");
     pass(&world, 1);
     assert_int_equal(world.serial, 6);
-    assert_int_equal(look(&world).changes, 1);
+    assert_int_equal(world.visits[TRANSFER_CHANGES], 1);
     world_end(&world);
     world_restart(&world);
     assert_int_equal(world.serial, 6);
@@ -337,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_expires_and_returns),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
+        cmocka_unit_test(test_a_given_version_is_held),
         cmocka_unit_test(test_a_version_survives_a_restart),
         cmocka_unit_test(test_an_expired_file_waits_for_a_primary),
         cmocka_unit_test(test_changes_lead_on_from_the_file),

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Invariant: a signature is computed only for a sender that may notify, so that others cost little.
+ */
+#include "daemon/zone_notify.h"
+
+#include "config/config.h"
+#include "dns/rrtype.h"
+
+static const struct config_auth_zone *find_zone_with_primaries(const struct config *config,
+                                                               struct name name)
+{
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        if (zone->primary_count > 0 && name_equal((struct name){zone->wire, zone->name_len}, name))
+            return zone;
+    }
+    return NULL;
+}
+
+static const struct xfr_primary *find_primary(const struct config_auth_zone *zone,
+                                              const struct addr *from)
+{
+    for (size_t i = 0; i < zone->primary_count; i++)
+        if (addr_equal_ip(&zone->servers[i].addr, from))
+            return &zone->servers[i];
+    return NULL;
+}
+
+static bool is_allowed(const struct config_auth_zone *zone, const struct addr *from)
+{
+    for (size_t i = 0; i < zone->allow_notify.count; i++)
+        if (prefix_contains(&zone->allow_notify.list[i], from))
+            return true;
+    return false;
+}
+
+/* Finds the key that signed the message. A primary may use its key, another host that of any
+ * primary. */
+static const struct tsig_key *find_signer(const struct config_auth_zone *zone,
+                                          const struct xfr_primary *primary, struct span message)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name name;
+    if (!tsig_query_key(message, wire, &name))
+        return NULL;
+    for (size_t i = 0; i < zone->primary_count; i++) {
+        const struct tsig_key *key = zone->servers[i].key;
+        bool may_use = !primary || addr_equal_ip(&primary->addr, &zone->servers[i].addr);
+        if (key && may_use && name_equal((struct name){key->name_wire, key->name_len}, name))
+            return key;
+    }
+    return NULL;
+}
+
+static size_t notify_reply(const struct xfr_notify *notify, uint16_t rcode, uint8_t *out,
+                           size_t max)
+{
+    return max >= XFR_NOTIFY_REPLY_MAX ? xfr_notify_reply(notify, rcode, out) : 0;
+}
+
+/* Verifies the message and signs the reply. */
+static size_t judge_signed(const struct tsig_key *key, const struct xfr_notify *notify,
+                           struct span message, uint64_t now_s, bool *is_taken, uint8_t *out,
+                           size_t max)
+{
+    struct tsig_exchange exchange;
+    if (tsig_exchange_begin(&exchange, key) != ERR_OK)
+        return notify_reply(notify, RCODE_SERVFAIL, out, max);
+    enum tsig_result result = tsig_check_query(&exchange, message, now_s);
+    *is_taken = result == TSIG_GOOD;
+    size_t len = notify_reply(notify, *is_taken ? RCODE_NOERROR : RCODE_NOTAUTH, out, max);
+    size_t signed_len = tsig_sign_answer(&exchange, result, out, len, max, now_s);
+    tsig_exchange_end(&exchange);
+    return signed_len > 0 ? signed_len : len;
+}
+
+size_t zone_notify_judge(const struct config *config, struct span message, const struct addr *from,
+                         uint64_t now_s, struct xfr_notify *notify, bool *is_taken, uint8_t *out,
+                         size_t max)
+{
+    *is_taken = false;
+    if (!xfr_notify_read(notify, message))
+        return 0;
+    const struct config_auth_zone *zone = find_zone_with_primaries(config, xfr_notify_zone(notify));
+    if (!zone)
+        return notify_reply(notify, RCODE_NOTAUTH, out, max);
+    const struct xfr_primary *primary = find_primary(zone, from);
+    bool must_be_signed = primary && primary->key;
+    if ((!primary && !is_allowed(zone, from)) || (must_be_signed && !notify->has_tsig))
+        return notify_reply(notify, RCODE_REFUSED, out, max);
+    if (notify->has_tsig) {
+        const struct tsig_key *key = find_signer(zone, primary, message);
+        return key ? judge_signed(key, notify, message, now_s, is_taken, out, max)
+                   : notify_reply(notify, RCODE_NOTAUTH, out, max);
+    }
+    *is_taken = true;
+    return notify_reply(notify, RCODE_NOERROR, out, max);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_ZONE_PRIMARIES_H
+#define NAILUP_DAEMON_ZONE_PRIMARIES_H
+
+/* The primaries of a zone, apart from the configuration that they come from: a copy that lives as
+ * long as the transfers which use it. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "transfer/tsig.h"
+#include "transfer/xfr_conn.h"
+
+struct config;
+struct config_auth_zone;
+
+struct zone_primaries {
+    char *folder; /* of the zone's file; "": none */
+    size_t count;
+    struct xfr_primary *list;
+    struct tsig_key *keys; /* keys[i] is that of list[i], if it has one */
+    void **memory;         /* of the options for TLS of list[i] */
+};
+
+/* Copies them. Returns NULL when memory is out. */
+struct zone_primaries *zone_primaries_copy(const struct config *config,
+                                           const struct config_auth_zone *zone);
+
+/* Overwrites the keys. primaries may be NULL. */
+void zone_primaries_free(struct zone_primaries *primaries);
+
+/* Both may be NULL. */
+bool zone_primaries_equal(const struct zone_primaries *a, const struct zone_primaries *b);
+
+#endif
