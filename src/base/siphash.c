@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. Numbers
- * are in little endian on every machine.
+ * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. The tag of
+ * 128 bits is that of its reference code. Numbers are in little endian on every machine.
  */
 #include "base/siphash.h"
 
@@ -58,21 +58,52 @@ static inline void absorb(struct state *s, uint64_t word)
 
 static uint64_t siphash_finish(struct state *s)
 {
-    s->v2 ^= 0xff;
     for (int i = 0; i < 4; i++)
         do_round(s);
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
-uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len)
+static struct state siphash_begin(const uint8_t key[SIPHASH_KEY_BYTES])
 {
-    const uint8_t *bytes = data;
     uint64_t k0 = read_eight(key), k1 = read_eight(key + 8);
-    struct state s = {k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
-                      k1 ^ 0x7465646279746573};
+    return (struct state){k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+                          k1 ^ 0x7465646279746573};
+}
+
+/* Absorbs the whole words. Returns the rest, with zeros above. */
+static inline uint64_t absorb_words(struct state *s, const uint8_t *bytes, size_t len)
+{
     size_t whole = len / 8 * 8;
     for (size_t at = 0; at < whole; at += 8)
-        absorb(&s, read_eight(bytes + at));
-    absorb(&s, read_some(bytes + whole, len - whole) | (uint64_t)(len & 0xff) << 56);
+        absorb(s, read_eight(bytes + at));
+    return read_some(bytes + whole, len - whole);
+}
+
+uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len)
+{
+    struct state s = siphash_begin(key);
+    uint64_t rest = absorb_words(&s, data, len);
+    absorb(&s, rest | (uint64_t)(len & 0xff) << 56);
+    s.v2 ^= 0xff;
     return siphash_finish(&s);
+}
+
+void siphash_2_4_parts(uint64_t out[2], const uint8_t key[SIPHASH_KEY_BYTES],
+                       const struct span *parts, size_t count)
+{
+    struct state s = siphash_begin(key);
+    uint64_t total = 0;
+    s.v1 ^= 0xee;
+    for (size_t i = 0; i < count; i++) {
+        absorb(&s, parts[i].len);
+        uint64_t rest = absorb_words(&s, parts[i].data, parts[i].len);
+        if (parts[i].len % 8)
+            absorb(&s, rest);
+        total += 8 + (parts[i].len + 7) / 8 * 8;
+    }
+    absorb(&s, (total & 0xff) << 56);
+    s.v2 ^= 0xee;
+    out[0] = siphash_finish(&s);
+    s.v1 ^= 0xdd;
+    out[1] = siphash_finish(&s);
 }

@@ -11,9 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/span.h"
+
 enum { SIPHASH_KEY_BYTES = 16 };
 
 /* Returns the tag as a number; its bytes are in little endian. */
 uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len);
+
+/* Makes a tag of 128 bits in one pass. It is over each part's length in eight bytes and the part
+ * itself, with zeros up to the next eight: so no bytes can move from one part to another. */
+void siphash_2_4_parts(uint64_t out[2], const uint8_t key[SIPHASH_KEY_BYTES],
+                       const struct span *parts, size_t count);
 
 #endif

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/rand.h"
 #include "base/siphash.h"
 #include "validate/verify.h"
 
-enum { MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS, MEMO_HALVES = 2 };
+enum { MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS };
 
 struct verify_memo {
-    uint8_t key[MEMO_HALVES][SIPHASH_KEY_BYTES];
+    uint8_t key[SIPHASH_KEY_BYTES];
     uint8_t next_way;                                      /* to displace */
     struct verify_mark place[MEMO_SETS][VERIFY_MEMO_WAYS]; /* all zeros: empty */
 };
@@ -30,27 +31,11 @@ void verify_memo_free(struct verify_memo *memo)
     free(memo);
 }
 
-/* Hashes the parts one by one, and then their hashes with their lengths, so that no bytes can move
- * from one part to another. */
-static uint64_t memo_hash(const uint8_t key[SIPHASH_KEY_BYTES], const struct verify_job *job)
-{
-    const uint64_t parts[] = {
-        job->algorithm,
-        job->key.len,
-        siphash_2_4(key, job->key.data, job->key.len),
-        job->data.len,
-        siphash_2_4(key, job->data.data, job->data.len),
-        job->signature.len,
-        siphash_2_4(key, job->signature.data, job->signature.len),
-    };
-    return siphash_2_4(key, parts, sizeof(parts));
-}
-
 struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job)
 {
     struct verify_mark mark;
-    for (unsigned i = 0; i < MEMO_HALVES; i++)
-        mark.half[i] = memo_hash(memo->key[i], job);
+    const struct span parts[] = {span_of(&job->algorithm, 1), job->key, job->data, job->signature};
+    siphash_2_4_parts(mark.half, memo->key, parts, ARRAY_LEN(parts));
     mark.half[1] |= 1; /* never empty */
     return mark;
 }

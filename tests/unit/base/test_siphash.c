@@ -49,6 +49,23 @@ static void test_published_vectors_hold(void **state)
         assert_int_equal(tag_of(rows[i].len), rows[i].tag);
 }
 
+/* Parts as one string, and the tag that OpenSSL's SIPHASH with 16 bytes has of it. */
+static void test_parts_have_the_tag_of_their_framed_bytes(void **state)
+{
+    (void)state;
+    uint64_t tag[2], other[2];
+    siphash_2_4_parts(tag, key, NULL, 0);
+    assert_int_equal(tag[0], 0xe6a825ba047f81a3);
+    assert_int_equal(tag[1], 0x930255c71472f66d);
+    const struct span parts[] = {span_of("abc", 3), span_of("", 0), span_of("12345678", 8)};
+    siphash_2_4_parts(tag, key, parts, 3);
+    assert_int_equal(tag[0], 0x2805f8838907ea77);
+    assert_int_equal(tag[1], 0x703c56e98958c95b);
+    const struct span moved[] = {span_of("ab", 2), span_of("c", 1), span_of("12345678", 8)};
+    siphash_2_4_parts(other, key, moved, 3);
+    assert_true(other[0] != tag[0] && other[1] != tag[1]);
+}
+
 static void test_each_bit_of_key_and_message_counts(void **state)
 {
     (void)state;
@@ -78,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_published_vectors_hold, setup),
+        cmocka_unit_test_setup(test_parts_have_the_tag_of_their_framed_bytes, setup),
         cmocka_unit_test_setup(test_each_bit_of_key_and_message_counts, setup),
         cmocka_unit_test_setup(test_zeros_at_the_end_count, setup),
     };
