@@ -153,6 +153,21 @@ static inline void message_clear(struct message *out, struct span bytes)
     out->edns = (struct edns){0};
 }
 
+/* A message without a question borrows the root's name from elsewhere. */
+static const uint8_t *message_moved(const uint8_t *at, struct span from, const uint8_t *copy)
+{
+    bool is_within = at >= from.data && at <= from.data + from.len;
+    return is_within ? copy + (at - from.data) : at;
+}
+
+void message_move(struct message *out, const struct message *from, const uint8_t *copy)
+{
+    *out = *from;
+    out->bytes.data = copy;
+    out->question.name.wire = message_moved(from->question.name.wire, from->bytes, copy);
+    out->edns.options.data = message_moved(from->edns.options.data, from->bytes, copy);
+}
+
 enum message_check message_parse(struct message *out, struct span bytes)
 {
     message_clear(out, bytes);

@@ -52,6 +52,9 @@ struct message {
     struct edns edns;
 };
 
+/* Makes the parsed form of a copy of the bytes from that of the original. */
+void message_move(struct message *out, const struct message *from, const uint8_t *copy);
+
 /*
  * Parses bytes. MESSAGE_OK promises: no question or one; every record's fixed part and RDATA fit;
  * every owner name is sound; at most one OPT, in additional, owned by the root, with a sound list

@@ -21,7 +21,7 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     if (!held)
         return NULL;
     memcpy(held->bytes, bytes.data, bytes.len);
-    MUST(message_parse(&held->message, span_of(held->bytes, bytes.len)) == MESSAGE_OK);
+    message_move(&held->message, from->message, held->bytes);
     held->size_bytes = size;
     held->since = now;
     held->from = *from;
@@ -33,11 +33,11 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
     return held;
 }
 
-void held_message_age(struct held_message *held, uint64_t now)
+bool held_message_age(struct held_message *held, uint64_t now)
 {
     uint32_t elapsed_s = (uint32_t)((now - held->since) / US_PER_S);
     if (!elapsed_s)
-        return;
+        return false;
     for (enum section section = SECTION_ANSWER; section <= SECTION_ADDITIONAL; section++) {
         struct rr_iter iter = message_rrs(&held->message, section);
         for (struct rr rr; message_rr_next(&iter, &rr);)
@@ -45,6 +45,7 @@ void held_message_age(struct held_message *held, uint64_t now)
                 put_u32(held->bytes + message_ttl_offset(&rr),
                         rr.ttl > elapsed_s ? rr.ttl - elapsed_s : 0);
     }
+    return true;
 }
 
 void held_message_free(size_t *held_bytes, struct held_message *held)

@@ -35,8 +35,8 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
                                       const struct validating *validating, uint64_t now);
 
 /* Takes the time that the message was held off its TTLs: a record lives no longer because its
- * validation took long. */
-void held_message_age(struct held_message *held, uint64_t now);
+ * validation took long. Returns whether they have changed. */
+bool held_message_age(struct held_message *held, uint64_t now);
 
 /* Gives the size back to *held_bytes. NULL is fine. */
 void held_message_free(size_t *held_bytes, struct held_message *held);

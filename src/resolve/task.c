@@ -46,7 +46,7 @@ static void feed(struct task *task, struct at_hand *at_hand);
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
 static void resume_validation(struct task *task, const struct validation_event *event);
 static void verify_again(struct tasks *tasks);
-static void end_validation(struct task *task, const struct verdict *verdict);
+static void end_unjudged(struct task *task);
 static void hear_zone(struct task *task);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
@@ -174,7 +174,7 @@ static void task_on_clock(struct timer *timer)
     if (task->bogus)
         fail_as_bogus(task);
     else if (task->state == TASK_VALIDATING && !task_is_enforced(task))
-        end_validation(task, NULL);
+        end_unjudged(task);
     else
         task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
     settle(task);
@@ -698,45 +698,44 @@ static enum exchange_verdict end_judged(struct task *task, const struct exchange
 }
 
 /* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
- * answer does not get one. */
-static void hear_held(struct task *task, struct held_message *held, const struct verdict *verdict)
+ * answer does not get one. The message is read again only if its TTLs have changed. */
+static void hear_held(struct task *task, struct held_message *held, struct task_reading *read,
+                      const struct verdict *verdict)
 {
     struct task_judged judged = {&held->validating.machine, verdict};
-    struct task_reading read;
     bool is_judged = verdict && task_is_enforced(task);
     forget_bogus(task);
-    held_message_age(held, loop_now(task->tasks->loop));
-    task_read_kind(task, held->from.message, &read);
-    task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, &read);
-    bool wants_another = feed_answer(task, &read, true);
-    struct exchange_failure failure = {.any_answer = true, .rcode = read.response.rcode};
+    if (held_message_age(held, loop_now(task->tasks->loop)))
+        task_read_kind(task, held->from.message, read);
+    task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, read);
+    bool wants_another = feed_answer(task, read, true);
+    struct exchange_failure failure = {.any_answer = true, .rcode = read->response.rcode};
     if (wants_another)
         feed_exchange_failure(task, &failure);
 }
 
 /* A good harvest is the answer. Otherwise the servers are asked. */
 static void end_harvest(struct task *task, const struct held_message *held,
-                        const struct verdict *verdict)
+                        struct task_reading *read, const struct verdict *verdict)
 {
     struct task_judged judged = {&held->validating.machine, verdict};
-    struct task_reading read;
-    read.answer = NULL;
+    read->answer = NULL;
     if (verdict->security != SECURITY_BOGUS) {
         task_validate_note(task, verdict, &held->from.source.addr);
-        task_read_kind(task, held->from.message, &read);
-        task_read(task, &held->from, &judged, &task->tasks->judged, &read);
+        task_read(task, &held->from, &judged, &task->tasks->judged, read);
     }
-    if (!read.answer) {
+    if (!read->answer) {
         feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
         return;
     }
-    struct answer answer = *read.answer;
+    struct answer answer = *read->answer;
     harvest_bound(task, &answer, verdict->ttl_max_s);
     end_with_copy(task, &answer);
 }
 
-/* Ends VALIDATING. NULL: without a verdict. */
-static void end_validation(struct task *task, const struct verdict *verdict)
+/* Ends VALIDATING. read: what kind of message it is. NULL: without a verdict. */
+static void end_validation(struct task *task, struct task_reading *read,
+                           const struct verdict *verdict)
 {
     struct held_message *held = task->held;
     const struct addr *server = &held->from.source.addr;
@@ -746,15 +745,22 @@ static void end_validation(struct task *task, const struct verdict *verdict)
     if (verdict && !held->is_harvest)
         note_verdict(task, verdict, server);
     if (verdict && held->is_harvest) {
-        end_harvest(task, held, verdict);
+        end_harvest(task, held, read, verdict);
     } else if (verdict && verdict_is_refused(task, verdict)) {
         refuse_bogus(task, &held->validating, verdict, server);
     } else {
         if (verdict)
             span_answers_learn(task, &held->validating.machine, verdict);
-        hear_held(task, held, verdict);
+        hear_held(task, held, read, verdict);
     }
     held_message_free(&task->tasks->held_bytes, held);
+}
+
+static void end_unjudged(struct task *task)
+{
+    struct task_reading read;
+    task_read_kind(task, task->held->from.message, &read);
+    end_validation(task, &read, NULL);
 }
 
 /* The event answers the question that the validation waits for. */
@@ -769,7 +775,7 @@ static void resume_validation(struct task *task, const struct validation_event *
     enum validate_result result = task_validate_next(task, &held->validating, held->from.message,
                                                      &read.response, event, &need, &verdict);
     if (result == VALIDATE_VERDICT)
-        end_validation(task, &verdict);
+        end_validation(task, &read, &verdict);
     else
         wait_for(task, result, &need);
 }

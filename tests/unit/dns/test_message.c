@@ -50,6 +50,28 @@ static void test_real_answer_is_parsed_completely(void **state)
     assert_true(message_check_rdata(&message));
 }
 
+/* The copy borrows nothing from the original. */
+static void test_a_parsed_message_moves_to_a_copy_of_its_bytes(void **state)
+{
+    (void)state;
+    struct message message = sample_parse(SAMPLE_ANSWER), moved;
+    uint8_t *copy = malloc(message.bytes.len);
+    memcpy(copy, message.bytes.data, message.bytes.len);
+    message_move(&moved, &message, copy);
+    assert_ptr_equal(moved.bytes.data, copy);
+    assert_ptr_equal(moved.question.name.wire,
+                     copy + (message.question.name.wire - message.bytes.data));
+    assert_ptr_equal(moved.edns.options.data,
+                     copy + (message.edns.options.data - message.bytes.data));
+    assert_int_equal(moved.counts[SECTION_ANSWER], 2);
+    message.question.name = name_root();
+    message.edns.options = span_of(NULL, 0);
+    message_move(&moved, &message, copy);
+    assert_ptr_equal(moved.question.name.wire, name_root().wire);
+    assert_null(moved.edns.options.data);
+    free(copy);
+}
+
 static void test_records_come_in_order_with_their_section(void **state)
 {
     (void)state;
@@ -320,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_real_answer_is_parsed_completely),
+        cmocka_unit_test(test_a_parsed_message_moves_to_a_copy_of_its_bytes),
         cmocka_unit_test(test_records_come_in_order_with_their_section),
         cmocka_unit_test(test_one_section_is_iterated_alone),
         cmocka_unit_test(test_answer_truncated_anywhere_is_refused),
