@@ -210,6 +210,8 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         tasks->shared.mode = options->validation.mode;
         tasks->minimal_responses = options->minimal_responses;
         tasks->validation = options->validation;
+        if (tasks->validator)
+            insecure_zones_clear(&tasks->validator->insecure);
         set_world(resolver, &options->recursion);
         lame_clear(tasks->lame);
         linger_drop_all(tasks);

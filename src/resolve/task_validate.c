@@ -17,6 +17,8 @@
 #include "upstream/exchange.h"
 #include "validate/algorithm.h"
 #include "validate/anchors.h"
+#include "validate/rrsets.h"
+#include "validate/trust.h"
 
 bool task_validate_concerns(const struct task *task, const struct response *response)
 {
@@ -131,6 +133,57 @@ static bool is_anchored(const struct task *task)
     return anchor && anchor->kind == ANCHOR_TRUSTED;
 }
 
+/* ---- zones that were just found to be insecure ---- */
+
+/* Without a look at the message. */
+static void set_insecure(struct verdict *verdict, uint16_t ede)
+{
+    memset(verdict, 0, offsetof(struct verdict, zone)); /* zone_len 0: no zone */
+    verdict->security = SECURITY_INSECURE;
+    verdict->ede = ede;
+    verdict->fault = "";
+    verdict->ttl_max_s = UINT32_MAX;
+}
+
+/* Whether one look at the DS records of the asked zone decides about an unsigned message, as
+ * validation_open() in validate/validation.c says. An anchor at or below the zone does not count
+ * here. Only a DS record is not in the zone whose servers are asked. */
+static bool zone_decides(const struct task *task, const struct response *response)
+{
+    const struct anchor *anchor = task_validate_anchor(task->tasks, &task->question);
+    return task->zone->is_authoritative && validate_is_at_qname(response) &&
+           task->question.type != RRTYPE_DS && anchor && anchor->kind == ANCHOR_TRUSTED &&
+           anchor->zone.len < task->asked_zone.len;
+}
+
+bool task_validate_knows_insecure(const struct task *task, const struct message *message,
+                                  const struct response *response, struct verdict *verdict)
+{
+    const struct tasks *tasks = task->tasks;
+    const struct insecure_zone *known = insecure_zones_find(
+        &tasks->validator->insecure, task->space->number, task->asked_zone, loop_now(tasks->loop));
+    if (!known || task_is_traced(task) || !zone_decides(task, response) ||
+        rrsets_are_signed(message, validate_kind(response) == ANSWER_POSITIVE ? SECTION_ANSWER
+                                                                              : SECTION_AUTHORITY))
+        return false;
+    set_insecure(verdict, known->ede);
+    return true;
+}
+
+/* The validation of an unsigned message has found the DS records of this name to be absent. */
+static void note_insecure(const struct task *task, const struct response *response,
+                          const struct validate_need *need, const struct answer *found)
+{
+    struct tasks *tasks = task->tasks;
+    struct name zone = {need->wire, need->len};
+    uint64_t now = loop_now(tasks->loop);
+    uint64_t left_us = (uint64_t)(found->ttl_s - answer_age(found, now)) * US_PER_S;
+    if (need->type == RRTYPE_DS && trust_knows_insecure(found) &&
+        name_equal_exact(zone, task->asked_zone) && zone_decides(task, response))
+        insecure_zones_add(&tasks->validator->insecure, task->space->number, zone,
+                           found->ede_count ? found->ede[0] : EDE_NONE, left_us, now);
+}
+
 /* ---- keys and DS records ---- */
 
 static void note_failure(struct validating *validating, const struct answer *answer)
@@ -192,8 +245,8 @@ static void set_need(struct validate_need *need, const struct validation_step *s
 
 /* Takes the step from the cache. False: it must be asked. */
 static bool step_known(struct task *task, struct validating *validating,
-                       const struct validation_view *view, const struct validate_need *need,
-                       struct validation_step *step)
+                       const struct validation_view *view, const struct response *response,
+                       const struct validate_need *need, struct validation_step *step)
 {
     struct answer found;
     bool only_known = step->only_known;
@@ -201,6 +254,8 @@ static bool step_known(struct task *task, struct validating *validating,
     bool is_found = find_trust(task, need, &found);
     if (is_found && only_known && need->type == RRTYPE_DS)
         is_found = found.kind != ANSWER_FAILURE; /* a mere look leaves no trace of a failure */
+    if (is_found && only_known)
+        note_insecure(task, response, need, &found);
     if (task_is_traced(task))
         task_trace_needs(task, (struct name){need->wire, need->len}, need->type,
                          is_found ? TRACE_NEED_CACHED
@@ -244,13 +299,8 @@ static bool must_put_off_whole(const struct tasks *tasks, const struct message *
 {
     if (event->kind != VALIDATION_STARTED || !must_put_off(tasks, event))
         return false;
-    for (enum section section = SECTION_ANSWER; section <= SECTION_AUTHORITY; section++) {
-        struct rr_iter iter = message_rrs(message, section);
-        for (struct rr rr; message_rr_next(&iter, &rr);)
-            if (rr.type == RRTYPE_RRSIG)
-                return true;
-    }
-    return false;
+    return rrsets_are_signed(message, SECTION_ANSWER) ||
+           rrsets_are_signed(message, SECTION_AUTHORITY);
 }
 
 /* Whether the signatures of this zone take too much of a busy worker. Zones that the operator
@@ -361,12 +411,6 @@ static void note_split_horizon(const struct task *task, struct verdict *verdict)
     memcpy(verdict->zone, zone->name.wire, zone->name.len);
 }
 
-static struct verdict unanchored(void)
-{
-    return (struct verdict){
-        .security = SECURITY_INSECURE, .ede = EDE_NONE, .fault = "", .ttl_max_s = UINT32_MAX};
-}
-
 enum validate_result task_validate_next(struct task *task, struct validating *validating,
                                         const struct message *message,
                                         const struct response *response,
@@ -374,7 +418,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                                         struct validate_need *need, struct verdict *verdict)
 {
     if (!is_anchored(task)) {
-        *verdict = unanchored();
+        set_insecure(verdict, EDE_NONE);
         return VALIDATE_VERDICT;
     }
     if (must_put_off_whole(task->tasks, message, event))
@@ -388,7 +432,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
         case VALIDATION_KEYS:
         case VALIDATION_DS:
             set_need(need, &step);
-            if (!step_known(task, validating, &view, need, &step))
+            if (!step_known(task, validating, &view, response, need, &step))
                 return VALIDATE_NEEDS;
             break;
         case VALIDATION_VERIFY:
@@ -477,12 +521,14 @@ bool task_validate_doubts_forwarder(const struct task *task, const struct verdic
 {
     const struct zone *zone = task->zone;
     const struct tasks *tasks = task->tasks;
+    if (!verdict->is_unsigned)
+        return false;
     const struct anchor *anchor = anchors_find(tasks->validation.anchors, name_root());
     struct question keys = {.name = name_root(), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     struct answer found;
     bool asks_keys = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY;
-    if (!verdict->is_unsigned || asks_keys || zone->is_authoritative || !name_is_root(zone->name) ||
-        !anchor || anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
+    if (asks_keys || zone->is_authoritative || !name_is_root(zone->name) || !anchor ||
+        anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
         return false;
     cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST, task->space->number);
     cache_read_begin();

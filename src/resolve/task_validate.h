@@ -68,6 +68,11 @@ static inline bool task_is_enforced(const struct task *task)
 bool task_validate_concerns(const struct task *task, const struct response *response);
 
 /* Begins; *event is the first event. */
+/* Whether the message is unsigned and of a zone that was just found to be insecure. Then *verdict
+ * is that of a validation, which need not begin. */
+bool task_validate_knows_insecure(const struct task *task, const struct message *message,
+                                  const struct response *response, struct verdict *verdict);
+
 void task_validate_begin(struct task *task, struct validating *validating,
                          struct validation_event *event);
 

@@ -18,6 +18,7 @@ struct validator *validator_new(void)
     validator->serial = 0;
     validator->turn_at = validator->turn_us = 0;
     signer_load_init(&validator->load);
+    insecure_zones_init(&validator->insecure);
     validator->space.owner = 0;
     return validator;
 }

@@ -14,6 +14,7 @@
 
 #include "cache/answer.h"
 #include "cache/key.h"
+#include "resolve/insecure_zones.h"
 #include "validate/signer_load.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
@@ -35,6 +36,7 @@ struct validator {
     struct validating now;
     uint64_t turn_at, turn_us; /* verifications in the turn of the loop that began at turn_at */
     struct signer_load load;
+    struct insecure_zones insecure;
     bool has_do_clients;  /* some client's question had DO */
     bool has_due;         /* due is set */
     struct cache_key due; /* of keys or DS records that were used and expire soon */

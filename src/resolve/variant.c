@@ -30,6 +30,11 @@ static bool variant_look(const struct task *task, uint8_t flags, enum cache_view
            variant_is_live(task, found);
 }
 
+static bool variant_is_about_trust(const struct task *task)
+{
+    return task->question.type == RRTYPE_DS || task->question.type == RRTYPE_DNSKEY;
+}
+
 /* Whether the question is about keys or DS records, and these very records are known to be secure.
  * An answer of that view may also be an alias or mark an insecure zone, which is less than a client
  * gets from a server. */
@@ -38,7 +43,7 @@ static bool variant_in_trust(const struct task *task, struct answer *found)
     struct message message;
     struct rr first;
     uint16_t type = task->question.type;
-    if (type != RRTYPE_DS && type != RRTYPE_DNSKEY)
+    if (!variant_is_about_trust(task))
         return false;
     if (!variant_look(task, CACHE_KEY_DO, CACHE_VIEW_TRUST, found) ||
         found->security != SECURITY_SECURE || found->kind != ANSWER_POSITIVE ||
@@ -49,18 +54,23 @@ static bool variant_in_trust(const struct task *task, struct answer *found)
 }
 
 /* A worker without clients that send DO does not look. */
+static bool variant_may_have_do(const struct task *task)
+{
+    return !(task->key.flags & CACHE_KEY_DO) && task->tasks->validator->has_do_clients;
+}
+
 static bool variant_with_do(const struct task *task, struct answer *found)
 {
-    return !(task->key.flags & CACHE_KEY_DO) && task->tasks->validator->has_do_clients &&
-           variant_look(task, CACHE_KEY_DO, CACHE_VIEW_ANSWERS, found);
+    return variant_may_have_do(task) && variant_look(task, CACHE_KEY_DO, CACHE_VIEW_ANSWERS, found);
 }
 
 static bool variant_may_serve(const struct task *task)
 {
     const struct tasks *tasks = task->tasks;
     return task_validates(task) && task->space->mode == VALIDATE_YES && tasks->validator &&
-           !task->is_refresh && task->key.view == CACHE_VIEW_ANSWERS &&
-           task->question.type != RRTYPE_ANY && task->question.type != RRTYPE_RRSIG;
+           (variant_may_have_do(task) || variant_is_about_trust(task)) && !task->is_refresh &&
+           task->key.view == CACHE_VIEW_ANSWERS && task->question.type != RRTYPE_ANY &&
+           task->question.type != RRTYPE_RRSIG;
 }
 
 /* ---- what goes out ---- */

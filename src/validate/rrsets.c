@@ -141,6 +141,15 @@ static bool rrsets_take_section(struct gathering *all, enum section section, uin
     return true;
 }
 
+bool rrsets_are_signed(const struct message *message, enum section section)
+{
+    struct rr_iter iter = message_rrs(message, section);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_RRSIG)
+            return true;
+    return false;
+}
+
 bool rrsets_read(struct rrsets *out, const struct message *message, uint16_t cls)
 {
     struct gathering all; /* not cleared: it is large, and small messages use little of it */

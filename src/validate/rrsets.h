@@ -49,6 +49,9 @@ struct rrsets {
  */
 MUST_USE bool rrsets_read(struct rrsets *out, const struct message *message, uint16_t cls);
 
+/* Whether the section has a signature, before the message is read. */
+bool rrsets_are_signed(const struct message *message, enum section section);
+
 /* Copies the owner to wire. The result borrows wire. */
 struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set,
                          uint8_t wire[NAME_WIRE_MAX]);

@@ -877,14 +877,10 @@ static enum progress validation_start(struct call *call)
 /* ---- zones that are known to be insecure ---- */
 
 /* Looks only where signatures of the data would be. */
-static bool has_signatures(const struct validation_view *view)
+static bool validation_is_signed(const struct validation_view *view)
 {
-    enum section section = view->kind == ANSWER_POSITIVE ? SECTION_ANSWER : SECTION_AUTHORITY;
-    struct rr_iter iter = message_rrs(view->message, section);
-    for (struct rr rr; message_rr_next(&iter, &rr);)
-        if (rr.type == RRTYPE_RRSIG)
-            return true;
-    return false;
+    bool is_positive = view->kind == ANSWER_POSITIVE;
+    return rrsets_are_signed(view->message, is_positive ? SECTION_ANSWER : SECTION_AUTHORITY);
 }
 
 /* Looks at the next name that may be an insecure zone: the asked zone, or each below the anchor
@@ -913,7 +909,7 @@ static enum progress validation_open(struct call *call)
     const struct anchor *anchor = target_anchor(call);
     struct name home = validation_home_of(view->question->name, view->question->type);
     bool is_below = !view->zone_is_cut || name_is_below(home, view->asked_zone);
-    if (!view->is_at_qname || !is_trusted(anchor) || !is_below || has_signatures(view))
+    if (!view->is_at_qname || !is_trusted(anchor) || !is_below || validation_is_signed(view))
         return validation_start(call);
     v->walk_labels = (uint8_t)name_label_count(anchor->zone);
     return look_for_insecure(call);
