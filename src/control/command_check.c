@@ -73,11 +73,14 @@ static void check_probe_hints(struct check_routes *routes, const struct delegati
     }
 }
 
-/* Whether the kernel has a route to any upstream. True without upstreams. */
+/* Whether the kernel has a route to any upstream. True without upstreams. Upstreams by name count
+ * by the servers that resolve their names. */
 static bool check_has_route(const struct config *config)
 {
     struct check_routes routes = {0};
 
+    for (size_t i = 0; config && i < config->bootstrap.count; i++)
+        check_probe(&routes, &config->bootstrap.list[i]);
     for (size_t i = 0; config && i < config->route.zone_count; i++)
         for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
             check_probe(&routes, &config->route.zones[i].upstreams[j].addr);
@@ -93,22 +96,37 @@ static void check_add_reason(char *out, size_t size, const char *reason)
     snprintf(out + len, size - len, "%s%s", len > 0 ? "; " : "", reason);
 }
 
+/* Writes what is wrong: "" if nothing is. */
+static void check_tell(const struct control_view *view, bool has_route, bool has_path,
+                       char out[COMMAND_PROBLEMS_MAX])
+{
+    out[0] = '\0';
+    if (view->is_draining)
+        check_add_reason(out, COMMAND_PROBLEMS_MAX, "draining");
+    if (!has_route)
+        check_add_reason(out, COMMAND_PROBLEMS_MAX, "no route to any upstream");
+    else if (!has_path)
+        check_add_reason(out, COMMAND_PROBLEMS_MAX, "no upstream answers");
+    if (view->hosts.unknown > 0)
+        check_add_reason(out, COMMAND_PROBLEMS_MAX,
+                         "an upstream by name has no known address (nailupctl hosts)");
+    if (config_clock_is_wrong(view->config))
+        check_add_reason(out, COMMAND_PROBLEMS_MAX, "the clock is wrong");
+}
+
+void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS_MAX])
+{
+    check_tell(view, view->is_draining || check_has_route(view->config), true, out);
+}
+
 static void check_answer(struct call *call, bool has_route, bool has_path)
 {
     struct reply *reply = &call->reply;
-    const struct config *config = call->view->config;
-    bool is_clock_right = !config_clock_is_wrong(config);
+    bool is_clock_right = !config_clock_is_wrong(call->view->config);
     bool is_draining = call->view->is_draining;
-    char reasons[160] = "";
+    char reasons[COMMAND_PROBLEMS_MAX];
 
-    if (is_draining)
-        check_add_reason(reasons, sizeof(reasons), "draining");
-    if (!has_route)
-        check_add_reason(reasons, sizeof(reasons), "no route to any upstream");
-    else if (!has_path)
-        check_add_reason(reasons, sizeof(reasons), "no upstream answers");
-    if (!is_clock_right)
-        check_add_reason(reasons, sizeof(reasons), "the clock is wrong");
+    check_tell(call->view, has_route, has_path, reasons);
     reply_record(reply, "check", "state:text\tpath:flag\tclock:flag\treasons:text");
     reply_row(reply);
     reply_text(reply, is_draining ? "draining" : *reasons ? "degraded" : "ready");

@@ -85,13 +85,15 @@ static void put_daemon(struct call *call, const struct stats *stats)
 {
     struct reply *reply = &call->reply;
     const struct control_view *view = call->view;
+    char problems[COMMAND_PROBLEMS_MAX];
 
     reply_record(reply, "daemon",
                  "version:text\tpid:count\tuptime:duration\tworkers:count\tconfig:text\t"
                  "queries:counter\tanswers:counter\thits:counter\tmisses:counter\thit_ratio:ratio\t"
                  "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
                  "reload_error:text\tforward_zones:count\tstub_zones:count\trecursion:flag\t"
-                 "servers_met:count\tlog_lines_lost:count");
+                 "servers_met:count\tlog_lines_lost:count\tproblems:text");
+    command_problems(view, problems);
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
     reply_count(reply, (uint64_t)getpid());
@@ -111,6 +113,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
     put_zone_counts(reply, view->config);
     reply_count(reply, stats->recursion_servers);
     reply_count(reply, stats->query_log_dropped);
+    reply_text(reply, problems);
     reply_row_end(reply);
 }
 

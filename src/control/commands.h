@@ -24,6 +24,14 @@ const struct command *commands_find(const char *verb);
 /* The verb most similar to a mistyped one; NULL: none is similar. */
 const char *commands_suggest(const char *verb);
 
+struct control_view;
+enum { COMMAND_PROBLEMS_MAX = 200 };
+
+/* Writes what is wrong with the daemon, without asking its workers: draining, no route to any
+ * upstream, an upstream by name without an address, a wrong clock. "": nothing is known to be
+ * wrong. */
+void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS_MAX]);
+
 #define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);
 #include "nailup/commands.def"
 

@@ -83,6 +83,11 @@ struct control_transfers {
     uint64_t first_expiry_at; /* us of base/clock.h; 0: no zone has a version from a primary */
 };
 
+/* Upstreams by host name. */
+struct control_hosts {
+    uint64_t names, unknown; /* unknown: no address is known yet */
+};
+
 struct control_view {
     const char *config_file;
     const struct config *config;
@@ -100,6 +105,7 @@ struct control_view {
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */
     struct control_reloads reloads;
     struct control_anchors anchors;
+    struct control_hosts hosts;
     uint64_t started_at;      /* us of the loops' clock */
     uint64_t started_time;    /* seconds since 1970 */
     bool is_draining;         /* workers may be gone: only the command check runs */

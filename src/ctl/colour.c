@@ -26,7 +26,7 @@ static bool begins_with_any(const char *cell, const char *const *words, size_t c
 const char *colour_of(const struct column *column, const char *cell)
 {
     static const char *const green[] = {"good", "ready"};
-    static const char *const red[] = {"ill", "resting", "strips", "degraded"};
+    static const char *const red[] = {"ill", "resting", "strips", "degraded", "no route"};
     if (!*cell || column->type != COLUMN_TEXT)
         return "";
     if (strcmp(column->name, "error") == 0 || strcmp(column->name, "reasons") == 0)

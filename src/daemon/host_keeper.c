@@ -83,12 +83,14 @@ static void host_keeper_next(struct host_keeper *keeper);
 static void host_keeper_fill(struct host_keeper *keeper)
 {
     keeper->hosts.count = keeper->count;
+    keeper->view->hosts = (struct control_hosts){.names = keeper->count};
     for (size_t i = 0; i < keeper->count; i++) {
         struct zone_host *host = &keeper->hosts.list[i];
         const struct host_book *book = &keeper->books[i];
         memcpy(host->name, book->name, sizeof(host->name));
         memcpy(host->addrs, book->addrs, sizeof(host->addrs));
         host->addr_count = book->count;
+        keeper->view->hosts.unknown += book->count == 0;
     }
 }
 

@@ -3,8 +3,13 @@
 /* Puts the most telling reason first. */
 #include "resolve/failure.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "dns/edns.h"
 #include "dns/rrtype.h"
+
+enum { FAILURE_ZONE_MAX = 48 /* characters of a zone's name */ };
 
 struct failure failure_servfail(void)
 {
@@ -18,6 +23,14 @@ void failure_add_ede(struct failure *failure, uint16_t code)
             return;
     if (code != EDE_NONE && failure->ede_count < FAILURE_EDE_MAX)
         failure->ede[failure->ede_count++] = code;
+}
+
+/* A known error of a connection says more than the loss of a query. */
+static const char *loss_of(const struct exchange_failure *exchange)
+{
+    if (!exchange->any_network)
+        return NULL;
+    return exchange->error != ERR_OK ? err_str(exchange->error) : exchange->loss;
 }
 
 struct failure failure_of_exchange(const struct exchange_failure *exchange, uint16_t ede)
@@ -36,5 +49,35 @@ struct failure failure_of_exchange(const struct exchange_failure *exchange, uint
         failure_add_ede(&failure, EDE_NETWORK_ERROR);
     if (exchange->error >= ERR_TLS_NOT_SPOKEN)
         failure.error = exchange->error;
+    if (ede == EDE_NONE) {
+        failure.cause = refused                ? FAILURE_REFUSED
+                        : exchange->any_answer ? FAILURE_FAILED
+                                               : FAILURE_UNREACHED;
+        failure.loss = loss_of(exchange);
+    }
     return failure;
+}
+
+const char *failure_tell(const struct failure *failure, struct name zone, char out[ANSWER_TEXT_MAX])
+{
+    char text[NAME_TEXT_MAX];
+    const char *name = name_format(zone, text);
+    const char *end = strlen(text) > FAILURE_ZONE_MAX ? "..." : "";
+    switch (failure->cause) {
+    case FAILURE_UNREACHED:
+        snprintf(out, ANSWER_TEXT_MAX, "no server of the zone %.*s%s answers%s%s", FAILURE_ZONE_MAX,
+                 name, end, failure->loss ? ": " : "", failure->loss ? failure->loss : "");
+        return out;
+    case FAILURE_REFUSED:
+        snprintf(out, ANSWER_TEXT_MAX, "the servers of the zone %.*s%s refuse to answer",
+                 FAILURE_ZONE_MAX, name, end);
+        return out;
+    case FAILURE_FAILED:
+        snprintf(out, ANSWER_TEXT_MAX, "no server of the zone %.*s%s gave a useful answer",
+                 FAILURE_ZONE_MAX, name, end);
+        return out;
+    case FAILURE_OTHER:
+        break;
+    }
+    return NULL;
 }

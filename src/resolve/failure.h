@@ -9,9 +9,19 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "cache/answer.h"
+#include "dns/name.h"
 #include "upstream/exchange.h"
 
 enum { FAILURE_EDE_MAX = 2 };
+
+/* What an exchange says about the servers, for the text of the extended error. */
+enum failure_cause {
+    FAILURE_OTHER,
+    FAILURE_UNREACHED, /* none answered */
+    FAILURE_REFUSED,   /* they refused */
+    FAILURE_FAILED,    /* their answers were of no use */
+};
 
 struct failure {
     uint16_t rcode;
@@ -22,6 +32,8 @@ struct failure {
     enum err error;   /* from ERR_TLS_NOT_SPOKEN on, whose sentence the client gets; or ERR_OK */
     const char *text; /* that the client gets without error; NULL: none. Borrowed: a task that
                          fails copies it */
+    enum failure_cause cause;
+    const char *loss; /* of FAILURE_UNREACHED: the reason; static; NULL: unknown */
 };
 
 /* Returns SERVFAIL, remembered, without a reason. */
@@ -36,5 +48,13 @@ void failure_add_ede(struct failure *failure, uint16_t code);
  * example a bogus signature; or EDE_NONE) says more and comes first.
  */
 struct failure failure_of_exchange(const struct exchange_failure *exchange, uint16_t ede);
+
+/*
+ * Writes the sentence that a client gets with the extended errors 22 and 23: which zone's servers
+ * fail, and how. It has no address. zone belongs to the servers. Returns out, or NULL where the
+ * failure has a better reason or none.
+ */
+const char *failure_tell(const struct failure *failure, struct name zone,
+                         char out[ANSWER_TEXT_MAX]);
 
 #endif

@@ -56,10 +56,30 @@ void finish_answered(struct task *task, const struct answer *answer, struct answ
     finish_as(task, TASK_ANSWERED);
 }
 
+/* The zone whose servers were asked. */
+static struct name finish_zone_asked(const struct task *task)
+{
+    return task->zone->is_authoritative ? delegation_zone(&task->memory.iterate.cut)
+                                        : task->zone->name;
+}
+
+/* Returns a text to be copied, or NULL. */
+static const char *finish_text(const struct task *task, const struct failure *failure,
+                               char space[ANSWER_TEXT_MAX])
+{
+    if (failure->text || failure->error)
+        return failure->text;
+    if (failure->cause == FAILURE_OTHER)
+        return NULL;
+    return failure_tell(failure, finish_zone_asked(task), space);
+}
+
 void finish_failed(struct task *task, const struct failure *failure)
 {
+    char space[ANSWER_TEXT_MAX];
+    const char *text = finish_text(task, failure, space);
     task->failure = *failure;
-    task->failure_text = failure->text ? strdup(failure->text) : NULL;
+    task->failure_text = text ? strdup(text) : NULL;
     task->failure.text = task->failure_text;
     finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }

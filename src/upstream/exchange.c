@@ -292,11 +292,14 @@ static void end_if_idle(struct exchange *exchange)
 }
 
 /* An error of TLS says more than a failed connection. */
-static void note_network(struct exchange *exchange, unsigned index)
+static void note_network(struct exchange *exchange, unsigned index, const char *loss)
 {
-    enum err error = exchange->group[index]->pool.last_error;
+    const struct upstream *upstream = exchange->group[index];
+    enum err error = upstream->pool.last_error;
+    bool has_route = upstream->no_route_until_at <= loop_now(upstream->env->loop);
 
     exchange->failure.any_network = true;
+    exchange->failure.loss = has_route ? loss : "this machine has no route to them";
     if (exchange->failure.error == ERR_OK || error >= ERR_TLS_NOT_SPOKEN)
         exchange->failure.error = error;
 }
@@ -328,7 +331,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
             break;
         if (exchange_ask(exchange, (unsigned)index, way, avoid))
             return;
-        note_network(exchange, (unsigned)index);
+        note_network(exchange, (unsigned)index, NULL);
         if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt goes on */
             break;
         exchange->shut |= UINT64_C(1) << index;
@@ -593,6 +596,16 @@ static const char *exchange_failure_word(enum attempt_failure why)
     return words[why];
 }
 
+/* For clients. NULL: the network had no part in it. */
+static const char *exchange_loss_text(enum attempt_failure why)
+{
+    if (why == ATTEMPT_TIMED_OUT)
+        return "they are silent";
+    if (why == ATTEMPT_REFUSED)
+        return "port closed or no route";
+    return why == ATTEMPT_CLOSED ? "connection closed" : NULL;
+}
+
 /* A stream that is not silent carries the question to this server. */
 static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
 {
@@ -664,7 +677,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
         return;
     }
     if (why <= ATTEMPT_CLOSED)
-        note_network(exchange, index);
+        note_network(exchange, index, exchange_loss_text(why));
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
@@ -725,7 +738,7 @@ static void exchange_on_overdue(struct attempt *attempt)
     if (!exchange->active)
         return;
     report_loss(attempt, attempt_state_text(attempt));
-    note_network(exchange, attempt->index);
+    note_network(exchange, attempt->index, exchange_loss_text(ATTEMPT_TIMED_OUT));
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);
     if (attempt->is_probe || has_fresh_attempt(exchange))

@@ -94,6 +94,7 @@ struct exchange_failure {
     bool is_late;     /* the time ran out while an answer could still come */
     uint16_t rcode;   /* of the last rejected answer */
     enum err error;   /* the known failure of a connection; TLS errors first */
+    const char *loss; /* how the network had a part in it, for clients: static; NULL: unknown */
 };
 
 /* The signatures in an answer to a query with DO, as validation found them. */

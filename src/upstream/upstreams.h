@@ -205,8 +205,8 @@ struct upstream_view {
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *way;                    /* the next query's transport: "udp", "tcp" or "tls" */
     uint64_t srtt_us;                   /* its expected answer time; 0: not measured */
-    /* "good", "ill", "strips signatures", "resting", "no nailing (RFC 7828)", "asleep", "one query
-     * per connection", or "draining": it is no longer configured */
+    /* "good", "ill", "strips signatures", "resting", "no route", "no nailing (RFC 7828)", "asleep",
+     * "one query per connection", or "draining": it is no longer configured */
     const char *health;
     const char *error; /* why its last connection failed, or "" */
     /* The proofs for "one query per connection": connections that the server closed after one

@@ -149,6 +149,14 @@ static void count_conns(const struct upstream *upstream, struct upstream_view *v
     }
 }
 
+/* Datagrams could not leave this machine lately, or the last dial could not. */
+static bool lacks_route(const struct upstream *upstream, uint64_t now)
+{
+    bool is_resting = backoff_is_resting(&upstream->pool.backoff, now);
+    return now < upstream->no_route_until_at ||
+           (is_resting && upstream->pool.last_error == ERR_UNREACHABLE);
+}
+
 static const char *health_name(const struct upstream *upstream, uint64_t now)
 {
     if (upstream->retiring)
@@ -159,6 +167,8 @@ static const char *health_name(const struct upstream *upstream, uint64_t now)
         return "asleep";
     if (upstream->pool.single.is_known)
         return "one query per connection";
+    if (lacks_route(upstream, now))
+        return "no route";
     if (backoff_is_resting(&upstream->pool.backoff, now))
         return "resting";
     if (upstream->strips)

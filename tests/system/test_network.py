@@ -150,6 +150,11 @@ def test_a_check_names_the_lack_of_a_route_and_fails_only_where_that_counts(cabl
     assert daemon.ctl("status", "--check").returncode == 0
     done = daemon.ctl("status", "--check", "--require-upstream")
     assert done.returncode == 1 and "no route to any upstream" in done.stdout, done
+    assert daemon.ask("status")["daemon"]["problems"] == "no route to any upstream"
+    eventually(lambda: any("no route" in row["health"] for row in daemon.upstreams()), 20)
+    answer = daemon.dig("unplugged.example")
+    assert answer.status == "SERVFAIL" and "no server of the zone . answers: " in answer.text, answer.text
+    assert "192.0.2.1" not in answer.text
     cable.here.run("ip", "link", "set", "cable", "up")
     cable.plug_into(1)
     eventually(lambda: daemon.ctl("status", "--check", "--require-upstream").returncode == 0, 20)
