@@ -15,12 +15,12 @@
 
 enum { FAILURE_EDE_MAX = 2 };
 
-/* What an exchange says about the servers, for the text of the extended error. */
+/* The part of the servers in the failure of an exchange, for the text of the extended error. */
 enum failure_cause {
     FAILURE_OTHER,
     FAILURE_UNREACHED, /* none answered */
     FAILURE_REFUSED,   /* they refused */
-    FAILURE_FAILED,    /* their answers were of no use */
+    FAILURE_FAILED,    /* their answers were useless */
 };
 
 struct failure {

@@ -868,6 +868,29 @@ static enum request_result answer_at_once(struct sink *sink, const struct reques
     return answer_error(sink, lookup);
 }
 
+enum { STAT_PROTOCOLS = 3 /* rows of one type, in the order of enum transport */ };
+_Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2,
+               "the order of the rows of questions_total");
+
+/* Adds to the row of the type and the transport. Clients cannot make rows: other types share one.
+ */
+static void count_question(const struct sink *sink, uint16_t type)
+{
+#define PLACE(type) ((stat_questions_##type##_udp - stat_questions_other_udp) / STAT_PROTOCOLS)
+    static const uint8_t places[RRTYPE_HTTPS + 1] = {
+        [RRTYPE_A] = PLACE(a),           [RRTYPE_NS] = PLACE(ns),
+        [RRTYPE_CNAME] = PLACE(cname),   [RRTYPE_SOA] = PLACE(soa),
+        [RRTYPE_PTR] = PLACE(ptr),       [RRTYPE_MX] = PLACE(mx),
+        [RRTYPE_TXT] = PLACE(txt),       [RRTYPE_AAAA] = PLACE(aaaa),
+        [RRTYPE_SRV] = PLACE(srv),       [RRTYPE_DS] = PLACE(ds),
+        [RRTYPE_DNSKEY] = PLACE(dnskey), [RRTYPE_SVCB] = PLACE(svcb),
+        [RRTYPE_HTTPS] = PLACE(https)};
+#undef PLACE
+    unsigned place = type < ARRAY_LEN(places) ? places[type] : 0;
+    stats_add_at(sink->requests->stats,
+                 stat_questions_other_udp + place * STAT_PROTOCOLS + sink->transport, 1);
+}
+
 enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
 {
     struct stats *stats = sink->requests->stats;
@@ -875,6 +898,8 @@ enum request_result request_answer(struct sink *sink, const struct request_looku
         STATS_INC(stats, dropped_acl);
         return REQUEST_DROPPED;
     }
+    if (lookup->query.has_question)
+        count_question(sink, lookup->query.question.type);
     if (is_resolved(lookup)) {
         enum request_result result = request_resolve(sink, lookup);
         return lookup->query.has_trailing ? unsound(result) : result;

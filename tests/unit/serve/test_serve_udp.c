@@ -19,6 +19,29 @@ static void test_a_hit_is_answered_with_the_name_as_asked(void **state)
     assert_int_equal(stub.asks, 0);
 }
 
+static void udp_ask_type(uint16_t type, uint16_t id)
+{
+    struct canned_query query = {"hit.example", id, type, HEADER_RD, 1232, false, false, false};
+    sent_len = canned_query(sent, &query);
+    fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
+    fake_loop_settle(loop);
+}
+
+static void test_questions_are_counted_by_type_and_strange_types_share_a_row(void **state)
+{
+    (void)state;
+    static const uint16_t types[] = {RRTYPE_A, RRTYPE_HTTPS, RRTYPE_HTTPS, RRTYPE_PTR,
+                                     0,        66,           255,          65535};
+    for (uint16_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        udp_ask_type(types[i], (uint16_t)(100 + i));
+    assert_int_equal(stats.questions_a_udp, 1);
+    assert_int_equal(stats.questions_https_udp, 2);
+    assert_int_equal(stats.questions_ptr_udp, 1);
+    assert_int_equal(stats.questions_other_udp, 4);
+    assert_int_equal(stats.questions_aaaa_udp + stats.questions_a_tcp, 0);
+    assert_int_equal(stats.queries_udp, 8);
+}
+
 static void test_a_batch_is_one_read_section(void **state)
 {
     (void)state;
@@ -444,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_a_hit_is_answered_with_the_name_as_asked),
+        HARNESS_TEST(test_questions_are_counted_by_type_and_strange_types_share_a_row),
         HARNESS_TEST(test_a_batch_is_one_read_section),
         HARNESS_TEST(test_neighbours_in_a_batch_do_not_mix),
         HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
