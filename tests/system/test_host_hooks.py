@@ -13,6 +13,7 @@ from conftest import program
 HOST = Path(__file__).parents[2] / "conf/host"
 SHARED = HOST / "nailup-host"
 DISPATCHER = HOST / "networkmanager/90-nailup"
+NETWORKD = HOST / "networkd/nailup"
 DHCLIENT = HOST / "dhclient/zz-nailup"
 
 SCRIPT = """set -e
@@ -73,6 +74,22 @@ def dhclient(told, reason, **environment):
                 **{"interface": "eth0"} | environment)
 
 
+def networkd(told, interface, state, lines=None, **environment):
+    """networkd-dispatcher has a variable STATE too; lines: the state file of the interface."""
+    links, devices = told.folder / "links", told.folder / "devices"
+    if "/" not in interface and interface:
+        (devices / interface).mkdir(parents=True, exist_ok=True)
+        (devices / interface / "ifindex").write_text("7\n")
+    links.mkdir(exist_ok=True)
+    if lines is not None:
+        (links / "7").write_text("".join(f"{line}\n" for line in lines))
+    host = told.folder / "host"
+    host.write_text(f'#!/bin/sh\nSTATE={told.folder}/state exec {SHARED} "$@"\n')
+    host.chmod(0o755)
+    return told(["sh", str(NETWORKD)], IFACE=interface, LINKS=str(links), DEVICES=str(devices),
+                **environment | {"NAILUP_HOST": str(host), "STATE": state})
+
+
 def replay(told, **environment):
     return told([str(SHARED)], "replay", **environment)
 
@@ -101,15 +118,75 @@ def test_a_network_claims_only_allowed_zones(told):
     assert dispatcher(told, "eth0", "down") == ["forward . off"]
 
 
+HUGE = ". ~. com ~com. COM in-addr.arpa ip6.arpa. x"
+
+
+def test_no_network_gets_all_names_or_a_top_level_domain(told):
+    vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": f"{HUGE} corp.example 10.in-addr.arpa",
+           "VPN_IP4_NAMESERVERS": "10.8.0.1"}
+    good = ["forward corp.example 10.8.0.1", "forward 10.in-addr.arpa 10.8.0.1"]
+    assert dispatcher(told, "wlan0", "vpn-up", **vpn) == good
+    said = told.logged.read_text()
+    assert ".: left out" in said and "com: left out" in said and "in-addr.arpa: left out" in said
+    assert dispatcher(told, "wlan0", "vpn-down", VPN_IP_IFACE="tun0") != []
+    assert dispatcher(told, "eth0", "up", IP4_DOMAINS=f"{HUGE}", IP4_NAMESERVERS="10.8.0.1") == []
+    assert networkd(told, "wg0", "routable",
+                    [f"ROUTE_DOMAINS={HUGE} corp.example", "DNS=10.8.0.1"]) == good[:1]
+    assert told([str(SHARED)], "set", "x", "x", HUGE, "10.8.0.1") == []
+
+
+def test_the_operator_may_name_a_large_zone(told):
+    vpn = {"VPN_IP_IFACE": "tun0", "VPN_IP4_DOMAINS": "corp ~. com", "VPN_IP4_NAMESERVERS": "10.8.0.1"}
+    assert dispatcher(told, "wlan0", "vpn-up", NETWORK_ZONES="corp", **vpn) == ["forward corp 10.8.0.1"]
+
+
+def test_networkd_has_the_zones_of_a_vpn_while_it_is_routable(told):
+    lines = ["ADMIN_STATE=configured", "DNS=10.8.0.1 fe80::1", "DOMAINS=corp.example",
+             "ROUTE_DOMAINS=lab.example"]
+    assert networkd(told, "wg0", "routable", lines) == [
+        "forward lab.example 10.8.0.1 fe80::1%wg0", "forward corp.example 10.8.0.1 fe80::1%wg0"]
+    assert networkd(told, "wg0", "carrier", lines) == []
+    assert networkd(told, "wg0", "off") == ["forward lab.example off", "forward corp.example off"]
+
+
+def test_networkd_gives_other_networks_only_allowed_zones(told):
+    lines = ["DNS=192.168.1.1", "DOMAINS=bank.example office.example"]
+    assert networkd(told, "eth0", "routable", lines) == []
+    assert networkd(told, "eth0", "routable", lines, NETWORK_ZONES="office.example") == [
+        "forward office.example 192.168.1.1"]
+    assert networkd(told, "eth0", "routable", lines, VPN_INTERFACES="eth*") == [
+        "forward bank.example 192.168.1.1", "forward office.example 192.168.1.1"]
+
+
+def test_hostile_state_of_networkd_runs_nothing(told):
+    lines = ["DNS=$(id) `id` 10.8.0.1;id 10.8.0.1", "DOMAINS=$(touch ran) `id` a;b * -s ok.example",
+             "DOMAINS=second.example"]
+    assert networkd(told, "wg0", "routable", lines) == ["forward ok.example 10.8.0.1"]
+    assert not (told.folder / "ran").exists()
+    for interface in ("", ".", "..", "../wg0", "a/b"):
+        assert networkd(told, interface, "routable", lines) == []
+    assert networkd(told, "wg0", "off") == ["forward ok.example off"]
+    (told.folder / "links" / "7").unlink()
+    assert networkd(told, "wg0", "routable") == []
+
+
+def test_the_scripts_are_clean_for_shellcheck():
+    if not shutil.which("shellcheck"):
+        pytest.skip("shellcheck is not installed")
+    scripts = [SHARED, DISPATCHER, NETWORKD, DHCLIENT]
+    done = subprocess.run(["shellcheck", *map(str, scripts)], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
 def test_invalid_zones_and_addresses_are_left_out(told):
     assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
                       VPN_IP4_DOMAINS="-s $(id) `id` a;b * ok.example",
                       VPN_IP4_NAMESERVERS="1.2.3.4;id --json * $(id) 10.0.0.1") == [
         "forward ok.example 10.0.0.1"]
     assert dispatcher(told, "x", "vpn-up", VPN_IP_IFACE="tun0",
-                      VPN_IP4_DOMAINS="LocalHost a.localhost. onion 127.in-addr.arpa notlocalhost",
+                      VPN_IP4_DOMAINS="LocalHost a.localhost. onion 127.in-addr.arpa x.notlocalhost",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == [
-        "forward notlocalhost 10.0.0.1", "forward ok.example off"]
+        "forward x.notlocalhost 10.0.0.1", "forward ok.example off"]
     assert dispatcher(told, "../../etc/x", "vpn-up", VPN_IP4_DOMAINS="a.example",
                       VPN_IP4_NAMESERVERS="10.0.0.1") == []
     assert dispatcher(told, "eth0", "up", NETWORK_ZONES=".") == []
