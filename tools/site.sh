@@ -57,6 +57,7 @@ nav:
       - Operating nailupd: docs/operating.md
       - Upgrading: docs/upgrading.md
       - The resolver of a host: docs/host.md
+      - A fleet of resolvers: docs/fleet.md
       - A test harness: docs/harness.md
   - Explanation:
       - How nailing works: docs/nailing.md

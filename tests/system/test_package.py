@@ -98,7 +98,7 @@ def test_the_package_says_what_it_is_and_needs_no_systemd(package):
 def test_installed_pages_name_installed_files(package, tmp_path):
     assert run("dpkg-deb", "-x", package, tmp_path).returncode == 0
     docs = tmp_path / "usr/share/doc/nailup"
-    for page in ("host.md", "operating.md", "harness.md"):
+    for page in ("host.md", "operating.md", "fleet.md", "harness.md"):
         text = (docs / page).read_text()
         assert not re.search(r"(?<!doc/nailup/)\bconf/", text) and "](../" not in text, page
         for path in re.findall(r"/usr/share/doc/nailup/[\w./-]*\w", text):
