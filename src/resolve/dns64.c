@@ -183,6 +183,17 @@ static uint32_t denial_ttl(const struct message *message, uint32_t age_s)
     return DNS64_TTL_S;
 }
 
+/* Servers may put records of other classes and lengths into a message. */
+static bool is_ipv6_record(const struct rr *rr)
+{
+    return rr->type == RRTYPE_AAAA && rr->cls == RRCLASS_IN && rr->rdata_len == DNS64_IPV6_BYTES;
+}
+
+static bool is_ipv4_record(const struct rr *rr)
+{
+    return rr->type == RRTYPE_A && rr->cls == RRCLASS_IN && rr->rdata_len == DNS64_IPV4_BYTES;
+}
+
 static enum dns64_verdict judge_addresses(const struct dns64_options *options,
                                           const struct question *question,
                                           const struct message *message)
@@ -191,7 +202,7 @@ static enum dns64_verdict judge_addresses(const struct dns64_options *options,
     bool ignores = is_ignored(options, question->name);
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
-        if (rr.type != RRTYPE_AAAA)
+        if (!is_ipv6_record(&rr))
             continue;
         if (ignores || is_excluded(options, message_rdata(message, &rr)))
             excluded++;
@@ -288,7 +299,7 @@ bool dns64_reduce(const struct dns64_options *options, struct answer *out,
     struct rr_iter iter = message_rrs(&source.message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         bool is_address =
-            rr.type == RRTYPE_AAAA && !is_excluded(options, message_rdata(&source.message, &rr));
+            is_ipv6_record(&rr) && !is_excluded(options, message_rdata(&source.message, &rr));
         if (is_address || is_of_alias(&source.message, &rr))
             source_copy(&source, &compose, &rr);
         count += is_address;
@@ -309,7 +320,7 @@ static unsigned make_addresses(const struct dns64_options *options, struct compo
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         if (is_of_alias(&source->message, &rr))
             source_copy(source, compose, &rr);
-        if (rr.type != RRTYPE_A || rr.rdata_len != DNS64_IPV4_BYTES)
+        if (!is_ipv4_record(&rr))
             continue;
         dns64_embed(&options->prefix, message_rdata(&source->message, &rr).data, ipv6);
         compose_rr(compose, message_owner(&source->message, &rr, wire), RRTYPE_AAAA,
