@@ -36,8 +36,8 @@ struct zone_writer {
 /* ---- records ---- */
 
 /* Writes the signatures of this type at the node. */
-static void put_signatures(struct zone_writer *writer, struct name owner, uint32_t node,
-                           uint16_t type, uint32_t ttl_s)
+static void zone_reply_put_signatures(struct zone_writer *writer, struct name owner, uint32_t node,
+                                      uint16_t type, uint32_t ttl_s)
 {
     struct zone_rrset rrset;
     struct span rdata;
@@ -60,7 +60,7 @@ static bool zone_writer_put(struct zone_writer *writer, struct name owner, uint3
     while (zone_rrset_next(&rrset, &rdata))
         compose_rr(&writer->compose, owner, type, ttl_s, rdata);
     if (type != RRTYPE_RRSIG)
-        put_signatures(writer, owner, node, type, ttl_s);
+        zone_reply_put_signatures(writer, owner, node, type, ttl_s);
     return true;
 }
 

@@ -229,8 +229,8 @@ static enum err keep_owner(struct rpz_rules *rules, struct name owner, uint32_t 
 }
 
 /* ERR_INVALID: another owner writes the same prefix. */
-static enum err add_prefix(struct rpz_rules *rules, struct name owner,
-                           const struct rpz_owner *parsed, enum rpz_action action)
+static enum err rules_add_prefix(struct rpz_rules *rules, struct name owner,
+                                 const struct rpz_owner *parsed, enum rpz_action action)
 {
     struct prefix_rules *prefixes = &rules->prefixes[parsed->trigger];
     const struct prefix *prefix = &parsed->prefix;
@@ -280,7 +280,7 @@ static enum err rules_add(struct rpz_rules *rules, const struct owner_records *r
     enum rpz_action action = action_of(records, owner);
     if (rpz_trigger_is_name(owner->trigger))
         return add_name(&rules->names[owner->trigger], owner, action);
-    enum err err = add_prefix(rules, records->owner, owner, action);
+    enum err err = rules_add_prefix(rules, records->owner, owner, action);
     if (err != ERR_INVALID)
         return err;
     rules_skip(rules, records->owner, "another rule has the same prefix");

@@ -11,7 +11,6 @@
 #include "dns/name.h"
 #include "loop/loop.h"
 #include "resolve/resolver.h"
-#include "serve/request.h"
 
 /* A rule's CNAME, and the question for its target. */
 struct redirect {
@@ -19,6 +18,20 @@ struct redirect {
     struct question target;
     uint8_t wire[NAME_WIRE_MAX];
 };
+
+bool courses_init(struct courses *courses, struct loop *loop, struct resolver *resolver,
+                  struct stats *stats)
+{
+    *courses = (struct courses){.loop = loop, .resolver = resolver, .stats = stats};
+    return police_init(&courses->police, loop, resolver);
+}
+
+void courses_deinit(struct courses *courses)
+{
+    police_deinit(&courses->police);
+    free(courses->space);
+    courses->space = NULL;
+}
 
 void course_deinit(struct course *course)
 {
@@ -36,11 +49,11 @@ static struct question course_question(const struct query *query, uint8_t wire[N
     return question;
 }
 
-void course_key(struct course *course, const struct requests *requests,
+void course_key(struct course *course, const struct courses *courses,
                 const struct course_query *about, struct cache_key *key)
 {
     const struct query *query = about->query;
-    const struct dns64_options *dns64 = requests->options->dns64;
+    const struct dns64_options *dns64 = courses->dns64;
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = query->question;
     if (!dns64)
@@ -49,7 +62,7 @@ void course_key(struct course *course, const struct requests *requests,
         question = course->redirect->target;
     else if (course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE)
         question = dns64_question(dns64, course->stage, &query->question, wire);
-    resolver_key(requests->resolver, about->view, key, &question, query->dnssec_ok,
+    resolver_key(courses->resolver, about->view, key, &question, query->dnssec_ok,
                  query->flags & HEADER_CD);
 }
 
@@ -71,7 +84,7 @@ static struct redirect *redirect_new(const struct police_verdict *verdict)
 
 /* Carries the end out that a rule demands. Without memory, or for a client that sees local data
  * alone, a rule's alias is the answer without its target. */
-static enum course_end course_obey(struct course *course, const struct requests *requests,
+static enum course_end course_obey(struct course *course, const struct courses *courses,
                                    const struct course_query *about, enum police_end end,
                                    const struct police_verdict *verdict, struct cache_key *key,
                                    struct answer *answer)
@@ -86,7 +99,7 @@ static enum course_end course_obey(struct course *course, const struct requests 
     if (!course->redirect)
         return COURSE_REPLY;
     course->stage = DNS64_NONE;
-    course_key(course, requests, about, key);
+    course_key(course, courses, about, key);
     return COURSE_ASK;
 }
 
@@ -102,163 +115,161 @@ static struct police_query course_police_query(const struct course_query *about)
 /* ---- DNS64 ---- */
 
 /* The first stage of a query. Without memory for an answer it has none. */
-static enum dns64_stage course_first_stage(struct requests *requests,
+static enum dns64_stage course_first_stage(struct courses *courses,
                                            const struct course_query *about)
 {
-    const struct dns64_options *dns64 = requests->options->dns64;
+    const struct dns64_options *dns64 = courses->dns64;
     const struct query *query = about->query;
     if (!dns64 || about->is_local)
         return DNS64_NONE;
-    if (!requests->dns64_space)
-        requests->dns64_space = malloc(sizeof(*requests->dns64_space));
-    if (!requests->dns64_space)
+    if (!courses->space)
+        courses->space = malloc(sizeof(*courses->space));
+    if (!courses->space)
         return DNS64_NONE;
     return dns64_begin(dns64, &query->question, about->client, query->dnssec_ok,
                        query->flags & HEADER_CD);
 }
 
 /* The answer to AAAA of ipv4only.arpa. */
-static enum course_end course_reply_known(struct requests *requests, const struct query *query,
+static enum course_end course_reply_known(struct courses *courses, const struct query *query,
                                           struct answer *answer)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(query, wire);
-    dns64_known(requests->options->dns64, answer, requests->dns64_space, &question,
-                loop_now(requests->loop));
-    STATS_INC(requests->stats, dns64_answers);
+    dns64_known(courses->dns64, answer, courses->space, &question, loop_now(courses->loop));
+    STATS_INC(courses->stats, dns64_answers);
     return COURSE_REPLY;
 }
 
 /* The name has no A record either, or its answer failed: the client gets the answer to AAAA, but no
  * excluded address. */
-static void course_give_up(struct course *course, struct requests *requests,
+static void course_give_up(struct course *course, struct courses *courses,
                            const struct course_query *about, struct answer *answer)
 {
     struct answer first;
     struct cache_key key;
     /* Before the next look-up takes its memory. */
-    dns64_turn(&first, requests->dns64_space, answer);
+    dns64_turn(&first, courses->space, answer);
     *answer = first;
     course->stage = DNS64_FIRST;
-    course_key(course, requests, about, &key);
+    course_key(course, courses, about, &key);
     if (answer->kind == ANSWER_FAILURE ||
-        !resolver_find(requests->resolver, about->view, &key, &first))
+        !resolver_find(courses->resolver, about->view, &key, &first))
         return;
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(about->query, wire);
     *answer = first;
-    if (first.kind == ANSWER_POSITIVE &&
-        dns64_reduce(requests->options->dns64, &first, requests->dns64_space, &question, answer,
-                     loop_now(requests->loop)))
+    if (first.kind == ANSWER_POSITIVE && dns64_reduce(courses->dns64, &first, courses->space,
+                                                      &question, answer, loop_now(courses->loop)))
         *answer = first;
 }
 
 /* *answer is that of the last stage, and becomes the client's. */
-static void course_conclude(struct course *course, struct requests *requests,
+static void course_conclude(struct course *course, struct courses *courses,
                             const struct course_query *about, struct answer *answer)
 {
     struct answer made;
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(about->query, wire);
-    if (dns64_make(requests->options->dns64, course->stage, &made, requests->dns64_space, &question,
-                   course->ttl_s, answer, loop_now(requests->loop))) {
-        STATS_INC(requests->stats, dns64_answers);
+    if (dns64_make(courses->dns64, course->stage, &made, courses->space, &question, course->ttl_s,
+                   answer, loop_now(courses->loop))) {
+        STATS_INC(courses->stats, dns64_answers);
         *answer = made;
         return;
     }
     MUST(course->stage == DNS64_SECOND);
-    course_give_up(course, requests, about, answer);
+    course_give_up(course, courses, about, answer);
 }
 
 /* Judges the answer to AAAA. */
-static enum course_end course_take_first(struct course *course, struct requests *requests,
+static enum course_end course_take_first(struct course *course, struct courses *courses,
                                          const struct course_query *about, struct cache_key *key,
                                          struct answer *answer)
 {
-    const struct dns64_options *dns64 = requests->options->dns64;
-    uint64_t now = loop_now(requests->loop);
+    const struct dns64_options *dns64 = courses->dns64;
+    uint64_t now = loop_now(courses->loop);
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(about->query, wire);
     struct answer reduced;
     enum dns64_verdict verdict = dns64_judge(dns64, &question, answer, now, &course->ttl_s);
     if (verdict == DNS64_ASK) {
         course->stage = DNS64_SECOND;
-        course_key(course, requests, about, key);
+        course_key(course, courses, about, key);
         return COURSE_ASK;
     }
     if (verdict == DNS64_REDUCE &&
-        dns64_reduce(dns64, &reduced, requests->dns64_space, &question, answer, now))
+        dns64_reduce(dns64, &reduced, courses->space, &question, answer, now))
         *answer = reduced;
     return COURSE_REPLY;
 }
 
 /* A reload has ended DNS64 between two stages. */
-static void course_abort(const struct requests *requests, const struct query *query,
+static void course_abort(const struct courses *courses, const struct query *query,
                          struct answer *answer)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(query, wire);
-    compose_failure(answer, requests->dns64_space->bytes, &question, RCODE_SERVFAIL);
+    compose_failure(answer, courses->space->bytes, &question, RCODE_SERVFAIL);
 }
 
-static enum course_end course_make(struct course *course, struct requests *requests,
+static enum course_end course_make(struct course *course, struct courses *courses,
                                    const struct course_query *about, struct cache_key *key,
                                    struct answer *answer)
 {
     bool is_first = course->stage == DNS64_FIRST;
     if (course->stage == DNS64_NONE)
         return COURSE_REPLY;
-    if (requests->options->dns64 && is_first)
-        return course_take_first(course, requests, about, key, answer);
-    if (requests->options->dns64)
-        course_conclude(course, requests, about, answer);
+    if (courses->dns64 && is_first)
+        return course_take_first(course, courses, about, key, answer);
+    if (courses->dns64)
+        course_conclude(course, courses, about, answer);
     else if (!is_first)
-        course_abort(requests, about->query, answer);
+        course_abort(courses, about->query, answer);
     return COURSE_REPLY;
 }
 
 /* ---- the steps ---- */
 
-enum course_end course_begin(struct course *course, struct requests *requests,
+enum course_end course_begin(struct course *course, struct courses *courses,
                              const struct course_query *about, struct cache_key *key,
                              struct answer *answer)
 {
     *course = (struct course){.rest = POLICE_WHOLE};
-    if (requests->police.policy) {
+    if (courses->police.policy) {
         struct police_verdict verdict;
         struct police_query query = course_police_query(about);
-        enum police_end end = police_ask(&requests->police, &query, &verdict);
+        enum police_end end = police_ask(&courses->police, &query, &verdict);
         if (end != POLICE_PASS)
-            return course_obey(course, requests, about, end, &verdict, key, answer);
+            return course_obey(course, courses, about, end, &verdict, key, answer);
         course->rest = verdict.rest;
     }
-    course->stage = course_first_stage(requests, about);
+    course->stage = course_first_stage(courses, about);
     if (course->stage == DNS64_KNOWN)
-        return course_reply_known(requests, about->query, answer);
-    course_key(course, requests, about, key);
+        return course_reply_known(courses, about->query, answer);
+    course_key(course, courses, about, key);
     return COURSE_ASK;
 }
 
-enum course_end course_take(struct course *course, struct requests *requests,
+enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
 {
     if (course->redirect) {
         struct answer tail = *answer;
-        police_join(&requests->police, about->query, course->redirect->head, &tail, answer);
+        police_join(&courses->police, about->query, course->redirect->head, &tail, answer);
         return COURSE_REPLY;
     }
-    if (requests->police.policy) {
+    if (courses->police.policy) {
         struct police_verdict verdict;
         struct police_query query = course_police_query(about);
         enum police_end end =
-            police_judge(&requests->police, &query, course->rest, answer, &verdict);
+            police_judge(&courses->police, &query, course->rest, answer, &verdict);
         if (end == POLICE_RESOLVE) {
-            course_key(course, requests, about, key);
+            course_key(course, courses, about, key);
             return COURSE_RESOLVE;
         }
         if (end != POLICE_PASS)
-            return course_obey(course, requests, about, end, &verdict, key, answer);
+            return course_obey(course, courses, about, end, &verdict, key, answer);
     }
-    return course_make(course, requests, about, key, answer);
+    return course_make(course, courses, about, key, answer);
 }

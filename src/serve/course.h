@@ -6,28 +6,53 @@
 /*
  * The course of a query from its question to its reply where one answer is not enough: response
  * policy (police.h) and DNS64 (resolve/dns64.h). It names the answer that comes next, takes it, and
- * says what the client gets. It neither asks nor sends. The policy judges every answer before DNS64
+ * says what the client gets. request.c asks and sends. The policy judges every answer before DNS64
  * uses it, so a made address never hides a listed one.
  *
  *   end = course_begin(...)
  *   while (end == COURSE_ASK) ...find or wait for the answer of the key...
  *       end = course_take(...)
  *
- * On the thread of the requests, in a read section of the cache.
+ * On the worker's thread, in a read section of the cache.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/err.h"
 #include "cache/answer.h"
 #include "cache/key.h"
 #include "resolve/dns64.h"
 #include "serve/police.h"
 #include "serve/query.h"
 
+struct compose_space;
+struct loop;
 struct redirect;
-struct requests;
+struct resolver;
+struct stats;
+
+/* The means that all courses of a worker share. */
+struct courses {
+    struct loop *loop;
+    struct resolver *resolver;
+    struct stats *stats;
+    const struct dns64_options *dns64; /* borrowed, may be set at any time; NULL: none */
+    struct police police;
+    struct compose_space *space; /* for one answer of DNS64; NULL: none was made */
+};
+
+/* Everything is borrowed. False: out of memory. */
+MUST_USE bool courses_init(struct courses *courses, struct loop *loop, struct resolver *resolver,
+                           struct stats *stats);
+void courses_deinit(struct courses *courses);
+
+/* Whether queries may have several steps under the present options. */
+static inline bool courses_have_steps(const struct courses *courses)
+{
+    return courses->police.policy || courses->dns64;
+}
 
 /* A course without steps is all zero. */
 struct course {
@@ -54,20 +79,20 @@ enum course_end {
     COURSE_TRUNCATE, /* the client gets TC, and comes back over TCP */
 };
 
-/* Begins, at the first look at a query. With COURSE_REPLY, *answer borrows from the requests until
+/* Begins, at the first look at a query. With COURSE_REPLY, *answer borrows from the courses until
  * the next call for any course. course_deinit() ends every course. */
-enum course_end course_begin(struct course *course, struct requests *requests,
+enum course_end course_begin(struct course *course, struct courses *courses,
                              const struct course_query *about, struct cache_key *key,
                              struct answer *answer);
 
 /* Goes on with the answer that came. *answer is that one, and then the one for the client. */
-enum course_end course_take(struct course *course, struct requests *requests,
+enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer);
 
 /* Makes the key of the answer that comes next, after a pause in which the options may have changed.
  */
-void course_key(struct course *course, const struct requests *requests,
+void course_key(struct course *course, const struct courses *courses,
                 const struct course_query *about, struct cache_key *key);
 
 void course_deinit(struct course *course);

@@ -20,7 +20,6 @@
 #include "loop/loop.h"
 #include "resolve/resolver.h"
 #include "serve/chaos.h"
-#include "serve/course.h"
 #include "serve/repeats.h"
 #include "serve/server_quota.h"
 #include "serve/tell.h"
@@ -119,8 +118,7 @@ void requests_deinit(struct requests *requests)
         abandon(LIST_ITEM(node, struct request, node));
     for (struct list *node; (node = list_take_first(&requests->spares));)
         free(LIST_ITEM(node, struct request, node));
-    free(requests->dns64_space);
-    police_deinit(&requests->police);
+    courses_deinit(&requests->courses);
 }
 
 /* ---- replies ---- */
@@ -522,7 +520,7 @@ static __attribute__((noinline)) void request_go_on(struct request *request, str
     struct cache_key key;
     enum course_end end;
     do
-        end = course_take(&request->course, requests, &about, &key, &answer);
+        end = course_take(&request->course, &requests->courses, &about, &key, &answer);
     while (end == COURSE_ASK && resolver_find(requests->resolver, about.view, &key, &answer));
     switch (end) {
     case COURSE_ASK:
@@ -548,7 +546,7 @@ static bool course_is_under_way(const struct course *course)
 
 static void request_take_answer(struct request *request, const struct answer *answer)
 {
-    if (requests_have_steps(request->requests) || course_is_under_way(&request->course))
+    if (courses_have_steps(&request->requests->courses) || course_is_under_way(&request->course))
         request_go_on(request, *answer);
     else
         answer_waiting(request, answer);
@@ -566,7 +564,7 @@ static void answer_parked(struct request *request)
     list_remove(&request->node);
     list_append(&sink->waiting, &request->node);
     sink->parked_count--;
-    course_key(&request->course, sink->requests, &about, &key);
+    course_key(&request->course, &sink->requests->courses, &about, &key);
     if (resolver_find(sink->requests->resolver, about.view, &key, &answer))
         request_take_answer(request, &answer);
     else
@@ -685,9 +683,9 @@ request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
     struct course course;
     struct cache_key key;
     struct answer answer;
-    enum course_end end = course_begin(&course, requests, &about, &key, &answer);
+    enum course_end end = course_begin(&course, &requests->courses, &about, &key, &answer);
     while (end == COURSE_ASK && request_find(sink, lookup, &key, &answer))
-        end = course_take(&course, requests, &about, &key, &answer);
+        end = course_take(&course, &requests->courses, &about, &key, &answer);
     enum request_result result = end == COURSE_ASK || end == COURSE_RESOLVE
                                      ? request_ask(sink, lookup, &key, &course)
                                      : request_end_course(sink, lookup, end, &answer);
@@ -703,7 +701,7 @@ static enum request_result request_answer_locally(struct sink *sink,
 {
     const struct query *query = &lookup->query;
     struct answer answer;
-    if (requests_have_steps(sink->requests))
+    if (courses_have_steps(&sink->requests->courses))
         return request_resolve_in_steps(sink, lookup);
     if (resolver_find_local(sink->requests->resolver, lookup->view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
@@ -714,7 +712,7 @@ static enum request_result request_resolve(struct sink *sink, const struct reque
 {
     const struct query *query = &lookup->query;
     struct answer answer;
-    if (requests_have_steps(sink->requests))
+    if (courses_have_steps(&sink->requests->courses))
         return request_resolve_in_steps(sink, lookup);
     if (!resolver_find(sink->requests->resolver, lookup->view, &lookup->key, &answer))
         return request_ask(sink, lookup, &lookup->key, NULL);
@@ -943,6 +941,7 @@ void requests_renew(struct requests *requests, const struct server_options *opti
 {
     move_all(&requests->orphans, quota, requests->quota);
     requests->options = options;
+    requests->courses.dns64 = options->dns64;
     requests->quota = quota;
     gate_renew(&requests->gate, options, quota);
     stream_memory_renew(&requests->memory, quota);

@@ -24,8 +24,8 @@
 #include "cache/key.h"
 #include "net/udp_server.h"
 #include "serve/burst.h"
+#include "serve/course.h"
 #include "serve/gate.h"
-#include "serve/police.h"
 #include "serve/query.h"
 #include "serve/repeats.h"
 #include "serve/notify_taker.h"
@@ -34,7 +34,6 @@
 #include "serve/stream_memory.h"
 #include "serve/view_choice.h"
 
-struct compose_space;
 struct loop;
 struct request;
 struct resolver;
@@ -60,7 +59,7 @@ struct requests {
     struct tap *taps;                        /* NULL: none */
     const struct notify_taker *notify_taker; /* NULL: NOTIFY gets NOTIMP */
     struct gate gate;
-    struct police police;
+    struct courses courses;
     struct stream_memory memory;
     bool is_draining;
     size_t waiting_count; /* requests with a client */
@@ -72,14 +71,7 @@ struct requests {
     size_t spare_count;
     struct repeats repeats; /* the queries that wait over UDP */
     struct bursts bursts;
-    struct compose_space *dns64_space; /* for one made answer; NULL: none was made */
 };
-
-/* Whether queries may have several steps (course.h) under the present options. */
-static inline bool requests_have_steps(const struct requests *requests)
-{
-    return requests->police.policy || requests->options->dns64;
-}
 
 /* The server sets the members after this call; everything is borrowed. */
 void requests_init(struct requests *requests);

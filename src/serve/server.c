@@ -57,12 +57,13 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     if (!server)
         return NULL;
     requests_init(&server->requests);
-    if (!police_init(&server->requests.police, loop, resolver)) {
+    if (!courses_init(&server->requests.courses, loop, resolver, stats)) {
         free(server);
         return NULL;
     }
     server->requests.loop = loop;
     server->requests.options = options;
+    server->requests.courses.dns64 = options->dns64;
     server->requests.resolver = resolver;
     server->requests.quota = quota;
     server->requests.stats = stats;
@@ -118,7 +119,7 @@ void server_set_taps(struct server *server, struct tap *taps)
 
 void server_set_policy(struct server *server, const struct rpz_policy *policy)
 {
-    server->requests.police.policy = policy;
+    server->requests.courses.police.policy = policy;
 }
 
 void server_set_notify_taker(struct server *server, const struct notify_taker *taker)

@@ -40,7 +40,7 @@ static void test_the_text_names_the_zone_and_the_reason(void **state)
                         "no server of the zone a. answers");
 }
 
-static void test_useless_answers_are_told_apart_from_silence(void **state)
+static void test_useless_answers_differ_from_silence(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -77,7 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_text_names_the_zone_and_the_reason),
-        cmocka_unit_test(test_useless_answers_are_told_apart_from_silence),
+        cmocka_unit_test(test_useless_answers_differ_from_silence),
         cmocka_unit_test(test_a_better_reason_keeps_its_place),
         cmocka_unit_test(test_a_long_name_is_cut),
     };
