@@ -44,7 +44,7 @@ struct play {
     struct question question;
     struct validation validation;
     struct validation_view view;
-    unsigned units;
+    unsigned units, failures_left;
     uint8_t trusted[16]; /* by zone: a KEYS event brought its true key as secure */
     uint8_t vouched[16]; /* by zone: a DS event or the anchor vouches for its true key */
     unsigned right_count, wrong_count;
@@ -262,6 +262,8 @@ static inline bool play_message(struct play *play)
     play->question =
         (struct question){.name = play_any_name(play), .type = play_type(play), .cls = RRCLASS_IN};
     play->units = play_odd(play, 16) ? play_byte(play) : VALIDATION_UNITS_MAX;
+    play->failures_left =
+        play_odd(play, 16) ? play_byte(play) % 4 : VALIDATION_QUESTION_FAILURES_MAX;
     play->view = (struct validation_view){
         .message = &play->message,
         .question = &play->question,
@@ -276,6 +278,7 @@ static inline bool play_message(struct play *play)
         .anchors = play_anchors,
         .space = &play_space,
         .units_left = &play->units,
+        .failures_left = &play->failures_left,
     };
     play_head(play->bytes, &play->len, &play->question);
     play_answer(play);
@@ -427,6 +430,7 @@ static inline void play_check_proof(const struct play *play)
 static inline void play_check(const struct play *play, const struct verdict *verdict)
 {
     MUST(play->wrong_count <= VALIDATION_FAILURES_MAX);
+    MUST(play->wrong_count + play->failures_left <= VALIDATION_QUESTION_FAILURES_MAX);
     MUST(play->units <= VALIDATION_UNITS_MAX);
     MUST(verdict->security != SECURITY_UNCHECKED && verdict->zone_len);
     MUST((verdict->security == SECURITY_BOGUS) == (verdict->fault[0] != 0));
