@@ -129,7 +129,8 @@ static enum cache_verdict dump_item(void *context, const struct cache_item *item
     struct dump *dump = context;
     static const char left_out[] = "; an answer is left out: too large, or out of memory\n";
 
-    if (item->view != CACHE_VIEW_ANSWERS) /* skips zone cuts */
+    /* Skips zone cuts, and answers of views: a load would show them to all clients. */
+    if (item->view != CACHE_VIEW_ANSWERS || item->space != CACHE_SPACE_SHARED)
         return CACHE_KEEP;
     if (!text_put(dump->out, item, dump->now_us))
         (void)!buf_append(dump->out, left_out, sizeof(left_out) - 1);

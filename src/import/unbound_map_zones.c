@@ -367,10 +367,10 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
     draft_note(
         map->draft, zone->origin,
         is_refused
-            ? "nailup does not transfer zones. local-zones refuses its names, so that they do not "
-              "reach servers of another zone. If a file has the zone, add it to auth-zones; if an "
-              "authoritative server has it, to stub-zones; and remove it from local-zones."
-            : "nailup does not transfer zones; auth-zones reads them from files.");
+            ? "Transfers are not translated. local-zones refuses its names, so that they do not "
+              "reach servers of another zone. Add the zone to auth-zones, with its primaries or "
+              "its file, and remove it from local-zones."
+            : "Transfers are not translated: write primaries of auth-zones.");
     end_options(map, zone, lost_with_zone);
     if (is_refused)
         draft_refuse(map->draft, word, zone->origin);

@@ -307,7 +307,8 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
 /* ---- the cache ---- */
 
 /* Stores an answer for the name: an alias, or one without records if there is no target. */
-static void keep(struct asked *asked, const char *text, uint16_t type, const char *target)
+static void keep_in_space(struct asked *asked, const char *text, uint16_t type, const char *target,
+                          uint32_t space)
 {
     uint8_t wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX], bytes[1024];
     struct question question = {.type = type, .cls = RRCLASS_IN};
@@ -328,8 +329,13 @@ static void keep(struct asked *asked, const char *text, uint16_t type, const cha
         build_rr_end(&build);
     }
     struct answer answer = {.message = span_of(bytes, build_finish(&build)), .ttl_s = 60};
-    cache_key_init(&key, cache, &question, 0, 0, CACHE_SPACE_SHARED);
+    cache_key_init(&key, cache, &question, 0, 0, space);
     assert_true(cache_store(cache, &key, &answer));
+}
+
+static void keep(struct asked *asked, const char *text, uint16_t type, const char *target)
+{
+    keep_in_space(asked, text, type, target, CACHE_SPACE_SHARED);
 }
 
 static uint64_t kept(struct asked *asked)
@@ -399,6 +405,14 @@ static void test_a_dump_can_be_loaded(void **state)
     assert_int_equal(kept(asked), 1);
     assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\n" WWW_TEXT "end\n");
     ask(asked, "flush-zone\t.");
+    assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\nend\n");
+}
+
+static void test_a_dump_leaves_out_answers_of_views(void **state)
+{
+    struct asked *asked = *state;
+    keep_in_space(asked, "www.example", RRTYPE_A, NULL, CACHE_SPACE_SHARED + 1);
+    assert_int_equal(kept(asked), 1);
     assert_string_equal(ask(asked, "dump-cache"), "ok\ntext\nend\n");
 }
 
@@ -477,6 +491,7 @@ int main(void)
         WITH_DESK(test_flush_zone_forgets_names_below_it),
         WITH_DESK(test_flush_refuses_wrong_names_and_types),
         WITH_DESK(test_a_dump_can_be_loaded),
+        WITH_DESK(test_a_dump_leaves_out_answers_of_views),
         WITH_DESK(test_refused_lines_are_listed_with_their_numbers),
         WITH_DESK(test_the_list_of_refused_lines_is_bounded),
         WITH_DESK(test_skipped_answers_are_counted),

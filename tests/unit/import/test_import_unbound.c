@@ -529,7 +529,7 @@ static void test_unknown_words_are_reported_up_to_the_end_of_their_line(void **s
            "# u.conf:2: what-is-this: a b c d\n#     Unknown option",
            "# u.conf:3: forward-addr:", "it is an option of forward-zone:");
     EXPECT("view:\n name: v\n local-zone: x refuse\n" ROOT, "# u.conf:2: name: v\n",
-           "nailup has no views");
+           "Views are not translated");
 }
 
 static void test_text_that_is_not_a_conf_is_refused_with_its_place(void **state)
