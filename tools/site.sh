@@ -27,7 +27,7 @@ pages=$work/pages
 mkdir -p "$pages/reference"
 
 # The pages keep their places, so that their links lead where they lead in the source.
-(cd "$root" && git ls-files '*.md' 'bench/results/*.svg' 'docs/*.png' conf packaging | grep -v '/corpus/' |
+(cd "$root" && git ls-files '*.md' 'bench/results/*.svg' 'docs/*.svg' conf packaging | grep -v '/corpus/' |
     tar -cf - -T -) | tar -xf - -C "$pages"
 
 nav=$work/nav

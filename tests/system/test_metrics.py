@@ -284,7 +284,10 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
              {"name": "plain.example", "upstreams": [plain.server]},
              {"name": "secret.example", "upstreams": [secret.server + "#responder.test"],
               "transport": "tls", "ca-bundle": str(secret.ca_file)}]
-    one = watched(config={"forward-zones": zones, "tcp-upstream-keepalive": [nailed.ip]}, workers=2)
+    policy = tmp_path / "policy.zone"
+    policy.write_text("$TTL 60\n@ SOA . . 1 60 60 60 60\n@ NS .\nlisted.example CNAME .\n")
+    one = watched(config={"forward-zones": zones, "tcp-upstream-keepalive": [nailed.ip],
+                          "rpz": [{"name": "policy.example", "file": str(policy)}]}, workers=2)
     prometheus = Prometheus(tmp_path, one.address)
     try:
         eventually(lambda: prometheus.query('up{job="nailup"} == 1'), 60)
