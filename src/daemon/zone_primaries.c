@@ -58,8 +58,7 @@ static bool is_same_primary(const struct xfr_primary *a, const struct xfr_primar
 {
     if (!addr_equal(&a->addr, &b->addr) || a->has_tls != b->has_tls || !a->key != !b->key)
         return false;
-    /* Both are cleared before they are filled, so their unused bytes are equal. */
-    if (a->key && memcmp(a->key, b->key, sizeof(*a->key)) != 0)
+    if (a->key && !tsig_key_equal(a->key, b->key))
         return false;
     return !a->has_tls || tls_peer_options_equal(&a->tls, &b->tls);
 }

@@ -39,7 +39,7 @@ struct trace;
 struct upstreams;
 struct zone_set;
 
-/* The view of clients that no view takes. */
+/* Each call has the number of the client's view. This one is for clients that no view takes. */
 enum { RESOLVER_NO_VIEW = 0 };
 
 /* cache, upstreams and stats are borrowed, routes for the call only. max_tasks bounds the tasks.
@@ -90,7 +90,7 @@ void resolver_prefetch(const struct resolver *resolver, const struct cache_key *
 void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key);
 
 /* Finds an answer at hand, valid until cache_read_end() and the next call of this function. */
-bool resolver_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
+bool resolver_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct answer *out);
 
 /* Likewise, for a query without RD: from local data and zones held here alone, with referrals. It
@@ -118,7 +118,7 @@ void resolver_refresh(struct resolver *resolver, unsigned view, const struct cac
  * joined, and the trace says so.
  */
 struct trace *resolver_trace_new(struct resolver *resolver, bool fresh);
-bool resolver_trace_find(struct resolver *resolver, unsigned view, const struct cache_key *key,
+bool resolver_trace_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
                          struct trace *trace, struct answer *out);
 enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view,
                                         const struct cache_key *key, struct trace *trace,
@@ -126,7 +126,7 @@ enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view
 
 /* Shows what would happen to a question now. Nothing is asked, counted or marked. In a read
  * section. */
-void resolver_look(const struct resolver *resolver, unsigned view, const struct cache_key *key,
+void resolver_look(const struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct outlook *out);
 
 /* Finds the closest known zone cut at or above a name (lower case) as clients of this view see it,

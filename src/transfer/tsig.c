@@ -85,14 +85,20 @@ const char *tsig_key_algorithm(const struct tsig_key *key, char out[TSIG_ALGORIT
     return out;
 }
 
-void tsig_key_wipe(struct tsig_key *key)
-{
-    tsig_hmac_wipe(key, sizeof(*key));
-}
-
 static struct name key_name(const struct tsig_key *key)
 {
     return (struct name){.wire = key->name_wire, .len = key->name_len};
+}
+
+bool tsig_key_equal(const struct tsig_key *a, const struct tsig_key *b)
+{
+    return name_equal(key_name(a), key_name(b)) && a->hash == b->hash && a->mac_len == b->mac_len &&
+           a->secret_len == b->secret_len && memcmp(a->secret, b->secret, a->secret_len) == 0;
+}
+
+void tsig_key_wipe(struct tsig_key *key)
+{
+    tsig_hmac_wipe(key, sizeof(*key));
 }
 
 /* Writes the algorithm as a name of one label. Returns its length. */

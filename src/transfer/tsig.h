@@ -52,6 +52,10 @@ MUST_USE enum err tsig_key_make(struct tsig_key *out, struct name name, const ch
 /* Writes the text that tsig_key_make() reads. Returns out. */
 const char *tsig_key_algorithm(const struct tsig_key *key, char out[TSIG_ALGORITHM_MAX]);
 
+/* Whether name, algorithm and secret are the same. Not for secrets that an attacker may guess: the
+ * time depends on the contents. */
+bool tsig_key_equal(const struct tsig_key *a, const struct tsig_key *b);
+
 /* Overwrites the secret. */
 void tsig_key_wipe(struct tsig_key *key);
 

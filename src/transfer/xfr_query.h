@@ -32,7 +32,7 @@ enum xfr_probe {
 };
 
 /* Reads the answer to the SOA query with this id. Sets *rcode for every sound answer. */
-enum xfr_probe xfr_probe_read(struct span message, struct name zone, uint16_t id, uint32_t *serial,
+enum xfr_probe xfr_probe_read(struct span bytes, struct name zone, uint16_t id, uint32_t *serial,
                               uint16_t *rcode);
 
 #endif

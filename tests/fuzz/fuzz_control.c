@@ -24,6 +24,7 @@
 static void print_if_good(char *text, size_t len, size_t rows_wanted)
 {
     static FILE *nowhere;
+    const struct print_style style = {.width = (unsigned)len % 200, .colour = len & 1};
     struct parsed_reply answer, previous;
     char *again = malloc(len + 1);
 
@@ -37,11 +38,11 @@ static void print_if_good(char *text, size_t len, size_t rows_wanted)
         return;
     }
     MUST(rows_wanted == SIZE_MAX || answer.tables[0].row_count == rows_wanted);
-    print_text(&answer, nowhere);
+    print_text(&answer, &style, nowhere);
     print_json(&answer, nowhere);
     MUST(answer_parse(&previous, again, len) == ERR_OK);
     rates_add(&answer, &previous, 1000000);
-    print_text(&answer, nowhere);
+    print_text(&answer, &style, nowhere);
     answer_deinit(&previous);
     answer_deinit(&answer);
 }
