@@ -33,7 +33,7 @@ static void linger_leave(struct task *task)
     task->tasks->lingering_count--;
 }
 
-/* The trace and the role as a refresh belonged to the client's question: both end. */
+/* The trace, the role as a refresh and the answer belonged to the client's question. They end. */
 static void forget_client(struct task *task)
 {
     task->tasks->refreshing -= task->is_refresh;
@@ -41,7 +41,10 @@ static void forget_client(struct task *task)
     trace_unref(task->trace);
     task->trace = NULL;
     free(task->owned);
+    free(task->failure_text);
     task->owned = NULL;
+    task->failure_text = NULL;
+    task->failure.text = NULL;
 }
 
 bool linger_begin(struct task *task)
