@@ -388,6 +388,7 @@ KNOWN = {
         ("www.nsec-13.sec.", "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
         ("www.nsec3-0.sec.", "RRSIG", "secure", "sets AD on signatures, which nothing signs"),
         ("childds.lies.", None, "no answer", "asks the parent for the DS set again and again, and answers late"),
+        ("flip.sec.", "TYPE255", "secure", "answers ANY with what its cache has, which may be right RRsets alone"),
     ],
     "kresd": [
         ("short.sec.", None, TTL, "caps the TTL of the records, and not that of their RRSIG"),
