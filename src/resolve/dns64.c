@@ -133,20 +133,20 @@ static struct name ipv4_reverse_name(const uint8_t ipv4[DNS64_IPV4_BYTES],
     return (struct name){wire, (uint8_t)(at + sizeof(zone))};
 }
 
-struct question dns64_question(const struct dns64_options *options, enum dns64_stage stage,
-                               const struct question *question, uint8_t wire[NAME_WIRE_MAX])
+bool dns64_question(const struct dns64_options *options, enum dns64_stage stage,
+                    const struct question *question, struct question *next,
+                    uint8_t wire[NAME_WIRE_MAX])
 {
     uint8_t ipv6[DNS64_IPV6_BYTES], ipv4[DNS64_IPV4_BYTES];
-    struct question next = {.type = RRTYPE_A, .cls = question->cls};
     if (stage == DNS64_SECOND) {
-        next.name = name_fold(question->name, wire);
-        return next;
+        *next = (struct question){name_fold(question->name, wire), RRTYPE_A, question->cls};
+        return true;
     }
-    MUST(stage == DNS64_REVERSE && read_reverse(question->name, ipv6));
-    MUST(dns64_extract(&options->prefix, ipv6, ipv4));
-    next.type = RRTYPE_PTR;
-    next.name = ipv4_reverse_name(ipv4, wire);
-    return next;
+    MUST(stage == DNS64_REVERSE);
+    if (!read_reverse(question->name, ipv6) || !dns64_extract(&options->prefix, ipv6, ipv4))
+        return false;
+    *next = (struct question){ipv4_reverse_name(ipv4, wire), RRTYPE_PTR, question->cls};
+    return true;
 }
 
 /* ---- the answer to AAAA ---- */
@@ -340,25 +340,39 @@ static void source_copy_all(struct compose *compose, struct source *source)
     }
 }
 
-bool dns64_make(const struct dns64_options *options, enum dns64_stage stage, struct answer *out,
-                struct compose_space *space, const struct question *question, uint32_t ttl_s,
-                const struct answer *answer, uint64_t now)
+/* Writes the alias of the reverse name and the answer to its target. False: the answer is that of
+ * another address. */
+static bool make_reverse(const struct dns64_options *options, struct compose *compose,
+                         struct source *source, const struct question *question)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question target;
+    if (!dns64_question(options, DNS64_REVERSE, question, &target, wire) ||
+        !question_equal(&target, &source->message.question))
+        return false;
+    compose_cname(compose, question->name, question->cls, REVERSE_TTL_S, target.name);
+    source_copy_all(compose, source);
+    return true;
+}
+
+enum dns64_made dns64_make(const struct dns64_options *options, enum dns64_stage stage,
+                           struct answer *out, struct compose_space *space,
+                           const struct question *question, uint32_t ttl_s,
+                           const struct answer *answer, uint64_t now)
 {
     struct compose compose;
     struct source source;
-    uint8_t wire[NAME_WIRE_MAX];
     uint16_t rcode = get_u16(answer->message.data + 2) & HEADER_RCODE_MASK;
     compose_begin(&compose, space, question, rcode);
     source_begin(&source, &compose, answer, now);
     build_section(&compose.build, SECTION_ANSWER);
     if (stage == DNS64_REVERSE) {
-        struct question target = dns64_question(options, stage, question, wire);
-        compose_cname(&compose, question->name, question->cls, REVERSE_TTL_S, target.name);
-        source_copy_all(&compose, &source);
+        if (!make_reverse(options, &compose, &source, question))
+            return DNS64_MOVED;
     } else if (make_addresses(options, &compose, &source, ttl_s) == 0) {
-        return false;
+        return DNS64_EMPTY;
     }
-    return dns64_end(&compose, out, answer, now);
+    return dns64_end(&compose, out, answer, now) ? DNS64_MADE : DNS64_TOO_LARGE;
 }
 
 void dns64_known(const struct dns64_options *options, struct answer *out,

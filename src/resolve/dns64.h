@@ -73,10 +73,14 @@ enum dns64_verdict {
 enum dns64_verdict dns64_judge(const struct dns64_options *options, const struct question *question,
                                const struct answer *answer, uint64_t now, uint32_t *ttl_s);
 
-/* The question that comes next, for DNS64_SECOND and DNS64_REVERSE. Its name is in lower case and
- * borrows wire. */
-struct question dns64_question(const struct dns64_options *options, enum dns64_stage stage,
-                               const struct question *question, uint8_t wire[NAME_WIRE_MAX]);
+/*
+ * Writes the question that comes next, for DNS64_SECOND and DNS64_REVERSE, to *next. Its name is in
+ * lower case and borrows wire. False: the address of DNS64_REVERSE is not behind the prefix. A
+ * reload may have changed the prefix since dns64_begin().
+ */
+MUST_USE bool dns64_question(const struct dns64_options *options, enum dns64_stage stage,
+                             const struct question *question, struct question *next,
+                             uint8_t wire[NAME_WIRE_MAX]);
 
 /* Writes the answer to AAAA without its excluded addresses. It is no longer signed. False: it does
  * not fit. The question's name is in lower case, as in the next functions, and *out borrows space.
@@ -85,16 +89,23 @@ MUST_USE bool dns64_reduce(const struct dns64_options *options, struct answer *o
                            struct compose_space *space, const struct question *question,
                            const struct answer *answer, uint64_t now);
 
+enum dns64_made {
+    DNS64_MADE,
+    DNS64_EMPTY,     /* there is no A record */
+    DNS64_TOO_LARGE, /* the records do not fit into a message */
+    DNS64_MOVED,     /* the prefix has changed: the answer is that of another address */
+};
+
 /*
  * Writes the answer to the client's question from the answer to dns64_question(): AAAA records in
  * place of A records with a TTL of ttl_s at most, or the alias of a reverse name before the answer
  * to its target. AD is never set, because no zone has signed it. Aliases keep their records and
- * signatures. False: there is no A record, or the answer does not fit.
+ * signatures. *out has an answer only with DNS64_MADE.
  */
-MUST_USE bool dns64_make(const struct dns64_options *options, enum dns64_stage stage,
-                         struct answer *out, struct compose_space *space,
-                         const struct question *question, uint32_t ttl_s,
-                         const struct answer *answer, uint64_t now);
+enum dns64_made dns64_make(const struct dns64_options *options, enum dns64_stage stage,
+                           struct answer *out, struct compose_space *space,
+                           const struct question *question, uint32_t ttl_s,
+                           const struct answer *answer, uint64_t now);
 
 /* Writes the answer for DNS64_KNOWN: clients learn the prefix from it (RFC 7050). */
 void dns64_known(const struct dns64_options *options, struct answer *out,

@@ -60,8 +60,9 @@ void course_key(struct course *course, const struct courses *courses,
         course->stage = DNS64_NONE;
     if (course->redirect)
         question = course->redirect->target;
-    else if (course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE)
-        question = dns64_question(dns64, course->stage, &query->question, wire);
+    else if ((course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE) &&
+             !dns64_question(dns64, course->stage, &query->question, &question, wire))
+        course->stage = DNS64_NONE; /* the prefix has changed, and the name is an ordinary one */
     resolver_key(courses->resolver, about->view, key, &question, query->dnssec_ok,
                  query->flags & HEADER_CD);
 }
@@ -164,21 +165,41 @@ static void course_give_up(struct course *course, struct courses *courses,
         *answer = first;
 }
 
+/* The client gets SERVFAIL: its answer does not fit, or a reload has ended DNS64 between two
+ * stages. */
+static void course_fail(const struct courses *courses, const struct query *query,
+                        struct answer *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct question question = course_question(query, wire);
+    compose_failure(answer, courses->space->bytes, &question, RCODE_SERVFAIL);
+}
+
 /* *answer is that of the last stage, and becomes the client's. */
-static void course_conclude(struct course *course, struct courses *courses,
-                            const struct course_query *about, struct answer *answer)
+static enum course_end course_conclude(struct course *course, struct courses *courses,
+                                       const struct course_query *about, struct cache_key *key,
+                                       struct answer *answer)
 {
     struct answer made;
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(about->query, wire);
-    if (dns64_make(courses->dns64, course->stage, &made, courses->space, &question, course->ttl_s,
-                   answer, loop_now(courses->loop))) {
+    switch (dns64_make(courses->dns64, course->stage, &made, courses->space, &question,
+                       course->ttl_s, answer, loop_now(courses->loop))) {
+    case DNS64_MADE:
         STATS_INC(courses->stats, dns64_answers);
         *answer = made;
-        return;
+        break;
+    case DNS64_EMPTY:
+        course_give_up(course, courses, about, answer);
+        break;
+    case DNS64_TOO_LARGE:
+        course_fail(courses, about->query, answer);
+        break;
+    case DNS64_MOVED:
+        course_key(course, courses, about, key);
+        return COURSE_ASK;
     }
-    MUST(course->stage == DNS64_SECOND);
-    course_give_up(course, courses, about, answer);
+    return COURSE_REPLY;
 }
 
 /* Judges the answer to AAAA. */
@@ -203,28 +224,18 @@ static enum course_end course_take_first(struct course *course, struct courses *
     return COURSE_REPLY;
 }
 
-/* A reload has ended DNS64 between two stages. */
-static void course_abort(const struct courses *courses, const struct query *query,
-                         struct answer *answer)
-{
-    uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
-    compose_failure(answer, courses->space->bytes, &question, RCODE_SERVFAIL);
-}
-
 static enum course_end course_make(struct course *course, struct courses *courses,
                                    const struct course_query *about, struct cache_key *key,
                                    struct answer *answer)
 {
     bool is_first = course->stage == DNS64_FIRST;
-    if (course->stage == DNS64_NONE)
+    if (course->stage == DNS64_NONE || (is_first && !courses->dns64))
         return COURSE_REPLY;
-    if (courses->dns64 && is_first)
+    if (is_first)
         return course_take_first(course, courses, about, key, answer);
     if (courses->dns64)
-        course_conclude(course, courses, about, answer);
-    else if (!is_first)
-        course_abort(courses, about->query, answer);
+        return course_conclude(course, courses, about, key, answer);
+    course_fail(courses, about->query, answer);
     return COURSE_REPLY;
 }
 

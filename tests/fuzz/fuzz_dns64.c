@@ -11,6 +11,18 @@
 #include "dns/rrtype.h"
 #include "resolve/dns64.h"
 
+/* The answer is that of the reverse name itself, never that of the name that comes next. */
+static void check_reverse(const struct dns64_options *options, const struct question *question,
+                          const struct answer *answer)
+{
+    struct answer made;
+    struct question next;
+    uint8_t wire[NAME_WIRE_MAX];
+    MUST(dns64_question(options, DNS64_REVERSE, question, &next, wire) && next.name.len > 1);
+    MUST(dns64_make(options, DNS64_REVERSE, &made, &space, question, TTL_S, answer, 0) ==
+         DNS64_MOVED);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { TTL_S = 100 };
@@ -32,7 +44,7 @@ static void check_made(const struct dns64_options *options, const struct questio
 {
     struct answer made;
     struct message message;
-    if (!dns64_make(options, DNS64_SECOND, &made, &space, question, TTL_S, answer, 0))
+    if (dns64_make(options, DNS64_SECOND, &made, &space, question, TTL_S, answer, 0) != DNS64_MADE)
         return;
     check_written(&made);
     MUST(message_parse(&message, made.message) == MESSAGE_OK);
@@ -41,12 +53,24 @@ static void check_made(const struct dns64_options *options, const struct questio
         MUST(rr.type != RRTYPE_AAAA || rr.ttl <= TTL_S);
 }
 
+/* The answer is that of the reverse name itself, never that of the name that comes next. */
+static void check_reverse(const struct dns64_options *options, const struct question *question,
+                          const struct answer *answer)
+{
+    struct answer made;
+    struct question next;
+    uint8_t wire[NAME_WIRE_MAX];
+    MUST(dns64_question(options, DNS64_REVERSE, question, &next, wire) && next.name.len > 1);
+    MUST(dns64_make(options, DNS64_REVERSE, &made, &space, question, TTL_S, answer, 0) ==
+         DNS64_MOVED);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dns64_options options = {0};
     struct message message;
     struct addr client;
-    uint8_t wire[NAME_WIRE_MAX], next[NAME_WIRE_MAX];
+    uint8_t wire[NAME_WIRE_MAX];
     uint32_t ttl_s;
     if (size < 2 || message_parse(&message, span_of(data + 1, size - 1)) != MESSAGE_OK ||
         !message.has_question)
@@ -64,6 +88,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_written(&reduced);
     question.type = RRTYPE_PTR;
     if (dns64_begin(&options, &question, &client, false, false) == DNS64_REVERSE)
-        MUST(dns64_question(&options, DNS64_REVERSE, &question, next).name.len > 1);
+        check_reverse(&options, &question, &answer);
     return 0;
 }

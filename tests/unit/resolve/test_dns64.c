@@ -145,7 +145,8 @@ static void test_reverse_names_lead_to_ipv4(void **state)
     uint8_t wire[NAME_WIRE_MAX], next[NAME_WIRE_MAX], expected[NAME_WIRE_MAX];
     assert_int_equal(begin(REVERSE, RRTYPE_PTR, false, false), DNS64_REVERSE);
     struct question question = {name_of(REVERSE, wire), RRTYPE_PTR, RRCLASS_IN};
-    struct question other = dns64_question(&options, DNS64_REVERSE, &question, next);
+    struct question other;
+    assert_true(dns64_question(&options, DNS64_REVERSE, &question, &other, next));
     assert_int_equal(other.type, RRTYPE_PTR);
     assert_true(name_equal_exact(other.name, name_of("33.2.0.192.in-addr.arpa", expected)));
 }
@@ -337,6 +338,11 @@ static struct rr record(const struct message *message, unsigned n)
     return rr;
 }
 
+static enum dns64_made make_second(struct answer *made, const struct answer *answer, uint64_t now)
+{
+    return dns64_make(&options, DNS64_SECOND, made, &other_space, &question, 100, answer, now);
+}
+
 static void test_aliases_and_all_addresses_are_made(void **state)
 {
     (void)state;
@@ -351,8 +357,7 @@ static void test_aliases_and_all_addresses_are_made(void **state)
     struct answer answer = finish(ANSWER_POSITIVE);
     answer.security = SECURITY_SECURE;
     question.type = RRTYPE_AAAA;
-    assert_true(dns64_make(&options, DNS64_SECOND, &made, &other_space, &question, 100, &answer,
-                           50 * 1000000));
+    assert_int_equal(make_second(&made, &answer, 50 * 1000000), DNS64_MADE);
     assert_int_equal(message_parse(&message, made.message), MESSAGE_OK);
     assert_int_equal(message.counts[SECTION_ANSWER], 4);
     assert_false(message.flags & HEADER_AD);
@@ -378,8 +383,7 @@ static void test_short_addresses_have_the_shorter_ttl(void **state)
     add_address("www.example", "192.0.2.33", 40);
     struct answer answer = finish(ANSWER_POSITIVE);
     question.type = RRTYPE_AAAA;
-    assert_true(
-        dns64_make(&options, DNS64_SECOND, &made, &other_space, &question, 100, &answer, 0));
+    assert_int_equal(make_second(&made, &answer, 0), DNS64_MADE);
     assert_int_equal(message_parse(&message, made.message), MESSAGE_OK);
     assert_int_equal(record(&message, 0).ttl, 40);
 }
@@ -393,8 +397,7 @@ static void test_a_name_without_addresses_gets_none(void **state)
     add_soa(60);
     struct answer answer = finish(ANSWER_NODATA);
     question.type = RRTYPE_AAAA;
-    assert_false(
-        dns64_make(&options, DNS64_SECOND, &made, &other_space, &question, 100, &answer, 0));
+    assert_int_equal(make_second(&made, &answer, 0), DNS64_EMPTY);
     dns64_turn(&made, &other_space, &answer);
     assert_int_equal(message_parse(&message, made.message), MESSAGE_OK);
     assert_int_equal(message.question.type, RRTYPE_AAAA);
@@ -412,8 +415,65 @@ static void test_malformed_addresses_are_skipped(void **state)
     compose_rr(&compose, name_of("www.example", wire), RRTYPE_A, 300, span_of("\1\2\3", 3));
     struct answer answer = finish(ANSWER_POSITIVE);
     question.type = RRTYPE_AAAA;
-    assert_false(
-        dns64_make(&options, DNS64_SECOND, &made, &other_space, &question, 100, &answer, 0));
+    assert_int_equal(make_second(&made, &answer, 0), DNS64_EMPTY);
+}
+
+/* Four bytes of an A record become sixteen, so a full message overflows. */
+static void test_addresses_that_do_not_fit_are_told(void **state)
+{
+    (void)state;
+    struct answer made;
+    start("www.example", RRTYPE_A, 0);
+    for (unsigned i = 0; i < 4000; i++)
+        add_address("www.example", "192.0.2.33", 300);
+    struct answer answer = finish(ANSWER_POSITIVE);
+    question.type = RRTYPE_AAAA;
+    assert_int_equal(make_second(&made, &answer, 0), DNS64_TOO_LARGE);
+}
+
+/* Starts the answer to the PTR of the address behind REVERSE. */
+static void start_reverse(void)
+{
+    uint8_t wire[NAME_WIRE_MAX], host[NAME_WIRE_MAX];
+    start("33.2.0.192.in-addr.arpa", RRTYPE_PTR, 0);
+    struct name target = name_of("host.example", host);
+    compose_rr(&compose, name_of("33.2.0.192.in-addr.arpa", wire), RRTYPE_PTR, 300,
+               span_of(target.wire, target.len));
+}
+
+static enum dns64_made make_reverse(struct answer *made, const struct answer *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX], reverse[NAME_WIRE_MAX];
+    struct question asked = {name_of(REVERSE, wire), RRTYPE_PTR, RRCLASS_IN};
+    asked.name = name_fold(asked.name, reverse);
+    return dns64_make(&options, DNS64_REVERSE, made, &other_space, &asked, 0, answer, 0);
+}
+
+/* A reload may change the prefix while the answer is on its way. */
+static void test_a_reverse_name_follows_its_prefix(void **state)
+{
+    (void)state;
+    struct answer made;
+    uint8_t wire[NAME_WIRE_MAX], next[NAME_WIRE_MAX];
+    struct question asked = {name_of(REVERSE, wire), RRTYPE_PTR, RRCLASS_IN}, other;
+    start_reverse();
+    struct answer answer = finish(ANSWER_POSITIVE);
+    set_prefix("64:ff9b:1::/96"); /* the name is behind no prefix */
+    assert_int_equal(make_reverse(&made, &answer), DNS64_MOVED);
+    assert_false(dns64_question(&options, DNS64_REVERSE, &asked, &other, next));
+    set_prefix("64:ff9b::/64"); /* the name is that of another IPv4 address */
+    assert_int_equal(make_reverse(&made, &answer), DNS64_MOVED);
+}
+
+static void test_a_reverse_answer_that_does_not_fit_is_told(void **state)
+{
+    (void)state;
+    struct answer made;
+    start_reverse();
+    for (unsigned i = 1; i < COMPOSE_RECORDS_MAX; i++)
+        compose_rr(&compose, question.name, RRTYPE_PTR, 300, span_of("\1a", 3));
+    struct answer answer = finish(ANSWER_POSITIVE);
+    assert_int_equal(make_reverse(&made, &answer), DNS64_TOO_LARGE);
 }
 
 static void test_the_alias_of_a_reverse_name_comes_first(void **state)
@@ -421,15 +481,9 @@ static void test_the_alias_of_a_reverse_name_comes_first(void **state)
     (void)state;
     struct answer made;
     struct message message;
-    uint8_t wire[NAME_WIRE_MAX], host[NAME_WIRE_MAX], reverse[NAME_WIRE_MAX];
-    start("33.2.0.192.in-addr.arpa", RRTYPE_PTR, 0);
-    struct name target = name_of("host.example", host);
-    compose_rr(&compose, name_of("33.2.0.192.in-addr.arpa", wire), RRTYPE_PTR, 300,
-               span_of(target.wire, target.len));
+    start_reverse();
     struct answer answer = finish(ANSWER_POSITIVE);
-    struct question asked = {name_of(REVERSE, wire), RRTYPE_PTR, RRCLASS_IN};
-    asked.name = name_fold(asked.name, reverse);
-    assert_true(dns64_make(&options, DNS64_REVERSE, &made, &other_space, &asked, 0, &answer, 0));
+    assert_int_equal(make_reverse(&made, &answer), DNS64_MADE);
     assert_int_equal(message_parse(&message, made.message), MESSAGE_OK);
     assert_int_equal(message.counts[SECTION_ANSWER], 2);
     assert_int_equal(record(&message, 0).type, RRTYPE_CNAME);
@@ -472,6 +526,9 @@ int main(void)
         TEST(test_short_addresses_have_the_shorter_ttl),
         TEST(test_a_name_without_addresses_gets_none),
         TEST(test_malformed_addresses_are_skipped),
+        TEST(test_addresses_that_do_not_fit_are_told),
+        TEST(test_a_reverse_name_follows_its_prefix),
+        TEST(test_a_reverse_answer_that_does_not_fit_is_told),
         TEST(test_the_alias_of_a_reverse_name_comes_first),
         TEST(test_the_well_known_name_shows_the_prefix),
     };
