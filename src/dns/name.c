@@ -107,15 +107,21 @@ static inline bool folded_words_equal(uint64_t a, uint64_t b)
     return !(differ & ~case_bits) && (name_fold_word(a & ~differ) & differ) == differ;
 }
 
+/* Sixteen bytes, for which compilers have instructions. */
 typedef uint8_t block __attribute__((vector_size(16)));
+
+static inline block block_load(const uint8_t *at)
+{
+    block bytes;
+    memcpy(&bytes, at, sizeof(bytes));
+    return bytes;
+}
 
 /* Does the same for sixteen bytes. */
 static inline bool folded_blocks_equal(const uint8_t *a, const uint8_t *b)
 {
-    block one, other;
+    block one = block_load(a), other = block_load(b);
     uint64_t halves[2];
-    memcpy(&one, a, sizeof(one));
-    memcpy(&other, b, sizeof(other));
     block letters = (block)((one | 0x20) - 'a' < 26);
     block differ = (one ^ other) & ~(letters & 0x20);
     memcpy(halves, &differ, sizeof(halves));
@@ -277,25 +283,35 @@ struct name name_copy(struct name name, uint8_t out[NAME_WIRE_MAX])
     return (struct name){.wire = out, .len = name.len};
 }
 
-static inline void fold_to(uint8_t *to, const uint8_t *from)
+static inline void fold_word_to(uint8_t *to, const uint8_t *from)
 {
     uint64_t word = name_fold_word(word_load(from));
     memcpy(to, &word, sizeof(word));
 }
 
-/* Folds word by word: label borders do not matter, see name_fold_word(). */
+static inline void fold_block_to(uint8_t *to, const uint8_t *from)
+{
+    block bytes = block_load(from);
+    bytes |= (block)(bytes - 'A' < 26) & 0x20;
+    memcpy(to, &bytes, sizeof(bytes));
+}
+
+/* Folds block by block: label borders do not matter, see name_fold_word(). Folding twice changes
+ * nothing, so the last block or word may overlap the one before it, also in place. */
 struct name name_fold(struct name name, uint8_t out[NAME_WIRE_MAX])
 {
-    if (name.len < 8) {
-        for (size_t at = 0; at < name.len; at++)
+    size_t len = name.len;
+    if (len >= sizeof(block)) {
+        for (size_t at = 0; at + sizeof(block) < len; at += sizeof(block))
+            fold_block_to(out + at, name.wire + at);
+        fold_block_to(out + len - sizeof(block), name.wire + len - sizeof(block));
+    } else if (len >= 8) {
+        fold_word_to(out, name.wire);
+        fold_word_to(out + len - 8, name.wire + len - 8);
+    } else {
+        for (size_t at = 0; at < len; at++)
             out[at] = name_fold_byte(name.wire[at]);
-        return (struct name){.wire = out, .len = name.len};
     }
-    /* Folding twice changes nothing, so the last word may overlap, also in place. */
-    size_t last = (size_t)name.len - 8;
-    for (size_t at = 0; at < last; at += 8)
-        fold_to(out + at, name.wire + at);
-    fold_to(out + last, name.wire + last);
     return (struct name){.wire = out, .len = name.len};
 }
 

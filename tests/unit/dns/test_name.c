@@ -298,12 +298,34 @@ static void test_two_bytes_are_equal_when_they_fold_alike(void **state)
     }
 }
 
+/* Short names are folded in bytes and words, longer ones in blocks. */
+static void test_each_byte_of_a_name_folds_alike_at_every_length(void **state)
+{
+    (void)state;
+    static const unsigned lengths[] = {1, 5, 6, 13, 14, 15, 30, 31, 60};
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        uint8_t wire[64] = {(uint8_t)lengths[i]}, folded[NAME_WIRE_MAX];
+        struct name name = {wire, (uint8_t)(lengths[i] + 2)};
+        for (unsigned x = 0; x < 256; x++) {
+            memset(wire + 1, (int)x, lengths[i]);
+            assert_ptr_equal(name_fold(name, folded).wire, folded);
+            assert_int_equal(folded[0], lengths[i]);
+            assert_int_equal(folded[lengths[i] + 1], 0);
+            for (unsigned at = 1; at <= lengths[i]; at++)
+                assert_int_equal(folded[at], name_fold_byte((uint8_t)x));
+        }
+    }
+}
+
 static void test_folding_in_place_is_allowed(void **state)
 {
     (void)state;
     uint8_t wire[NAME_WIRE_MAX];
     struct name name = sample_name(wire, "WWW.Example.COM");
     assert_true(name_equal_exact(name_fold(name, wire), NAME("www.example.com")));
+    name = sample_name(wire, "A.Long.Name.Of.THREE.Blocks.Of.Sixteen.BYTES.Example");
+    assert_true(name_equal_exact(name_fold(name, wire),
+                                 NAME("a.long.name.of.three.blocks.of.sixteen.bytes.example")));
 }
 
 static void test_below_means_equal_or_under_at_a_label_boundary(void **state)
@@ -389,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_only_letters_fold),
         cmocka_unit_test(test_names_of_every_length_compare_fold_and_hash_alike),
         cmocka_unit_test(test_two_bytes_are_equal_when_they_fold_alike),
+        cmocka_unit_test(test_each_byte_of_a_name_folds_alike_at_every_length),
         cmocka_unit_test(test_folding_in_place_is_allowed),
         cmocka_unit_test(test_below_means_equal_or_under_at_a_label_boundary),
         cmocka_unit_test(test_parts_are_counted_and_stripped),
