@@ -43,6 +43,7 @@ enum query_verdict {
     QUERY_ERROR,   /* answered at once with struct query_error */
     QUERY_COOKIE,  /* has no question and asks for a cookie alone (RFC 7873 section 5.4) */
     QUERY_RESOLVE, /* a plain question of class IN */
+    QUERY_REFUSED, /* likewise, of a client that may not ask; never a result of query_check() */
     QUERY_LOCAL,   /* likewise without RD, of a client that may not see the cache; never a result of
                       query_check() */
     QUERY_LIMITED, /* the gate (gate.h) did not let it pass; never a result of query_check() */

@@ -153,16 +153,16 @@ tap_message_of(const struct sink *sink, struct span bytes, const struct udp_path
     };
 }
 
-static __attribute__((cold)) void show_query(const struct sink *sink, struct span bytes,
-                                             const struct udp_path *path)
+static __attribute__((cold, noinline)) void show_query(const struct sink *sink, struct span bytes,
+                                                       const struct udp_path *path)
 {
     struct tap_message message = tap_message_of(sink, bytes, path);
     tell_query(sink->requests->taps, &message);
 }
 
-static __attribute__((cold)) void show_reply(const struct sink *sink, const struct reply *reply,
-                                             const uint8_t *out, const struct udp_path *path,
-                                             const struct tell_how *how)
+static __attribute__((cold, noinline)) void
+show_reply(const struct sink *sink, const struct reply *reply, const uint8_t *out,
+           const struct udp_path *path, const struct tell_how *how)
 {
     struct span bytes = span_of(out, out ? reply->len : 0);
     struct tap_message message = tap_message_of(sink, bytes, path);
@@ -451,7 +451,7 @@ request_start_waiting(struct sink *sink, const struct request_lookup *lookup,
     if (bucket)
         repeats_add(bucket, &request->repeat);
     enum resolver_result result =
-        resolver_ask(requests->resolver, lookup->view, key, &request->waiter);
+        resolver_ask(requests->resolver, lookup->client.view, key, &request->waiter);
     if (result == RESOLVER_WAITING)
         return NULL;
     request_release(request);
@@ -631,7 +631,7 @@ static void request_refresh(struct sink *sink, const struct request_lookup *look
 {
     struct requests *requests = sink->requests;
     if ((lookup->query.flags & HEADER_RD) && !requests->is_draining)
-        resolver_refresh(requests->resolver, lookup->view, key);
+        resolver_refresh(requests->resolver, lookup->client.view, key);
 }
 
 /* ---- steps of a query whose answers may be at hand ---- */
@@ -660,8 +660,8 @@ static bool request_find(struct sink *sink, const struct request_lookup *lookup,
 {
     struct resolver *resolver = sink->requests->resolver;
     if (lookup->verdict == QUERY_LOCAL)
-        return resolver_find_local(resolver, lookup->view, key, answer);
-    if (!resolver_find(resolver, lookup->view, key, answer))
+        return resolver_find_local(resolver, lookup->client.view, key, answer);
+    if (!resolver_find(resolver, lookup->client.view, key, answer))
         return false;
     if (answer->is_due)
         request_refresh(sink, lookup, key);
@@ -676,7 +676,7 @@ request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
     bool is_local = lookup->verdict == QUERY_LOCAL;
     struct course_query about = {.query = &lookup->query,
                                  .client = sink_client(sink, lookup->path),
-                                 .view = lookup->view,
+                                 .view = lookup->client.view,
                                  .is_stream = !lookup->path,
                                  .is_local = is_local,
                                  .is_resolved = !(lookup->query.flags & HEADER_RD)};
@@ -703,7 +703,7 @@ static enum request_result request_answer_locally(struct sink *sink,
     struct answer answer;
     if (courses_have_steps(&sink->requests->courses))
         return request_resolve_in_steps(sink, lookup);
-    if (resolver_find_local(sink->requests->resolver, lookup->view, &lookup->key, &answer))
+    if (resolver_find_local(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
 }
@@ -714,7 +714,7 @@ static enum request_result request_resolve(struct sink *sink, const struct reque
     struct answer answer;
     if (courses_have_steps(&sink->requests->courses))
         return request_resolve_in_steps(sink, lookup);
-    if (!resolver_find(sink->requests->resolver, lookup->view, &lookup->key, &answer))
+    if (!resolver_find(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_ask(sink, lookup, &lookup->key, NULL);
     enum request_result result =
         request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
@@ -732,12 +732,8 @@ static enum request_result answer_error(struct sink *sink, const struct request_
     if (lookup->error.rcode == RCODE_REFUSED &&
         chaos_answer(&answer, &space, &query->question, sink->requests->options))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
-    return send_error(sink, query, &lookup->error, lookup->access, lookup->path, &tell_refused);
-}
-
-static bool is_resolved(const struct request_lookup *lookup)
-{
-    return lookup->verdict == QUERY_RESOLVE && server_may_ask(lookup->access);
+    return send_error(sink, query, &lookup->error, lookup->client.access, lookup->path,
+                      &tell_refused);
 }
 
 /* Asks the gate about a query that would get an answer. An error is as small as the reply to a
@@ -745,35 +741,59 @@ static bool is_resolved(const struct request_lookup *lookup)
 static void request_judge(struct sink *sink, struct request_lookup *lookup)
 {
     lookup->gate = gate_judge(&sink->requests->gate, &lookup->query,
-                              sink_client(sink, lookup->path), lookup->view, !lookup->path);
-    if (lookup->gate == GATE_DROP || (lookup->gate != GATE_PASS && is_resolved(lookup)))
+                              sink_client(sink, lookup->path), lookup->client.view, !lookup->path);
+    if (lookup->gate == GATE_DROP ||
+        (lookup->gate != GATE_PASS && lookup->verdict == QUERY_RESOLVE))
         lookup->verdict = QUERY_LIMITED;
+}
+
+_Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2,
+               "the order of the rows of questions_total");
+
+/* Adds to the row of the type and the transport. Clients cannot make rows: other types share one.
+ */
+static void count_question(const struct sink *sink, uint16_t type)
+{
+#define ROW(type) (stat_questions_##type##_udp - stat_questions_other_udp)
+    static const uint8_t rows[RRTYPE_HTTPS + 1] = {
+        [RRTYPE_A] = ROW(a),        [RRTYPE_NS] = ROW(ns),         [RRTYPE_CNAME] = ROW(cname),
+        [RRTYPE_SOA] = ROW(soa),    [RRTYPE_PTR] = ROW(ptr),       [RRTYPE_MX] = ROW(mx),
+        [RRTYPE_TXT] = ROW(txt),    [RRTYPE_AAAA] = ROW(aaaa),     [RRTYPE_SRV] = ROW(srv),
+        [RRTYPE_DS] = ROW(ds),      [RRTYPE_DNSKEY] = ROW(dnskey), [RRTYPE_SVCB] = ROW(svcb),
+        [RRTYPE_HTTPS] = ROW(https)};
+#undef ROW
+    unsigned row = type < ARRAY_LEN(rows) ? rows[type] : 0;
+    stats_add_at(sink->requests->stats, stat_questions_other_udp + row + sink->transport, 1);
 }
 
 void request_read(struct sink *sink, struct request_lookup *lookup, struct span message,
                   struct request_client client, const struct udp_path *path)
 {
-    const struct resolver *resolver = sink->requests->resolver;
     struct query *query = &lookup->query;
-    lookup->view = client.view;
-    lookup->access = client.access;
+    lookup->client = client;
     lookup->path = path;
-    if (client.access == SERVER_DROP)
+    lookup->verdict = QUERY_DROP;
+    if (lookup->client.access == SERVER_DROP)
         return;
     lookup->verdict = query_check(query, &lookup->error, message);
     if (lookup->verdict == QUERY_DROP) /* *query is not set */
         return;
+    if (query->has_question)
+        count_question(sink, query->question.type);
+    if (lookup->verdict == QUERY_RESOLVE && !server_may_ask(lookup->client.access))
+        lookup->verdict = QUERY_REFUSED;
     if (sink->requests->taps)
         show_query(sink, message, path);
     if (gate_concerns(&sink->requests->gate, query))
         request_judge(sink, lookup);
-    if (!is_resolved(lookup)) {
+    if (lookup->verdict != QUERY_RESOLVE) {
         lookup->message = message;
         return;
     }
-    resolver_key(resolver, lookup->view, &lookup->key, &query->question, query->dnssec_ok,
+    const struct resolver *resolver = sink->requests->resolver;
+    resolver_key(resolver, lookup->client.view, &lookup->key, &query->question, query->dnssec_ok,
                  query->flags & HEADER_CD);
-    if (!(query->flags & HEADER_RD) && client.access != SERVER_SNOOP) {
+    if (!(query->flags & HEADER_RD) && lookup->client.access != SERVER_SNOOP) {
         lookup->verdict = QUERY_LOCAL;
         return;
     }
@@ -782,7 +802,7 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
 
 void request_prefetch(const struct sink *sink, const struct request_lookup *lookup)
 {
-    if (is_resolved(lookup))
+    if (lookup->verdict == QUERY_RESOLVE)
         resolver_prefetch_entry(sink->requests->resolver, &lookup->key);
 }
 
@@ -795,7 +815,7 @@ static enum request_result send_cookie(struct sink *sink, const struct request_l
         answer.rcode = RCODE_FORMERR;
     else if (query->cookie_len > COOKIE_CLIENT_BYTES && !query->has_valid_cookie)
         answer.rcode = RCODE_BADCOOKIE;
-    return send_error(sink, query, &answer, lookup->access, lookup->path, &tell_refused);
+    return send_error(sink, query, &answer, lookup->client.access, lookup->path, &tell_refused);
 }
 
 /* Answers or drops a query above the rate limit. */
@@ -812,7 +832,7 @@ static enum request_result answer_limited(struct sink *sink, const struct reques
     }
     if (lookup->gate == GATE_BAD_COOKIE) {
         STATS_INC(stats, limited_badcookie);
-        return send_error(sink, &lookup->query, &bad_cookie, lookup->access, lookup->path,
+        return send_error(sink, &lookup->query, &bad_cookie, lookup->client.access, lookup->path,
                           &tell_limited);
     }
     STATS_INC(stats, limited_truncated);
@@ -853,68 +873,48 @@ static bool request_take_notify(struct sink *sink, const struct request_lookup *
     return true;
 }
 
-/* Answers a query that needs no look-up. */
-static enum request_result answer_at_once(struct sink *sink, const struct request_lookup *lookup)
+static enum request_result answer_unresolved(struct sink *sink, const struct request_lookup *lookup)
 {
     if (lookup->verdict == QUERY_LIMITED)
         return answer_limited(sink, lookup);
-    if (lookup->access == SERVER_REFUSE)
-        return send_error(sink, &lookup->query, &error_prohibited, lookup->access, lookup->path,
-                          &tell_refused);
+    if (lookup->client.access == SERVER_REFUSE)
+        return send_error(sink, &lookup->query, &error_prohibited, lookup->client.access,
+                          lookup->path, &tell_refused);
     if (lookup->verdict == QUERY_COOKIE)
         return send_cookie(sink, lookup);
     return answer_error(sink, lookup);
 }
 
-enum { STAT_PROTOCOLS = 3 /* rows of one type, in the order of enum transport */ };
-_Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2,
-               "the order of the rows of questions_total");
-
-/* Adds to the row of the type and the transport. Clients cannot make rows: other types share one.
- */
-static void count_question(const struct sink *sink, uint16_t type)
+static enum request_result request_drop(struct stats *stats, const struct request_lookup *lookup)
 {
-#define PLACE(type) ((stat_questions_##type##_udp - stat_questions_other_udp) / STAT_PROTOCOLS)
-    static const uint8_t places[RRTYPE_HTTPS + 1] = {
-        [RRTYPE_A] = PLACE(a),           [RRTYPE_NS] = PLACE(ns),
-        [RRTYPE_CNAME] = PLACE(cname),   [RRTYPE_SOA] = PLACE(soa),
-        [RRTYPE_PTR] = PLACE(ptr),       [RRTYPE_MX] = PLACE(mx),
-        [RRTYPE_TXT] = PLACE(txt),       [RRTYPE_AAAA] = PLACE(aaaa),
-        [RRTYPE_SRV] = PLACE(srv),       [RRTYPE_DS] = PLACE(ds),
-        [RRTYPE_DNSKEY] = PLACE(dnskey), [RRTYPE_SVCB] = PLACE(svcb),
-        [RRTYPE_HTTPS] = PLACE(https)};
-#undef PLACE
-    unsigned place = type < ARRAY_LEN(places) ? places[type] : 0;
-    stats_add_at(sink->requests->stats,
-                 stat_questions_other_udp + place * STAT_PROTOCOLS + sink->transport, 1);
+    bool is_refused = lookup->client.access == SERVER_DROP;
+    stats_add_at(stats, is_refused ? stat_dropped_acl : stat_dropped_malformed, 1);
+    return REQUEST_DROPPED;
 }
 
-enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
+/* Answers or drops a query that needs no look-up. Out of line, so that others do not pay for it. */
+static __attribute__((noinline)) enum request_result
+request_answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
-    struct stats *stats = sink->requests->stats;
-    if (lookup->access == SERVER_DROP) {
-        STATS_INC(stats, dropped_acl);
-        return REQUEST_DROPPED;
-    }
-    if (lookup->query.has_question)
-        count_question(sink, lookup->query.question.type);
-    if (is_resolved(lookup)) {
-        enum request_result result = request_resolve(sink, lookup);
-        return lookup->query.has_trailing ? unsound(result) : result;
-    }
-    if (lookup->verdict == QUERY_LOCAL) {
-        enum request_result result = request_answer_locally(sink, lookup);
-        return lookup->query.has_trailing ? unsound(result) : result;
-    }
-    if (lookup->verdict == QUERY_DROP) {
-        STATS_INC(stats, dropped_malformed);
-        return REQUEST_DROPPED;
-    }
+    if (lookup->verdict == QUERY_DROP)
+        return request_drop(sink->requests->stats, lookup);
     /* A primary need not be among the clients. */
     enum request_result result;
     if (request_take_notify(sink, lookup, &result))
         return result;
-    return unsound(answer_at_once(sink, lookup));
+    return unsound(answer_unresolved(sink, lookup));
+}
+
+enum request_result request_answer(struct sink *sink, const struct request_lookup *lookup)
+{
+    enum request_result result;
+    if (lookup->verdict == QUERY_RESOLVE)
+        result = request_resolve(sink, lookup);
+    else if (lookup->verdict == QUERY_LOCAL)
+        result = request_answer_locally(sink, lookup);
+    else
+        return request_answer_at_once(sink, lookup);
+    return lookup->query.has_trailing ? unsound(result) : result;
 }
 
 enum request_result request_take(struct sink *sink, struct span message,

@@ -172,8 +172,7 @@ enum request_result request_take(struct sink *sink, struct span message,
 
 /* A message that has been read and is not answered yet; borrows message and path. */
 struct request_lookup {
-    unsigned view;
-    enum server_access access;
+    struct request_client client;
     enum query_verdict verdict;
     enum gate_verdict gate; /* with QUERY_LIMITED */
     const struct udp_path *path;

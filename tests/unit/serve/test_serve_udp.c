@@ -42,6 +42,20 @@ static void test_questions_are_counted_by_type_and_strange_types_share_a_row(voi
     assert_int_equal(stats.queries_udp, 8);
 }
 
+/* The place in the batch still holds the query before. */
+static void test_a_message_that_is_no_query_counts_as_no_question(void **state)
+{
+    (void)state;
+    udp_ask_type(RRTYPE_A, 1);
+    sent_len = HEADER_LEN - 1;
+    fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
+    fake_loop_settle(loop);
+    assert_int_equal(stats.dropped_malformed, 1);
+    assert_int_equal(stats.queries_udp, 2);
+    assert_int_equal(stats.questions_a_udp, 1);
+    assert_int_equal(stats.questions_other_udp, 0);
+}
+
 static void test_a_batch_is_one_read_section(void **state)
 {
     (void)state;
@@ -468,6 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(test_a_hit_is_answered_with_the_name_as_asked),
         HARNESS_TEST(test_questions_are_counted_by_type_and_strange_types_share_a_row),
+        HARNESS_TEST(test_a_message_that_is_no_query_counts_as_no_question),
         HARNESS_TEST(test_a_batch_is_one_read_section),
         HARNESS_TEST(test_neighbours_in_a_batch_do_not_mix),
         HARNESS_TEST(test_a_miss_is_answered_when_the_answer_comes),
