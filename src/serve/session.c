@@ -722,11 +722,17 @@ static void reset_for_memory(struct stream_memory_client *client)
 
 /* ---- opening and ending ---- */
 
+/* Refers to the views of the present options. */
+static void session_set_views(struct session *session)
+{
+    const struct session_host *host = session->host;
+    session->sink.views = view_choice_at(host->requests->options, &host->address);
+}
+
 /* Finds the client's view and what it may do there. */
 static void session_set_client(struct session *session)
 {
-    const struct server_options *options = session->host->requests->options;
-    session->sink.views = view_choice_at(options, &session->host->address);
+    session_set_views(session);
     session->client = request_client_of(&session->sink, &session->place.client);
 }
 
@@ -871,8 +877,10 @@ static void renew_idle(struct session *session)
 
 static void session_renew(struct session *session)
 {
-    if (!is_announced(session)) /* its header decides */
+    if (!is_announced(session)) { /* its header decides, by these views */
+        session_set_views(session);
         return;
+    }
     session_set_client(session);
     set_rules(session);
     bool is_refused_handshake =

@@ -592,6 +592,59 @@ static void test_a_header_at_the_wrong_side_of_tls_is_refused(void **state)
     assert_int_equal(stats.client_tls_failed, 1);
 }
 
+/* ---- reloads ---- */
+
+static void note_ended(void *context)
+{
+    *(bool *)context = true;
+}
+
+static struct prefix_set *set_of(const char *text, int number)
+{
+    struct prefix prefix;
+    struct prefix_set *set = prefix_set_new();
+    assert_int_equal(prefix_parse(&prefix, text), ERR_OK);
+    assert_int_equal(prefix_set_add(set, &prefix, number), ERR_OK);
+    assert_int_equal(prefix_set_freeze(set), ERR_OK);
+    return set;
+}
+
+static void reload_to(const struct server_options *next)
+{
+    struct server_quota *before = quota;
+    size_t which;
+    bool has_ended = false;
+    quota = server_quota_new(next, before);
+    assert_int_equal(listen_sockets_prepare(sockets, next, &which), ERR_OK);
+    struct listen_share *share = listen_sockets_take(sockets, 0);
+    listen_sockets_commit(sockets);
+    server_reload(server, next, &share, quota, note_ended, &has_ended);
+    assert_true(has_ended);
+    server_quota_free(before);
+}
+
+/* The views before the reload are gone with their configuration. */
+static void test_a_header_after_a_reload_is_judged_by_the_new_views(void **state)
+{
+    (void)state;
+    struct server_options next = options;
+    struct server_view view = {.name = "few", .access = set_of("203.0.113.5", SERVER_REFUSE)};
+    struct server_view_listener listener = {.views = set_of("203.0.113.5", 1)};
+    struct fake_conn *conn = open_tcp("127.0.0.77@6000");
+    next.views = &view;
+    next.view_count = 1;
+    next.view_listeners = &listener;
+    next.view_listener_count = 1;
+    reload_to(&next);
+    put_header_of("203.0.113.5@4711");
+    put_framed("hit.example", 1);
+    fake_conn_send(conn, span_of(wire, wire_len));
+    expect_tcp(conn, 1, RCODE_REFUSED);
+    reload_to(&options);
+    prefix_set_free(view.access);
+    prefix_set_free(listener.views);
+}
+
 /* ---- ends ---- */
 
 static void note_drained(void *context)
@@ -637,6 +690,7 @@ int main(void)
         OUTSIDE(test_a_silent_proxy_is_closed),
         OUTSIDE(test_a_header_that_ends_early_is_refused),
         OUTSIDE(test_a_stream_without_a_header_is_closed),
+        OUTSIDE(test_a_header_after_a_reload_is_judged_by_the_new_views),
         OUTSIDE(test_a_huge_header_is_refused_at_once),
         OUTSIDE(test_a_stream_with_two_headers_is_closed),
         OUTSIDE(test_a_stranger_with_a_header_gets_no_answer),
