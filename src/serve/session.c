@@ -49,6 +49,7 @@ struct session {
     bool has_ended; /* it takes no further query, and the next settle moves it to finishing */
     bool has_asked; /* a whole message has come */
     bool has_left;  /* the client sent its FIN */
+    enum link_preface preface; /* where the header of a proxy comes */
     uint64_t opened_at;
     uint64_t last_until_at;     /* end of the last call; 0: it has not begun */
     uint64_t reads_before_last; /* reads of the link when the last call began */
@@ -466,9 +467,8 @@ static bool session_announce(struct session *session, const struct proxy_header 
 /* A client that has a header inside TLS is secured already. */
 static void after_header(struct session *session)
 {
-    bool is_secured = session->host->requests->options->proxy_tls == PROXY_INSIDE_TLS;
     STATS_INC(stats_of(session), proxy_accepted);
-    if (is_tls(session) && !is_secured) {
+    if (is_tls(session) && session->preface == LINK_PREFACE_OUTSIDE) {
         session_move(session, SESSION_SECURING);
         return;
     }
@@ -765,6 +765,17 @@ static void init_sink(struct session *session)
     sink->on_answered = session_on_answered;
 }
 
+/* Where a connection that begins now has the header of its proxy. A reload changes it for later
+ * ones only. */
+static enum link_preface preface_of(const struct session *session)
+{
+    const struct server_options *options = session->host->requests->options;
+    if (is_announced(session))
+        return LINK_PREFACE_NONE;
+    bool is_inside = is_tls(session) && options->proxy_tls == PROXY_INSIDE_TLS;
+    return is_inside ? LINK_PREFACE_INSIDE : LINK_PREFACE_OUTSIDE;
+}
+
 static struct session *session_new(struct session_host *host, const struct client_place *place)
 {
     struct session *session = calloc(1, sizeof(*session));
@@ -777,25 +788,16 @@ static struct session *session_new(struct session_host *host, const struct clien
     idle_entry_init(&session->idle);
     timer_init(&session->timer, session_on_due);
     init_sink(session);
+    session->preface = preface_of(session);
     session->memory.progress_at = progress_at;
     session->memory.reset = reset_for_memory;
     begin_idle(session);
     return session;
 }
 
-/* Where the link finds the header of a proxy. */
-static enum link_preface preface_of(const struct session *session)
-{
-    const struct server_options *options = session->host->requests->options;
-    if (is_announced(session))
-        return LINK_PREFACE_NONE;
-    bool is_inside = is_tls(session) && options->proxy_tls == PROXY_INSIDE_TLS;
-    return is_inside ? LINK_PREFACE_INSIDE : LINK_PREFACE_OUTSIDE;
-}
-
 static enum session_state first_state(const struct session *session)
 {
-    if (preface_of(session) == LINK_PREFACE_OUTSIDE)
+    if (session->preface == LINK_PREFACE_OUTSIDE)
         return SESSION_ANNOUNCING;
     return is_tls(session) ? SESSION_SECURING : SESSION_OPEN;
 }
@@ -806,7 +808,7 @@ static enum err open_link(struct session *session, struct tcp **tcp)
     struct link_options options = {.max_unsent_bytes = SESSION_UNSENT_MAX,
                                    .room_at_bytes = SESSION_PUSH_BYTES,
                                    .max_message_bytes = SESSION_QUERY_MAX,
-                                   .preface = preface_of(session)};
+                                   .preface = session->preface};
     if (is_tls(session)) {
         MUST(*session->host->tls);
         options.tls = tls_server(*session->host->tls);

@@ -645,6 +645,41 @@ static void test_a_header_after_a_reload_is_judged_by_the_new_views(void **state
     prefix_set_free(listener.views);
 }
 
+/* Where a connection has its header was decided when it came. */
+static void test_a_handshake_after_a_reload_has_its_deadline(void **state)
+{
+    (void)state;
+    struct server_options next = options;
+    struct fake_conn *conn = connect_from("127.0.0.77@6000");
+    next.proxy_tls = PROXY_INSIDE_TLS;
+    reload_to(&next);
+    put_header_of("203.0.113.5@4711");
+    fake_conn_send(conn, span_of(wire, wire_len));
+    fake_loop_settle(loop);
+    assert_false(closes_within(conn, SESSION_SECURE_US - 1000));
+    assert_true(closes_within(conn, 2000));
+    assert_int_equal(stats.client_tls_timeout, 1);
+    reload_to(&options);
+}
+
+static void test_a_header_inside_tls_after_a_reload_opens_the_session(void **state)
+{
+    (void)state;
+    struct server_options next = options;
+    struct dot_client *client = begin_client("127.0.0.77@6000", 0, NULL);
+    dot_settle(client, loop);
+    assert_true(client->is_secured);
+    next.proxy_tls = PROXY_OUTSIDE_TLS;
+    reload_to(&next);
+    put_header_of("203.0.113.5@4711");
+    dot_send(client, span_of(wire, wire_len));
+    dot_settle(client, loop);
+    assert_false(closes_within(client->conn, SESSION_SECURE_US + 1000));
+    tls_ask(client, "hit.example", 4);
+    assert_true(tls_got(client));
+    reload_to(&options);
+}
+
 /* ---- ends ---- */
 
 static void note_drained(void *context)
@@ -691,6 +726,8 @@ int main(void)
         OUTSIDE(test_a_header_that_ends_early_is_refused),
         OUTSIDE(test_a_stream_without_a_header_is_closed),
         OUTSIDE(test_a_header_after_a_reload_is_judged_by_the_new_views),
+        OUTSIDE(test_a_handshake_after_a_reload_has_its_deadline),
+        INSIDE(test_a_header_inside_tls_after_a_reload_opens_the_session),
         OUTSIDE(test_a_huge_header_is_refused_at_once),
         OUTSIDE(test_a_stream_with_two_headers_is_closed),
         OUTSIDE(test_a_stranger_with_a_header_gets_no_answer),
