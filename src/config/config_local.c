@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "config/local_file.h"
 #include "local/local_build.h"
+#include "local/local_forget.h"
 #include "local/local_special.h"
 #include "local/local_text.h"
 
@@ -224,4 +225,22 @@ void config_local(struct loader *loader, bool with_files)
 void config_local_of_view(struct loader *loader, bool with_files, bool inherits)
 {
     make_local(loader, with_files, !inherits);
+}
+
+/* ---- what must not be cached ---- */
+
+static bool is_held_for_clients(const struct config *config, struct name name)
+{
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        if (zone->use != ZONE_FOR_UPSTREAM &&
+            name_is_below(name, (struct name){zone->wire, zone->name_len}))
+            return true;
+    }
+    return false;
+}
+
+bool config_may_cache(const struct config *config, struct name name, const struct answer *answer)
+{
+    return !local_replaces(config->local, name, answer) && !is_held_for_clients(config, name);
 }

@@ -16,10 +16,10 @@
 #include "cache/spans.h"
 #include "cache/text.h"
 #include "config/config.h"
+#include "config/config_local.h"
 #include "control/call.h"
 #include "control/commands.h"
 #include "dns/rrtype.h"
-#include "local/local_forget.h"
 #include "loop/loop.h"
 
 /* ---- flush ---- */
@@ -277,14 +277,13 @@ static void load_feed(struct call *call, struct span piece)
     }
 }
 
-/* Keeps local data out of the cache. Uses the current configuration. */
+/* Keeps names that are answered here out of the cache. Uses the current configuration. */
 static bool command_cache_may_store(const void *context, struct name name,
                                     const struct answer *answer)
 {
     const struct control_view *view = context;
-    const struct local_names *local = view->config ? view->config->local : NULL;
 
-    return !local_replaces(local, name, answer);
+    return !view->config || config_may_cache(view->config, name, answer);
 }
 
 void command_load_cache(struct call *call)

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "cache/cache.h"
 #include "config/config.h"
+#include "config/config_local.h"
 #include "control/call.h"
 #include "control/control.h"
 #include "control/exporter.h"
@@ -48,7 +49,6 @@
 #include "daemon/watchers.h"
 #include "daemon/worker.h"
 #include "daemon/zone_keeper.h"
-#include "local/local_forget.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "serve/listen_sockets.h"
@@ -565,16 +565,13 @@ static int supervisor_begin_reloads(struct supervisor *supervisor)
 
 static bool supervisor_may_store(const void *context, struct name name, const struct answer *answer)
 {
-    const struct local_names *local = context;
-
-    return !local_replaces(local, name, answer);
+    return config_may_cache(context, name, answer);
 }
 
-/* Leaves out names that have become local data since the file was written. */
+/* Leaves out names that are answered here since the file was written. */
 static struct cache_filter supervisor_snapshot_filter(const struct supervisor *supervisor)
 {
-    return (struct cache_filter){.may_store = supervisor_may_store,
-                                 .context = supervisor->config->local};
+    return (struct cache_filter){.may_store = supervisor_may_store, .context = supervisor->config};
 }
 
 /* Runs last, because it posts mail to workers. */

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, eventually
+from conftest import BUILD, eventually, program
 from peers import need, nsd  # noqa: F401
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
@@ -132,6 +132,24 @@ def test_a_zone_that_comes_later_displaces_cached_answers(nailupd, responder, di
     daemon.ctl("reload")
     eventually(lambda: sorted(dig(daemon, "www.corp.example").data) == ["192.0.2.1", "192.0.2.2"])
     assert before not in (["192.0.2.1"], ["192.0.2.2"], ["192.0.2.1", "192.0.2.2"])
+
+
+def test_answers_from_a_file_do_not_hide_a_zone(nailupd, responder, dig, tmp_path):
+    """The snapshot and the dump are from before the zone was held here."""
+    path, upstream = tmp_path / "zone", responder()
+    path.write_text(ZONE)
+    keeps = {"cache": {"snapshot": str(tmp_path / "snapshot")}}
+    first = nailupd(keeps, upstreams=[upstream])
+    assert dig(first, "www.corp.example").data != ["192.0.2.1"] and dig(first, "www.example.org").data
+    dump = first.ctl("dump-cache").stdout
+    assert "www.corp.example" in dump and first.stop() == 0
+    second = nailupd(held(path) | keeps, upstreams=[upstream])
+    assert sorted(dig(second, "www.corp.example").data) == ["192.0.2.1", "192.0.2.2"]
+    third = nailupd(held(path), upstreams=[upstream])
+    subprocess.run([program("nailupctl"), "-s", third.socket_path, "load-cache"], input=dump, text=True, check=True,
+                   capture_output=True)
+    assert sorted(dig(third, "www.corp.example").data) == ["192.0.2.1", "192.0.2.2"]
+    assert "www.example.org" in third.ctl("dump-cache").stdout
 
 
 def test_a_zone_without_data_is_not_asked_for_elsewhere(nailupd, responder, dig, tmp_path):
