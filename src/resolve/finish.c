@@ -105,7 +105,7 @@ static bool is_local(const struct task *task)
     const struct zone_set *zones = task->tasks->zones;
     bool may_be = task->depth > 0 || task->local_changes != space->local_changes;
     return (may_be && space->local && local_names_has(space->local, task->question.name)) ||
-           (zones && zone_answers_has(zones, &task->question));
+           (zones && zone_answers_has(zones, space, &task->question));
 }
 
 static bool finish_may_store(const struct task *task)

@@ -334,8 +334,8 @@ static bool resolver_is_alias(const struct resolver *resolver, const struct cach
 
 /* Finds the answer of a zone held here for clients. Aliases that lead elsewhere are looked up
  * again in resolver_ask(), like local ones. */
-static bool find_in_zones(struct resolver *resolver, const struct cache_key *key, bool refers,
-                          struct answer *out)
+static bool find_in_zones(struct resolver *resolver, const struct view *view,
+                          const struct cache_key *key, bool refers, struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
     uint8_t wire[NAME_WIRE_MAX];
@@ -343,8 +343,8 @@ static bool find_in_zones(struct resolver *resolver, const struct cache_key *key
     struct question question = question_of(key);
     if (!tasks->zones || resolver_is_alias(resolver, key))
         return false;
-    switch (zone_answers_find(tasks, &question, key->flags & CACHE_KEY_DO, refers, out, wire,
-                              &target)) {
+    switch (zone_answers_find(tasks, view->space, &question, key->flags & CACHE_KEY_DO, refers, out,
+                              wire, &target)) {
     case ZONE_ANSWERS_NOT:
         return false;
     case ZONE_ANSWERS_ELSEWHERE:
@@ -363,7 +363,7 @@ bool resolver_find_local(struct resolver *resolver, unsigned view, const struct 
 {
     resolver->has_alias = false;
     return find_own(resolver, view_at(resolver, view), key, out) ||
-           find_in_zones(resolver, key, true, out);
+           find_in_zones(resolver, view_at(resolver, view), key, true, out);
 }
 
 /* Spans know nothing about local data, so they do not answer for an alias of it. */
@@ -380,7 +380,7 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
                                                   const struct cache_key *key, struct answer *out)
 {
     resolver->has_alias = false;
-    if (find_own(resolver, view, key, out) || find_in_zones(resolver, key, false, out))
+    if (find_own(resolver, view, key, out) || find_in_zones(resolver, view, key, false, out))
         return true;
     if (find_span(resolver, view, key, out))
         return true;
@@ -470,8 +470,9 @@ static bool find_alias(struct resolver *resolver, const struct view *view,
     struct local_result result;
     struct question question = question_of(key);
     if (!view->local || local_names_find(view->local, &question, &result) != LOCAL_ELSEWHERE)
-        return tasks->zones && zone_answers_find(tasks, &question, key->flags & CACHE_KEY_DO, false,
-                                                 head, wire, target) == ZONE_ANSWERS_ELSEWHERE;
+        return tasks->zones &&
+               zone_answers_find(tasks, view->space, &question, key->flags & CACHE_KEY_DO, false,
+                                 head, wire, target) == ZONE_ANSWERS_ELSEWHERE;
     local_answer(head, &tasks->local_space, &question, &result, loop_now(tasks->loop));
     *target = result.target;
     return true;

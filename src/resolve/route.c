@@ -244,6 +244,7 @@ static bool route_fill(struct routes *routes, const struct route_options *option
                               .strategy = is_stub ? strategies->stub : strategies->forward,
                               .is_authoritative = is_stub,
                               .awaits_hosts = from->awaits_hosts,
+                              .is_of_view = from->is_of_view,
                               .trust_ad = from->trust_ad,
                               .cache = from->cache,
                               .validates = routes->validates && from->validate && !from->trust_ad};

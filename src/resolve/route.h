@@ -36,6 +36,7 @@ struct zone {
     bool is_aggressive; /* its secure records may answer for other names too */
     bool has_inner;     /* another zone is below it */
     bool awaits_hosts;  /* no address of its servers is known yet: its questions fail */
+    bool is_of_view;    /* as in struct route_zone */
     /* Its servers are authoritative: they refer, and set AA on their data. */
     bool is_authoritative;
     bool is_last_hope; /* of a cut: recursive servers are believed too, because no better ones are

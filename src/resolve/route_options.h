@@ -34,6 +34,7 @@ struct route_zone {
     size_t upstream_count;
     /* It has servers by name only, and none of their addresses is known yet: its questions fail. */
     bool awaits_hosts;
+    bool is_of_view; /* a view gives it: it goes before a zone held here for all clients */
 };
 
 struct local_names;

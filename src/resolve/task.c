@@ -1193,13 +1193,14 @@ static bool find_special(const struct task *task, const struct cache_key *key, u
 
 /* The target of an alias gets the answer that a client would get from a zone held here. Its own
  * aliases and the names below its cuts are resolved like others. */
-static bool find_in_zone(struct tasks *tasks, const struct question *question, uint16_t tag,
+static bool find_in_zone(const struct task *task, const struct question *question, uint16_t tag,
                          bool dnssec_ok, struct answer *out)
 {
+    struct tasks *tasks = task->tasks;
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     return !tag && tasks->zones &&
-           zone_answers_find(tasks, question, dnssec_ok, false, out, wire, &target) ==
+           zone_answers_find(tasks, task->space, question, dnssec_ok, false, out, wire, &target) ==
                ZONE_ANSWERS_FOUND;
 }
 
@@ -1254,7 +1255,7 @@ static void start_sub(struct task *task, const struct question *question, uint16
         feed_sub_answer(task, tag, &found);
     } else if (find_special(task, &key, tag, &found)) {
         feed_sub_answer(task, tag, &found);
-    } else if (find_in_zone(task->tasks, question, tag, key.flags & CACHE_KEY_DO, &found)) {
+    } else if (find_in_zone(task, question, tag, key.flags & CACHE_KEY_DO, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))

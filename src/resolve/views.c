@@ -91,6 +91,8 @@ static struct routes *space_routes(const struct space_options *space,
     mixed.zone_count = space->zone_count;
     if (space->zone_count)
         memcpy(mixed.zones, space->zones, space->zone_count * sizeof(*mixed.zones));
+    for (size_t i = 0; i < space->zone_count; i++)
+        mixed.zones[i].is_of_view = true;
     for (size_t i = 0; i < options->zone_count; i++)
         if (!has_zone_named(space->zones, space->zone_count, &options->zones[i]))
             mixed.zones[mixed.zone_count++] = options->zones[i];

@@ -11,22 +11,34 @@
 #include "zone/zone_find.h"
 #include "zone/zone_set.h"
 
+/* Whether the zone with these servers is a view's own, and goes before the zone held here. */
+static bool goes_before(const struct zone *zone, const struct zone_held *held)
+{
+    return zone && zone->is_of_view && zone->name.len >= held->name_len;
+}
+
+static bool is_for_space(const struct zone_held *held, const struct space *space,
+                         const struct question *question)
+{
+    return held && zone_is_for_clients(held) && question->cls == RRCLASS_IN &&
+           !goes_before(route_find(space->routes, question->name, question->type), held);
+}
+
 static const struct zone_held *find_for_clients(const struct zone_set *zones,
+                                                const struct space *space,
                                                 const struct question *question)
 {
-    if (question->cls != RRCLASS_IN)
-        return NULL;
     const struct zone_held *zone = zone_set_find(zones, question->name, question->type);
-    return zone && zone_is_for_clients(zone) ? zone : NULL;
+    return is_for_space(zone, space, question) ? zone : NULL;
 }
 
 /* A client without RD that asks a zone for its own DS records learns that the zone has none,
  * because no other server is asked (RFC 4035 section 3.1.4.1). */
-static const struct zone_held *find_child(const struct zone_set *zones,
+static const struct zone_held *find_child(const struct zone_set *zones, const struct space *space,
                                           const struct question *question)
 {
     const struct zone_held *zone = zone_set_find_exact(zones, question->name);
-    return zone && zone_is_for_clients(zone) && question->cls == RRCLASS_IN ? zone : NULL;
+    return is_for_space(zone, space, question) ? zone : NULL;
 }
 
 /* Without data there is nothing to tell, but other servers must not be asked. */
@@ -39,13 +51,14 @@ static void answer_not_ready(struct tasks *tasks, const struct question *questio
     out->ede[0] = EDE_NOT_READY;
 }
 
-enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct question *question,
-                                           bool dnssec_ok, bool refers, struct answer *out,
+enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct space *space,
+                                           const struct question *question, bool dnssec_ok,
+                                           bool refers, struct answer *out,
                                            uint8_t wire[NAME_WIRE_MAX], struct name *target)
 {
-    const struct zone_held *zone = find_for_clients(tasks->zones, question);
+    const struct zone_held *zone = find_for_clients(tasks->zones, space, question);
     if (!zone && refers && question->type == RRTYPE_DS)
-        zone = find_child(tasks->zones, question);
+        zone = find_child(tasks->zones, space, question);
     const struct zone_reply_wish wish = {
         .dnssec_ok = dnssec_ok, .refers = refers, .follows = !refers};
     if (!zone || (!zone->data && zone->has_fallback))
@@ -65,9 +78,10 @@ enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct que
     }
 }
 
-bool zone_answers_has(const struct zone_set *zones, const struct question *question)
+bool zone_answers_has(const struct zone_set *zones, const struct space *space,
+                      const struct question *question)
 {
-    const struct zone_held *zone = find_for_clients(zones, question);
+    const struct zone_held *zone = find_for_clients(zones, space, question);
     struct zone_match match;
     if (!zone || !zone->data)
         return false;
@@ -81,7 +95,7 @@ static const struct zone_held *find_for_upstream(const struct task *task, struct
 {
     const struct zone_set *zones = task->tasks->zones;
     const struct zone_held *zone = zones ? zone_set_find_exact(zones, name) : NULL;
-    return zone && zone_is_for_upstream(zone) ? zone : NULL;
+    return zone && zone_is_for_upstream(zone) && !goes_before(task->zone, zone) ? zone : NULL;
 }
 
 bool zone_answers_is_cut(const struct task *task, struct name name)

@@ -14,6 +14,7 @@
 #include "dns/question.h"
 
 struct answer;
+struct space;
 struct task;
 struct tasks;
 struct zone_set;
@@ -25,14 +26,18 @@ enum zone_answers_result {
 };
 
 /* Finds the answer for a client. refers: the client gets a referral for a name below a cut, and
- * resolves aliases itself (RD=0). A zone without data and without fallback answers SERVFAIL. *out
+ * resolves aliases itself (RD=0). A zone without data and without fallback answers SERVFAIL. A view
+ * with servers of its own for the name, by the same zone or a longer one, has no use for it. *out
  * borrows the tasks' space for local answers; *target borrows wire. The tasks have zones. */
-enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct question *question,
-                                           bool dnssec_ok, bool refers, struct answer *out,
+enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct space *space,
+                                           const struct question *question, bool dnssec_ok,
+                                           bool refers, struct answer *out,
                                            uint8_t wire[NAME_WIRE_MAX], struct name *target);
 
-/* Whether a zone for clients answers the question, so that a cached answer would hide it. */
-bool zone_answers_has(const struct zone_set *zones, const struct question *question);
+/* Whether a zone for clients answers the question in this space, so that a cached answer would hide
+ * it. */
+bool zone_answers_has(const struct zone_set *zones, const struct space *space,
+                      const struct question *question);
 
 /* ---- for recursion ---- */
 
