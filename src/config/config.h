@@ -183,6 +183,7 @@ struct config_auth_zone {
     bool fallback;
     enum zonemd_mode zonemd;
     uint64_t max_bytes;
+    bool is_local_root; /* local-root made it, and the list in the file has no such item */
 };
 
 /* A zone of local-zones. */
@@ -260,6 +261,7 @@ struct config {
     size_t stub_count;
     struct config_auth_zone *auth_zones;
     size_t auth_zone_count;
+    bool local_root; /* its zone is in auth_zones, too */
     char *transfer_directory; /* "": none */
     struct config_tsig_key *tsig_keys;
     size_t tsig_key_count;

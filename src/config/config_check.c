@@ -76,6 +76,49 @@ static void warn_of_tls_everywhere(struct loader *loader)
                     "and entries whose servers do, or write recursion.enabled: no");
 }
 
+/* Whether recursion resolves the names of the zone, and not a forward zone's servers. Both kinds of
+ * zones with servers count, the longest name first. */
+static bool is_reached_by_recursion(const struct config *config, struct name name)
+{
+    const struct config_zone *lists[] = {config->zones, config->stub_zones};
+    const size_t counts[] = {config->zone_count, config->stub_count};
+    bool is_reached = config->route.recursion.enabled;
+    unsigned longest = 0;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t j = 0; j < counts[i]; j++) {
+            const struct config_zone *zone = &lists[i][j];
+            if (zone->name_len <= longest ||
+                !name_is_below(name, (struct name){zone->wire, zone->name_len}))
+                continue;
+            longest = zone->name_len;
+            is_reached = zone->is_stub;
+        }
+    return is_reached;
+}
+
+/* This is a warning, not an error: the zone waits for a forward zone to go. */
+static void warn_of_unused_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    char text[KIND_TEXT_MAX];
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        if (zone->use != ZONE_FOR_UPSTREAM ||
+            is_reached_by_recursion(config, (struct name){zone->wire, zone->name_len}))
+            continue;
+        if (zone->is_local_root)
+            loader_warn(loader, "local-root",
+                        "local-root: recursion does not start at the root here, so nothing uses "
+                        "the root zone; leave local-root out");
+        else
+            loader_warn(loader, "auth-zones",
+                        "auth-zones: %s is for: upstream, but its names go to the servers of a "
+                        "forward zone and not to recursion, so nothing uses it; write for: both, "
+                        "or a stub zone",
+                        kind_format(KIND_ZONE_NAME, zone->wire, text));
+    }
+}
+
 static void check_ttls(struct loader *loader)
 {
     const struct config *config = loader->config;
@@ -287,6 +330,7 @@ void config_check(struct loader *loader)
     check_has_zone(loader);
     check_ip_versions(loader);
     warn_of_tls_everywhere(loader);
+    warn_of_unused_zones(loader);
     check_ttls(loader);
     check_socket(loader);
     check_dnstap(loader);

@@ -294,8 +294,11 @@ static void put_auth_zones(struct printer *printer)
     char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], use[KIND_TEXT_MAX], size[KIND_TEXT_MAX];
     char zonemd[KIND_TEXT_MAX];
     const struct config *config = printer->config;
-    put_format(printer, config->auth_zone_count ? "\n" : " []\n");
-    for (size_t i = 0; i < config->auth_zone_count; i++) {
+    size_t count = config->auth_zone_count;
+    if (count > 0 && config->auth_zones[count - 1].is_local_root)
+        count--; /* local-root says it */
+    put_format(printer, count ? "\n" : " []\n");
+    for (size_t i = 0; i < count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
         put_format(printer, "  - {name: %s, file: %s, primaries: [",
                    kind_format(KIND_ZONE_NAME, zone->wire, name),

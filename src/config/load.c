@@ -205,6 +205,8 @@ static void load_tree(struct loader *loader, struct span text)
         load_mapping(loader, loader->root, &(struct loader_place){.prefix = ""});
     /* Values that a broken file seems to lack may be in its unread half. */
     if (is_whole && !loader->problems->no_memory)
+        load_local_root(loader);
+    if (is_whole && !loader->problems->no_memory)
         config_check(loader);
     if (is_whole && !loader->problems->no_memory && loader->with_files)
         config_check_files(loader);

@@ -3,6 +3,9 @@
 /* Entries of auth-zones. Invariant: each name is in the list once. */
 #include "config/load_auth_zones.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/check.h"
 #include "config/load_mapping.h"
 
@@ -67,4 +70,80 @@ void load_auth_zones(struct loader *loader, const struct option *option,
         load_auth_zone(loader, item);
         loader_leave(loader, mark);
     }
+}
+
+/* ---- local-root ---- */
+
+/* The servers that allow transfers of the root zone (RFC 8806 appendix A). Their addresses are
+ * those of recurse/root_hints.c, and for the last two the ones that ICANN publishes. */
+static const struct {
+    const char *v4, *v6;
+} root_primaries[] = {
+    {"170.247.170.2", "2801:1b8:10::b"},      /* b.root-servers.net */
+    {"192.33.4.12", "2001:500:2::c"},         /* c */
+    {"199.7.91.13", "2001:500:2d::d"},        /* d */
+    {"192.5.5.241", "2001:500:2f::f"},        /* f */
+    {"192.112.36.4", "2001:500:12::d0d"},     /* g */
+    {"193.0.14.129", "2001:7fd::1"},          /* k */
+    {"192.0.32.132", "2620:0:2d0:202::132"},  /* xfr.lax.dns.icann.org */
+    {"192.0.47.132", "2620:0:2830:202::132"}, /* xfr.cjr.dns.icann.org */
+};
+
+enum { LOCAL_ROOT_TEXT_MAX = 1024 };
+
+/* Writes the zone as a user would. IPv4 comes first: a host without IPv6 then loses no time. */
+static void write_local_root(const struct config *config, char text[LOCAL_ROOT_TEXT_MAX])
+{
+    size_t len = (size_t)snprintf(text, LOCAL_ROOT_TEXT_MAX, "{name: ., primaries: [");
+    for (size_t i = 0; i < ARRAY_LEN(root_primaries) && config->recursion_ipv4; i++)
+        len +=
+            (size_t)snprintf(text + len, LOCAL_ROOT_TEXT_MAX - len, "%s, ", root_primaries[i].v4);
+    for (size_t i = 0; i < ARRAY_LEN(root_primaries) && config->recursion_ipv6; i++)
+        len += (size_t)snprintf(text + len, LOCAL_ROOT_TEXT_MAX - len, "\"%s\", ",
+                                root_primaries[i].v6);
+    len += (size_t)snprintf(text + len, LOCAL_ROOT_TEXT_MAX - len,
+                            "], for: upstream, fallback: yes, zonemd: require}");
+    MUST(len < LOCAL_ROOT_TEXT_MAX);
+}
+
+/* Makes room for one more zone. */
+static bool grow_auth_zones(struct loader *loader)
+{
+    struct config *config = loader->config;
+    struct config_auth_zone *zones =
+        loader_take(loader, config->auth_zone_count + 1, sizeof(*zones));
+    if (!zones)
+        return false;
+    if (config->auth_zone_count > 0)
+        memcpy(zones, config->auth_zones, config->auth_zone_count * sizeof(*zones));
+    config->auth_zones = zones;
+    return true;
+}
+
+void load_local_root(struct loader *loader)
+{
+    struct config *config = loader->config;
+    const struct config_position position = loader_position(loader, "local-root");
+    const struct config_auth_zone root = {.wire = {0}, .name_len = 1};
+    char text[LOCAL_ROOT_TEXT_MAX];
+    if (!config->local_root || !(config->recursion_ipv4 || config->recursion_ipv6))
+        return;
+    if (is_auth_zone_listed(config, &root)) {
+        problems_add(loader->problems, position, "local-root",
+                     "is yes, and auth-zones has a zone for the root; keep one of them");
+        return;
+    }
+    write_local_root(config, text);
+    struct yaml_tree *tree = yaml_tree_parse(text, strlen(text), loader->problems);
+    if (!tree || !grow_auth_zones(loader)) {
+        yaml_tree_free(tree);
+        return;
+    }
+    size_t index = config->auth_zone_count;
+    load_auth_zone(loader, yaml_tree_root(tree));
+    yaml_tree_free(tree);
+    if (config->auth_zone_count == index)
+        return; /* memory is out, which is recorded */
+    config->auth_zones[index].position = position;
+    config->auth_zones[index].is_local_root = true;
 }

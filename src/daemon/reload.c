@@ -210,6 +210,7 @@ static bool reload_has_local_changes(const struct reload *reload)
     static const char *const keys[] = {"server.default-local-zones",
                                        "forward-zones",
                                        "auth-zones",
+                                       "local-root",
                                        "local-zones",
                                        "local-data",
                                        "hosts-file",

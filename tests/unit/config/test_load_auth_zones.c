@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* local-root, which is short for an item of auth-zones, and zones that nothing uses. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "unit/config/config_text.h"
+
+static void expect_warning(const char *text, const char *warning)
+{
+    struct config *config = load_fine(text);
+    struct span said = buf_span(&config->warnings);
+    assert_int_equal(said.len, strlen(warning));
+    if (said.len > 0)
+        assert_memory_equal(said.data, warning, said.len);
+    config_free(config);
+}
+
+static void test_local_root_is_a_zone_for_upstream_with_every_check(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("local-root: yes\n");
+    const struct config_auth_zone *zone = &config->auth_zones[0];
+    char text[ADDR_TEXT_MAX];
+    assert_int_equal(config->auth_zone_count, 1);
+    assert_int_equal(zone->name_len, 1);
+    assert_int_equal(zone->use, ZONE_FOR_UPSTREAM);
+    assert_int_equal(zone->zonemd, ZONEMD_REQUIRE);
+    assert_true(zone->fallback);
+    assert_int_equal(zone->primary_count, 16);
+    assert_string_equal(addr_format(&zone->servers[0].addr, text), "170.247.170.2@53");
+    assert_string_equal(addr_format(&zone->servers[15].addr, text), "2620:0:2830:202::132@53");
+    config_free(config);
+}
+
+static void test_local_root_asks_by_the_ip_versions_of_recursion(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("local-root: yes\nrecursion: {ipv4: no}\n");
+    assert_int_equal(config->auth_zones[0].primary_count, 8);
+    assert_int_equal(addr_family(&config->auth_zones[0].servers[0].addr), AF_INET6);
+    config_free(config);
+    config = load_fine("local-root: yes\nrecursion: {ipv6: no}\n");
+    assert_int_equal(config->auth_zones[0].primary_count, 8);
+    config_free(config);
+}
+
+static void test_local_root_comes_after_the_zones_of_the_file(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("local-root: yes\nauth-zones: [{name: a.test, file: /z}, {name: b.test, "
+                  "primaries: [192.0.2.1]}]\n");
+    assert_int_equal(config->auth_zone_count, 3);
+    assert_string_equal(config->auth_zones[0].file, "/z");
+    assert_true(config->auth_zones[2].is_local_root);
+    assert_int_equal(config->auth_zones[1].primary_count, 1);
+    config_free(config);
+    config = load_fine("local-root: no\nauth-zones: [{name: ., file: /z}]\n");
+    assert_int_equal(config->auth_zone_count, 1);
+    config_free(config);
+}
+
+static void test_the_printed_configuration_has_local_root_and_not_its_zone(void **state)
+{
+    (void)state;
+    struct config *config = load_fine("local-root: yes\nauth-zones: [{name: a.test, file: /z}]\n");
+    char *text = print_text(config);
+    assert_non_null(strstr(text, "local-root: yes\n"));
+    assert_non_null(strstr(text, "{name: a.test., file: "));
+    assert_null(strstr(text, "170.247.170.2"));
+    struct config *again = load_fine(text);
+    assert_int_equal(again->auth_zone_count, 2);
+    config_free(again);
+    config_free(config);
+    free(text);
+}
+
+static void test_local_root_and_another_root_contradict_each_other(void **state)
+{
+    (void)state;
+    expect_errors("auth-zones: [{name: ., file: /z}]\nlocal-root: yes\n",
+                  "f:2:1: error: local-root: is yes, and auth-zones has a zone for the root; keep "
+                  "one of them\n");
+}
+
+static void test_a_zone_that_recursion_never_meets_gets_a_warning(void **state)
+{
+    (void)state;
+    expect_warning("local-root: yes\n", "");
+    expect_warning("local-root: yes\nforward-zones: [{name: a.test, upstreams: [192.0.2.1]}]\n",
+                   "");
+    expect_warning("local-root: yes\nforward-zones: [{name: ., upstreams: [192.0.2.1]}]\n",
+                   "f:1:1: warning: local-root: recursion does not start at the root here, so "
+                   "nothing uses the root zone; leave local-root out\n");
+    expect_warning("auth-zones: [{name: x.a.test, file: /z, for: upstream}]\n"
+                   "forward-zones: [{name: a.test, upstreams: [192.0.2.1]}]\n",
+                   "f:1:1: warning: auth-zones: x.a.test. is for: upstream, but its names go to "
+                   "the servers of a forward zone and not to recursion, so nothing uses it; write "
+                   "for: both, or a stub zone\n");
+    expect_warning("auth-zones: [{name: x.a.test, file: /z, for: both}]\n"
+                   "forward-zones: [{name: a.test, upstreams: [192.0.2.1]}]\n",
+                   "");
+    expect_warning("auth-zones: [{name: y.x.a.test, file: /z, for: upstream}]\n"
+                   "forward-zones: [{name: a.test, upstreams: [192.0.2.1]}]\n"
+                   "stub-zones: [{name: x.a.test, upstreams: [192.0.2.2]}]\n",
+                   "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_local_root_is_a_zone_for_upstream_with_every_check),
+        cmocka_unit_test(test_local_root_asks_by_the_ip_versions_of_recursion),
+        cmocka_unit_test(test_local_root_comes_after_the_zones_of_the_file),
+        cmocka_unit_test(test_the_printed_configuration_has_local_root_and_not_its_zone),
+        cmocka_unit_test(test_local_root_and_another_root_contradict_each_other),
+        cmocka_unit_test(test_a_zone_that_recursion_never_meets_gets_a_warning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
