@@ -18,7 +18,7 @@ static map_function *const maps[] = {
 
 /* Notes for clauses without any counterpart. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
-    [UNBOUND_CLAUSE_AUTH] = "auth-zones holds zones from files.",
+    [UNBOUND_CLAUSE_AUTH] = "auth-zones holds zones from files and primaries.",
     [UNBOUND_CLAUSE_VIEW] = "Views are not translated: write an entry of views.",
     [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",
     [UNBOUND_CLAUSE_DNSTAP] =

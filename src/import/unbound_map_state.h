@@ -33,7 +33,8 @@ struct unbound_zone {
     const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
     /* auth-zone only; the options come last first */
     const char *file; /* NULL: not given */
-    bool has_primary, no_clients, no_upstream, checks_zonemd, requires_zonemd;
+    struct unbound_value *notifies; /* the newest comes first */
+    bool has_url, no_clients, no_upstream, checks_zonemd, requires_zonemd;
     struct unbound_value *options;
 };
 

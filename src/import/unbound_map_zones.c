@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Zones with servers: forward-zone becomes a zone of forward-zones, stub-zone one of stub-zones. An
- * auth-zone with a file alone becomes one of auth-zones. If no other clause has the names of
- * another auth-zone, they are refused, so that their queries do not go to the servers of a larger
- * zone.
+ * auth-zone with primaries by address, or with a file alone, becomes one of auth-zones. If no other
+ * clause has the names of another auth-zone, they are refused, so that their queries do not go to
+ * the servers of a larger zone.
  */
 #include "import/unbound_maps.h"
 
@@ -13,10 +13,11 @@
 
 #include "base/addr.h"
 #include "base/check.h"
+#include "base/prefix.h"
 #include "config/host_text.h"
 #include "dns/name.h"
 
-enum { UPSTREAMS_MAX = 64 };
+enum { UPSTREAMS_MAX = 64, PRIMARIES_MAX = 16 };
 
 static const char lost_with_zone[] = "Not imported, because its zone is not.";
 
@@ -138,10 +139,19 @@ void map_zone_file(struct unbound_map_state *map, const struct unbound_statement
         map->zone->file = *statement->args[0] ? statement->args[0] : NULL;
 }
 
-void map_zone_primary(struct unbound_map_state *map, const struct unbound_statement *statement)
+void map_zone_url(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     if (keep_option(map, statement))
-        map->zone->has_primary = true;
+        map->zone->has_url = true;
+}
+
+void map_zone_notify(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    struct unbound_value *value = map->zone ? map_keep(map, statement) : NULL;
+    if (!value)
+        return;
+    value->next = map->zone->notifies;
+    map->zone->notifies = value;
 }
 
 void map_zone_downstream(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -299,6 +309,18 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
         draft_add_key(map->draft, item, "first: yes", zone->first_origin);
 }
 
+/* Adds a note to each option of an auth-zone, or none where the zone expresses it. */
+static void end_options(struct unbound_map_state *map, const struct unbound_zone *zone,
+                        const char *sentence)
+{
+    for (const struct unbound_value *at = zone->options; at; at = at->next) {
+        if (sentence)
+            draft_note(map->draft, at->origin, sentence);
+        else
+            draft_account(at->origin);
+    }
+}
+
 /* Leaves a zone out, with a note on each of its lines. */
 static void leave_out(struct unbound_map_state *map, const struct unbound_zone *zone,
                       const char *reason)
@@ -312,21 +334,12 @@ static void leave_out(struct unbound_map_state *map, const struct unbound_zone *
     draft_note(map->draft, zone->origin, reason);
     for (const struct unbound_value *at = zone->addresses; at; at = at->next)
         draft_note(map->draft, at->origin, lost_with_zone);
+    for (const struct unbound_value *at = zone->notifies; at; at = at->next)
+        draft_note(map->draft, at->origin, lost_with_zone);
+    end_options(map, zone, lost_with_zone);
     for (size_t i = 0; i < ARRAY_LEN(origins); i++)
         if (origins[i])
             draft_note(map->draft, origins[i], lost_with_zone);
-}
-
-/* Adds a note to each option of an auth-zone, or none where the zone expresses it. */
-static void end_options(struct unbound_map_state *map, const struct unbound_zone *zone,
-                        const char *sentence)
-{
-    for (const struct unbound_value *at = zone->options; at; at = at->next) {
-        if (sentence)
-            draft_note(map->draft, at->origin, sentence);
-        else
-            draft_account(at->origin);
-    }
 }
 
 static const char *use_of(const struct unbound_zone *zone)
@@ -342,21 +355,101 @@ static const char *zonemd_of(const struct unbound_zone *zone)
     return zone->requires_zonemd ? "require" : "check";
 }
 
-/* The names of a zone that a primary serves would grow old in a file, so only a file alone makes a
- * zone. */
-static void end_held(struct unbound_map_state *map, const struct unbound_zone *zone,
-                     const char *word)
+/* Returns the address of a primary as a word of YAML. NULL after a note. */
+static const char *primary_word(struct unbound_map_state *map, const struct unbound_value *value)
+{
+    struct addr addr;
+    bool has_port;
+    char name[ADDR_NAME_MAX];
+    const char *fault = NULL;
+    if (addr_parse_named(&addr, &has_port, name, value->text, 0) != ERR_OK)
+        fault = "Not imported: primaries are given by address; add that of this host to "
+                "auth-zones[].primaries.";
+    else if (addr_family(&addr) == AF_INET ? map->no_ip4 : map->no_ip6)
+        fault = "Not imported: do-ip4 or do-ip6 excludes it.";
+    const char *word = fault ? NULL : draft_word(map->draft, value->text);
+    if (word)
+        draft_account(value->origin);
+    else
+        draft_note(map->draft, value->origin,
+                   fault ? fault : "Not imported: it is not an address.");
+    return word;
+}
+
+/* Returns the usable primaries as items of a list, or "". */
+static const char *primaries_of(struct unbound_map_state *map, const struct unbound_zone *zone)
+{
+    const char *list = "";
+    size_t count = 0;
+    for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
+        if (count == PRIMARIES_MAX) {
+            draft_note(map->draft, at->origin, "Not imported: a zone has 16 primaries at most.");
+            continue;
+        }
+        const char *word = primary_word(map, at);
+        if (word)
+            list = draft_format(map->draft, "%s%s%s", list, count++ ? ", " : "", word);
+    }
+    return list;
+}
+
+/* Likewise the prefixes that may send NOTIFY messages. */
+static const char *notifies_of(struct unbound_map_state *map, const struct unbound_zone *zone)
+{
+    const char *list = "";
+    for (struct unbound_value *at = reversed(zone->notifies); at; at = at->next) {
+        struct prefix prefix;
+        const char *word =
+            prefix_parse(&prefix, at->text) == ERR_OK ? draft_word(map->draft, at->text) : NULL;
+        if (!word) {
+            draft_note(map->draft, at->origin,
+                       "Not imported: allow-notify takes addresses and prefixes.");
+            continue;
+        }
+        draft_account(at->origin);
+        list = draft_format(map->draft, "%s%s%s", list, *list ? ", " : "", word);
+    }
+    return list;
+}
+
+static void add_held(struct unbound_map_state *map, const struct unbound_zone *zone,
+                     const char *word, const char *source)
+{
+    draft_add(map->draft, "auth-zones",
+              draft_format(map->draft, "{name: %s, %s, for: %s, fallback: %s, zonemd: %s}", word,
+                           source, use_of(zone), zone->fallback ? "yes" : "no", zonemd_of(zone)),
+              zone->origin);
+}
+
+/* Unbound keeps its copy of a transferred zone in the file, and downloads by url when all primaries
+ * fail. */
+static void end_with_primaries(struct unbound_map_state *map, const struct unbound_zone *zone,
+                               const char *word, const char *primaries)
+{
+    add_held(map, zone, word,
+             draft_format(map->draft, "primaries: [%s], allow-notify: [%s]", primaries,
+                          notifies_of(map, zone)));
+    if (zone->file)
+        draft_note(map->draft, zone->origin,
+                   "The zone comes from its primaries, and zonefile is not read. Set "
+                   "transfer-directory to keep the zone over a restart.");
+    if (zone->has_url)
+        draft_note(map->draft, zone->origin,
+                   "Its url is not imported: zones come by AXFR and IXFR, or from a file.");
+    end_options(map, zone, NULL);
+}
+
+static void end_with_file(struct unbound_map_state *map, const struct unbound_zone *zone,
+                          const char *word)
 {
     const char *file = draft_word(map->draft, zone->file);
     if (!file) {
         leave_out(map, zone, "Not imported: the path has bytes that no value may have.");
         return;
     }
-    draft_add(map->draft, "auth-zones",
-              draft_format(map->draft, "{name: %s, file: %s, for: %s, fallback: %s, zonemd: %s}",
-                           word, file, use_of(zone), zone->fallback ? "yes" : "no",
-                           zonemd_of(zone)),
-              zone->origin);
+    for (const struct unbound_value *at = zone->notifies; at; at = at->next)
+        draft_note(map->draft, at->origin, "Not needed: a zone of a file has no primaries.");
+    add_held(map, zone, word, draft_format(map->draft, "file: %s", file));
     end_options(map, zone, NULL);
 }
 
@@ -364,16 +457,33 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
                         const char *word)
 {
     bool is_refused = strcmp(word, ".") != 0 && !zone->fallback && !is_drawn(map, word);
-    draft_note(
-        map->draft, zone->origin,
-        is_refused
-            ? "Transfers are not translated. local-zones refuses its names, so that they do not "
-              "reach servers of another zone. Add the zone to auth-zones, with its primaries or "
-              "its file, and remove it from local-zones."
-            : "Transfers are not translated: write primaries of auth-zones.");
+    draft_note(map->draft, zone->origin,
+               is_refused
+                   ? "The zone has no primary with an address, and no file of its own. local-zones "
+                     "refuses its names, so that they do not reach servers of another zone. Add "
+                     "the zone to auth-zones, with its primaries or its file, and remove it from "
+                     "local-zones."
+                   : "The zone has no primary with an address, and no file of its own: write "
+                     "primaries of auth-zones, and for the root zone local-root: yes.");
+    for (const struct unbound_value *at = zone->notifies; at; at = at->next)
+        draft_note(map->draft, at->origin, lost_with_zone);
     end_options(map, zone, lost_with_zone);
     if (is_refused)
         draft_refuse(map->draft, word, zone->origin);
+}
+
+/* A file beside a url or a primary is Unbound's copy of the zone, which would grow old. */
+static void end_auth(struct unbound_map_state *map, const struct unbound_zone *zone,
+                     const char *word)
+{
+    bool has_file_only = zone->file && !zone->addresses && !zone->has_url;
+    const char *primaries = primaries_of(map, zone);
+    if (*primaries)
+        end_with_primaries(map, zone, word, primaries);
+    else if (has_file_only)
+        end_with_file(map, zone, word);
+    else
+        end_refused(map, zone, word);
 }
 
 static void end_zone(struct unbound_map_state *map, const struct unbound_zone *zone)
@@ -382,10 +492,8 @@ static void end_zone(struct unbound_map_state *map, const struct unbound_zone *z
     const char *word = name ? draft_word(map->draft, name) : NULL;
     if (!word)
         leave_out(map, zone, "Not imported: the zone has no valid name.");
-    else if (zone->clause == UNBOUND_CLAUSE_AUTH && zone->file && !zone->has_primary)
-        end_held(map, zone, word);
     else if (zone->clause == UNBOUND_CLAUSE_AUTH)
-        end_refused(map, zone, word);
+        end_auth(map, zone, word);
     else if (is_drawn(map, word))
         leave_out(map, zone,
                   "Not imported: the zone exists already; the first one is used, and a "

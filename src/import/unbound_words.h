@@ -70,7 +70,8 @@ enum unbound_clause {
     MAP(rpz_file)                                                                                  \
     MAP(rpz_key)                                                                                   \
     MAP(zone_file)                                                                                 \
-    MAP(zone_primary)                                                                              \
+    MAP(zone_url)                                                                                  \
+    MAP(zone_notify)                                                                               \
     MAP(zone_downstream)                                                                           \
     MAP(zone_upstream)                                                                             \
     MAP(zone_zonemd)                                                                               \

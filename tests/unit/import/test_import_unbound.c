@@ -208,8 +208,15 @@ static void test_names_never_move_to_a_larger_zone(void **state)
     expect_missing("stub-zones:");
     EXPECT(ROOT "forward-zone: name: in.example forward-host: ns.in.example\n",
            "{name: in.example, action: refuse}", "add one, or upstream.bootstrap");
-    EXPECT(ROOT "auth-zone: name: in.example zonefile: z primary: 192.0.2.9\n",
-           "{name: in.example, action: refuse}", "u.conf:4: primary: 192.0.2.9\n");
+    EXPECT(ROOT "auth-zone: name: in.example zonefile: z primary: ns.example\n",
+           "{name: in.example, action: refuse}", "u.conf:4: primary: ns.example\n",
+           "given by address");
+    expect_missing("auth-zones:");
+    EXPECT(ROOT "auth-zone: name: in.example zonefile: z url: http://a/ allow-notify: 10.0.0.1\n",
+           "{name: in.example, action: refuse}", "allow-notify: 10.0.0.1\n");
+    expect_missing("auth-zones:");
+    EXPECT("server: do-ip6: no\n" ROOT "auth-zone: name: in.example primary: 2001:db8::1\n",
+           "{name: in.example, action: refuse}", "do-ip4 or do-ip6 excludes it");
     expect_missing("auth-zones:");
     EXPECT("server: interface: 192.0.2.1\n" ROOT "forward-zone: name: in.example\n"
            "forward-addr: 192.0.2.1\n",
@@ -250,6 +257,37 @@ static void test_a_zone_of_a_file_is_held(void **state)
     EXPECT(ROOT "auth-zone:\n name: .\n zonefile: root\n for-downstream: no\n"
                 " zonemd-check: yes\n zonemd-reject-absence: yes\n",
            "{name: ., file: root, for: upstream, fallback: no, zonemd: require}");
+}
+
+static void test_a_zone_of_primaries_is_held(void **state)
+{
+    (void)state;
+    EXPECT(
+        ROOT "auth-zone:\n name: In.Example\n primary: 192.0.2.9\n"
+             " master: 192.0.2.8@5353#ns.example\n primary: 2001:db8::1\n primary: ns.example\n"
+             " allow-notify: 192.0.2.0/24\n allow-notify: ns.example\n zonemd-check: yes\n",
+        "auth-zones:\n  - {name: in.example, primaries: [192.0.2.9, 192.0.2.8@5353#ns.example, "
+        "\"2001:db8::1\"], allow-notify: [192.0.2.0/24], for: both, fallback: no, zonemd: check}\n",
+        "primary: ns.example\n", "given by address", "takes addresses and prefixes");
+    expect_missing("refuse");
+    EXPECT("auth-zone:\n name: .\n primary: 192.0.2.9\n url: http://a/\n zonefile: root\n"
+           " for-downstream: no\n fallback-enabled: yes\n",
+           "{name: ., primaries: [192.0.2.9], allow-notify: [], for: upstream, fallback: yes, ",
+           "Set transfer-directory", "zones come by AXFR and IXFR");
+}
+
+/* The loader allows 16. */
+static void test_a_zone_keeps_sixteen_primaries(void **state)
+{
+    (void)state;
+    char text[2000] = "auth-zone:\n name: in.example\n";
+    for (unsigned i = 1; i <= 18; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " primary: 192.0.2.%u\n", i);
+    struct config *config = imported(text);
+    assert_int_equal(config->auth_zones[0].primary_count, 16);
+    assert_non_null(strstr(printed, "primary: 192.0.2.18\n"));
+    assert_non_null(strstr(printed, "16 primaries at most"));
+    config_free(config);
 }
 
 static void test_the_output_recurses_where_unbound_does(void **state)
@@ -584,7 +622,7 @@ static void test_a_list_of_names_too_long_is_cut_and_reported(void **state)
 {
     (void)state;
     char *text = repeated("local-zone: name-%u.example refuse\n", 20000);
-    strcat(text, "auth-zone: name: inside.example primary: 192.0.2.9\n");
+    strcat(text, "auth-zone: name: inside.example primary: ns.example\n");
     config_free(imported(text));
     assert_non_null(strstr(printed, "{name: inside.example, action: refuse}"));
     assert_non_null(strstr(printed, "further lines of local data are LEFT OUT"));
@@ -742,6 +780,8 @@ int main(void)
         cmocka_unit_test(test_names_never_move_to_a_larger_zone),
         cmocka_unit_test(test_servers_by_name_keep_their_names),
         cmocka_unit_test(test_a_zone_of_a_file_is_held),
+        cmocka_unit_test(test_a_zone_of_primaries_is_held),
+        cmocka_unit_test(test_a_zone_keeps_sixteen_primaries),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),
