@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""More primaries: PowerDNS, BIND and NSD that speak TLS themselves, and several zones of which one has a bad primary."""
+
+import socket
+import subprocess
+
+import pytest
+from conftest import eventually, free_address
+from peers import Authority, Server, need, nsd  # noqa: F401
+from test_transfers import ZONE, Bind, await_serial, held, primary, row, transfers, zone_text  # noqa: F401
+
+
+class PowerDns(Server):
+    """pdns_server with one zone of a file. It tells notify, an address, of a new serial."""
+
+    def __init__(self, folder, text, notify=None):
+        folder.mkdir()
+        address = free_address("127.0.0.1")
+        self.control, self.zone_path = need("pdns_control"), folder / "zone"
+        self.zone_path.write_text(text)
+        (folder / "named.conf").write_text(f'zone "{ZONE}" {{ type master; file "{self.zone_path}"; }};\n')
+        also = f"also-notify={notify[0]}:{notify[1]}\nonly-notify=\n" if notify else ""
+        # "master" is the only word that version 4.7 knows in such a file
+        (folder / "pdns.conf").write_text(f"""launch=bind
+bind-config={folder}/named.conf
+local-address={address[0]}
+local-port={address[1]}
+socket-dir={folder}
+primary=yes
+allow-axfr-ips=127.0.0.0/8
+xfr-cycle-interval=1
+query-cache-ttl=0
+cache-ttl=0
+zone-cache-refresh-interval=0
+{also}""")
+        super().__init__(folder, address, need("pdns_server"), f"--config-dir={folder}", "--daemon=no", "--guardian=no")
+        self.wait_until_ready()
+
+    def change(self, text):
+        self.zone_path.write_text(text)
+        done = subprocess.run([self.control, f"--config-dir={self.folder}", "bind-reload-now", ZONE], text=True,
+                              capture_output=True, timeout=20)
+        assert done.returncode == 0, done.stderr
+
+
+class TlsBind(Server):
+    """named that offers transfers over TLS alone (BIND 9.18 and later)."""
+
+    def __init__(self, folder, text, authority):
+        folder.mkdir()
+        address = free_address("127.0.0.1")
+        pem, secret = authority.sign("DNS:ns.held.test")
+        over_tls = free_address("127.0.0.1")
+        (folder / "zone").write_text(text)
+        (folder / "named.conf").write_text(f"""
+tls own {{ cert-file "{pem}"; key-file "{secret}"; }};
+options {{ directory "{folder}"; listen-on port {address[1]} {{ {address[0]}; }}; listen-on-v6 {{ none; }};
+  listen-on port {over_tls[1]} tls own {{ {over_tls[0]}; }};
+  pid-file none; session-keyfile none; recursion no; dnssec-validation no; }};
+controls {{ }};
+zone "{ZONE}" {{ type primary; file "zone"; allow-transfer transport tls {{ any; }}; notify no; }};
+""")
+        super().__init__(folder, address, need("named"), "-g", "-c", str(folder / "named.conf"))
+        self.over_tls = "%s@%d" % over_tls
+        self.wait_until_ready()
+
+
+@pytest.fixture
+def silent():
+    """The address of a primary that accepts and says nothing."""
+    with socket.create_server(free_address()) as listener:
+        yield "%s@%d" % listener.getsockname()
+
+
+def test_a_zone_comes_from_powerdns(nailupd, primary, dig):  # noqa: F811
+    powerdns = primary(PowerDns, zone_text(1, *(f"h{number} 60 A 192.0.2.9" for number in range(3000))))
+    daemon = nailupd(held(powerdns.server))
+    await_serial(daemon, 1)
+    assert row(daemon)["records"] == 3004
+    assert dig(daemon, f"h2999.{ZONE}").data == ["192.0.2.9"]
+
+
+def test_a_notify_of_powerdns_brings_a_whole_zone_where_changes_are_wanted(nailupd, primary, dig):  # noqa: F811
+    """Its bind backend keeps no changes: it answers IXFR with AXFR."""
+    address = free_address()
+    powerdns = primary(PowerDns, zone_text(1), notify=address)
+    daemon = nailupd({**held(powerdns.server), "server": {"listen": ["%s@%d" % address]}})
+    await_serial(daemon, 1)
+    powerdns.change(zone_text(2, "new 60 A 192.0.2.77"))
+    await_serial(daemon, 2)
+    assert dig(daemon, f"new.{ZONE}").data == ["192.0.2.77"]
+    assert transfers(daemon, "whole") == 2 and transfers(daemon, "failed") == 0
+
+
+def test_xot_from_bind(nailupd, primary, tmp_path):  # noqa: F811
+    authority = Authority(tmp_path / "authority")
+    bind = primary(TlsBind, zone_text(4), authority)
+    more = {"upstream": {"ca-bundle": str(authority.ca_file)}}
+    daemon = nailupd({**held(f"{bind.over_tls}#ns.held.test"), **more})
+    await_serial(daemon, 4)
+    assert "AXFR over TLS" in daemon.log()
+
+
+def test_bind_refuses_a_transfer_without_the_tls_that_it_wants(nailupd, primary, tmp_path):  # noqa: F811
+    bind = primary(TlsBind, zone_text(4), Authority(tmp_path / "authority"))
+    daemon = nailupd(held(bind.server))
+    eventually(lambda: row(daemon)["state"] == "failed")
+    assert "REFUSED" in row(daemon)["why"]
+
+
+def test_xot_from_nsd(nailupd, nsd, tmp_path):  # noqa: F811
+    authority = Authority(tmp_path / "authority")
+    server = nsd({ZONE: zone_text(6)}, authority=authority)
+    server.kill()  # the fixture's zones have no transfers
+    config = server.folder / "nsd.conf"
+    config.write_text(config.read_text() + "  provide-xfr: 127.0.0.0/8 NOKEY\n")
+    server.start()
+    server.wait_until_ready()
+    daemon = nailupd({**held({"address": server.server, "tls": "yes"}), "upstream": {"ca-bundle": str(authority.ca_file)}})
+    await_serial(daemon, 6)
+    assert "AXFR over TLS" in daemon.log()
+
+
+def test_a_silent_primary_delays_no_other_zone(nailupd, primary, dig, silent):  # noqa: F811
+    """Zones before and after it in the list come, and are served, while its visit waits."""
+    bind = primary(Bind, zone_text(1))
+    zones = [{"name": f"slow{number}.test", "primaries": [silent]} for number in range(4)]
+    zones.insert(2, held(bind.server)["auth-zones"][0])
+    daemon = nailupd({"auth-zones": zones})
+
+    def states():
+        return {one["zone"]: one["state"] for one in daemon.ask("zones")["held_zones"]}
+
+    eventually(lambda: states()[f"{ZONE}."] == "served")
+    assert {state for zone, state in states().items() if zone != f"{ZONE}."} == {"loading"}
+    assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
+    assert dig(daemon, "www.slow0.test").status == "SERVFAIL"
