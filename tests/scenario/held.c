@@ -8,11 +8,19 @@
 #include "base/check.h"
 #include "config/config.h"
 #include "config/local_file.h"
+#include "validate/zonemd.h"
 #include "zone/zone_builder.h"
 #include "zone/zone_data.h"
 #include "zone/zone_file.h"
 
 enum { HELD_MAX = 16 };
+
+/* The daemon refuses a version without one. */
+static bool held_has_good_digest(const struct zone_data *data, enum zonemd_mode mode)
+{
+    enum zonemd_result result = mode == ZONEMD_IGNORE ? ZONEMD_MATCHES : zonemd_check(data);
+    return result == ZONEMD_MATCHES || (mode == ZONEMD_CHECK && result != ZONEMD_DIFFERS);
+}
 
 static bool held_read(const struct config_auth_zone *zone, struct zone_held *held, char *why,
                       size_t size)
@@ -35,6 +43,10 @@ static bool held_read(const struct config_auth_zone *zone, struct zone_held *hel
         snprintf(why, size, "%s: %s", zone->file, err_str(err));
     zone_builder_free(builder);
     local_file_free(text);
+    if (held->data && !held_has_good_digest(held->data, zone->zonemd)) {
+        zone_data_unref(held->data);
+        held->data = NULL;
+    }
     return err == ERR_OK;
 }
 

@@ -11,7 +11,8 @@
 struct config;
 struct zone_set;
 
-/* Reads all zones of the configuration. A file that is missing leaves its zone without data.
+/* Reads all zones of the configuration. A file that is missing, or a digest that
+ * does not match, leaves its zone without data.
  * Returns NULL without zones, or when a file is malformed: then why is a sentence. */
 struct zone_set *held_open(const struct config *config, char *why, size_t size);
 

@@ -81,7 +81,11 @@ static void option(struct translating *work, const char *key, char *value, const
 {
     if (work->elsewhere)
         return;
-    if (work->zone)
+    if (work->zone && strcmp(value, "TEMPFILE_NAME") == 0) {
+        char path[2 * WORD_MAX];
+        snprintf(path, sizeof(path), "%s %s", value, second);
+        translate_zone(work, key, path);
+    } else if (work->zone)
         translate_zone(work, key, value);
     else
         translate_server(work, key, value, second, line);
@@ -157,12 +161,21 @@ static void cut_comment(char *line)
     }
 }
 
-/* Takes the lines from TEMPFILE_CONTENTS to TEMPFILE_END. */
+/* Takes the lines from TEMPFILE_CONTENTS to TEMPFILE_END as they are: blanks at the start of a line
+ * have a meaning in a zone file. */
 static void take_file(struct translating *work, struct reader *reader)
 {
-    do
-        translate_put(&work->files, "%s\n", reader->text);
-    while (strcmp(reader->text, "TEMPFILE_END") != 0 && reader_next(reader));
+    static const char end_word[] = "TEMPFILE_END";
+    translate_put(&work->files, "%s\n", reader->text);
+    const char *end =
+        memmem(reader->at, (size_t)(reader->end - reader->at), end_word, strlen(end_word));
+    end = end ? end : reader->end;
+    size_t len = (size_t)(end - reader->at);
+    if (memmem(reader->at, len, "$INCLUDE_TEMPFILE", 17))
+        translate_need(work, "$INCLUDE");
+    MUST(len == 0 || buf_append(&work->files, reader->at, len) == ERR_OK);
+    reader->at = end; /* the line of the end word follows, and has no meaning of its own */
+    translate_put(&work->files, "%s\n", end_word);
 }
 
 static void take_text(struct translating *work, const char *options)
@@ -231,7 +244,8 @@ struct translation translate_options(const char *options)
     struct translation out = {0};
     struct translating work = {
         .zones = {[FORWARD_ZONES] = {.section = "forward-zone", .prefix = "forward-"},
-                  [STUB_ZONES] = {.section = "stub-zone", .prefix = "stub-"}},
+                  [STUB_ZONES] = {.section = "stub-zone", .prefix = "stub-"},
+                  [AUTH_ZONES] = {.section = "auth-zone", .prefix = ""}},
         .out = &out};
     each_buf(&work, init);
     take_text(&work, options);

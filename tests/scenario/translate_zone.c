@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* forward-zone and stub-zone. A stub zone "." is the start of recursion: it becomes root hints. */
+/* forward-zone, stub-zone and auth-zone with a file. A stub zone "." is the start of recursion: it
+ * becomes root hints. */
 #include <string.h>
 
 #include "base/check.h"
@@ -57,9 +58,58 @@ static void put_option(struct translating *work, const char *key, const char *ow
         translate_need(work, key);
 }
 
+/* ---- auth-zone ---- */
+
+static void translate_auth(struct translating *work, const char *key, const char *value)
+{
+    struct zones *zones = work->zone;
+    bool is_yes = strcmp(value, "yes") == 0;
+    if (strcmp(key, "zonefile") == 0)
+        translate_put(&zones->text, "    file: %s\n", value);
+    else if (strcmp(key, "fallback-enabled") == 0)
+        translate_put(&zones->text, "    fallback: %s\n", value);
+    else if (strcmp(key, "for-downstream") == 0)
+        zones->no_clients = !is_yes;
+    else if (strcmp(key, "for-upstream") == 0)
+        zones->no_upstream = !is_yes;
+    else if (strcmp(key, "zonemd-check") == 0)
+        zones->checks_zonemd = is_yes;
+    else if (strcmp(key, "zonemd-reject-absence") == 0)
+        zones->requires_zonemd = is_yes;
+    else
+        translate_need(work, key);
+}
+
+/* A zone for neither use would do nothing here. */
+static void end_auth(struct translating *work, struct zones *zones)
+{
+    if (zones->no_clients && zones->no_upstream)
+        translate_need(work, "for-upstream");
+    const char *zonemd = zones->requires_zonemd ? "require"
+                         : zones->checks_zonemd ? "check"
+                                                : "ignore";
+    translate_put(&zones->text, "    for: %s\n    zonemd: %s\n",
+                  zones->no_clients    ? "upstream"
+                  : zones->no_upstream ? "clients"
+                                       : "both",
+                  zonemd);
+    zones->no_clients = zones->no_upstream = false;
+    zones->checks_zonemd = zones->requires_zonemd = false;
+}
+
 void translate_zone(struct translating *work, const char *key, char *value)
 {
     struct zones *zones = work->zone;
+    bool is_auth = zones == &work->zones[AUTH_ZONES];
+    if (is_auth && strcmp(key, "name") == 0) {
+        translate_put(&zones->text, "  - name: \"%s\"\n", value);
+        zones->open = true;
+        return;
+    }
+    if (is_auth) {
+        translate_auth(work, key, value);
+        return;
+    }
     size_t prefix = strlen(zones->prefix);
     const char *own = strncmp(key, zones->prefix, prefix) == 0 ? key + prefix : key;
     bool is_yes = strcmp(value, "no") != 0;
@@ -78,7 +128,9 @@ void translate_zone(struct translating *work, const char *key, char *value)
 void translate_zone_end(struct translating *work)
 {
     struct zones *zones = work->zone;
-    if (zones && zones->open)
+    if (zones && zones->open && zones == &work->zones[AUTH_ZONES])
+        end_auth(work, zones);
+    else if (zones && zones->open)
         translate_put(&zones->text, "%s}\n", zones->has_addrs ? "]" : "");
     if (zones)
         zones->open = zones->has_addrs = zones->is_root = false;
@@ -92,7 +144,7 @@ bool translate_zones_finish(struct translating *work, struct buf *yaml)
         struct span text = buf_span(&work->zones[i].text);
         if (!text.len)
             continue;
-        any = true;
+        any = any || i != AUTH_ZONES;
         translate_put(yaml, "%ss:\n", work->zones[i].section);
         MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
     }
