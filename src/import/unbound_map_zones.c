@@ -477,6 +477,10 @@ static void end_auth(struct unbound_map_state *map, const struct unbound_zone *z
                      const char *word)
 {
     bool has_file_only = zone->file && !zone->addresses && !zone->has_url;
+    if (zone->no_clients && zone->no_upstream) {
+        leave_out(map, zone, "Not imported: Unbound uses it for neither clients nor upstream.");
+        return;
+    }
     const char *primaries = primaries_of(map, zone);
     if (*primaries)
         end_with_primaries(map, zone, word, primaries);

@@ -276,6 +276,16 @@ static void test_a_zone_of_primaries_is_held(void **state)
            "Set transfer-directory", "zones come by AXFR and IXFR");
 }
 
+static void test_a_zone_without_a_use_is_left_out(void **state)
+{
+    (void)state;
+    EXPECT(ROOT "auth-zone:\n name: in.example\n zonefile: z\n allow-notify: 10.0.0.1\n"
+                " for-downstream: no\n for-upstream: no\n",
+           "neither clients nor upstream");
+    expect_missing("auth-zones:");
+    expect_missing("refuse");
+}
+
 /* The loader allows 16. */
 static void test_a_zone_keeps_sixteen_primaries(void **state)
 {
@@ -781,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_servers_by_name_keep_their_names),
         cmocka_unit_test(test_a_zone_of_a_file_is_held),
         cmocka_unit_test(test_a_zone_of_primaries_is_held),
+        cmocka_unit_test(test_a_zone_without_a_use_is_left_out),
         cmocka_unit_test(test_a_zone_keeps_sixteen_primaries),
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
