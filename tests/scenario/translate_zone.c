@@ -80,7 +80,7 @@ static void translate_auth(struct translating *work, const char *key, const char
         translate_need(work, key);
 }
 
-/* A zone for neither use would do nothing here. */
+/* A zone without a use would do nothing here. */
 static void end_auth(struct translating *work, struct zones *zones)
 {
     if (zones->no_clients && zones->no_upstream)
