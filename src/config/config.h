@@ -169,16 +169,21 @@ struct config_tsig_key {
     struct tsig_key key; /* with the secret of the file, when files are read */
 };
 
+/* The servers that a zone is transferred from. */
+struct config_source {
+    struct config_upstream *primaries; /* as written */
+    size_t primary_count;              /* 0: the zone has a file */
+    struct xfr_primary *servers;       /* the same, ready to be asked */
+    struct config_prefixes allow_notify;
+};
+
 /* A zone of auth-zones. */
 struct config_auth_zone {
     struct config_position position;
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
     char *file; /* "": the zone has primaries */
-    struct config_upstream *primaries;
-    size_t primary_count;
-    struct xfr_primary *servers; /* the same, ready to be asked */
-    struct config_prefixes allow_notify;
+    struct config_source source;
     enum zone_use use;
     bool fallback;
     enum zonemd_mode zonemd;

@@ -252,12 +252,12 @@ static void put_names(struct printer *printer, const struct config_names *names)
     put_format(printer, "]\n");
 }
 
-static void put_primaries(struct printer *printer, const struct config_auth_zone *zone)
+static void put_primaries(struct printer *printer, const struct config_source *source)
 {
     char text[ADDR_TEXT_MAX + ADDR_NAME_MAX];
-    for (size_t i = 0; i < zone->primary_count; i++) {
-        const struct config_upstream *primary = &zone->primaries[i];
-        const struct xfr_primary *server = &zone->servers[i];
+    for (size_t i = 0; i < source->primary_count; i++) {
+        const struct config_upstream *primary = &source->primaries[i];
+        const struct xfr_primary *server = &source->servers[i];
         put_format(printer, "%s{address: ", i ? ", " : "");
         put_quoted_if_v6(printer, addr_format(&server->addr, text));
         if (server->has_tls)
@@ -303,9 +303,9 @@ static void put_auth_zones(struct printer *printer)
         put_format(printer, "  - {name: %s, file: %s, primaries: [",
                    kind_format(KIND_ZONE_NAME, zone->wire, name),
                    kind_format(KIND_PATH, &zone->file, file));
-        put_primaries(printer, zone);
+        put_primaries(printer, &zone->source);
         put_format(printer, "], allow-notify: [");
-        put_prefix_items(printer, &zone->allow_notify);
+        put_prefix_items(printer, &zone->source.allow_notify);
         put_format(printer, "], for: %s, fallback: %s, zonemd: %s, max-size: %s}\n",
                    kind_format(KIND_ZONE_USE, &zone->use, use), zone->fallback ? "yes" : "no",
                    kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),

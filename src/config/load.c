@@ -84,7 +84,7 @@ static void load_value(struct loader *loader, const struct option *option,
         load_tsig_keys(loader, option, node);
         break;
     case KIND_PRIMARIES:
-        load_primaries(loader, option, node, owner);
+        load_primaries(loader, option, node, option_field(option, owner));
         break;
     case KIND_LOCAL_ZONES:
         load_local_zones(loader, option, node);
@@ -184,7 +184,7 @@ void config_free(struct config *config)
     anchors_free(config->anchors);
     local_names_free(config->local);
     for (size_t i = 0; i < config->auth_zone_count; i++)
-        prefix_set_free(config->auth_zones[i].allow_notify.set);
+        prefix_set_free(config->auth_zones[i].source.allow_notify.set);
     tsig_keys_wipe(config);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);

@@ -23,11 +23,11 @@ static bool check_auth_zone(struct loader *loader, const struct yaml_tree_node *
                             const struct config_auth_zone *zone)
 {
     char text[KIND_TEXT_MAX];
-    if (!*zone->file && zone->primary_count == 0)
+    if (!*zone->file && zone->source.primary_count == 0)
         loader_error(loader, node,
                      "has no records; write file: /etc/nailup/corp.example.zone, or primaries: "
                      "[192.0.2.1]");
-    else if (*zone->file && zone->primary_count > 0)
+    else if (*zone->file && zone->source.primary_count > 0)
         loader_error(loader, node, "has a file and primaries; keep one of them");
     else if (is_auth_zone_listed(loader->config, zone))
         loader_error(loader, node, "zone %.100s is given twice; keep one of them",
@@ -52,7 +52,7 @@ static void load_auth_zone(struct loader *loader, const struct yaml_tree_node *n
             return;
         }
     }
-    prefix_set_free(zone.allow_notify.set);
+    prefix_set_free(zone.source.allow_notify.set);
 }
 
 void load_auth_zones(struct loader *loader, const struct option *option,

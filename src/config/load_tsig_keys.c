@@ -150,13 +150,12 @@ static bool make_server(struct loader *loader, const struct place *place,
     return find_primary_key(loader, place, primary, &out->key);
 }
 
-static void make_servers(struct loader *loader, size_t index)
+static void make_servers(struct loader *loader, const struct place *place,
+                         struct config_source *source)
 {
-    struct config_auth_zone *zone = &loader->config->auth_zones[index];
-    const struct place place = {"auth-zones", true, zone->position, index};
-    zone->servers = loader_take(loader, zone->primary_count, sizeof(*zone->servers));
-    for (size_t i = 0; zone->servers && i < zone->primary_count; i++)
-        if (!make_server(loader, &place, &zone->primaries[i], &zone->servers[i]))
+    source->servers = loader_take(loader, source->primary_count, sizeof(*source->servers));
+    for (size_t i = 0; source->servers && i < source->primary_count; i++)
+        if (!make_server(loader, place, &source->primaries[i], &source->servers[i]))
             return;
 }
 
@@ -164,6 +163,9 @@ void config_check_primaries(struct loader *loader)
 {
     for (size_t i = 0; loader->with_files && i < loader->config->tsig_key_count; i++)
         read_tsig_secret(loader, i);
-    for (size_t i = 0; i < loader->config->auth_zone_count; i++)
-        make_servers(loader, i);
+    for (size_t i = 0; i < loader->config->auth_zone_count; i++) {
+        struct config_auth_zone *zone = &loader->config->auth_zones[i];
+        const struct place place = {"auth-zones", true, zone->position, i};
+        make_servers(loader, &place, &zone->source);
+    }
 }

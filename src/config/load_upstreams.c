@@ -252,13 +252,16 @@ void load_upstreams(struct loader *loader, const struct option *option,
     zone->host_count = servers.host_count;
 }
 
+_Static_assert(offsetof(struct config_source, primaries) == 0,
+               "the field of a row primaries is where its source begins");
+
 void load_primaries(struct loader *loader, const struct option *option,
-                    const struct yaml_tree_node *node, struct config_auth_zone *zone)
+                    const struct yaml_tree_node *node, struct config_source *source)
 {
     struct server_list servers = {.is_of_primaries = true};
     load_server_list(loader, option, node, &servers);
-    zone->primaries = servers.list;
-    zone->primary_count = servers.count;
+    source->primaries = servers.list;
+    source->primary_count = servers.count;
 }
 
 /* ---- pins ---- */

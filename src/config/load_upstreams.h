@@ -9,8 +9,9 @@
 
 void load_upstreams(struct loader *loader, const struct option *option,
                     const struct yaml_tree_node *node, struct config_zone *zone);
+/* source begins with the field of the row (options.def). */
 void load_primaries(struct loader *loader, const struct option *option,
-                    const struct yaml_tree_node *node, struct config_auth_zone *zone);
+                    const struct yaml_tree_node *node, struct config_source *source);
 void load_pins(struct loader *loader, const struct option *option,
                const struct yaml_tree_node *node, struct tls_pins **field);
 

@@ -145,9 +145,9 @@ static bool fill_plan(struct zone_plan *plan, const struct config *config,
     plan->max_bytes = zone->max_bytes;
     plan->zonemd = zone->zonemd;
     plan->file = strdup(zone->file);
-    if (zone->primary_count > 0)
-        plan->primaries = zone_primaries_copy(config, zone);
-    if (plan->file && (plan->primaries || zone->primary_count == 0))
+    if (zone->source.primary_count > 0)
+        plan->primaries = zone_primaries_copy(config, &zone->source);
+    if (plan->file && (plan->primaries || zone->source.primary_count == 0))
         return true;
     free_plan(plan);
     return false;

@@ -8,46 +8,47 @@
 #include "config/config.h"
 #include "dns/rrtype.h"
 
-static const struct config_auth_zone *find_zone_with_primaries(const struct config *config,
-                                                               struct name name)
+/* Finds the primaries of the zone with this name. */
+static const struct config_source *find_source(const struct config *config, struct name name)
 {
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
-        if (zone->primary_count > 0 && name_equal((struct name){zone->wire, zone->name_len}, name))
-            return zone;
+        if (zone->source.primary_count > 0 &&
+            name_equal((struct name){zone->wire, zone->name_len}, name))
+            return &zone->source;
     }
     return NULL;
 }
 
-static const struct xfr_primary *find_primary(const struct config_auth_zone *zone,
+static const struct xfr_primary *find_primary(const struct config_source *source,
                                               const struct addr *from)
 {
-    for (size_t i = 0; i < zone->primary_count; i++)
-        if (addr_equal_ip(&zone->servers[i].addr, from))
-            return &zone->servers[i];
+    for (size_t i = 0; i < source->primary_count; i++)
+        if (addr_equal_ip(&source->servers[i].addr, from))
+            return &source->servers[i];
     return NULL;
 }
 
-static bool is_allowed(const struct config_auth_zone *zone, const struct addr *from)
+static bool is_allowed(const struct config_source *source, const struct addr *from)
 {
-    for (size_t i = 0; i < zone->allow_notify.count; i++)
-        if (prefix_contains(&zone->allow_notify.list[i], from))
+    for (size_t i = 0; i < source->allow_notify.count; i++)
+        if (prefix_contains(&source->allow_notify.list[i], from))
             return true;
     return false;
 }
 
 /* Finds the key that signed the message. A primary may use its key, another host that of any
  * primary. */
-static const struct tsig_key *find_signer(const struct config_auth_zone *zone,
+static const struct tsig_key *find_signer(const struct config_source *source,
                                           const struct xfr_primary *primary, struct span message)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
     if (!tsig_query_key(message, wire, &name))
         return NULL;
-    for (size_t i = 0; i < zone->primary_count; i++) {
-        const struct tsig_key *key = zone->servers[i].key;
-        bool may_use = !primary || addr_equal_ip(&primary->addr, &zone->servers[i].addr);
+    for (size_t i = 0; i < source->primary_count; i++) {
+        const struct tsig_key *key = source->servers[i].key;
+        bool may_use = !primary || addr_equal_ip(&primary->addr, &source->servers[i].addr);
         if (key && may_use && name_equal((struct name){key->name_wire, key->name_len}, name))
             return key;
     }
@@ -83,15 +84,15 @@ size_t zone_notify_judge(const struct config *config, struct span message, const
     *is_taken = false;
     if (!xfr_notify_read(notify, message))
         return 0;
-    const struct config_auth_zone *zone = find_zone_with_primaries(config, xfr_notify_zone(notify));
-    if (!zone)
+    const struct config_source *source = find_source(config, xfr_notify_zone(notify));
+    if (!source)
         return notify_reply(notify, RCODE_NOTAUTH, out, max);
-    const struct xfr_primary *primary = find_primary(zone, from);
+    const struct xfr_primary *primary = find_primary(source, from);
     bool must_be_signed = primary && primary->key;
-    if ((!primary && !is_allowed(zone, from)) || (must_be_signed && !notify->has_tsig))
+    if ((!primary && !is_allowed(source, from)) || (must_be_signed && !notify->has_tsig))
         return notify_reply(notify, RCODE_REFUSED, out, max);
     if (notify->has_tsig) {
-        const struct tsig_key *key = find_signer(zone, primary, message);
+        const struct tsig_key *key = find_signer(source, primary, message);
         return key ? judge_signed(key, notify, message, now_s, is_taken, out, max)
                    : notify_reply(notify, RCODE_NOTAUTH, out, max);
     }

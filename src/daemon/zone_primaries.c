@@ -21,18 +21,18 @@ static bool copy_primary(struct zone_primaries *to, size_t index, const struct x
 }
 
 struct zone_primaries *zone_primaries_copy(const struct config *config,
-                                           const struct config_auth_zone *zone)
+                                           const struct config_source *source)
 {
     struct zone_primaries *copy = calloc(1, sizeof(*copy));
     if (!copy)
         return NULL;
     copy->folder = strdup(config->transfer_directory);
-    copy->list = calloc(zone->primary_count, sizeof(*copy->list));
-    copy->keys = calloc(zone->primary_count, sizeof(*copy->keys));
-    copy->memory = calloc(zone->primary_count, sizeof(*copy->memory));
+    copy->list = calloc(source->primary_count, sizeof(*copy->list));
+    copy->keys = calloc(source->primary_count, sizeof(*copy->keys));
+    copy->memory = calloc(source->primary_count, sizeof(*copy->memory));
     bool is_whole = copy->folder && copy->list && copy->keys && copy->memory;
-    for (; is_whole && copy->count < zone->primary_count; copy->count++)
-        is_whole = copy_primary(copy, copy->count, &zone->servers[copy->count]);
+    for (; is_whole && copy->count < source->primary_count; copy->count++)
+        is_whole = copy_primary(copy, copy->count, &source->servers[copy->count]);
     if (is_whole)
         return copy;
     zone_primaries_free(copy);

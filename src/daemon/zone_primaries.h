@@ -13,7 +13,7 @@
 #include "transfer/xfr_conn.h"
 
 struct config;
-struct config_auth_zone;
+struct config_source;
 
 struct zone_primaries {
     char *folder; /* of the zone's file; "": none */
@@ -25,7 +25,7 @@ struct zone_primaries {
 
 /* Copies them. Returns NULL when memory is out. */
 struct zone_primaries *zone_primaries_copy(const struct config *config,
-                                           const struct config_auth_zone *zone);
+                                           const struct config_source *source);
 
 /* Overwrites the keys. primaries may be NULL. */
 void zone_primaries_free(struct zone_primaries *primaries);

@@ -32,9 +32,10 @@ static void test_local_root_is_a_zone_for_upstream_with_every_check(void **state
     assert_int_equal(zone->use, ZONE_FOR_UPSTREAM);
     assert_int_equal(zone->zonemd, ZONEMD_REQUIRE);
     assert_true(zone->fallback);
-    assert_int_equal(zone->primary_count, 16);
-    assert_string_equal(addr_format(&zone->servers[0].addr, text), "170.247.170.2@53");
-    assert_string_equal(addr_format(&zone->servers[15].addr, text), "2620:0:2830:202::132@53");
+    assert_int_equal(zone->source.primary_count, 16);
+    assert_string_equal(addr_format(&zone->source.servers[0].addr, text), "170.247.170.2@53");
+    assert_string_equal(addr_format(&zone->source.servers[15].addr, text),
+                        "2620:0:2830:202::132@53");
     config_free(config);
 }
 
@@ -42,11 +43,11 @@ static void test_local_root_asks_by_the_ip_versions_of_recursion(void **state)
 {
     (void)state;
     struct config *config = load_fine("local-root: yes\nrecursion: {ipv4: no}\n");
-    assert_int_equal(config->auth_zones[0].primary_count, 8);
-    assert_int_equal(addr_family(&config->auth_zones[0].servers[0].addr), AF_INET6);
+    assert_int_equal(config->auth_zones[0].source.primary_count, 8);
+    assert_int_equal(addr_family(&config->auth_zones[0].source.servers[0].addr), AF_INET6);
     config_free(config);
     config = load_fine("local-root: yes\nrecursion: {ipv6: no}\n");
-    assert_int_equal(config->auth_zones[0].primary_count, 8);
+    assert_int_equal(config->auth_zones[0].source.primary_count, 8);
     config_free(config);
 }
 
@@ -59,7 +60,7 @@ static void test_local_root_comes_after_the_zones_of_the_file(void **state)
     assert_int_equal(config->auth_zone_count, 3);
     assert_string_equal(config->auth_zones[0].file, "/z");
     assert_true(config->auth_zones[2].is_local_root);
-    assert_int_equal(config->auth_zones[1].primary_count, 1);
+    assert_int_equal(config->auth_zones[1].source.primary_count, 1);
     config_free(config);
     config = load_fine("local-root: no\nauth-zones: [{name: ., file: /z}]\n");
     assert_int_equal(config->auth_zone_count, 1);

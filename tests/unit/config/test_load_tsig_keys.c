@@ -29,17 +29,17 @@ static void test_primaries_have_ports_and_tls(void **state)
         "{address: 192.0.2.5, tls: yes}, {address: 192.0.2.6, auth-name: b.test}, "
         "{address: 192.0.2.7, pin-sha256: [fBvsCJ+wnwFhEsiGyKQHmIHKJJkFk5A/fKsJpIxEKQ4=]}"));
     const struct config_auth_zone *zone = &config->auth_zones[0];
-    assert_int_equal(zone->primary_count, 8);
-    assert_server(&zone->servers[0], "192.0.2.1@53", false);
-    assert_server(&zone->servers[1], "192.0.2.2@5353", false);
-    assert_server(&zone->servers[2], "192.0.2.3@853", true);
-    assert_string_equal(zone->servers[2].tls.auth_name, "ns.test");
-    assert_server(&zone->servers[3], "192.0.2.4@853", true);
-    assert_server(&zone->servers[4], "2001:db8::1@53", false);
-    assert_server(&zone->servers[5], "192.0.2.5@853", true);
-    assert_server(&zone->servers[6], "192.0.2.6@853", true);
-    assert_server(&zone->servers[7], "192.0.2.7@853", true);
-    assert_int_equal(zone->servers[7].tls.pins->count, 1);
+    assert_int_equal(zone->source.primary_count, 8);
+    assert_server(&zone->source.servers[0], "192.0.2.1@53", false);
+    assert_server(&zone->source.servers[1], "192.0.2.2@5353", false);
+    assert_server(&zone->source.servers[2], "192.0.2.3@853", true);
+    assert_string_equal(zone->source.servers[2].tls.auth_name, "ns.test");
+    assert_server(&zone->source.servers[3], "192.0.2.4@853", true);
+    assert_server(&zone->source.servers[4], "2001:db8::1@53", false);
+    assert_server(&zone->source.servers[5], "192.0.2.5@853", true);
+    assert_server(&zone->source.servers[6], "192.0.2.6@853", true);
+    assert_server(&zone->source.servers[7], "192.0.2.7@853", true);
+    assert_int_equal(zone->source.servers[7].tls.pins->count, 1);
     config_free(config);
 }
 
@@ -49,8 +49,8 @@ static void test_a_primary_finds_its_key(void **state)
     (void)state;
     struct config *config =
         load_fine(ZONE_OF("{address: 192.0.2.1, tsig-key: k.TEST}, 192.0.2.2") KEYS);
-    assert_ptr_equal(config->auth_zones[0].servers[0].key, &config->tsig_keys[0].key);
-    assert_null(config->auth_zones[0].servers[1].key);
+    assert_ptr_equal(config->auth_zones[0].source.servers[0].key, &config->tsig_keys[0].key);
+    assert_null(config->auth_zones[0].source.servers[1].key);
     assert_int_equal(config->tsig_keys[0].algorithm, CONFIG_HMAC_SHA512);
     config_free(config);
 }
@@ -60,7 +60,7 @@ static void test_senders_of_notify_are_prefixes(void **state)
     (void)state;
     struct config *config = load_fine(
         "auth-zones: [{name: a.test, primaries: [192.0.2.1], allow-notify: [192.0.2.0/24]}]\n");
-    assert_int_equal(config->auth_zones[0].allow_notify.count, 1);
+    assert_int_equal(config->auth_zones[0].source.allow_notify.count, 1);
     config_free(config);
 }
 

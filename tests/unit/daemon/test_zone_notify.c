@@ -28,10 +28,10 @@ static void world_begin(struct world *world)
     assert_int_equal(tsig_key_make(&world->key, NAME("k"), "hmac-sha256", BYTES("secret")), ERR_OK);
     assert_int_equal(prefix_parse(&world->other_hosts, "192.0.2.128/25"), ERR_OK);
     world->servers[1].key = &world->key;
-    world->zone.servers = world->servers;
-    world->zone.primary_count = 2;
-    world->zone.allow_notify.list = &world->other_hosts;
-    world->zone.allow_notify.count = 1;
+    world->zone.source.servers = world->servers;
+    world->zone.source.primary_count = 2;
+    world->zone.source.allow_notify.list = &world->other_hosts;
+    world->zone.source.allow_notify.count = 1;
     world->config.auth_zones = &world->zone;
     world->config.auth_zone_count = 1;
     world->len = play_message(world->query, RRTYPE_SOA, "S5");
@@ -120,7 +120,7 @@ static void test_other_zones_and_zones_of_files_are_not_ours(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    world.zone.primary_count = 0;
+    world.zone.source.primary_count = 0;
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
     world_begin(&world);
     world.query[13] = 'f';

@@ -294,7 +294,7 @@ static void test_a_zone_keeps_sixteen_primaries(void **state)
     for (unsigned i = 1; i <= 18; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " primary: 192.0.2.%u\n", i);
     struct config *config = imported(text);
-    assert_int_equal(config->auth_zones[0].primary_count, 16);
+    assert_int_equal(config->auth_zones[0].source.primary_count, 16);
     assert_non_null(strstr(printed, "primary: 192.0.2.18\n"));
     assert_non_null(strstr(printed, "16 primaries at most"));
     config_free(config);
