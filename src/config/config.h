@@ -216,13 +216,21 @@ struct config_block_list {
     size_t redirect_count;
 };
 
+/* A zone of rpz. */
+struct config_rpz_zone {
+    struct config_position position;
+    struct rpz_zone_options options;
+    char *file; /* "": the zone has primaries */
+    struct config_source source;
+};
+
 /* Response policy: as written in the file, and what is made of it. */
 struct config_rpz {
-    struct rpz_zone_options *zones;
-    struct config_position *positions; /* of the zones */
+    struct config_rpz_zone *zones;
     size_t count;
     bool wait_recurse;
-    struct rpz_policy *policy; /* NULL: none */
+    /* With the rules of the files; zones with primaries have none yet. NULL: no zones. */
+    struct rpz_policy *policy;
 };
 
 struct config {

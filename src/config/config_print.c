@@ -357,22 +357,28 @@ static void put_block_lists(struct printer *printer)
     }
 }
 
-static void put_rpz_zone(struct printer *printer, const struct rpz_zone_options *zone)
+static void put_rpz_zone(struct printer *printer, const struct config_rpz_zone *zone)
 {
     char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], override[KIND_TEXT_MAX], cname[KIND_TEXT_MAX];
     char log[KIND_TEXT_MAX], log_name[KIND_TEXT_MAX], breaks[KIND_TEXT_MAX], ede[KIND_TEXT_MAX];
     char bytes[KIND_TEXT_MAX];
-    put_format(
-        printer,
-        "  - {name: %s, file: %s, action-override: %s, cname-override: %s, log: %s, "
-        "log-name: %s, break-dnssec: %s, ede: %s, max-bytes: %s}\n",
-        kind_format(KIND_ZONE_NAME, zone->wire, name), kind_format(KIND_PATH, &zone->file, file),
-        kind_format(KIND_RPZ_OVERRIDE, &zone->override, override),
-        kind_format(KIND_ZONE_NAME, zone->cname, cname), kind_format(KIND_BOOL, &zone->log, log),
-        kind_format(KIND_LINE, &zone->log_name, log_name),
-        kind_format(KIND_BOOL, &zone->break_dnssec, breaks),
-        kind_format(KIND_RPZ_EDE, &zone->ede, ede),
-        kind_format(KIND_SIZE, &zone->max_bytes, bytes));
+    const struct rpz_zone_options *options = &zone->options;
+    put_format(printer, "  - {name: %s, file: %s, primaries: [",
+               kind_format(KIND_ZONE_NAME, options->wire, name),
+               kind_format(KIND_PATH, &zone->file, file));
+    put_primaries(printer, &zone->source);
+    put_format(printer, "], allow-notify: [");
+    put_prefix_items(printer, &zone->source.allow_notify);
+    put_format(printer,
+               "], action-override: %s, cname-override: %s, log: %s, log-name: %s, "
+               "break-dnssec: %s, ede: %s, max-bytes: %s}\n",
+               kind_format(KIND_RPZ_OVERRIDE, &options->override, override),
+               kind_format(KIND_ZONE_NAME, options->cname, cname),
+               kind_format(KIND_BOOL, &options->log, log),
+               kind_format(KIND_LINE, &options->log_name, log_name),
+               kind_format(KIND_BOOL, &options->break_dnssec, breaks),
+               kind_format(KIND_RPZ_EDE, &options->ede, ede),
+               kind_format(KIND_SIZE, &options->max_bytes, bytes));
 }
 
 static void put_rpz(struct printer *printer)

@@ -22,7 +22,7 @@ struct rpz_item {
     size_t index;
 };
 
-static const struct rpz_zone_options *item_options(const struct rpz_item *item)
+static const struct config_rpz_zone *item_zone(const struct rpz_item *item)
 {
     return &item->loader->config->rpz.zones[item->index];
 }
@@ -30,16 +30,15 @@ static const struct rpz_zone_options *item_options(const struct rpz_item *item)
 /* text completes the path "rpz[N].file: " */
 static void item_error(const struct rpz_item *item, const char *text)
 {
-    const struct config *config = item->loader->config;
     char path[64];
     snprintf(path, sizeof(path), "rpz[%zu].file", item->index);
-    problems_add(item->loader->problems, config->rpz.positions[item->index], path, "%s", text);
+    problems_add(item->loader->problems, item_zone(item)->position, path, "%s", text);
 }
 
 static void rpz_report_fault(const struct rpz_item *item, const struct zone_file_fault *fault)
 {
     char quoted[PROBLEM_QUOTE_MAX], text[KIND_STRING_MAX + 512];
-    const char *file = item_options(item)->file;
+    const char *file = item_zone(item)->file;
     if (fault->word.len)
         snprintf(text, sizeof(text), "%s:%zu: \"%s\": %s; correct the file", file, fault->line,
                  problem_quote((const char *)fault->word.data, fault->word.len, quoted),
@@ -54,7 +53,7 @@ static void rpz_report_fault(const struct rpz_item *item, const struct zone_file
 static void rpz_report_whole(const struct rpz_item *item, enum err err)
 {
     char text[KIND_STRING_MAX + 256];
-    const char *file = item_options(item)->file;
+    const char *file = item_zone(item)->file;
     if (err == ERR_NO_MEMORY)
         problems_no_memory(item->loader->problems);
     else if (err == ERR_LIMIT)
@@ -67,7 +66,7 @@ static void rpz_report_whole(const struct rpz_item *item, enum err err)
 
 static struct zone_data *rpz_read_zone(const struct rpz_item *item, struct span text)
 {
-    const struct rpz_zone_options *options = item_options(item);
+    const struct rpz_zone_options *options = &item_zone(item)->options;
     struct name origin = {options->wire, options->name_len};
     struct zone_builder *builder = zone_builder_new(origin, options->max_bytes);
     struct zone_file_fault fault;
@@ -91,14 +90,14 @@ static struct rpz_rules *rpz_read_rules(const struct rpz_item *item)
     struct rpz_rules *rules = NULL;
     struct span text;
     char why[LOCAL_FILE_WHY_MAX];
-    if (local_file_read(item_options(item)->file, &text, why)) {
+    if (local_file_read(item_zone(item)->file, &text, why)) {
         item_error(item, why);
         return NULL;
     }
     struct zone_data *data = rpz_read_zone(item, text);
     local_file_free(text);
     if (data)
-        rpz_report_whole(item, rpz_rules_new(&rules, data, item_options(item)->max_bytes));
+        rpz_report_whole(item, rpz_rules_new(&rules, data, item_zone(item)->options.max_bytes));
     zone_data_unref(data);
     return rules;
 }
@@ -106,14 +105,17 @@ static struct rpz_rules *rpz_read_rules(const struct rpz_item *item)
 void config_rpz(struct loader *loader, bool with_files)
 {
     struct config_rpz *rpz = &loader->config->rpz;
-    struct rpz_rules *rules[RPZ_ZONES_MAX] = {NULL};
+    struct rpz_policy_entry entries[RPZ_ZONES_MAX] = {{0}};
     if (rpz->count == 0)
         return;
-    for (size_t i = 0; i < rpz->count && with_files; i++)
-        rules[i] = rpz_read_rules(&(struct rpz_item){loader, i});
-    rpz->policy = rpz_policy_new(rpz->zones, rules, rpz->count, rpz->wait_recurse);
+    for (size_t i = 0; i < rpz->count; i++) {
+        entries[i].options = &rpz->zones[i].options;
+        if (with_files && *rpz->zones[i].file)
+            entries[i].rules = rpz_read_rules(&(struct rpz_item){loader, i});
+    }
+    rpz->policy = rpz_policy_new(entries, rpz->count, rpz->wait_recurse);
     if (!rpz->policy)
         problems_no_memory(loader->problems);
     for (size_t i = 0; i < rpz->count; i++)
-        rpz_rules_unref(rules[i]);
+        rpz_rules_unref(entries[i].rules);
 }

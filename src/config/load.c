@@ -185,6 +185,8 @@ void config_free(struct config *config)
     local_names_free(config->local);
     for (size_t i = 0; i < config->auth_zone_count; i++)
         prefix_set_free(config->auth_zones[i].source.allow_notify.set);
+    for (size_t i = 0; i < config->rpz.count; i++)
+        prefix_set_free(config->rpz.zones[i].source.allow_notify.set);
     tsig_keys_wipe(config);
     buf_deinit(&config->warnings);
     arena_deinit(&config->arena);

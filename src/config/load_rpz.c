@@ -13,29 +13,31 @@ static struct name rpz_name(const uint8_t wire[NAME_WIRE_MAX])
     return name;
 }
 
-static bool rpz_is_listed(const struct config_rpz *rpz, const struct rpz_zone_options *zone)
+static bool rpz_is_listed(const struct config_rpz *rpz, const struct config_rpz_zone *zone)
 {
     for (size_t i = 0; i < rpz->count; i++)
-        if (name_equal(rpz_name(rpz->zones[i].wire), rpz_name(zone->wire)))
+        if (name_equal(rpz_name(rpz->zones[i].options.wire), rpz_name(zone->options.wire)))
             return true;
     return false;
 }
 
 static bool is_sound(struct loader *loader, const struct yaml_tree_node *node,
-                     const struct rpz_zone_options *zone)
+                     const struct config_rpz_zone *zone)
 {
-    bool has_target = zone->cname_len > 1;
+    bool has_target = zone->options.cname_len > 1;
     if (rpz_is_listed(&loader->config->rpz, zone))
         loader_error(loader, node, "has the name of an earlier zone; keep one of them");
-    else if (!*zone->file)
+    else if (!*zone->file && zone->source.primary_count == 0)
         loader_error(loader, node,
-                     "names no file; write {name: rpz.example, file: "
-                     "/var/lib/nailup/rpz.zone}");
-    else if (zone->override == RPZ_OVERRIDE_CNAME && !has_target)
+                     "has no rules; write file: /var/lib/nailup/rpz.zone, or primaries: "
+                     "[192.0.2.1]");
+    else if (*zone->file && zone->source.primary_count > 0)
+        loader_error(loader, node, "has a file and primaries; keep one of them");
+    else if (zone->options.override == RPZ_OVERRIDE_CNAME && !has_target)
         loader_error(loader, node,
                      "has no target; write cname-override: garden.example, or another "
                      "action-override");
-    else if (zone->override != RPZ_OVERRIDE_CNAME && has_target)
+    else if (zone->options.override != RPZ_OVERRIDE_CNAME && has_target)
         loader_error(loader, node,
                      "has a cname-override but another action; write action-override: "
                      "cname");
@@ -47,17 +49,18 @@ static bool is_sound(struct loader *loader, const struct yaml_tree_node *node,
 static void load_rpz_zone(struct loader *loader, const struct yaml_tree_node *node)
 {
     struct config_rpz *rpz = &loader->config->rpz;
-    struct rpz_zone_options zone = {0};
+    struct config_rpz_zone zone = {.position = node->position};
     const struct loader_place place = {.prefix = "rpz[].", .owner = &zone};
-    if (!load_item(loader, node, &place,
-                   "a mapping such as {name: rpz.example, file: /var/lib/nailup/rpz.zone}"))
-        return;
-    zone.name_len = rpz_name(zone.wire).len;
-    zone.cname_len = rpz_name(zone.cname).len;
-    if (!is_sound(loader, node, &zone))
-        return;
-    rpz->positions[rpz->count] = node->position;
-    rpz->zones[rpz->count++] = zone;
+    if (load_item(loader, node, &place,
+                  "a mapping such as {name: rpz.example, file: /var/lib/nailup/rpz.zone}")) {
+        zone.options.name_len = rpz_name(zone.options.wire).len;
+        zone.options.cname_len = rpz_name(zone.options.cname).len;
+        if (is_sound(loader, node, &zone)) {
+            rpz->zones[rpz->count++] = zone;
+            return;
+        }
+    }
+    prefix_set_free(zone.source.allow_notify.set);
 }
 
 void load_rpz(struct loader *loader, const struct option *option, const struct yaml_tree_node *node)
@@ -67,8 +70,7 @@ void load_rpz(struct loader *loader, const struct option *option, const struct y
     if (!loader_list_fits(loader, option, node))
         return;
     rpz->zones = loader_take(loader, node->count, sizeof(*rpz->zones));
-    rpz->positions = loader_take(loader, node->count, sizeof(*rpz->positions));
-    if (!rpz->zones || !rpz->positions)
+    if (!rpz->zones)
         return;
     for (const struct yaml_tree_node *item = node->first; item; item = item->next) {
         size_t mark = loader_enter_item(loader, index++);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads tsig-keys, and joins them with the primaries of auth-zones.
+ * Reads tsig-keys, and joins them with the primaries of zones.
  * Invariant: a primary that names a key has that key, and a key has a secret, or the file has an
  * error.
  */
@@ -159,6 +159,26 @@ static void make_servers(struct loader *loader, const struct place *place,
             return;
 }
 
+/* A NOTIFY and the file of a zone with primaries have nothing but its name. */
+static void check_name(struct loader *loader, const struct place *place, struct name name)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->auth_zone_count; i++)
+        if (name_equal((struct name){config->auth_zones[i].wire, config->auth_zones[i].name_len},
+                       name))
+            place_error(loader, place, "primaries",
+                        "a zone of auth-zones has the same name; keep one of them");
+}
+
+static void make_policy_servers(struct loader *loader, size_t index)
+{
+    struct config_rpz_zone *zone = &loader->config->rpz.zones[index];
+    const struct place place = {"rpz", true, zone->position, index};
+    if (zone->source.primary_count > 0)
+        check_name(loader, &place, (struct name){zone->options.wire, zone->options.name_len});
+    make_servers(loader, &place, &zone->source);
+}
+
 void config_check_primaries(struct loader *loader)
 {
     for (size_t i = 0; loader->with_files && i < loader->config->tsig_key_count; i++)
@@ -168,4 +188,6 @@ void config_check_primaries(struct loader *loader)
         const struct place place = {"auth-zones", true, zone->position, i};
         make_servers(loader, &place, &zone->source);
     }
+    for (size_t i = 0; i < loader->config->rpz.count; i++)
+        make_policy_servers(loader, i);
 }

@@ -27,7 +27,7 @@ enum option_owner {
     OWNER_config_tsig_key,
     OWNER_config_local_zone,
     OWNER_config_block_list,
-    OWNER_rpz_zone_options,
+    OWNER_config_rpz_zone,
     OWNER_config_view,
     OWNER_COUNT
 };

@@ -477,8 +477,8 @@ static void command_lookup_put_head(struct call *call, const struct wanted *want
     struct reply *reply = &call->reply;
 
     put_outlook(reply, wanted, seen);
-    if (call->view->config && call->view->config->rpz.policy)
-        put_policy(reply, call->view->config->rpz.policy, wanted, seen);
+    if (call->view->policy.rules)
+        put_policy(reply, call->view->policy.rules, wanted, seen);
     reply_table(reply, "cached_answers",
                 "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
                 "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tsigner:text\t"

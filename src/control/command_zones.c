@@ -18,9 +18,11 @@
 #include "loop/loop.h"
 #include "resolve/resolver.h"
 #include "resolve/route.h"
+#include "rpz/rpz_policy.h"
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
+#include "zone/zone_data.h"
 
 _Static_assert(EXCHANGE_GROUP_MAX <= 64, "a bit for each upstream of a zone");
 
@@ -236,6 +238,48 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
     }
 }
 
+static uint64_t us_until(uint64_t at, uint64_t now)
+{
+    return at > now ? at - now : 0;
+}
+
+static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *zone,
+                            const struct control_policy_zone *row, uint64_t now)
+{
+    static const char *const sources[] = {"file", "primaries"};
+    const struct rpz_zone_options *options = rpz_policy_zone_options(zone);
+    const struct rpz_rules *rules = rpz_policy_zone_rules(zone);
+    const struct zone_data *data = rules ? rpz_rules_zone(rules) : NULL;
+    char text[NAME_TEXT_MAX];
+    size_t count = 0;
+
+    for (enum rpz_trigger i = 0; rules && i < RPZ_TRIGGERS; i++)
+        count += rpz_rules_count(rules, i);
+    reply_row(reply);
+    reply_text(reply, name_format((struct name){options->wire, options->name_len}, text));
+    reply_text(reply, sources[row->source]);
+    reply_text(reply, held_state(row->state));
+    reply_count(reply, data ? zone_data_soa(data)->serial : 0);
+    reply_count(reply, count);
+    reply_count(reply, rules ? rpz_rules_skipped(rules) : 0);
+    reply_count(reply, rules ? zone_data_bytes(data) + rpz_rules_bytes(rules) : 0);
+    reply_duration(reply, row->loaded_at ? us_until(now, row->loaded_at) : 0);
+    reply_duration(reply, us_until(row->refresh_at, now));
+    reply_duration(reply, us_until(row->expires_at, now));
+    reply_text(reply, row->why);
+    reply_row_end(reply);
+}
+
+static void command_zones_put_policy(struct reply *reply, const struct control_policy *policy,
+                                     uint64_t now)
+{
+    reply_table(reply, "policy_zones",
+                "zone:text\tfrom:text\tstate:text\tserial:count\trules:count\tskipped:count\t"
+                "size:bytes\tage:duration\trefresh:duration\texpiry:duration\twhy:text");
+    for (size_t i = 0; i < rpz_policy_count(policy->rules); i++)
+        put_policy_zone(reply, rpz_policy_at(policy->rules, i), &policy->zones[i], now);
+}
+
 static void command_zones_put_local_zones(struct reply *reply, const struct config *config)
 {
     char text[NAME_TEXT_MAX];
@@ -294,6 +338,8 @@ static void command_zones_done(struct call *call, uint64_t sum)
         command_zones_put_local(&call->reply, call->view->config);
     if (call->view->held_count)
         command_zones_put_held(&call->reply, call->view, loop_now(call->loop));
+    if (call->view->policy.rules)
+        command_zones_put_policy(&call->reply, &call->view->policy, loop_now(call->loop));
     call_done(call);
 }
 

@@ -96,9 +96,10 @@ static struct page *page_new(enum http_page kind, const struct control_view *vie
     page->refs = 1;
     buf_init(&page->text, EXPOSITION_MAX);
     metrics_collect(view, &stats);
-    const struct rpz_policy *policy = view->config ? view->config->rpz.policy : NULL;
-    enum err err = kind == HTTP_PAGE_METRICS ? exposition_write(&page->text, &stats, census, policy)
-                                             : board_write(&page->text, &stats, census, uptime_us);
+    enum err err = kind == HTTP_PAGE_METRICS
+                       ? exposition_write(&page->text, &stats, census, &view->policy,
+                                          view->started_at + uptime_us)
+                       : board_write(&page->text, &stats, census, uptime_us);
     if (!err && kind == HTTP_PAGE_METRICS)
         err = process_facts_write(&page->text, view->started_time);
     if (!err)

@@ -17,9 +17,11 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "control/view.h"
 #include "dns/name.h"
 #include "nailup/version.h"
 #include "rpz/rpz_policy.h"
+#include "zone/zone_data.h"
 
 enum {
     LINE_BYTES_MAX = 1024,
@@ -207,30 +209,66 @@ static size_t count_rules(const struct rpz_rules *rules)
     return count;
 }
 
-static void put_rpz_figure(struct text *text, enum per_rpz_zone which, const char *name,
-                           const struct rpz_policy_zone *from)
+/* A zone, as the figures need it. */
+struct rpz_seen {
+    const struct rpz_policy_zone *zone;
+    const struct rpz_rules *rules; /* NULL: none */
+    const struct control_policy_zone *row;
+    uint64_t now;
+};
+
+/* Returns false when the zone has no such figure: without rules it has no serial, and with a file
+ * nothing is asked. */
+static bool rpz_figure(const struct rpz_seen *seen, enum per_rpz_zone which, uint64_t *out)
 {
-    const struct rpz_zone_options *options = rpz_policy_zone_options(from);
-    const struct rpz_rules *rules = rpz_policy_zone_rules(from);
+    const struct control_policy_zone *row = seen->row;
+    const struct rpz_rules *rules = seen->rules;
+    uint64_t now = seen->now;
+
+    switch (which) {
+    case PER_RPZ_ZONE_rules:
+        *out = rules ? count_rules(rules) : 0;
+        return true;
+    case PER_RPZ_ZONE_skipped:
+        *out = rules ? rpz_rules_skipped(rules) : 0;
+        return true;
+    case PER_RPZ_ZONE_bytes:
+        *out = rules ? rpz_rules_bytes(rules) : 0;
+        return true;
+    case PER_RPZ_ZONE_serial:
+        *out = rules ? zone_data_soa(rpz_rules_zone(rules))->serial : 0;
+        return rules;
+    case PER_RPZ_ZONE_age:
+        *out = now > row->loaded_at ? (now - row->loaded_at) / US_PER_S : 0;
+        return rules;
+    case PER_RPZ_ZONE_refresh:
+        *out = row->refresh_at > now ? (row->refresh_at - now) / US_PER_S : 0;
+        return row->source == CONTROL_POLICY_PRIMARIES;
+    case PER_RPZ_ZONE_expiry:
+        *out = row->expires_at > now ? (row->expires_at - now) / US_PER_S : 0;
+        return row->source == CONTROL_POLICY_PRIMARIES;
+    case PER_RPZ_ZONE_matches:
+        break;
+    }
+    return false;
+}
+
+static void put_rpz_figure(struct text *text, enum per_rpz_zone which, const char *name,
+                           const struct rpz_seen *seen)
+{
+    const struct rpz_zone_options *options = rpz_policy_zone_options(seen->zone);
     char zone[NAME_TEXT_MAX], label[LABEL_MAX];
-    size_t value = 0;
+    uint64_t value;
 
     name_format((struct name){options->wire, options->name_len}, zone);
     escape(zone, true, label, sizeof(label));
-    if (which == PER_RPZ_ZONE_matches) {
-        put_rpz_matches(text, name, label, from);
-        return;
-    }
-    if (rules && which == PER_RPZ_ZONE_rules)
-        value = count_rules(rules);
-    else if (rules && which == PER_RPZ_ZONE_skipped)
-        value = rpz_rules_skipped(rules);
-    else if (rules)
-        value = rpz_rules_bytes(rules);
-    exposition_put(text, "nailup_%s{zone=\"%s\"} %zu\n", name, label, value);
+    if (which == PER_RPZ_ZONE_matches)
+        put_rpz_matches(text, name, label, seen->zone);
+    else if (rpz_figure(seen, which, &value))
+        exposition_put(text, "nailup_%s{zone=\"%s\"} %" PRIu64 "\n", name, label, value);
 }
 
-static void put_rpz_policy(struct text *text, const struct rpz_policy *policy)
+static void put_rpz_policy(struct text *text, const struct control_policy *policy, uint64_t now)
 {
     static const struct {
         const char *name, *kind, *sentence;
@@ -242,13 +280,17 @@ static void put_rpz_policy(struct text *text, const struct rpz_policy *policy)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         put_family(text, rows[i].name, strcmp(rows[i].kind, "COUNTER") == 0 ? "counter" : "gauge",
                    rows[i].sentence);
-        for (size_t j = 0; j < rpz_policy_count(policy); j++)
-            put_rpz_figure(text, (enum per_rpz_zone)i, rows[i].name, rpz_policy_at(policy, j));
+        for (size_t j = 0; j < rpz_policy_count(policy->rules); j++) {
+            const struct rpz_policy_zone *zone = rpz_policy_at(policy->rules, j);
+            const struct rpz_seen seen = {zone, rpz_policy_zone_rules(zone), &policy->zones[j],
+                                          now};
+            put_rpz_figure(text, (enum per_rpz_zone)i, rows[i].name, &seen);
+        }
     }
 }
 
 enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census,
-                          const struct rpz_policy *policy)
+                          const struct control_policy *policy, uint64_t now)
 {
     struct text text = {.out = out};
 
@@ -258,7 +300,7 @@ enum err exposition_write(struct buf *out, const struct stats *stats, const stru
     put_histograms(&text, stats);
     if (census)
         put_census(&text, census);
-    if (policy)
-        put_rpz_policy(&text, policy);
+    if (policy->rules)
+        put_rpz_policy(&text, policy, now);
     return text.err;
 }

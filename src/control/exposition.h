@@ -16,11 +16,12 @@
 /* A buf of this size holds any exposition. */
 enum { EXPOSITION_MAX = 1024 * 1024 };
 
-struct rpz_policy;
+struct control_policy;
 
-/* Appends all figures. census may be NULL: then those of single upstreams are left out. policy:
- * NULL without response policy zones. */
+/* Appends all figures. census may be NULL: then those of single upstreams are left out. now is on
+ * the loops' clock, in us. */
 MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
-                                   const struct census *census, const struct rpz_policy *policy);
+                                   const struct census *census, const struct control_policy *policy,
+                                   uint64_t now);
 
 #endif

@@ -20,6 +20,7 @@ struct config;
 struct loop;
 struct query_log;
 struct resolver;
+struct rpz_policy;
 struct upstreams;
 
 struct control_worker {
@@ -77,6 +78,23 @@ struct control_zone {
     char why[512];      /* why the last version was refused; "": it was not */
 };
 
+/* The places that a response policy zone comes from. */
+enum control_policy_source { CONTROL_POLICY_FILE, CONTROL_POLICY_PRIMARIES };
+
+struct control_policy_zone {
+    enum control_policy_source source;
+    enum control_zone_state state;
+    uint64_t loaded_at;              /* us of the loops' clock; 0: never */
+    uint64_t refresh_at, expires_at; /* likewise; 0: not known, or it has a file */
+    char why[512];                   /* why the last visit to a primary failed; "": it did not */
+};
+
+/* The response policy in force. */
+struct control_policy {
+    const struct rpz_policy *rules;          /* NULL: none */
+    const struct control_policy_zone *zones; /* by place in the policy */
+};
+
 /* Visits to the primaries of zones, by their end. Any thread reads them with stats_read(). */
 struct control_transfers {
     uint64_t current, whole, changes, failed;
@@ -101,6 +119,7 @@ struct control_view {
     const struct query_log *query_log; /* NULL: none */
     const struct control_zone *held;   /* zones held here */
     size_t held_count;
+    struct control_policy policy;
     const struct control_transfers *transfers; /* NULL: none yet */
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */
     struct control_reloads reloads;

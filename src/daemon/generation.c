@@ -24,7 +24,6 @@
 #include "daemon/query_ports.h"
 #include "local/local_names.h"
 #include "loop/loop.h"
-#include "rpz/rpz_policy.h"
 #include "resolve/space.h"
 #include "serve/server_quota.h"
 #include "validate/anchors.h"
@@ -218,12 +217,6 @@ static struct generation *generation_make(struct generations *all, struct shared
     return generation;
 }
 
-static void take_counters(struct rpz_policy *policy, const struct rpz_policy *before)
-{
-    if (policy && before)
-        rpz_policy_take_counters(policy, before);
-}
-
 /* Returns the number of the space with this text before; 0: there was none. */
 static uint32_t number_before(const struct generation *before, const char *text)
 {
@@ -259,8 +252,6 @@ static struct shared *shared_new(struct generations *all, struct config **config
         shared->config = *config;
         query_ports_read(&shared->ports, *config);
         shared->quota = server_quota_new(&(*config)->server, before ? before->shared->quota : NULL);
-        if (before)
-            take_counters((*config)->rpz.policy, before->shared->config->rpz.policy);
     } else {
         config_free(*config);
     }

@@ -549,8 +549,8 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
 static int supervisor_load_zones(struct supervisor *supervisor)
 {
     if (zone_keeper_configure(supervisor->zones, supervisor->config))
-        return refusal_print("out of memory or files for auth-zones");
-    supervisor->share.zones = zone_keeper_await(supervisor->zones);
+        return refusal_print("out of memory or files for auth-zones and rpz");
+    zone_keeper_await(supervisor->zones, &supervisor->share.zones, &supervisor->share.policy);
     return EXIT_STOPPED;
 }
 

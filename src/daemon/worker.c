@@ -37,6 +37,7 @@
 #include "net/outgoing_files.h"
 #include "net/outgoing_ports.h"
 #include "resolve/resolver.h"
+#include "rpz/rpz_policy.h"
 #include "serve/listen_sockets.h"
 #include "serve/notify_taker.h"
 #include "serve/server.h"
@@ -58,10 +59,11 @@ struct letter {
     enum err err;
 };
 
-/* The same for zones held here. */
+/* The same for zones held here and the response policy. */
 struct zone_letter {
     struct mail mail;
     struct zone_set *next;
+    struct rpz_policy *policy;
 };
 
 struct worker {
@@ -81,6 +83,7 @@ struct worker {
     struct generation *resolver_generation, *server_generation;
     struct letter letter;   /* main owns it except on its way */
     struct zone_set *zones; /* in effect here; only the worker's thread touches it while it runs */
+    struct rpz_policy *policy; /* likewise */
     struct zone_letter zone_letter;
     struct notify_taker notify_taker;
     struct mail drain, ended;
@@ -203,7 +206,8 @@ static enum err worker_open_layers(struct worker *worker)
                     worker->resolver, generation_quota(worker->server_generation), &worker->stats);
     if (err)
         return err;
-    server_set_policy(worker->server, config->rpz.policy);
+    worker->policy = share->policy ? rpz_policy_ref(share->policy) : NULL;
+    server_set_policy(worker->server, worker->policy);
     worker_set_taps(worker, config->log_queries);
     worker->notify_taker = (struct notify_taker){worker_take_notify, worker};
     server_set_notify_taker(worker->server, &worker->notify_taker);
@@ -227,6 +231,8 @@ static void worker_close_layers(struct worker *worker)
     worker->upstreams = NULL;
     zone_set_unref(worker->zones);
     worker->zones = NULL;
+    rpz_policy_unref(worker->policy);
+    worker->policy = NULL;
 }
 
 /* Waits until the gate has opened this far or further. Returns how far it is open. */
@@ -360,7 +366,6 @@ static void worker_switch_server(struct worker *worker, struct letter *letter)
         server_set_tls(worker->server, &letter->tls);
     server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
                   generation_quota(letter->next), worker_on_addresses_closed, worker);
-    server_set_policy(worker->server, generation_config(letter->next)->rpz.policy);
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
     outgoing_ports_use(worker->loop, generation_ports(letter->next),
                        &worker->stats.upstream_port_fallbacks);
@@ -388,6 +393,7 @@ static void worker_on_zone_letter(struct mail *mail)
     struct zone_letter *letter = CONTAINER_OF(mail, struct zone_letter, mail);
     struct worker *worker = CONTAINER_OF(letter, struct worker, zone_letter);
     struct zone_set *before = worker->zones;
+    struct rpz_policy *policy_before = worker->policy;
 
     if (!worker->server) /* the worker was stopped meanwhile */
         return;
@@ -395,6 +401,10 @@ static void worker_on_zone_letter(struct mail *mail)
     letter->next = NULL;
     resolver_set_zones(worker->resolver, worker->zones);
     zone_set_unref(before);
+    worker->policy = letter->policy;
+    letter->policy = NULL;
+    server_set_policy(worker->server, worker->policy);
+    rpz_policy_unref(policy_before);
     mail->run = workers_on_zones_taken;
     loop_post(worker->all->share->main_loop, mail);
 }
@@ -410,7 +420,7 @@ static void workers_on_zones_taken(struct mail *mail)
         all->on_taken(all->taken_context);
 }
 
-void workers_set_zones(struct workers *workers, struct zone_set *zones,
+void workers_set_zones(struct workers *workers, struct zone_set *zones, struct rpz_policy *policy,
                        void (*on_taken)(void *context), void *context)
 {
     MUST(workers->taking == 0);
@@ -421,6 +431,7 @@ void workers_set_zones(struct workers *workers, struct zone_set *zones,
         struct worker *worker = &workers->list[i];
         worker->zone_letter.mail.run = worker_on_zone_letter;
         worker->zone_letter.next = zone_set_ref(zones);
+        worker->zone_letter.policy = policy ? rpz_policy_ref(policy) : NULL;
         loop_post(worker->loop, &worker->zone_letter.mail);
     }
 }
@@ -471,6 +482,7 @@ static void worker_deinit_switch(struct worker *worker)
     listen_share_free(worker->letter.sockets);
     tls_context_free(worker->letter.tls);
     zone_set_unref(worker->zone_letter.next);
+    rpz_policy_unref(worker->zone_letter.policy);
 }
 
 enum err workers_prepare_tls(struct workers *workers, const struct generation *next,

@@ -30,6 +30,7 @@ struct cache;
 struct addr;
 struct generation;
 struct listen_sockets;
+struct rpz_policy;
 struct loop;
 struct tls_ticket_keys;
 struct tls_tickets;
@@ -42,6 +43,7 @@ struct zone_set;
 struct worker_share {
     struct generation *generation; /* the first one; only workers_start() reads it */
     struct zone_set *zones;        /* likewise; NULL: none */
+    struct rpz_policy *policy;     /* likewise */
     struct cache *cache;
     struct nail_quota nail_quota;
     uint32_t upstream_files;             /* open files per worker */
@@ -92,12 +94,12 @@ void workers_switch(struct workers *workers, struct generation *next,
                     void (*on_switched)(void *context, size_t failed, enum err err), void *context);
 
 /*
- * Every worker takes these zones held here from its next turn on, with a reference, and drops the
- * ones before. The caller keeps a reference to those until on_taken, so that no worker frees a
- * large zone. One call runs at a time. on_taken does not come when the workers are stopped
- * meanwhile.
+ * Every worker takes these zones held here and this response policy (NULL: none) from its next turn
+ * on, with a reference to each, and drops the ones before. The caller keeps a reference to those
+ * until on_taken, so that no worker frees a large zone. One call runs at a time. on_taken does not
+ * come when the workers are stopped meanwhile.
  */
-void workers_set_zones(struct workers *workers, struct zone_set *zones,
+void workers_set_zones(struct workers *workers, struct zone_set *zones, struct rpz_policy *policy,
                        void (*on_taken)(void *context), void *context);
 
 /* Every worker dials its upstreams again (upstreams_network_changed()) and retries what failed

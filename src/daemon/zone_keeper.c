@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Two threads and the way between them. A publication is a set with the rows that describe it. It
- * goes from the thread to main under the lock, and back by mail when it is out of use.
+ * Two threads and the way between them. A publication is a set and a policy with the rows that
+ * describe them. It goes from the thread to main under the lock, and back by mail when it is out of
+ * use.
  *
  * Invariants: only the thread touches kept zones. Only main touches current and next. A set is
  * freed on the thread, or when no thread is left.
@@ -28,6 +29,7 @@
 #include "daemon/zone_from_file.h"
 #include "daemon/zone_primaries.h"
 #include "loop/loop.h"
+#include "rpz/rpz_policy.h"
 #include "tls/tls_contexts.h"
 #include "transfer/transfer.h"
 #include "transfer/xfr_notify.h"
@@ -40,9 +42,16 @@
 /* Larger files are read after the others, which need not wait for them. */
 #define SMALL_FILE_BYTES (UINT64_C(4) << 20)
 
+/* The users of a kept zone. */
+enum zone_kind {
+    ZONE_OF_ANSWERS, /* auth-zones: clients and recursion */
+    ZONE_OF_POLICY,  /* rpz: its rules */
+};
+
 /* A zone as the configuration wants it. */
 struct zone_plan {
-    struct zone_held held;            /* without data */
+    enum zone_kind kind;
+    struct zone_held held;            /* without data; with ZONE_OF_POLICY its name alone counts */
     char *file;                       /* "": the zone has primaries */
     struct zone_primaries *primaries; /* NULL: the zone has a file */
     size_t max_bytes;
@@ -53,6 +62,7 @@ struct zone_plan {
 struct plan_letter {
     struct mail mail;
     struct zone_keeper *keeper;
+    struct rpz_policy *policy; /* NULL: none; zones with primaries have no rules in it */
     size_t count;
     struct zone_plan plans[];
 };
@@ -68,6 +78,7 @@ struct notify_letter {
 struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
+    struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
     struct transfer *transfer; /* NULL: the zone has a file, or memory was out */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
@@ -77,10 +88,12 @@ struct kept_zone {
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
 
-/* A set with its rows for people. */
+/* A set and a policy with their rows for people. */
 struct publication {
     struct publication *next_released;
     struct zone_set *set;
+    struct rpz_policy *policy; /* NULL: none */
+    struct control_policy_zone policy_rows[RPZ_ZONES_MAX];
     size_t count;
     struct control_zone rows[];
 };
@@ -113,6 +126,9 @@ struct zone_keeper {
     /* The thread's. */
     struct kept_zone *zones;
     size_t count;
+    struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
+    struct rpz_policy *policy; /* the last one that was made of them: it has the counters */
+    uint64_t planned_at;
     uint64_t published_at;
     bool is_reading; /* zones are being read, and a publication follows */
     struct tls_contexts *contexts;
@@ -132,40 +148,78 @@ static void free_letter(struct plan_letter *letter)
 {
     for (size_t i = 0; letter && i < letter->count; i++)
         free_plan(&letter->plans[i]);
+    if (letter)
+        rpz_policy_unref(letter->policy);
     free(letter);
 }
 
-static bool fill_plan(struct zone_plan *plan, const struct config *config,
-                      const struct config_auth_zone *zone)
+/* Copies where the zone comes from. Returns false when memory is out. */
+static bool plan_take_source(struct zone_plan *plan, const struct config *config, const char *file,
+                             const struct config_source *source)
 {
+    plan->file = strdup(file);
+    if (source->primary_count > 0)
+        plan->primaries = zone_primaries_copy(config, source);
+    if (plan->file && (plan->primaries || source->primary_count == 0))
+        return true;
+    free_plan(plan);
+    return false;
+}
+
+static bool plan_answers(struct zone_plan *plan, const struct config *config,
+                         const struct config_auth_zone *zone)
+{
+    plan->kind = ZONE_OF_ANSWERS;
     memcpy(plan->held.wire, zone->wire, sizeof(plan->held.wire));
     plan->held.name_len = zone->name_len;
     plan->held.use = zone->use;
     plan->held.has_fallback = zone->fallback;
     plan->max_bytes = zone->max_bytes;
     plan->zonemd = zone->zonemd;
-    plan->file = strdup(zone->file);
-    if (zone->source.primary_count > 0)
-        plan->primaries = zone_primaries_copy(config, &zone->source);
-    if (plan->file && (plan->primaries || zone->source.primary_count == 0))
-        return true;
-    free_plan(plan);
-    return false;
+    return plan_take_source(plan, config, zone->file, &zone->source);
+}
+
+static bool plan_policy(struct zone_plan *plan, const struct config *config,
+                        const struct config_rpz_zone *zone)
+{
+    plan->kind = ZONE_OF_POLICY;
+    memcpy(plan->held.wire, zone->options.wire, sizeof(plan->held.wire));
+    plan->held.name_len = zone->options.name_len;
+    plan->max_bytes = zone->options.max_bytes;
+    plan->zonemd = ZONEMD_CHECK;
+    return plan_take_source(plan, config, "", &zone->source);
+}
+
+/* Returns false when memory is out. */
+static bool letter_take_plans(struct plan_letter *letter, const struct config *config)
+{
+    bool is_whole = true;
+    for (size_t i = 0; is_whole && i < config->auth_zone_count; i++)
+        if ((is_whole =
+                 plan_answers(&letter->plans[letter->count], config, &config->auth_zones[i])))
+            letter->count++;
+    for (size_t i = 0; is_whole && i < config->rpz.count; i++) {
+        const struct config_rpz_zone *zone = &config->rpz.zones[i];
+        if (zone->source.primary_count > 0 &&
+            (is_whole = plan_policy(&letter->plans[letter->count], config, zone)))
+            letter->count++;
+    }
+    return is_whole;
 }
 
 static struct plan_letter *make_letter(const struct config *config)
 {
-    size_t size = sizeof(struct plan_letter) + config->auth_zone_count * sizeof(struct zone_plan);
-    struct plan_letter *letter = calloc(1, size);
+    size_t most = config->auth_zone_count + config->rpz.count;
+    struct plan_letter *letter = calloc(1, sizeof(*letter) + most * sizeof(letter->plans[0]));
 
-    for (; letter && letter->count < config->auth_zone_count; letter->count++) {
-        const struct config_auth_zone *zone = &config->auth_zones[letter->count];
-        if (fill_plan(&letter->plans[letter->count], config, zone))
-            continue;
-        free_letter(letter);
+    if (!letter)
         return NULL;
-    }
-    return letter;
+    if (config->rpz.policy)
+        letter->policy = rpz_policy_ref(config->rpz.policy);
+    if (letter_take_plans(letter, config))
+        return letter;
+    free_letter(letter);
+    return NULL;
 }
 
 /* ---- publications ---- */
@@ -175,7 +229,28 @@ static void free_publication(struct publication *publication)
     if (!publication)
         return;
     zone_set_unref(publication->set);
+    rpz_policy_unref(publication->policy);
     free(publication);
+}
+
+static struct kept_zone *find_kept(const struct zone_keeper *keeper, struct name name,
+                                   enum zone_kind kind)
+{
+    for (size_t i = 0; i < keeper->count; i++)
+        if (keeper->zones[i].plan.kind == kind &&
+            name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
+            return &keeper->zones[i];
+    return NULL;
+}
+
+/* Finds the zone with primaries that has this name: there is only one. */
+static struct kept_zone *find_transferred(const struct zone_keeper *keeper, struct name name)
+{
+    for (size_t i = 0; i < keeper->count; i++)
+        if (keeper->zones[i].plan.primaries &&
+            name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
+            return &keeper->zones[i];
+    return NULL;
 }
 
 static void fill_row(struct control_zone *row, const struct kept_zone *zone)
@@ -193,26 +268,81 @@ static void fill_row(struct control_zone *row, const struct kept_zone *zone)
     row->size_bytes = zone_data_bytes(zone->data);
 }
 
-/* Returns NULL when memory is out: then the workers keep the set that they have. */
-static struct publication *make_publication(const struct zone_keeper *keeper)
+static bool publication_take_set(struct publication *publication, const struct zone_keeper *keeper)
 {
-    struct publication *publication =
-        calloc(1, sizeof(*publication) + keeper->count * sizeof(*publication->rows));
     struct zone_held *held = calloc(keeper->count + 1, sizeof(*held));
 
-    for (size_t i = 0; publication && held && i < keeper->count; i++) {
-        held[i] = keeper->zones[i].plan.held;
-        held[i].data = keeper->zones[i].data;
-        fill_row(&publication->rows[i], &keeper->zones[i]);
+    for (size_t i = 0; held && i < keeper->count; i++) {
+        const struct kept_zone *zone = &keeper->zones[i];
+        if (zone->plan.kind != ZONE_OF_ANSWERS)
+            continue;
+        held[publication->count] = zone->plan.held;
+        held[publication->count].data = zone->data;
+        fill_row(&publication->rows[publication->count++], zone);
     }
-    if (publication && held) {
-        publication->count = keeper->count;
-        publication->set = zone_set_new(held, keeper->count);
-    }
+    if (held)
+        publication->set = zone_set_new(held, publication->count);
     free(held);
-    if (publication && publication->set)
+    return publication->set;
+}
+
+static void fill_policy_row(struct control_policy_zone *row, const struct kept_zone *zone,
+                            uint64_t now)
+{
+    struct transfer_view view = {0};
+
+    if (zone->transfer)
+        transfer_look(zone->transfer, &view);
+    row->source = CONTROL_POLICY_PRIMARIES;
+    row->state = zone->state;
+    row->loaded_at = zone->loaded_at;
+    row->refresh_at = view.refresh_at;
+    row->expires_at = view.expires_in_s > 0 ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
+    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
+}
+
+/* Makes the policy of the wanted zones, with the rules that each has now. Without zones there is
+ * none. */
+static bool publication_take_policy(struct publication *publication, struct zone_keeper *keeper)
+{
+    struct rpz_policy_entry entries[RPZ_ZONES_MAX];
+    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct rpz_policy_zone *wanted = rpz_policy_at(keeper->wanted, i);
+        const struct rpz_zone_options *options = rpz_policy_zone_options(wanted);
+        const struct kept_zone *zone =
+            find_kept(keeper, (struct name){options->wire, options->name_len}, ZONE_OF_POLICY);
+        entries[i] =
+            (struct rpz_policy_entry){options, zone ? zone->rules : rpz_policy_zone_rules(wanted)};
+        if (zone)
+            fill_policy_row(&publication->policy_rows[i], zone, loop_clock(keeper->loop));
+        else
+            publication->policy_rows[i] = (struct control_policy_zone){
+                .state = CONTROL_ZONE_SERVED, .loaded_at = keeper->planned_at};
+    }
+    if (count == 0)
+        return true;
+    publication->policy = rpz_policy_new(entries, count, rpz_policy_waits(keeper->wanted));
+    if (!publication->policy)
+        return false;
+    if (keeper->policy)
+        rpz_policy_take_counters(publication->policy, keeper->policy);
+    rpz_policy_unref(keeper->policy);
+    keeper->policy = rpz_policy_ref(publication->policy);
+    return true;
+}
+
+/* Returns NULL when memory is out: then the workers keep the set and the policy that they have. */
+static struct publication *make_publication(struct zone_keeper *keeper)
+{
+    struct publication *publication =
+        calloc(1, sizeof(*publication) + keeper->count * sizeof(publication->rows[0]));
+
+    if (publication && publication_take_set(publication, keeper) &&
+        publication_take_policy(publication, keeper))
         return publication;
-    free(publication);
+    free_publication(publication);
     return NULL;
 }
 
@@ -224,7 +354,7 @@ static void keeper_publish(struct zone_keeper *keeper)
 
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
-        LOG(LOG_ERROR, "zones", "auth-zones: out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
         return;
     }
     pthread_mutex_lock(&keeper->lock);
@@ -268,9 +398,10 @@ static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
 static void log_refused(const struct kept_zone *zone)
 {
     char name[NAME_TEXT_MAX];
-    const char *rest = zone->data                     ? "the version before stays in force"
-                       : zone->plan.held.has_fallback ? "its names are resolved like others"
-                                                      : "its names are answered with SERVFAIL";
+    const char *rest = zone->data                          ? "the version before stays in force"
+                       : zone->plan.kind == ZONE_OF_POLICY ? "it has no rules"
+                       : zone->plan.held.has_fallback      ? "its names are resolved like others"
+                                                           : "its names are answered with SERVFAIL";
 
     LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_held_name(&zone->plan.held), name),
         zone->why, rest);
@@ -330,14 +461,6 @@ static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
     }
 }
 
-static struct kept_zone *find_kept(struct zone_keeper *keeper, struct name name)
-{
-    for (size_t i = 0; i < keeper->count; i++)
-        if (name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
-            return &keeper->zones[i];
-    return NULL;
-}
-
 /* ---- transfers ---- */
 
 /* Shows a change, unless a publication follows anyway. */
@@ -363,10 +486,23 @@ static void keeper_note_expiry(struct zone_keeper *keeper)
     stats_write(&keeper->transfers.first_expiry_at, first_at);
 }
 
+/* Makes the rules of a new version. On an error the rules before stay. */
+static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *version)
+{
+    struct rpz_rules *rules;
+    enum err err = rpz_rules_new(&rules, version, zone->plan.max_bytes);
+
+    if (err)
+        return err;
+    rpz_rules_unref(zone->rules);
+    zone->rules = rules;
+    return ERR_OK;
+}
+
 static enum err keeper_on_version(void *owner, struct zone_data *version)
 {
     struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_kept(keeper, zone_data_origin(version));
+    struct kept_zone *zone = find_transferred(keeper, zone_data_origin(version));
 
     MUST(zone);
     const char *fault = zone_digest_fault(version, zone->plan.zonemd);
@@ -376,6 +512,9 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
             name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
         return ERR_INVALID;
     }
+    enum err err = zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
+    if (err)
+        return err;
     keeper_take_version(keeper, zone, zone_data_ref(version));
     keeper_show_change(keeper);
     return ERR_OK;
@@ -384,11 +523,13 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
 static void keeper_on_expired(void *owner, struct name name)
 {
     struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_kept(keeper, name);
+    struct kept_zone *zone = find_transferred(keeper, name);
 
     MUST(zone);
     zone_data_unref(zone->data);
     zone->data = NULL;
+    rpz_rules_unref(zone->rules);
+    zone->rules = NULL;
     zone->state = CONTROL_ZONE_EXPIRED;
     keeper_note_expiry(keeper);
     keeper_show_change(keeper);
@@ -406,12 +547,13 @@ static void keeper_count_visit(struct zone_keeper *keeper, enum transfer_result 
     keeper_note_expiry(keeper);
 }
 
-/* Shows the first failure after a success, and the first success after a failure. */
+/* Shows the first failure after a success, and the first success after a failure. The few zones of
+ * policy show each visit. */
 static void keeper_on_visited(void *owner, struct name name, enum transfer_result result,
                               const char *why)
 {
     struct zone_keeper *keeper = owner;
-    struct kept_zone *zone = find_kept(keeper, name);
+    struct kept_zone *zone = find_transferred(keeper, name);
     enum control_zone_state before;
 
     MUST(zone);
@@ -422,7 +564,7 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
         zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
         zone->state = CONTROL_ZONE_FAILED;
-    if (zone->state != before)
+    if (zone->state != before || zone->plan.kind == ZONE_OF_POLICY)
         keeper_show_change(keeper);
 }
 
@@ -434,7 +576,7 @@ static void keeper_on_notify(struct mail *mail)
     struct notify_letter *letter = CONTAINER_OF(mail, struct notify_letter, mail);
     struct zone_keeper *keeper = letter->keeper;
     const struct xfr_notify *notify = &letter->notify;
-    struct kept_zone *zone = find_kept(keeper, xfr_notify_zone(notify));
+    struct kept_zone *zone = find_transferred(keeper, xfr_notify_zone(notify));
 
     pthread_mutex_lock(&keeper->lock);
     keeper->notifies--;
@@ -484,7 +626,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
 static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
                              struct zone_plan *plan)
 {
-    struct kept_zone *before = find_kept(keeper, zone_held_name(&plan->held));
+    struct kept_zone *before = find_kept(keeper, zone_held_name(&plan->held), plan->kind);
 
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
     if (before) {
@@ -496,6 +638,7 @@ static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
         *zone = *before;
         zone->has_stamp = before->has_stamp && is_same;
         before->data = NULL;
+        before->rules = NULL;
         before->transfer = NULL;
         if (zone->transfer) { /* it borrows the primaries of the plan before */
             struct zone_primaries *unused = plan->primaries;
@@ -513,6 +656,7 @@ static void free_kept(struct kept_zone *zones, size_t count)
     for (size_t i = 0; i < count; i++) {
         transfer_close(&zones[i].transfer);
         zone_data_unref(zones[i].data);
+        rpz_rules_unref(zones[i].rules);
         free_plan(&zones[i].plan);
     }
     free(zones);
@@ -524,7 +668,7 @@ static void keeper_renew_tls(struct zone_keeper *keeper)
     char why[TLS_WHY_MAX];
 
     if (tls_contexts_renew(keeper->contexts, why) != ERR_OK)
-        LOG(LOG_ERROR, "zones", "auth-zones: %s; the files before stay in use", why);
+        LOG(LOG_ERROR, "zones", "primaries: %s; the files before stay in use", why);
 }
 
 static void keeper_on_plans(struct mail *mail)
@@ -539,7 +683,7 @@ static void keeper_on_plans(struct mail *mail)
     struct kept_zone *zones = calloc(letter->count + 1, sizeof(*zones));
 
     if (!zones) {
-        LOG(LOG_ERROR, "zones", "auth-zones: out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
         free_letter(letter);
         return;
     }
@@ -548,6 +692,10 @@ static void keeper_on_plans(struct mail *mail)
     free_kept(keeper->zones, keeper->count);
     keeper->zones = zones;
     keeper->count = letter->count;
+    rpz_policy_unref(keeper->wanted);
+    keeper->wanted = letter->policy;
+    keeper->planned_at = loop_clock(keeper->loop);
+    letter->policy = NULL;
     free_letter(letter);
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
     keeper->is_reading = true;
@@ -590,6 +738,8 @@ static void *keeper_run(void *argument)
     free_kept(keeper->zones, keeper->count);
     keeper->zones = NULL;
     keeper->count = 0;
+    rpz_policy_unref(keeper->wanted);
+    rpz_policy_unref(keeper->policy);
     tls_contexts_free(keeper->contexts);
     loop_free(loop);
     return NULL;
@@ -637,7 +787,7 @@ enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *
 {
     enum err err = ERR_OK;
 
-    if (config->auth_zone_count == 0 && !keeper->has_thread)
+    if (config->auth_zone_count == 0 && config->rpz.count == 0 && !keeper->has_thread)
         return ERR_OK;
     struct plan_letter *letter = make_letter(config);
     if (!letter)
@@ -663,13 +813,16 @@ static struct publication *keeper_take_waiting(struct zone_keeper *keeper)
     return publication;
 }
 
-struct zone_set *zone_keeper_await(struct zone_keeper *keeper)
+void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
+                       struct rpz_policy **policy)
 {
     struct timespec until;
     int waited = 0;
 
+    *zones = NULL;
+    *policy = NULL;
     if (!keeper->has_thread)
-        return NULL;
+        return;
     MUST(clock_gettime(CLOCK_REALTIME, &until) == 0);
     until.tv_sec += ZONE_KEEPER_START_S;
     pthread_mutex_lock(&keeper->lock);
@@ -677,7 +830,10 @@ struct zone_set *zone_keeper_await(struct zone_keeper *keeper)
         waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
     pthread_mutex_unlock(&keeper->lock);
     keeper->current = keeper_take_waiting(keeper);
-    return keeper->current ? keeper->current->set : NULL;
+    if (!keeper->current)
+        return;
+    *zones = keeper->current->set;
+    *policy = keeper->current->policy;
 }
 
 static void keeper_show(struct zone_keeper *keeper)
@@ -686,6 +842,10 @@ static void keeper_show(struct zone_keeper *keeper)
         return;
     keeper->view->held = keeper->current ? keeper->current->rows : NULL;
     keeper->view->held_count = keeper->current ? keeper->current->count : 0;
+    keeper->view->policy = (struct control_policy){0};
+    if (keeper->current)
+        keeper->view->policy =
+            (struct control_policy){keeper->current->policy, keeper->current->policy_rows};
 }
 
 /* ---- main's thread: publishing ---- */
@@ -749,7 +909,8 @@ static void keeper_give(struct zone_keeper *keeper)
     if (!keeper->next)
         return;
     keeper->is_taking = true;
-    workers_set_zones(keeper->workers, keeper->next->set, keeper_on_taken, keeper);
+    workers_set_zones(keeper->workers, keeper->next->set, keeper->next->policy, keeper_on_taken,
+                      keeper);
 }
 
 static void keeper_on_forgotten(void *context)

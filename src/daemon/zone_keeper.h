@@ -4,9 +4,12 @@
 #define NAILUP_DAEMON_ZONE_KEEPER_H
 
 /*
- * Keeps the zones held here. Its own thread, with a loop, reads them and makes a set of them after
- * each change (zone/zone_set.h). Main gives the set to every worker and returns the one before to
- * the thread, which frees it: that takes long for a large zone.
+ * Keeps the zones held here and the response policy. Its own thread, with a loop, reads the zones,
+ * transfers them, and makes the rules of the zones of policy. After each change it makes a set of
+ * the zones (zone/zone_set.h) and a policy (rpz/rpz_policy.h). Main gives both to every worker and
+ * returns the ones before to the thread, which frees them: that takes long for a large zone.
+ *
+ * Zones of rpz with a file come with the configuration, whose loader has made their rules.
  *
  *   configuration -> thread: read what changed -> set -> main -> workers -> main: cached answers
  *                      ^                                                      of new zones go
@@ -25,6 +28,7 @@ struct config;
 struct control_view;
 struct loop;
 struct workers;
+struct rpz_policy;
 struct zone_keeper;
 struct addr;
 struct xfr_notify;
@@ -42,9 +46,10 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache);
  * configuration is borrowed for the call. On an error the zones before stay. */
 MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
 
-/* Waits for the first zones, at most ZONE_KEEPER_START_S. Returns them, or NULL without zones;
- * borrowed until zone_keeper_begin(). */
-struct zone_set *zone_keeper_await(struct zone_keeper *keeper);
+/* Waits for the first zones from files and transfer-directory, at most ZONE_KEEPER_START_S. Sets
+ * them and the policy; NULL: none. Both are borrowed until zone_keeper_begin(). */
+void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
+                       struct rpz_policy **policy);
 
 /* Begins to give sets to the workers, which run with the one of zone_keeper_await(), and to show
  * the zones in the view. */

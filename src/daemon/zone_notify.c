@@ -9,12 +9,18 @@
 #include "dns/rrtype.h"
 
 /* Finds the primaries of the zone with this name. */
-static const struct config_source *find_source(const struct config *config, struct name name)
+static const struct config_source *notify_find_source(const struct config *config, struct name name)
 {
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
         if (zone->source.primary_count > 0 &&
             name_equal((struct name){zone->wire, zone->name_len}, name))
+            return &zone->source;
+    }
+    for (size_t i = 0; i < config->rpz.count; i++) {
+        const struct config_rpz_zone *zone = &config->rpz.zones[i];
+        if (zone->source.primary_count > 0 &&
+            name_equal((struct name){zone->options.wire, zone->options.name_len}, name))
             return &zone->source;
     }
     return NULL;
@@ -84,7 +90,7 @@ size_t zone_notify_judge(const struct config *config, struct span message, const
     *is_taken = false;
     if (!xfr_notify_read(notify, message))
         return 0;
-    const struct config_source *source = find_source(config, xfr_notify_zone(notify));
+    const struct config_source *source = notify_find_source(config, xfr_notify_zone(notify));
     if (!source)
         return notify_reply(notify, RCODE_NOTAUTH, out, max);
     const struct xfr_primary *primary = find_primary(source, from);

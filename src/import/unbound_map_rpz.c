@@ -72,8 +72,8 @@ void map_rpz_key(struct unbound_map_state *map, const struct unbound_statement *
 
 void map_end_rpz(struct unbound_map_state *map)
 {
-    static const char lost[] =
-        "Not imported: rpz needs a name and a file. Without this zone its rules do not apply.";
+    static const char lost[] = "Not imported: rpz needs a name and a file or primaries. Without "
+                               "this zone its rules do not apply.";
     for (const struct unbound_rpz *rpz = map->rpzs; rpz; rpz = rpz->next) {
         if (rpz->name && rpz->has_file) {
             draft_add(map->draft, "rpz",

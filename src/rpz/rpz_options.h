@@ -36,7 +36,6 @@ enum rpz_ede {
 struct rpz_zone_options {
     uint8_t wire[NAME_WIRE_MAX]; /* its name, in lower case */
     uint8_t name_len;
-    char *file; /* "": none */
     enum rpz_override override;
     uint8_t cname[NAME_WIRE_MAX]; /* of RPZ_OVERRIDE_CNAME; may begin with "*" */
     uint8_t cname_len;            /* 0: none */

@@ -22,10 +22,10 @@ struct counters {
 };
 
 struct rpz_policy_zone {
-    const struct rpz_zone_options *options;
     struct rpz_rules *rules; /* NULL: not loaded */
     struct counters *counters;
-    bool has[RPZ_TRIGGERS]; /* it has rules with this trigger */
+    bool has[RPZ_TRIGGERS];          /* it has rules with this trigger */
+    struct rpz_zone_options options; /* its text is owned */
 };
 
 struct rpz_policy {
@@ -61,7 +61,7 @@ static struct counters *counters_new(void)
 static struct rpz_policy_zone *policy_find_zone(struct rpz_policy *policy, struct name name)
 {
     for (size_t i = 0; i < policy->count; i++)
-        if (name_equal(options_name(policy->zones[i].options), name))
+        if (name_equal(options_name(&policy->zones[i].options), name))
             return &policy->zones[i];
     return NULL;
 }
@@ -71,7 +71,7 @@ void rpz_policy_take_counters(struct rpz_policy *policy, const struct rpz_policy
     for (size_t i = 0; i < before->count; i++) {
         struct counters *counters = before->zones[i].counters;
         struct rpz_policy_zone *zone =
-            policy_find_zone(policy, options_name(before->zones[i].options));
+            policy_find_zone(policy, options_name(&before->zones[i].options));
         if (!zone)
             continue;
         atomic_fetch_add(&counters->refs, 1);
@@ -85,22 +85,30 @@ static void policy_free(struct rpz_policy *policy)
     for (size_t i = 0; i < policy->count; i++) {
         rpz_rules_unref(policy->zones[i].rules);
         counters_unref(policy->zones[i].counters);
+        free(policy->zones[i].options.log_name);
     }
     free(policy);
 }
 
-static void policy_add(struct rpz_policy *policy, struct rpz_policy_zone *zone,
-                       struct rpz_rules *rules)
+/* Returns false when out of memory; policy_free() frees the rest. */
+static bool policy_add(struct rpz_policy *policy, struct rpz_policy_zone *zone,
+                       const struct rpz_policy_entry *entry)
 {
+    struct rpz_rules *rules = entry->rules;
+    zone->options = *entry->options;
+    zone->options.log_name = strdup(entry->options->log_name);
+    zone->counters = counters_new();
     zone->rules = rules ? rpz_rules_ref(rules) : NULL;
+    policy->has_disabled |= zone->options.override == RPZ_OVERRIDE_DISABLED;
     for (enum rpz_trigger i = 0; rules && i < RPZ_TRIGGERS; i++) {
         zone->has[i] = rpz_rules_count(rules, i) > 0;
         policy->has[i] |= zone->has[i];
     }
+    return zone->options.log_name && zone->counters;
 }
 
-struct rpz_policy *rpz_policy_new(const struct rpz_zone_options *options, struct rpz_rules **rules,
-                                  size_t count, bool wait_recurse)
+struct rpz_policy *rpz_policy_new(const struct rpz_policy_entry *entries, size_t count,
+                                  bool wait_recurse)
 {
     MUST(count <= RPZ_ZONES_MAX);
     struct rpz_policy *policy = calloc(1, sizeof(*policy) + count * sizeof(policy->zones[0]));
@@ -108,18 +116,13 @@ struct rpz_policy *rpz_policy_new(const struct rpz_zone_options *options, struct
         return NULL;
     atomic_init(&policy->refs, 1);
     policy->wait_recurse = wait_recurse;
-    for (; policy->count < count; policy->count++) {
-        struct rpz_policy_zone *zone = &policy->zones[policy->count];
-        zone->options = &options[policy->count];
-        zone->counters = counters_new();
-        if (!zone->counters) {
-            policy_free(policy);
-            return NULL;
-        }
-        policy_add(policy, zone, rules[policy->count]);
-        policy->has_disabled |= zone->options->override == RPZ_OVERRIDE_DISABLED;
-    }
-    return policy;
+    bool is_whole = true;
+    for (; is_whole && policy->count < count; policy->count++)
+        is_whole = policy_add(policy, &policy->zones[policy->count], &entries[policy->count]);
+    if (is_whole)
+        return policy;
+    policy_free(policy);
+    return NULL;
 }
 
 struct rpz_policy *rpz_policy_ref(struct rpz_policy *policy)
@@ -144,7 +147,7 @@ static enum rpz_action overridden(const struct rpz_policy_zone *zone, enum rpz_a
         [RPZ_OVERRIDE_TCP_ONLY] = RPZ_TCP_ONLY, [RPZ_OVERRIDE_CNAME] = RPZ_CNAME,
         [RPZ_OVERRIDE_DISABLED] = RPZ_DISABLED,
     };
-    enum rpz_override override = zone->options->override;
+    enum rpz_override override = zone->options.override;
     return override == RPZ_OVERRIDE_GIVEN ? action : actions[override];
 }
 
@@ -156,7 +159,7 @@ static bool exempts_query(const struct rpz_query *query, enum rpz_action action)
 static __attribute__((cold)) void log_match(const struct rpz_query *query,
                                             const struct rpz_decision *decision, const char *what)
 {
-    const struct rpz_zone_options *options = decision->zone->options;
+    const struct rpz_zone_options *options = &decision->zone->options;
     char zone[NAME_TEXT_MAX], owner[NAME_TEXT_MAX], name[NAME_TEXT_MAX], client[ADDR_TEXT_MAX];
     char type[RRTYPE_TEXT_MAX];
     const char *label =
@@ -175,7 +178,7 @@ static void note_match(const struct rpz_query *query, const struct rpz_decision 
     if (query->is_look)
         return;
     atomic_fetch_add_explicit(&decision->zone->counters->hits[action], 1, memory_order_relaxed);
-    if (decision->zone->options->log)
+    if (decision->zone->options.log)
         log_match(query, decision,
                   action == RPZ_NONE ? "signed, so kept" : rpz_action_name(action));
 }
@@ -279,7 +282,7 @@ static bool waits_for_answer(const struct rpz_policy_zone *zone)
 
 static bool keeps_signed(const struct rpz_query *query, const struct rpz_policy_zone *zone)
 {
-    return query->dnssec_ok && !zone->options->break_dnssec;
+    return query->dnssec_ok && !zone->options.break_dnssec;
 }
 
 static void set_name(struct rpz_decision *out, struct name name)
@@ -316,7 +319,7 @@ static void note_disabled(const struct rpz_policy *policy, const struct rpz_quer
     struct rpz_decision decision;
     for (size_t i = 0; i < count; i++) {
         decision.zone = &policy->zones[i];
-        if (decision.zone->options->override == RPZ_OVERRIDE_DISABLED &&
+        if (decision.zone->options.override == RPZ_OVERRIDE_DISABLED &&
             find_rule(decision.zone, query, place, &decision.rule))
             note_match(query, &decision, RPZ_DISABLED);
     }
@@ -481,12 +484,17 @@ const struct rpz_policy_zone *rpz_policy_at(const struct rpz_policy *policy, siz
 
 const struct rpz_zone_options *rpz_policy_zone_options(const struct rpz_policy_zone *zone)
 {
-    return zone->options;
+    return &zone->options;
 }
 
-const struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone)
+struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone)
 {
     return zone->rules;
+}
+
+bool rpz_policy_waits(const struct rpz_policy *policy)
+{
+    return policy->wait_recurse;
 }
 
 uint64_t rpz_policy_zone_hits(const struct rpz_policy_zone *zone, enum rpz_action action)

@@ -41,13 +41,15 @@ enum {
     RPZ_ADDRESSES_MAX = 256 /* addresses of an answer that are judged */
 };
 
-/*
- * Makes the policy of count zones (at most RPZ_ZONES_MAX, MUST). options are borrowed and outlive
- * it. rules[i] are those of options[i]; NULL: not loaded, the zone has no effect. It holds
- * references to them. Returns one reference, or NULL when out of memory.
- */
-struct rpz_policy *rpz_policy_new(const struct rpz_zone_options *options, struct rpz_rules **rules,
-                                  size_t count, bool wait_recurse);
+struct rpz_policy_entry {
+    const struct rpz_zone_options *options;
+    struct rpz_rules *rules; /* NULL: not loaded, the zone has no effect */
+};
+
+/* Makes the policy of count zones (at most RPZ_ZONES_MAX, MUST). Copies the options and takes
+ * references to the rules. Returns one reference, or NULL when out of memory. */
+struct rpz_policy *rpz_policy_new(const struct rpz_policy_entry *entries, size_t count,
+                                  bool wait_recurse);
 
 /* Goes on with the counters of zones that have the same name in both. Before other threads have the
  * new policy. */
@@ -116,7 +118,8 @@ bool rpz_policy_needs_servers(const struct rpz_policy *policy);
 size_t rpz_policy_count(const struct rpz_policy *policy);
 const struct rpz_policy_zone *rpz_policy_at(const struct rpz_policy *policy, size_t at);
 const struct rpz_zone_options *rpz_policy_zone_options(const struct rpz_policy_zone *zone);
-const struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone); /* NULL: none */
+struct rpz_rules *rpz_policy_zone_rules(const struct rpz_policy_zone *zone); /* NULL: none */
+bool rpz_policy_waits(const struct rpz_policy *policy); /* as given to rpz_policy_new() */
 
 /* How often rules of the zone decided with this action. RPZ_NONE: how often a rule matched, and the
  * answer was left alone because it is signed. Any thread. */

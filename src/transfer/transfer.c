@@ -182,8 +182,10 @@ static void take_failure(struct transfer *transfer, const char *why)
     char addr[ADDR_TEXT_MAX], text[XFR_WHY_MAX + ADDR_TEXT_MAX];
     snprintf(text, sizeof(text), "%s: %s", addr_format(&asked(transfer)->addr, addr), why);
     LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, text);
+    bool has_next =
+        xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64());
     note_visit(transfer, TRANSFER_FAILED, text);
-    if (xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64()))
+    if (has_next)
         begin_round(transfer);
 }
 
@@ -336,6 +338,8 @@ void transfer_look(const struct transfer *transfer, struct transfer_view *out)
     uint64_t now = loop_now(transfer->loop), expires_at = transfer->schedule.expires_at;
     *out = transfer->view;
     out->has_version = transfer->held != NULL;
+    uint64_t wakes_at = xfr_schedule_wakes_at(&transfer->schedule);
+    out->refresh_at = wakes_at == XFR_NEVER ? 0 : wakes_at;
     if (!out->has_version)
         return;
     out->serial = zone_data_soa(transfer->held)->serial;

@@ -63,6 +63,7 @@ struct transfer_view {
     uint32_t serial;
     int64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave the version; 0: never */
     int64_t expires_in_s;   /* 0 once expired */
+    uint64_t refresh_at;    /* us of the loop's clock, when primaries are asked next; 0: just now */
 };
 
 /* Begins. A version from the file is handed over before the return, and primaries are asked later.

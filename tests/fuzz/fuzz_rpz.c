@@ -28,8 +28,7 @@ static const uint8_t origin_wire[] = "\3rpz";
 static const char head[] = "@ 60 SOA a b 1 2 3 4 5\n";
 
 static char empty[] = "";
-static struct rpz_zone_options options = {
-    .wire = "\3rpz", .name_len = 5, .file = empty, .log_name = empty};
+static struct rpz_zone_options options = {.wire = "\3rpz", .name_len = 5, .log_name = empty};
 
 static void check_reply(const struct question *question, const struct rpz_decision *decision)
 {
@@ -70,7 +69,8 @@ static void check_owner(const struct rpz_policy *policy, const struct rpz_owner 
 
 static void check_zone(struct zone_data *zone, struct rpz_rules *rules)
 {
-    struct rpz_policy *policy = rpz_policy_new(&options, &rules, 1, false);
+    const struct rpz_policy_entry entry = {&options, rules};
+    struct rpz_policy *policy = rpz_policy_new(&entry, 1, false);
     struct zone_iter iter;
     struct zone_record record;
     MUST(policy);

@@ -115,10 +115,20 @@ static void test_max_bytes_bounds_records_and_rules(void **state)
 static void test_contradictions_are_errors(void **state)
 {
     (void)state;
-    expect_errors("rpz: [{name: a}]\n" ZONE, "f:1:7: error: rpz[0]: names no file; write {name: "
-                                             "rpz.example, file: /var/lib/nailup/rpz.zone}\n");
+    expect_errors("rpz: [{name: a}]\n" ZONE,
+                  "f:1:7: error: rpz[0]: has no rules; write file: "
+                  "/var/lib/nailup/rpz.zone, or primaries: [192.0.2.1]\n");
     expect_errors("rpz: [{name: a, file: /x}, {name: A, file: /y}]\n" ZONE,
                   "f:1:28: error: rpz[1]: has the name of an earlier zone; keep one of them\n");
+    expect_errors("rpz: [{name: a, file: /x, primaries: [192.0.2.1]}]\n" ZONE,
+                  "f:1:7: error: rpz[0]: has a file and primaries; keep one of them\n");
+    expect_errors("rpz: [{name: A, primaries: [192.0.2.1]}]\n"
+                  "auth-zones: [{name: a, file: /x}]\n" ZONE,
+                  "f:1:17: error: rpz[0].primaries: a zone of auth-zones has the same name; keep "
+                  "one of them\n");
+    expect_errors("rpz: [{name: a, primaries: [{address: 192.0.2.1, tsig-key: k}]}]\n" ZONE,
+                  "f:1:17: error: rpz[0].primaries: the key k is not in tsig-keys; add it there or "
+                  "correct the name\n");
     expect_errors("rpz: [{name: a, file: /x, action-override: cname}]\n" ZONE,
                   "f:1:7: error: rpz[0]: has no target; write cname-override: garden.example, or "
                   "another action-override\n");
@@ -136,17 +146,22 @@ static void test_a_printed_policy_loads_back_to_the_same(void **state)
                                       "  - {name: A.example, file: /x, action-override: cname, "
                                       "cname-override: '*.garden.example', log: yes, log-name: "
                                       "feed, break-dnssec: yes, ede: none, max-bytes: 2GiB}\n"
-                                      "  - {name: b.example, file: /y}\n" ZONE);
-    assert_int_equal(config->rpz.count, 2);
+                                      "  - {name: b.example, file: /y}\n"
+                                      "  - {name: c.example, primaries: [192.0.2.1, "
+                                      "{address: 192.0.2.2, tls: yes}], "
+                                      "allow-notify: [192.0.2.0/24]}\n" ZONE);
+    assert_int_equal(config->rpz.count, 3);
     buf_init(&first, 1 << 20);
     buf_init(&second, 1 << 20);
     assert_int_equal(config_print(config, &first), ERR_OK);
     config_free(config);
     config = load_bytes((const char *)buf_span(&first).data, buf_span(&first).len);
     assert_non_null(config);
-    assert_int_equal(config->rpz.zones[0].override, RPZ_OVERRIDE_CNAME);
-    assert_int_equal(config->rpz.zones[0].ede, RPZ_EDE_NONE);
-    assert_true(config->rpz.zones[0].break_dnssec && config->rpz.wait_recurse);
+    assert_int_equal(config->rpz.zones[0].options.override, RPZ_OVERRIDE_CNAME);
+    assert_int_equal(config->rpz.zones[0].options.ede, RPZ_EDE_NONE);
+    assert_true(config->rpz.zones[0].options.break_dnssec && config->rpz.wait_recurse);
+    assert_int_equal(config->rpz.zones[2].source.primary_count, 2);
+    assert_int_equal(config->rpz.zones[2].source.allow_notify.count, 1);
     assert_int_equal(config_print(config, &second), ERR_OK);
     config_free(config);
     assert_int_equal(buf_span(&first).len, buf_span(&second).len);

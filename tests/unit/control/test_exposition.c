@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/view.h"
 #include "nailup/version.h"
 
 static char text[EXPOSITION_MAX + 1];
 static struct stats stats;
 static struct census census;
+static const struct control_policy no_policy;
 
 static int set_up(void **state)
 {
@@ -30,7 +32,7 @@ static void write_all(const struct census *of)
 {
     struct buf out;
     buf_init(&out, EXPOSITION_MAX);
-    assert_int_equal(exposition_write(&out, &stats, of, NULL), ERR_OK);
+    assert_int_equal(exposition_write(&out, &stats, of, &no_policy, 0), ERR_OK);
     struct span all = buf_span(&out);
     memcpy(text, all.data, all.len);
     text[all.len] = '\0';
@@ -204,7 +206,7 @@ static void test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page
     struct buf out;
     (void)state;
     buf_init(&out, 4096);
-    assert_int_equal(exposition_write(&out, &stats, NULL, NULL), ERR_LIMIT);
+    assert_int_equal(exposition_write(&out, &stats, NULL, &no_policy, 0), ERR_LIMIT);
     buf_deinit(&out);
 }
 

@@ -34,7 +34,6 @@ static int set_up(void **state)
         char text[] = {'a' + (char)i, '.', 'r', 'p', 'z', 0};
         options[i].name_len = name_copy(zone_make_name(text), options[i].wire).len;
         options[i].log_name = empty;
-        options[i].file = empty;
     }
     *logged = 0;
     log_set_sink(on_log);
@@ -53,17 +52,18 @@ static int tear_down(void **state)
 /* Makes the policy of count zones with these rules; NULL: not loaded. */
 static struct rpz_policy *make(size_t count, const char *const texts[], bool wait_recurse)
 {
-    struct rpz_rules *rules[ZONES] = {NULL};
+    struct rpz_policy_entry entries[ZONES] = {{0}};
     for (size_t i = 0; i < count; i++) {
         char text[NAME_TEXT_MAX];
         struct name name = {options[i].wire, options[i].name_len};
+        entries[i].options = &options[i];
         if (texts[i])
-            rules[i] = rules_make(name_format(name, text), texts[i]);
+            entries[i].rules = rules_make(name_format(name, text), texts[i]);
     }
-    struct rpz_policy *made = rpz_policy_new(options, rules, count, wait_recurse);
+    struct rpz_policy *made = rpz_policy_new(entries, count, wait_recurse);
     assert_non_null(made);
     for (size_t i = 0; i < count; i++)
-        rpz_rules_unref(rules[i]);
+        rpz_rules_unref(entries[i].rules);
     return made;
 }
 

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-FileCopyrightText: 2026 the nailup authors
+"""Response policy zones from real primaries: BIND, Knot DNS and PowerDNS. Most basic first."""
+
+import json
+import os
+import re
+import time
+import urllib.request
+
+from conftest import eventually, free_address
+from peers import Server, need
+from test_transfers import KEY, ZONE, Bind, CuttingDoor, Knot, keys, primary, secret_file, transfers  # noqa: F401
+
+DATA = ["bad.test. A 192.0.2.1", "worse.test. A 192.0.2.2", "fine.test. A 192.0.2.3"]
+
+
+def policy_text(serial, *rules, expire=3600):
+    rows = [f"@ 60 SOA ns mail {serial} 3600 5 {expire} 60", "@ 60 NS ns.example.", *(f"{rule} 60 CNAME ." for rule in rules)]
+    return f"$ORIGIN {ZONE}.\n" + "\n".join(rows) + "\n"
+
+
+class PowerDns(Server):
+    """pdns_server with one zone in a file."""
+
+    def __init__(self, folder, text):
+        folder.mkdir()
+        address = free_address("127.0.0.1")
+        (folder / "zone").write_text(text)
+        (folder / "named.conf").write_text(f'zone "{ZONE}" {{ type master; file "{folder}/zone"; }};\n')
+        super().__init__(folder, address, need("pdns_server"), f"--config-dir={folder}", f"--socket-dir={folder}",
+                         "--launch=bind", f"--bind-config={folder}/named.conf", f"--local-address={address[0]}",
+                         f"--local-port={address[1]}", "--allow-axfr-ips=127.0.0.0/8", "--daemon=no", "--guardian=no",
+                         "--distributor-threads=1", "--xfr-cycle-interval=1")
+        self.wait_until_ready()
+
+
+def policy(*primaries, **more):
+    """The configuration of one zone from these primaries, and names to ask for."""
+    return {"rpz": [{"name": ZONE, "primaries": list(primaries), **more}], "local-data": DATA}
+
+
+def row(daemon):
+    return daemon.ask("zones")["policy_zones"][0]
+
+
+def await_serial(daemon, serial, within=20):
+    eventually(lambda: row(daemon)["serial"] == serial and row(daemon)["state"] == "served", within)
+
+
+def figures(address):
+    """The metrics of the zone, by name and action."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as page:
+        text = page.read().decode()
+    label = re.escape(f'{{zone="{ZONE}."')
+    return {name + (action or ""): int(value) for name, action, value in
+            re.findall(rf'^nailup_(rpz_\w+){label}(?:,action="(.*)")?}} (\d+)$', text, re.M)}
+
+
+def rewrite(daemon, change):
+    config = json.loads(daemon.config_path.read_text())
+    change(config)
+    daemon.config_path.write_text(json.dumps(config))
+    assert daemon.ctl("reload").returncode == 0
+
+
+def blocks(daemon, dig, name="bad.test"):
+    return dig(daemon, name).status == "NXDOMAIN"
+
+
+def test_rules_come_from_bind_and_its_changes_too(nailupd, primary, dig):  # noqa: F811
+    address = free_address()
+    fill = [f"h{number}.test" for number in range(50)]  # BIND sends whole zones when they are shorter
+    bind = primary(Bind, policy_text(1, "bad.test", *fill), notify=address)
+    page = "%s:%d" % free_address("127.0.0.1")
+    daemon = nailupd({**policy(bind.server), "server": {"listen": ["%s@%d" % address]},
+                      "metrics": {"listen": page.replace(":", "@")}})
+    await_serial(daemon, 1)
+    assert blocks(daemon, dig) and not blocks(daemon, dig, "worse.test")
+    assert row(daemon)["rules"] == 51 and row(daemon)["from"] == "primaries"
+    bind.update(f"add worse.test.{ZONE} 60 CNAME .", f"delete bad.test.{ZONE} CNAME")
+    await_serial(daemon, 2)
+    assert blocks(daemon, dig, "worse.test") and not blocks(daemon, dig)
+    assert transfers(daemon, "changes") == 1
+    shown = figures(page)
+    assert shown["rpz_serial"] == 2 and shown["rpz_rules"] == 51 and shown["rpz_rules_skipped"] == 0
+    assert shown["rpz_matches_totalnxdomain"] == 2  # of both versions
+    assert shown["rpz_age_seconds"] < 60 < 3000 < shown["rpz_expiry_seconds"] <= 3600
+    assert 0 < shown["rpz_refresh_seconds"] <= 3600
+
+
+def test_signed_rules_come_from_knot(nailupd, primary, secret_file, dig):  # noqa: F811
+    knot = primary(Knot, policy_text(9, "bad.test"), key=True)
+    daemon = nailupd({**policy({"address": knot.server, "tsig-key": KEY}), **keys(secret_file())})
+    await_serial(daemon, 9)
+    assert blocks(daemon, dig) and not blocks(daemon, dig, "fine.test")
+
+
+def test_rules_come_from_powerdns(nailupd, primary, dig):  # noqa: F811
+    power = primary(PowerDns, policy_text(4, "bad.test", "*.bad.test"))
+    daemon = nailupd(policy(power.server))
+    await_serial(daemon, 4)
+    assert row(daemon)["rules"] == 2
+    assert blocks(daemon, dig) and not blocks(daemon, dig, "fine.test")
+
+
+def test_rules_survive_a_crash_without_their_primary(nailupd, primary, dig, tmp_path):  # noqa: F811
+    bind = primary(Bind, policy_text(1, "bad.test"))
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    config = {**policy(bind.server), "transfer-directory": str(folder)}
+    daemon = nailupd(config)
+    await_serial(daemon, 1)
+    bind.kill()
+    daemon.process.kill()
+    daemon.process.wait()
+    daemon = nailupd(config)
+    assert blocks(daemon, dig)  # the first query already
+    eventually(lambda: row(daemon)["state"] == "kept")
+    assert blocks(daemon, dig)
+
+
+def test_rules_of_an_expired_zone_have_no_effect(nailupd, primary, dig, tmp_path):  # noqa: F811
+    bind = primary(Bind, policy_text(1, "bad.test", expire=100))
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    config = {**policy(bind.server), "transfer-directory": str(folder)}
+    daemon = nailupd(config)
+    await_serial(daemon, 1)
+    assert daemon.stop() == 0
+    bind.kill()
+    [path] = folder.iterdir()
+    os.utime(path, (time.time() - 101, time.time() - 101))
+    daemon = nailupd(config)
+    eventually(lambda: row(daemon)["state"] == "expired")
+    assert not blocks(daemon, dig)
+    bind.start()
+    await_serial(daemon, 1, within=30)
+    assert blocks(daemon, dig)
+
+
+def test_a_zone_above_its_bound_leaves_the_old_rules(nailupd, primary, dig):  # noqa: F811
+    address = free_address()
+    bind = primary(Bind, policy_text(1, "bad.test"), notify=address)
+    daemon = nailupd({**policy(bind.server, **{"max-bytes": "64KiB"}), "server": {"listen": ["%s@%d" % address]}})
+    await_serial(daemon, 1)
+    bind.update(*(f"add n{number}.test.{ZONE} 60 CNAME ." for number in range(1500)), f"delete bad.test.{ZONE} CNAME")
+    eventually(lambda: transfers(daemon, "failed") > 0)
+    assert row(daemon)["state"] == "kept" and row(daemon)["serial"] == 1
+    assert blocks(daemon, dig)
+
+
+def test_a_cut_transfer_leaves_the_old_rules(nailupd, primary, dig):  # noqa: F811
+    old = primary(Bind, policy_text(1, "bad.test"))
+    new = primary(Bind, policy_text(2, *(f"n{number}.test" for number in range(5000))))
+    door = CuttingDoor((new.ip, new.port), 20000)
+    daemon = nailupd(policy(old.server))
+    await_serial(daemon, 1)
+    rewrite(daemon, lambda config: config["rpz"][0].update(primaries=[door.server]))
+    eventually(lambda: door.cuts > 0 and transfers(daemon, "failed") > 0, within=15)
+    assert row(daemon)["serial"] == 1 and blocks(daemon, dig)
+
+
+def test_a_reload_keeps_the_rules_and_takes_other_options(nailupd, primary, dig, tmp_path):  # noqa: F811
+    bind = primary(Bind, policy_text(1, "bad.test"))
+    file = tmp_path / "second.zone"
+    file.write_text(policy_text(1, "worse.test").replace(ZONE, "second"))
+    config = policy(bind.server)
+    config["rpz"].append({"name": "second", "file": str(file)})
+    daemon = nailupd(config)
+    await_serial(daemon, 1)
+    assert blocks(daemon, dig) and blocks(daemon, dig, "worse.test")
+    bind.kill()
+    rewrite(daemon, lambda config: config["rpz"][1].update({"action-override": "nodata"}))
+    eventually(lambda: dig(daemon, "worse.test").status == "NOERROR")
+    assert blocks(daemon, dig) and row(daemon)["serial"] == 1
+    rewrite(daemon, lambda config: config.pop("rpz"))
+    eventually(lambda: not blocks(daemon, dig))
+    assert "policy_zones" not in daemon.ask("zones")
