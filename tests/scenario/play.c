@@ -195,6 +195,16 @@ static bool do_nothing(struct play *play)
     return true;
 }
 
+static bool do_reload(struct play *play)
+{
+    char why[WORLD_WHY_MAX] = "";
+    if (!play->step->text)
+        return play_fail(play, "no RELOAD_BEGIN");
+    if (!world_reload(&play->world, play->step->text, !play_has(play, "remembers"), why))
+        return play_fail(play, "%s", why);
+    return true;
+}
+
 static bool do_error(struct play *play)
 {
     struct out *out = servers_waiting(&play->world, &play->step->addr, NULL);
@@ -206,15 +216,11 @@ static bool do_error(struct play *play)
 }
 
 static const struct play_verb verbs[] = {
-    {"REPLY", do_reply, false},
-    {"CHECK_OUT_QUERY", do_check_out_query, true},
-    {"TIMEOUT", do_timeout, false},
-    {"TIME_PASSES", do_time_passes, false},
-    {"NOTHING", do_nothing, false},
-    {"TRAFFIC", do_nothing, false},
-    {"INFRA_RTT", do_nothing, false},
-    {"ERROR", do_error, false},
-    {NULL, NULL, false},
+    {"REPLY", do_reply, false},       {"CHECK_OUT_QUERY", do_check_out_query, true},
+    {"TIMEOUT", do_timeout, false},   {"TIME_PASSES", do_time_passes, false},
+    {"NOTHING", do_nothing, false},   {"TRAFFIC", do_nothing, false},
+    {"INFRA_RTT", do_nothing, false}, {"ERROR", do_error, false},
+    {"RELOAD", do_reload, false},     {NULL, NULL, false},
 };
 
 /* ---- the script ---- */

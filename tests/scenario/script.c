@@ -164,6 +164,18 @@ static bool read_step_line(struct script *script, struct reader *reader, struct 
     return take_addr_word(script, reader, step);
 }
 
+/* Takes the text from RELOAD_BEGIN to RELOAD_END unchanged. The reader is at RELOAD_BEGIN. */
+static bool take_reload(struct script *script, struct reader *reader, struct script_step *step)
+{
+    const char *mark = strstr(reader->at, "RELOAD_END");
+    if (!mark)
+        return wrong(script, reader, "no RELOAD_END");
+    step->text = take_text(script, reader->at, (size_t)(mark - reader->at));
+    while (reader_next(reader) && strcmp(reader->text, "RELOAD_END") != 0)
+        continue;
+    return true;
+}
+
 /* *again: the line read last belongs to the next part. */
 static bool read_step_body(struct script *script, struct reader *reader, struct script_step *step)
 {
@@ -174,6 +186,8 @@ static bool read_step_body(struct script *script, struct reader *reader, struct 
                 return false;
         } else if (strcmp(reader->text, "ENTRY_BEGIN") == 0) {
             return (step->entry = entry_read(script, reader));
+        } else if (strcmp(reader->text, "RELOAD_BEGIN") == 0) {
+            return take_reload(script, reader, step);
         } else if (strncmp(reader->text, "FILE_BEGIN", 10) == 0 ||
                    strncmp(reader->text, "TEMPFILE", 8) == 0) {
             snprintf(script->needs, sizeof(script->needs), "temporary files");

@@ -36,6 +36,7 @@ struct script_step {
     const char *rest; /* the rest of its line, after the verb */
     struct addr addr; /* from an ADDRESS line or word; family 0: none */
     struct entry *entry;
+    char *text; /* between RELOAD_BEGIN and RELOAD_END; NULL: none */
 };
 
 struct script {

@@ -14,6 +14,10 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "cache/cache.h"
+#include "config/runtime_ntas.h"
+#include "config/runtime_zones.h"
+#include "config/zone_hosts.h"
+#include "daemon/forget.h"
 #include "recurse/delegation.h"
 #include "resolve/resolver.h"
 #include "scenario/clients.h"
@@ -42,20 +46,19 @@ static char *with_dnssec(const char *yaml)
     return text;
 }
 
-static bool load_config(struct world *world, const char *yaml, char *why)
+/* Returns NULL where the text has an error. */
+static struct config *load_config(const struct script *script, const char *yaml, char *why)
 {
+    struct config *config = NULL;
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     struct temp_files files;
-    char *hints = NULL, *with_hints = hints_config(yaml, world->script->hints, &hints);
+    char *hints = NULL, *with_hints = hints_config(yaml, script->hints, &hints);
     char *with_certs = tls_config(with_hints), *with_anchor = zone_sign_config(with_certs);
     char *with_all = with_dnssec(with_anchor);
     char *whole = temp_files_write(&files, with_all);
-    enum err err =
-        config_parse_with_files(world->script->path, whole, strlen(whole), &world->config, &errors);
+    enum err err = config_parse_with_files(script->path, whole, strlen(whole), &config, &errors);
     *why = '\0';
-    if (!err)
-        world->held = held_open(world->config, why, WORLD_WHY_MAX);
     temp_files_remove(&files);
     free(with_certs);
     free(with_anchor);
@@ -68,9 +71,38 @@ static bool load_config(struct world *world, const char *yaml, char *why)
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
                  (const char *)text.data);
     else
-        world->config->route.validation.clock_min_s = SCENARIO_WALL_S;
+        config->route.validation.clock_min_s = SCENARIO_WALL_S;
     buf_deinit(&errors);
-    return !*why;
+    return config;
+}
+
+/* Makes a configuration the one in effect, with the numbers of its spaces. */
+static bool set_config(struct world *world, struct config **config)
+{
+    static const struct runtime_zones no_forwards;
+    static const struct runtime_ntas no_ntas;
+    static const struct zone_hosts no_hosts;
+    static const struct generation_settings settings = {
+        .forwards = &no_forwards, .ntas = &no_ntas, .hosts = &no_hosts};
+    world->generation =
+        generation_new(&world->generations, config, world->generation, NULL, &settings);
+    MUST(world->generation);
+    world->config = generation_config(world->generation);
+    world->route = generation_route(world->generation);
+    return true;
+}
+
+static bool open_config(struct world *world, const char *yaml, char *why)
+{
+    struct config *config = load_config(world->script, yaml, why);
+    if (!config)
+        return false;
+    world->held = held_open(config, why, WORLD_WHY_MAX);
+    if (*why) {
+        config_free(config);
+        return false;
+    }
+    return set_config(world, &config);
 }
 
 /* With TLS there is also a server at the port of plain text; steps may say otherwise. */
@@ -88,7 +120,7 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
 /* Servers that recursion begins with or may discover. */
 static void open_met(struct world *world)
 {
-    const struct recursion_options *recursion = &world->config->route.recursion;
+    const struct recursion_options *recursion = &world->route->recursion;
     for (unsigned i = 0; recursion->hints && i < recursion->hints->addr_count; i++) {
         struct addr addr;
         delegation_addr(recursion->hints, i, recursion->port, &addr);
@@ -111,7 +143,7 @@ static void open_zones(struct world *world, const struct route_zone *zones, size
 
 static void open_servers(struct world *world)
 {
-    const struct route_options *route = &world->config->route;
+    const struct route_options *route = world->route;
     open_met(world);
     open_zones(world, route->zones, route->zone_count);
     for (size_t i = 0; route->views && i < route->views->space_count; i++)
@@ -131,11 +163,10 @@ static bool open_layers(struct world *world, char *why)
     world->tickets = tls_tickets_new();
     MUST(world->cache && world->upstreams && world->tickets);
     upstreams_use_tickets(world->upstreams, world->tickets);
-    world->resolver = resolver_new(world->loop, world->cache, world->upstreams, &config->route,
+    world->resolver = resolver_new(world->loop, world->cache, world->upstreams, world->route,
                                    config->server.max_waiting, &world->stats);
-    world->server_quota = server_quota_new(&config->server, NULL);
-    MUST(world->resolver && world->server_quota);
-    resolver_set_local(world->resolver, config->local);
+    MUST(world->resolver);
+    resolver_set_local(world->resolver, generation_local(world->generation));
     resolver_set_zones(world->resolver, world->held);
     world->sockets = listen_sockets_new(1);
     MUST(world->sockets);
@@ -144,8 +175,9 @@ static bool open_layers(struct world *world, char *why)
         return false;
     }
     struct listen_share *share = listen_sockets_take(world->sockets, 0);
+    listen_sockets_commit(world->sockets);
     MUST(server_open(&world->server, world->loop, &config->server, &share, world->resolver,
-                     world->server_quota, &world->stats) == ERR_OK);
+                     generation_quota(world->generation), &world->stats) == ERR_OK);
     server_set_policy(world->server, config->rpz.policy);
     return true;
 }
@@ -158,15 +190,18 @@ bool world_open(struct world *world, const struct script *script, const char *ya
     world->last_port = 20000;
     list_init(&world->outs);
     list_init(&world->gots);
-    if (!load_config(world, yaml, why))
-        return false;
     rand_seed_for_tests(seed);
     world->loop = loop_new();
-    fake_loop_set_wall(world->loop, SCENARIO_WALL_S);
     world->net = fake_net_of(world->loop);
+    fake_loop_set_wall(world->loop, SCENARIO_WALL_S);
+    generations_init(&world->generations, world->loop, NULL, NULL);
+    if (!open_config(world, yaml, why))
+        return false;
+    rand_seed_for_tests(seed);
     world->now = script->steps ? script->steps->number : 0;
     open_servers(world);
     cache_thread_begin();
+    world->is_cache_thread = true;
     if (!open_layers(world, why))
         return false;
     world_settle(world);
@@ -184,18 +219,70 @@ bool world_close(struct world *world, char why[WORLD_WHY_MAX])
             upstreams_free(world->upstreams);
         fake_loop_settle(world->loop);
         left = fake_net_open_sockets(world->net);
-        server_quota_free(world->server_quota);
+        generations_deinit(&world->generations);
         loop_free(world->loop);
-        cache_thread_end();
+        if (world->is_cache_thread)
+            cache_thread_end();
         if (world->cache)
             cache_free(world->cache);
     }
     tls_tickets_free(world->tickets);
     zone_set_unref(world->held);
-    config_free(world->config);
     if (left)
         snprintf(why, WORLD_WHY_MAX, "%zu sockets were left open at the end", left);
     return !left;
+}
+
+/* ---- reloading ---- */
+
+static void world_on_forgotten(void *context)
+{
+    bool *is_done = context;
+    *is_done = true;
+}
+
+/* Drops what the daemon drops after a reload (daemon/reload.c): names of local data, and spaces
+ * that are gone. */
+static void world_forget(struct world *world)
+{
+    bool is_done = false;
+    struct forget forget;
+    forget_init(&forget, world->loop, world->cache, world_on_forgotten, &is_done);
+    forget_clear(&forget);
+    forget_local(&forget, generation_local(world->generation));
+    forget_spaces(&forget, world->route->views);
+    forget_begin(&forget);
+    while (!is_done)
+        fake_loop_settle(world->loop);
+}
+
+static void world_on_addresses_ended(void *context)
+{
+    (void)context;
+}
+
+bool world_reload(struct world *world, const char *yaml, bool forgets, char why[WORLD_WHY_MAX])
+{
+    size_t which;
+    struct generation *before = world->generation;
+    struct config *config = load_config(world->script, yaml, why);
+    if (!config)
+        return false;
+    set_config(world, &config);
+    open_servers(world);
+    MUST(listen_sockets_prepare(world->sockets, &world->config->server, &which) == ERR_OK);
+    struct listen_share *share = listen_sockets_take(world->sockets, 0);
+    listen_sockets_commit(world->sockets);
+    MUST(resolver_reload(world->resolver, world->route, generation_local(world->generation),
+                         world->config->server.max_waiting) == ERR_OK);
+    server_reload(world->server, &world->config->server, &share,
+                  generation_quota(world->generation), world_on_addresses_ended, NULL);
+    listen_sockets_settle(world->sockets);
+    server_set_policy(world->server, world->config->rpz.policy);
+    if (forgets)
+        world_forget(world);
+    generation_unref(before);
+    return true;
 }
 
 /* ---- time ---- */

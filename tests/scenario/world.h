@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/stats.h"
 #include "config/config.h"
+#include "daemon/generation.h"
 #include "loop/loop.h"
 #include "scenario/script.h"
 #include "support/fake_loop.h"
@@ -61,16 +62,19 @@ struct client {
 struct world {
     struct zone_set *held; /* zones held here; NULL: none */
     const struct script *script;
-    struct config *config;
+    struct generations generations;
+    struct generation *generation; /* in effect; it has the next two */
+    const struct config *config;
+    const struct route_options *route;
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;
     struct nail_quota nail_quota;
     struct cache *cache;
+    bool is_cache_thread;
     struct tls_tickets *tickets;
     struct upstreams *upstreams;
     struct resolver *resolver;
-    struct server_quota *server_quota;
     struct listen_sockets *sockets;
     struct server *server;
     int now; /* the step whose ranges hold */
@@ -85,6 +89,11 @@ struct world {
  * caller must call world_close() in each case. */
 bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
                 char why[WORLD_WHY_MAX]);
+
+/* Makes this configuration the one in effect, as a reload of the daemon does. Zones held here stay
+ * as they are. forgets: the cache forgets at once what the daemon would drop soon afterwards.
+ * False: why says what is wrong with the configuration. */
+bool world_reload(struct world *world, const char *yaml, bool forgets, char why[WORLD_WHY_MAX]);
 
 /* Ends everything. False: the resolver left something open. */
 bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
