@@ -228,7 +228,8 @@ static uint32_t number_before(const struct generation *before, const char *text)
 }
 
 /* A space with the settings of one before is that space, whatever its views are called. All others
- * get new numbers, so no answer of theirs is in the cache yet. */
+ * get new numbers, so no answer of theirs is in the cache yet. False: out of memory, or out of
+ * numbers, which takes billions of changed views. */
 static bool number_spaces(struct shared *shared, struct generations *all,
                           const struct generation *before)
 {
@@ -236,7 +237,8 @@ static bool number_spaces(struct shared *shared, struct generations *all,
     shared->spaces = calloc(set->space_count + 1, sizeof(*shared->spaces));
     for (size_t i = 0; shared->spaces && i < set->space_count; i++) {
         uint32_t number = number_before(before, shared->config->space_texts[i]);
-        MUST(number || all->spaces + 1 < SPACE_NUMBERS);
+        if (!number && all->spaces + 1 >= SPACE_NUMBERS)
+            return false;
         shared->spaces[i] = number ? number : ++all->spaces;
     }
     return shared->spaces;

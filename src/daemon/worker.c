@@ -41,6 +41,7 @@
 #include "serve/listen_sockets.h"
 #include "serve/notify_taker.h"
 #include "serve/server.h"
+#include "serve/view_choice.h"
 #include "tls/tls_context.h"
 #include "upstream/upstreams.h"
 #include "transfer/xfr_notify.h"
@@ -81,6 +82,11 @@ struct worker {
     /* The generations in effect here. The resolver may keep an older one than the server, when it
      * had no memory for the new routes. Only the worker's thread touches them while it runs. */
     struct generation *resolver_generation, *server_generation;
+    /* The server's options while the resolver keeps an older configuration: with the views of that
+     * one. The other place has those of the reload before. */
+    struct server_options mixed[2];
+    unsigned mixed_at;
+    bool is_mixed;
     struct letter letter;   /* main owns it except on its way */
     struct zone_set *zones; /* in effect here; only the worker's thread touches it while it runs */
     struct rpz_policy *policy; /* likewise */
@@ -334,12 +340,21 @@ static void worker_hold_generation(struct generation **held, struct generation *
     generation_unref(before);
 }
 
+/* Settings of run time belong to the configuration that the resolver failed to take, so they wait
+ * for the next one: the server and the resolver have to change their views together. */
+static bool worker_may_switch_resolver(const struct worker *worker, const struct letter *letter)
+{
+    return letter->sockets || !worker->is_mixed;
+}
+
 static enum err worker_switch_resolver(struct worker *worker, struct letter *letter)
 {
     const struct config *config = generation_config(letter->next);
-    enum err err = resolver_reload(worker->resolver, generation_route(letter->next),
-                                   generation_local(letter->next), config->server.max_waiting);
+    enum err err = ERR_NO_MEMORY;
 
+    if (worker_may_switch_resolver(worker, letter))
+        err = resolver_reload(worker->resolver, generation_route(letter->next),
+                              generation_local(letter->next), config->server.max_waiting);
     if (err)
         LOG(LOG_ERROR, "daemon", "worker %zu keeps its old zones and upstreams: %s", worker->number,
             err_str(err));
@@ -358,13 +373,31 @@ static void worker_on_addresses_closed(void *context)
         loop_post(worker->all->share->main_loop, &worker->closed);
 }
 
+/* Returns the options of the server. Where the resolver had no memory for the new views, the server
+ * keeps the former ones too: by the number of a new view the resolver would find another one, or
+ * none. The resolver holds their generation. */
+static const struct server_options *worker_server_options(struct worker *worker,
+                                                          const struct generation *next)
+{
+    const struct config *config = generation_config(next);
+    const struct config *of_resolver = generation_config(worker->resolver_generation);
+
+    worker->is_mixed = of_resolver != config;
+    if (!worker->is_mixed)
+        return &config->server;
+    worker->mixed_at ^= 1;
+    struct server_options *mixed = &worker->mixed[worker->mixed_at];
+    view_choice_mix(mixed, &config->server, &of_resolver->server);
+    return mixed;
+}
+
 /* Sets TLS first: a new address may need it. */
 static void worker_switch_server(struct worker *worker, struct letter *letter)
 {
     worker->list = letter->list;
     if (letter->tls)
         server_set_tls(worker->server, &letter->tls);
-    server_reload(worker->server, &generation_config(letter->next)->server, &letter->sockets,
+    server_reload(worker->server, worker_server_options(worker, letter->next), &letter->sockets,
                   generation_quota(letter->next), worker_on_addresses_closed, worker);
     worker_set_taps(worker, generation_config(letter->next)->log_queries);
     outgoing_ports_use(worker->loop, generation_ports(letter->next),

@@ -196,7 +196,7 @@ void server_quota_free(struct server_quota *quota)
 
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view)
 {
-    return quota->rate_limits[view];
+    return quota->rate_limits[view < quota->rate_limit_count ? view : 0];
 }
 
 bool server_quota_limits_rate(const struct server_quota *quota)

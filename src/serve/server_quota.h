@@ -54,8 +54,9 @@ uint32_t server_quota_waiting_of(struct server_quota *quota, uint64_t client);
 
 struct rate_limit;
 
-/* The limit for queries over UDP of clients with this view; NULL: none. Lives as long as the
- * quota. */
+/* The limit for queries over UDP of clients with this view; NULL: none. A view that the quota's
+ * options lack has the limit of clients without a view: a worker may keep former views for lack of
+ * memory. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view);
 
 /* Whether there is a limit in any view. */

@@ -22,3 +22,13 @@ uint32_t view_choice_rate(const struct server_options *options, unsigned view)
     bool has_own = view && options->views[view - 1].limits_rate;
     return has_own ? options->views[view - 1].rate_limit_qps : options->rate_limit_qps;
 }
+
+void view_choice_mix(struct server_options *out, const struct server_options *options,
+                     const struct server_options *views_of)
+{
+    *out = *options;
+    out->views = views_of->views;
+    out->view_count = views_of->view_count;
+    out->view_listeners = views_of->view_listeners;
+    out->view_listener_count = views_of->view_listener_count;
+}

@@ -34,6 +34,10 @@ static inline enum server_access view_choice_access(const struct server_options 
     return acl_find(own ? own : options->access, client);
 }
 
+/* Sets *out to the options with the views of others. The lists are borrowed from both. */
+void view_choice_mix(struct server_options *out, const struct server_options *options,
+                     const struct server_options *views_of);
+
 /* Returns the queries a second of a client of the view; 0: no limit. */
 uint32_t view_choice_rate(const struct server_options *options, unsigned view);
 

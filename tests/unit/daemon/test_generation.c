@@ -14,6 +14,7 @@
 #include "config/zone_hosts.h"
 #include "daemon/generation.h"
 #include "loop/loop.h"
+#include "resolve/space.h"
 #include "support/fake_loop.h"
 #include "validate/anchors.h"
 
@@ -49,15 +50,21 @@ static int close_all(void **state)
     return 0;
 }
 
-static struct config *load(void)
+#define WHOLE "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
+
+static struct config *load_text(const char *text)
 {
-    static const char text[] = "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n";
     struct config *config;
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);
-    assert_int_equal(config_parse("f", text, sizeof(text) - 1, &config, &errors), ERR_OK);
+    assert_int_equal(config_parse("f", text, strlen(text), &config, &errors), ERR_OK);
     buf_deinit(&errors);
     return config;
+}
+
+static struct config *load(void)
+{
+    return load_text(WHOLE);
 }
 
 static struct generation *new_of_file(const struct generation *before)
@@ -115,6 +122,75 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     generation_unref(second);
     fake_loop_settle(loop);
     assert_int_equal(all.configs, 0);
+}
+
+/* ---- the spaces of views ---- */
+
+#define VIEW(name, net, server)                                                                    \
+    "  - {name: " name ", clients: [10." net ".0.0/16], forward-zones: [{name: ., upstreams: "     \
+    "[192.0.2." server "]}]}\n"
+
+static struct generation *new_with_views(const struct generation *before, const char *text)
+{
+    struct config *config = load_text(text);
+    struct generation *made = generation_new(&all, &config, before, NULL, &no_settings);
+    assert_non_null(made);
+    return made;
+}
+
+/* The number of the space of the view at this place, from 0. */
+static uint32_t space_number(const struct generation *generation, size_t place)
+{
+    const struct view_set *set = generation_route(generation)->views;
+    assert_true(place < set->view_count);
+    size_t space = set->views[place].space;
+    return space ? set->spaces[space - 1].number : 0;
+}
+
+static void test_a_space_keeps_its_number_by_its_settings_alone(void **state)
+{
+    (void)state;
+    struct generation *first =
+        new_with_views(NULL, WHOLE "views:\n" VIEW("a", "1", "1") VIEW("b", "2", "2"));
+    /* other names, other clients, another order, and one more */
+    struct generation *second =
+        new_with_views(first, WHOLE "views:\n" VIEW("c", "3", "3") VIEW("x", "4", "2")
+                                  VIEW("y", "2", "1") VIEW("z", "5", "2"));
+    uint32_t a = space_number(first, 0), b = space_number(first, 1);
+    assert_int_not_equal(a, b);
+    assert_true(a && b);
+    assert_int_equal(space_number(second, 1), b);
+    assert_int_equal(space_number(second, 2), a);
+    assert_int_equal(space_number(second, 3), b); /* equal settings, one space */
+    uint32_t c = space_number(second, 0);
+    assert_true(c != a && c != b && c != 0);
+}
+
+static void test_a_number_is_never_given_twice(void **state)
+{
+    (void)state;
+    struct generation *first = new_with_views(NULL, WHOLE "views:\n" VIEW("a", "1", "1"));
+    uint32_t a = space_number(first, 0);
+    struct generation *without = new_of_file(first);
+    assert_null(generation_route(without)->views);
+    struct generation *back = new_with_views(without, WHOLE "views:\n" VIEW("a", "1", "1"));
+    assert_int_not_equal(space_number(back, 0), a);
+    struct generation *settings = generation_new_settings(back, &no_settings);
+    assert_int_equal(space_number(settings, 0), space_number(back, 0));
+}
+
+static void test_a_configuration_is_refused_when_no_number_is_left(void **state)
+{
+    (void)state;
+    all.spaces = SPACE_NUMBERS - 2;
+    struct generation *last = new_with_views(NULL, WHOLE "views:\n" VIEW("a", "1", "1"));
+    assert_int_equal(space_number(last, 0), SPACE_NUMBERS - 1);
+    struct config *config = load_text(WHOLE "views:\n" VIEW("a", "1", "2"));
+    assert_null(generation_new(&all, &config, last, NULL, &no_settings));
+    assert_null(config);
+    config = load_text(WHOLE "views:\n" VIEW("b", "2", "1")); /* it needs no new one */
+    assert_non_null(generation_new(&all, &config, last, NULL, &no_settings));
+    all.spaces = 0;
 }
 
 static void test_configurations_and_generations_are_bounded(void **state)
@@ -175,6 +251,9 @@ int main(void)
         WITH_ALL(test_main_frees_a_generation_after_its_last_release),
         WITH_ALL(test_generations_of_one_file_share_its_configuration),
         WITH_ALL(test_negative_anchors_belong_to_their_generation),
+        WITH_ALL(test_a_space_keeps_its_number_by_its_settings_alone),
+        WITH_ALL(test_a_number_is_never_given_twice),
+        WITH_ALL(test_a_configuration_is_refused_when_no_number_is_left),
         WITH_ALL(test_configurations_and_generations_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,17 @@ static void test_there_is_a_rate_limit_when_one_is_wanted(void **state)
     assert_non_null(server_quota_rate_limit(quota, 0));
 }
 
+static void test_an_unknown_view_has_the_rate_limit_of_all(void **state)
+{
+    (void)state;
+    struct server_view views[] = {{.name = "lab", .limits_rate = true, .rate_limit_qps = 5}};
+    quota_with(&(struct server_options){
+        .rate_limit_qps = 10, .rate_limit_clients = 100, .views = views, .view_count = 1});
+    assert_ptr_not_equal(server_quota_rate_limit(quota, 1), server_quota_rate_limit(quota, 0));
+    assert_ptr_equal(server_quota_rate_limit(quota, 2), server_quota_rate_limit(quota, 0));
+    assert_ptr_equal(server_quota_rate_limit(quota, 1000), server_quota_rate_limit(quota, 0));
+}
+
 static void test_clients_are_bounded_in_all(void **state)
 {
     (void)state;
@@ -495,6 +506,7 @@ int main(void)
         TEST(test_waiting_places_do_not_leak),
         TEST(test_a_prefix_is_one_client),
         TEST(test_there_is_a_rate_limit_when_one_is_wanted),
+        TEST(test_an_unknown_view_has_the_rate_limit_of_all),
         TEST(test_refused_clients_have_separate_places),
         TEST(test_one_refused_client_gets_few_places),
         TEST(test_refused_clients_get_few_of_the_files),
