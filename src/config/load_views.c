@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "config/load_mapping.h"
 
-enum { VIEW_BYTES_MAX = 64 * 1024 * 1024, VIEW_NAME_MAX = 63 };
+enum { VIEW_BYTES_MAX = 64 * 1024 * 1024 };
 
 static bool is_view_name(const char *name)
 {

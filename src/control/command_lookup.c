@@ -24,6 +24,7 @@
 #include "resolve/resolver.h"
 #include "resolve/route.h"
 #include "rpz/rpz_policy.h"
+#include "serve/view_choice.h"
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
@@ -33,7 +34,8 @@ enum { VARIANTS = 4 }; /* keys of one question: with and without DO and CD */
 
 struct wanted {
     struct cache *cache;
-    struct addr client; /* for response policy */
+    struct addr client;           /* for response policy */
+    char view[VIEW_NAME_MAX + 1]; /* "": clients without a view */
     uint16_t type;
     uint8_t name_len;
     uint8_t wire[NAME_WIRE_MAX];
@@ -223,20 +225,22 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
     struct cache_key keys[VARIANTS];
     uint64_t now = loop_now(part->of->loop);
 
-    if (!part->of->resolver)
+    unsigned view;
+    /* The view may have gone since, or not come yet: another worker tells. */
+    if (!part->of->resolver || !resolver_find_view(part->of->resolver, wanted->view, &view))
         return;
     cache_read_begin();
-    resolver_key(part->of->resolver, RESOLVER_NO_VIEW, &keys[0], &question, false, false);
+    resolver_key(part->of->resolver, view, &keys[0], &question, false, false);
     struct seen *seen = seen_new(wanted->cache, &keys[0], now);
     if (!seen) {
         cache_read_end();
         return;
     }
     for (unsigned i = 0; i < VARIANTS; i++) {
-        resolver_key(part->of->resolver, RESOLVER_NO_VIEW, &keys[i], &question, i & 1, i & 2);
+        resolver_key(part->of->resolver, view, &keys[i], &question, i & 1, i & 2);
         see_cached(wanted->cache, &keys[i], now, &seen->cached[i]);
     }
-    resolver_look(part->of->resolver, RESOLVER_NO_VIEW, &keys[0], &seen->outlook);
+    resolver_look(part->of->resolver, view, &keys[0], &seen->outlook);
     note_names(seen);
     seen->wall_s = loop_wall_s(part->of->loop);
     if (seen->outlook.from == CUT_LOOK_CUT)
@@ -308,7 +312,7 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
                  "name:text\ttype:text\tanswered:text\trcode:text\tbeing_asked:flag\t"
                  "local_zone:text\tlocal_action:text\tlocal_origin:text\tlocal_records:flag\t"
                  "alias_to:text\tzone:text\tzone_cut:text\tcut_known:text\tanchor:text\t"
-                 "anchor_kind:text\tanchor_source:text");
+                 "anchor_kind:text\tanchor_source:text\tview:text");
     reply_row(reply);
     reply_text(reply, name_format((struct name){wanted->wire, wanted->name_len}, name));
     reply_text(reply, rrtype_name(wanted->type, type));
@@ -323,6 +327,7 @@ static void put_outlook(struct reply *reply, const struct wanted *wanted, const 
     reply_text(reply, seen->anchor);
     reply_text(reply, !*seen->anchor ? "" : seen->anchor_is_negative ? "negative" : "trusted");
     reply_text(reply, seen->anchor_source);
+    reply_text(reply, wanted->view);
     reply_row_end(reply);
 }
 
@@ -535,18 +540,54 @@ static bool read_question(struct call *call, struct wanted *out)
 /* False: the call has been refused. */
 static bool read_client(struct call *call, struct wanted *out)
 {
-    const char *text = call->argc > 2 ? call->argv[2] : "127.0.0.1";
+    bool is_given = call->argc > 2 && *call->argv[2];
+    const char *text = is_given ? call->argv[2] : "127.0.0.1";
 
     if (addr_parse(&out->client, text, 0))
         reply_refuse(&call->reply, "'%.64s' is not an address; write it like 192.0.2.7", text);
     return !call->reply.refused;
 }
 
+/* Names of views, as many as fit. */
+static void list_views(const struct config *config, char *out, size_t size)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < config->view_set.view_count && len + VIEW_NAME_MAX + 8 < size; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s%s", i ? ", " : "",
+                                config->view_set.views[i].name);
+}
+
+/* Takes the named view, or that of the client at the listeners that no view names. False: the call
+ * has been refused. */
+static bool read_view(struct call *call, struct wanted *out)
+{
+    static const struct addr anywhere;
+    const struct config *config = call->view->config;
+    const char *name = call->argc > 3 ? call->argv[3] : NULL;
+    char list[512] = "none is configured";
+    size_t place = 0, count = config ? config->view_set.view_count : 0;
+
+    if (!name && count)
+        place = view_choice_find(view_choice_at(&config->server, &anywhere), &out->client);
+    for (size_t i = 0; name && i < count && !place; i++)
+        place = strcmp(config->view_set.views[i].name, name) == 0 ? i + 1 : 0;
+    if (name && !place) {
+        if (count)
+            list_views(config, list, sizeof(list));
+        reply_refuse(&call->reply, "'%.64s' is not a view; views: %s", name, list);
+        return false;
+    }
+    snprintf(out->view, sizeof(out->view), "%s",
+             place ? config->view_set.views[place - 1].name : "");
+    return true;
+}
+
 void command_lookup(struct call *call)
 {
     struct wanted wanted = {.cache = call->view->cache};
 
-    if (read_question(call, &wanted) && read_client(call, &wanted))
+    if (read_question(call, &wanted) && read_client(call, &wanted) && read_view(call, &wanted))
         gather_parts(call, command_lookup_visit, command_lookup_take, command_lookup_done, &wanted,
                      sizeof(wanted));
     else

@@ -88,7 +88,7 @@ static bool command_line_make_trace(struct command_line *line, bool trace, bool 
               stderr);
         return false;
     }
-    if (line->count + fresh > COMMAND_LINE_TRACED) {
+    if (line->count + fresh > COMMAND_LINE_TRACE_WORDS) {
         fputs("usage: nailupctl lookup --trace [--fresh] NAME [TYPE]\n", stderr);
         return false;
     }
@@ -100,14 +100,15 @@ static bool command_line_make_trace(struct command_line *line, bool trace, bool 
     return true;
 }
 
-/* Turns lookup NAME [TYPE] into lookup NAME TYPE CLIENT. */
-static bool command_line_make_client(struct command_line *line, char *client)
+/* Turns lookup NAME [TYPE] into lookup NAME TYPE CLIENT [VIEW]. */
+static bool command_line_make_client(struct command_line *line, char *client, char *view)
 {
-    static char type[] = "A";
-    if (!client)
+    static char type[] = "A", any_client[] = "127.0.0.1";
+    if (!client && !view)
         return true;
     if (!is_verb(line, "lookup") || line->count < 2 || line->count > 3) {
-        fputs("nailupctl: --client belongs to lookup: lookup --client CLIENT NAME [TYPE]\n",
+        fputs("nailupctl: --client and --view belong to lookup: lookup [--client CLIENT] [--view "
+              "VIEW] NAME [TYPE]\n",
               stderr);
         return false;
     }
@@ -115,8 +116,9 @@ static bool command_line_make_client(struct command_line *line, char *client)
         line->traced[i] = line->words[i];
     if (line->count == 2)
         line->traced[2] = type;
-    line->traced[3] = client;
-    line->count = 4;
+    line->traced[3] = client ? client : any_client;
+    line->traced[4] = view;
+    line->count = view ? 5 : 4;
     line->words = line->traced;
     return true;
 }
@@ -210,7 +212,7 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
 {
     struct getopt_options options;
     bool trace = false, fresh = false, check = false;
-    char *client = NULL;
+    char *client = NULL, *view = NULL;
 
     *out = (struct command_line){.socket = help_default_socket(),
                                  .period_us = WATCH_PERIOD_US,
@@ -231,6 +233,8 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
             check = true;
         else if (option == 'A')
             client = optarg;
+        else if (option == 'N')
+            view = optarg;
         else if (option == 'u')
             out->require_upstream = true;
         else if (option == 'h')
@@ -243,7 +247,7 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    bool is_right = command_line_make_client(out, client) &&
+    bool is_right = command_line_make_client(out, client, view) &&
                     command_line_make_trace(out, trace, fresh) &&
                     command_line_make_check(out, check) && command_line_make_shape(out);
     return is_right ? WISH_COMMAND : WISH_WRONG;

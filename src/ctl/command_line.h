@@ -10,7 +10,7 @@
 
 #include "ctl/shape.h"
 
-enum { COMMAND_LINE_TRACED = 4 };
+enum { COMMAND_LINE_TRACED = 5, COMMAND_LINE_TRACE_WORDS = 4 };
 
 struct command_line {
     const char *socket;
@@ -29,8 +29,8 @@ struct command_line {
 enum command_line_wish { WISH_COMMAND, WISH_HELP, WISH_VERSION, WISH_WRONG };
 
 /* Reads the options of programs.def, which may follow the command too. WISH_WRONG: stderr has the
- * reason. Reorders the words of argv; turns `lookup --trace` into `trace`, `lookup --client` into a
- * lookup with a third word and `status --check` into `check`. */
+ * reason. Reorders the words of argv; turns `lookup --trace` into `trace`, `lookup --client` and
+ * `--view` into a lookup with more words and `status --check` into `check`. */
 enum command_line_wish command_line_parse(struct command_line *out, int argc, char **argv);
 
 #endif

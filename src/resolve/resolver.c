@@ -672,9 +672,9 @@ bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct na
     return true;
 }
 
-unsigned resolver_views(const struct resolver *resolver)
+bool resolver_find_view(const struct resolver *resolver, const char *name, unsigned *number)
 {
-    return (unsigned)resolver->views.count;
+    return views_find(&resolver->views, name, number);
 }
 
 const struct routes *resolver_routes(const struct resolver *resolver)

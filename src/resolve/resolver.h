@@ -135,8 +135,9 @@ void resolver_look(const struct resolver *resolver, unsigned number, const struc
 bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct name name,
                        struct delegation *out);
 
-/* Returns the number of views, that of clients without a view included. */
-unsigned resolver_views(const struct resolver *resolver);
+/* Finds the number of the view with this name ("": of clients without a view). Numbers are valid
+ * until the next reload. False: there is none. */
+bool resolver_find_view(const struct resolver *resolver, const char *name, unsigned *number);
 
 /* Returns the zones with upstreams of clients without a view in the order of the configuration;
  * borrowed until the next turn. */

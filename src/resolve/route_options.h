@@ -49,6 +49,8 @@ struct space_options {
     const struct local_names *local; /* names that are never asked for; NULL: none */
 };
 
+enum { VIEW_NAME_MAX = 63 /* characters */ };
+
 /* Settings for the clients of one view. */
 struct view_options {
     const char *name;

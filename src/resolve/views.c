@@ -16,7 +16,7 @@ bool views_init(struct views *views, struct space *shared)
     *views = (struct views){.list = calloc(1, sizeof(*views->list)), .count = 1};
     if (!views->list)
         return false;
-    views->list[0].space = shared;
+    views->list[0] = (struct view){.name = "", .space = shared};
     return true;
 }
 
@@ -47,6 +47,17 @@ void views_set_local(struct views *views, const struct local_names *local)
             view->local = local;
         view->is_local_first = view->local != local;
     }
+}
+
+bool views_find(const struct views *views, const char *name, unsigned *number)
+{
+    for (size_t i = 0; i < views->count; i++) {
+        if (strcmp(views->list[i].name, name) != 0)
+            continue;
+        *number = (unsigned)i;
+        return true;
+    }
+    return false;
 }
 
 /* ---- preparing ---- */
@@ -180,6 +191,7 @@ static void commit_space(struct space *space, struct routes *routes,
 
 static void set_view(struct view *view, struct space *space, const struct view_options *options)
 {
+    view->name = options->name ? options->name : "";
     view->space = space;
     view->local = options->local ? options->local : space->local;
     view->is_local_first = view->local != space->local;

@@ -23,6 +23,7 @@ struct upstreams;
 /* Response policy of its own would be another member: the view is at hand wherever a query is
  * looked up (resolver.c). */
 struct view {
+    const char *name; /* borrowed as long as local; "": clients without a view */
     struct space *space;
     const struct local_names *local; /* NULL: none */
     /* It has names that the cache may have too, for other views of the space. So its local data
@@ -66,6 +67,9 @@ void views_cancel(struct views_change *change);
  * are retired. */
 void views_commit(struct views *views, struct views_change *change,
                   const struct route_options *options);
+
+/* Finds the number of the view with this name. False: there is none. */
+bool views_find(const struct views *views, const char *name, unsigned *number);
 
 /* Whether a space validates. */
 bool views_validate(const struct route_options *options);

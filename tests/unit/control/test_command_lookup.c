@@ -93,7 +93,7 @@ static void test_lookup_shows_the_upstreams_of_each_worker(void **state)
 {
     const char *reply = ask(*state, "lookup\tWWW.Z9.example\tAAAA");
     ASSERT_SAYS(reply, "\nrow\twww.z9.example.\tAAAA\tby upstreams\t\tno\t");
-    ASSERT_SAYS(reply, "\tz9.example.\t\t\t.\ttrusted\tbuilt-in\ntable\tcached_answers\n");
+    ASSERT_SAYS(reply, "\tz9.example.\t\t\t.\ttrusted\tbuilt-in\t\ntable\tcached_answers\n");
     ASSERT_SAYS(reply, "\nrow\t0\t1\t192.0.2.1@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t0\t1\t192.0.2.2@53\tudp\tgood\t\t0\t0\t0\t\n"
                        "row\t1\t1\t192.0.2.1@53\tudp\t");
@@ -102,12 +102,12 @@ static void test_lookup_shows_the_upstreams_of_each_worker(void **state)
 static void test_lookup_shows_why_a_name_is_local_data(void **state)
 {
     ASSERT_SAYS(ask(*state, "lookup\tx.ads.test"),
-                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\t\t\t\n");
-    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\t\t\t\t\t\n");
+                "\tA\there\tNXDOMAIN\tno\tads.test.\tnxdomain\tlocal-zones\tno\t\t\t\t\t\t\t\t\n");
+    ASSERT_SAYS(ask(*state, "lookup\tnas.lan"), "\there\tNOERROR\tno\t\t\t\tyes\t\t\t\t\t\t\t\t\n");
     ASSERT_SAYS(
         ask(*state, "lookup\tout.lan"),
         "\tby "
-        "upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\t.\ttrusted\tbuilt-in\n");
+        "upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\t.\ttrusted\tbuilt-in\t\n");
 }
 
 static void test_lookup_shows_where_recursion_begins_without_a_query(void **state)
@@ -115,7 +115,7 @@ static void test_lookup_shows_where_recursion_begins_without_a_query(void **stat
     struct office *office = *state;
     const char *reply = ask(office, "lookup\tno.zone.takes.it");
     ASSERT_SAYS(reply,
-                "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\t.\ttrusted\tbuilt-in\n");
+                "\tby recursion\t\tno\t\t\t\tno\t\t.\t.\troot hints\t.\ttrusted\tbuilt-in\t\n");
     ASSERT_SAYS(reply, "\nrow\t0\t\t198.41.0.4@53\tudp\tnot known yet\t");
     for (int i = 0; i < DESK_WORKERS; i++)
         assert_int_equal(upstreams_discovered(office->desk.workers[i].upstreams), 0);
@@ -155,7 +155,7 @@ static void test_lookup_shows_cached_answers_and_leaves_them_unmarked(void **sta
                            "\tsecure\tz1.example.\t65000000\t\n"
                            "row\tyes\tno\tfresh\tNXDOMAIN\tnxdomain\t90000000\t0\t0\t32\tno"
                            "\tsecure\tz1.example.\t65000000\t\n");
-        ASSERT_SAYS(reply, "\tz1.example.\t\t\t.\ttrusted\tbuilt-in\n");
+        ASSERT_SAYS(reply, "\tz1.example.\t\t\t.\ttrusted\tbuilt-in\t\n");
     }
     for (int i = 0; i < DESK_WORKERS; i++)
         fake_loop_advance(office->desk.workers[i].loop, 70 * 1000000);
@@ -191,6 +191,69 @@ static void test_zones_are_listed_over_several_turns_of_the_workers(void **state
 }
 
 /* Workers that have ended report nothing, and no letter is lost. */
+/* ---- views ---- */
+
+#define LOOKUP_VIEWS                                                                               \
+    "local-data: [\"nas.lan. A 192.0.2.7\"]\n"                                                     \
+    "forward-zones: [{name: ., upstreams: [192.0.2.1]}]\n"                                         \
+    "views:\n"                                                                                     \
+    "  - {name: lab, clients: [10.9.0.0/16], forward-zones: [{name: ., upstreams: "                \
+    "[192.0.2.2]}]}\n"                                                                             \
+    "  - {name: shop, clients: [10.8.0.0/16], local-data: [\"till.lan. A 192.0.2.8\"]}\n"
+
+static int open_views(void **state)
+{
+    static struct office office;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(
+        config_parse("nailup.yaml", LOOKUP_VIEWS, strlen(LOOKUP_VIEWS), &office.config, &errors),
+        ERR_OK);
+    buf_deinit(&errors);
+    desk_open_with(&office.desk, &office.config->route);
+    office.desk.view.config = office.config;
+    for (int i = 0; i < DESK_WORKERS; i++)
+        resolver_set_local(office.desk.workers[i].resolver, office.config->local);
+    *state = &office;
+    return 0;
+}
+
+static void test_lookup_shows_a_view_by_its_name(void **state)
+{
+    const char *reply = ask(*state, "lookup\twww.example\tA\t127.0.0.1\tlab");
+    ASSERT_SAYS(reply, "\tlab\n");
+    ASSERT_SAYS(reply, "\t192.0.2.2@53\t");
+    assert_null(strstr(reply, "192.0.2.1@53"));
+    ASSERT_SAYS(ask(*state, "lookup\ttill.lan\tA\t127.0.0.1\tshop"), "\there\tNOERROR\t");
+    assert_null(strstr(ask(*state, "lookup\ttill.lan\tA\t127.0.0.1\tlab"), "\there\t"));
+    ASSERT_SAYS(ask(*state, "lookup\tnas.lan\tA\t127.0.0.1\tlab"), "\there\tNOERROR\t");
+}
+
+static void test_lookup_takes_the_view_of_the_client(void **state)
+{
+    ASSERT_SAYS(ask(*state, "lookup\twww.example\tA\t10.9.7.7"), "\t192.0.2.2@53\t");
+    ASSERT_SAYS(ask(*state, "lookup\ttill.lan\tA\t10.8.7.7"), "\there\tNOERROR\t");
+    const char *reply = ask(*state, "lookup\twww.example\tA\t10.7.7.7");
+    ASSERT_SAYS(reply, "\t192.0.2.1@53\t");
+    assert_null(strstr(reply, "192.0.2.2@53"));
+    /* the name goes before the client */
+    ASSERT_SAYS(ask(*state, "lookup\twww.example\tA\t10.8.7.7\tlab"), "\t192.0.2.2@53\t");
+}
+
+static void test_lookup_refuses_an_unknown_view(void **state)
+{
+    const char *reply = ask(*state, "lookup\twww.example\tA\t127.0.0.1\tlap");
+    ASSERT_REFUSED(reply);
+    ASSERT_SAYS(reply, "'lap' is not a view; views: lab, shop");
+    ASSERT_REFUSED(ask(*state, "lookup\twww.example\tA\tnobody\tlab"));
+}
+
+static void test_lookup_refuses_each_view_where_there_is_none(void **state)
+{
+    ASSERT_SAYS(ask(*state, "lookup\twww.z1.example\tA\t127.0.0.1\tlab"),
+                "'lab' is not a view; views: none is configured");
+}
+
 static void test_lookup_without_a_worker_is_refused(void **state)
 {
     struct office *office = *state;
@@ -240,6 +303,7 @@ static void test_a_mistyped_verb_gets_a_suggestion(void **state)
     ASSERT_SAYS(ask(*state, "quantum"), "'help' lists them");
 }
 
+#define WITH_VIEWS(test) cmocka_unit_test_setup_teardown(test, open_views, close_all)
 #define WITH_OFFICE(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
 
 int main(void)
@@ -251,6 +315,10 @@ int main(void)
         WITH_OFFICE(test_lookup_shows_cached_answers_and_leaves_them_unmarked),
         WITH_OFFICE(test_lookup_refuses_wrong_names_and_types),
         WITH_OFFICE(test_zones_are_listed_over_several_turns_of_the_workers),
+        WITH_OFFICE(test_lookup_refuses_each_view_where_there_is_none),
+        WITH_VIEWS(test_lookup_shows_a_view_by_its_name),
+        WITH_VIEWS(test_lookup_takes_the_view_of_the_client),
+        WITH_VIEWS(test_lookup_refuses_an_unknown_view),
         WITH_OFFICE(test_lookup_without_a_worker_is_refused),
         WITH_OFFICE(test_a_client_that_leaves_leaks_nothing),
         WITH_OFFICE(test_the_log_level_is_shown_and_set_until_the_next_reload),
