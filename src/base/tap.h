@@ -24,6 +24,7 @@ struct tap_message {
     const struct addr *asker, *asked; /* family 0: unknown */
     uint64_t asked_at;                /* when the query arrived or left */
     uint64_t answered_at;             /* when the answer left or arrived; 0 for a query */
+    const char *view;                 /* of the client, borrowed; NULL: none */
     struct span bytes;                /* empty: the query was dropped without a reply */
 };
 

@@ -136,7 +136,7 @@ bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct na
                        struct delegation *out);
 
 /* Finds the number of the view with this name ("": of clients without a view). Numbers are valid
- * until the next reload. False: there is none. */
+ * until the next reload. False: no view has this name. */
 bool resolver_find_view(const struct resolver *resolver, const char *name, unsigned *number);
 
 /* Returns the zones with upstreams of clients without a view in the order of the configuration;

@@ -68,7 +68,7 @@ void views_cancel(struct views_change *change);
 void views_commit(struct views *views, struct views_change *change,
                   const struct route_options *options);
 
-/* Finds the number of the view with this name. False: there is none. */
+/* Finds the number of the view with this name, or returns false. */
 bool views_find(const struct views *views, const char *name, unsigned *number);
 
 /* Whether a space validates. */

@@ -141,6 +141,13 @@ static const struct addr *local_of(const struct sink *sink, const struct udp_pat
     return is_in_path ? &path->local : sink->local(sink);
 }
 
+/* The name of the client's view; NULL: it has none. */
+static const char *view_name_of(const struct sink *sink, const struct udp_path *path)
+{
+    unsigned view = view_choice_find(sink->views, sink_client(sink, path));
+    return view ? sink->requests->options->views[view - 1].name : NULL;
+}
+
 static __attribute__((cold)) struct tap_message
 tap_message_of(const struct sink *sink, struct span bytes, const struct udp_path *path)
 {
@@ -149,6 +156,7 @@ tap_message_of(const struct sink *sink, struct span bytes, const struct udp_path
         .asker = sink_client(sink, path),
         .asked = local_of(sink, path),
         .asked_at = loop_now(sink->requests->loop),
+        .view = view_name_of(sink, path),
         .bytes = bytes,
     };
 }

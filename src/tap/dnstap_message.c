@@ -12,6 +12,7 @@
 enum {
     DNSTAP_IDENTITY = 1,
     DNSTAP_VERSION = 2,
+    DNSTAP_EXTRA = 3, /* free text: the name of the client's view */
     DNSTAP_MESSAGE = 14,
     DNSTAP_TYPE = 15,
 
@@ -155,10 +156,12 @@ static void put_message(struct put *put, const struct dnstap_message *message)
 
 size_t dnstap_message_put(uint8_t *out, const struct dnstap_message *message)
 {
+    const char *view = message->seen->view;
     struct put put = {.out = out}, inner = {0};
     put_message(&inner, message);
     put_bytes_if_any(&put, DNSTAP_IDENTITY, message->identity);
     put_bytes_if_any(&put, DNSTAP_VERSION, message->version);
+    put_bytes_if_any(&put, DNSTAP_EXTRA, span_of(view, view ? strlen(view) : 0));
     dnstap_message_put_key(&put, DNSTAP_MESSAGE, WIRE_BYTES);
     dnstap_message_put_number(&put, inner.len);
     if (out)

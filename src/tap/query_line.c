@@ -28,6 +28,7 @@ struct words {
     char client[ADDR_TEXT_MAX], upstream[ADDR_TEXT_MAX];
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
     char rcode[RRTYPE_TEXT_MAX];
+    char view[QUERY_LINE_VIEW_MAX + 1]; /* letters, digits, dots, hyphens and underscores */
     bool has_upstream;
 };
 
@@ -79,6 +80,7 @@ static void make_words(struct words *words, const struct query_record *record, c
         addr_format(&record->source.addr, words->upstream);
     if (record->size > 0)
         rrtype_rcode_name(record->rcode, words->rcode);
+    memcpy(words->view, name + record->name_len, MIN(record->view_len, QUERY_LINE_VIEW_MAX));
     if (record->name_len == 0)
         return;
     name_format((struct name){name, record->name_len}, words->name);
@@ -113,6 +115,8 @@ static void query_line_put_text(struct line *line, const struct query_record *re
                    record->size, us / 1000, us % 1000, origins[record->origin]);
     if (words->has_upstream)
         query_line_put(line, " %s %s", words->upstream, transport_word(record->source.transport));
+    if (*words->view)
+        query_line_put(line, " view=%s", words->view);
 }
 
 static const char *boolean(bool value)
@@ -152,6 +156,8 @@ static void put_json(struct line *line, const struct query_record *record,
     if (words->has_upstream)
         query_line_put(line, ",\"upstream\":\"%s\",\"transport\":\"%s\"", words->upstream,
                        transport_word(record->source.transport));
+    if (*words->view)
+        query_line_put(line, ",\"view\":\"%s\"", words->view);
     query_line_put(line, "}");
 }
 

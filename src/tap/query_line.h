@@ -7,7 +7,7 @@
  * Writes the line of one query, as text or as a JSON object. Pure.
  *
  *   nailupd: info: query: 192.0.2.7@40000 udp www.example.com. A IN rd,do NOERROR 88 12.345ms
- *       upstream 192.0.2.53@53 tcp
+ *       upstream 192.0.2.53@53 tcp view=lab
  *   {"time":...,"level":"info","module":"query","client":"192.0.2.7","port":40000, ...}
  */
 
@@ -19,9 +19,13 @@
 #include "base/log.h"
 #include "base/tap.h"
 
-enum { QUERY_LINE_MAX = 2048 }; /* bytes in a line, its newline included */
+enum {
+    QUERY_LINE_MAX = 2048,   /* bytes in a line, its newline included */
+    QUERY_LINE_VIEW_MAX = 63 /* characters of a view's name */
+};
 
-/* A worker's record of a query. The name_len bytes of the name follow it. */
+/* A worker's record of a query. The bytes of the name follow it, then those of the
+ * view. */
 struct query_record {
     uint64_t asked_at, answered_at; /* us on the loop's clock */
     struct addr client;
@@ -31,10 +35,12 @@ struct query_record {
     uint8_t transport; /* enum transport */
     uint8_t origin;    /* enum tap_origin */
     uint8_t name_len;  /* in wire form; 0: no question */
+    uint8_t view_len;  /* characters, at most QUERY_LINE_VIEW_MAX; 0: no view */
     bool dnssec_ok;
 };
 
-/* Writes the line and returns its length. answered_us is answered_at in us since 1970. */
+/* Writes the line and returns its length. name: the bytes behind the record. answered_us is
+ * answered_at in us since 1970. */
 size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
                   const struct query_record *record, const uint8_t *name, uint64_t answered_us);
 

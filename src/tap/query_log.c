@@ -67,7 +67,9 @@ static void query_log_fill(struct query_record *record, const struct tap_reply *
 static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
 {
     struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
-    size_t len = sizeof(struct query_record) + reply->name.len;
+    const char *view = reply->message.view ? reply->message.view : "";
+    size_t view_len = strnlen(view, QUERY_LINE_VIEW_MAX);
+    size_t len = sizeof(struct query_record) + reply->name.len + view_len;
     uint8_t *out = drain_reserve(mine->log->drain, mine->worker, len);
     struct query_record record;
 
@@ -76,9 +78,11 @@ static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
         return;
     }
     query_log_fill(&record, reply);
+    record.view_len = (uint8_t)view_len;
     memcpy(out, &record, sizeof(record));
     if (reply->name.len > 0)
         memcpy(out + sizeof(record), reply->name.data, reply->name.len);
+    memcpy(out + sizeof(record) + reply->name.len, view, view_len);
     drain_commit(mine->log->drain, mine->worker, len);
 }
 

@@ -111,6 +111,16 @@ static void test_an_unknown_address_is_left_out(void **state)
     assert_true(inner[5].is_there && inner[7].is_there);
 }
 
+static void test_the_view_of_the_client_is_the_extra_text(void **state)
+{
+    (void)state;
+    put();
+    assert_false(outer[3].is_there);
+    seen.view = "lab";
+    put();
+    expect_bytes(&outer[3], "lab", 3);
+}
+
 static void test_identity_and_version_are_included(void **state)
 {
     (void)state;
@@ -157,6 +167,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_query_has_one_time_and_its_message, set_up),
         cmocka_unit_test_setup(test_families_and_transports_are_distinguished, set_up),
         cmocka_unit_test_setup(test_an_unknown_address_is_left_out, set_up),
+        cmocka_unit_test_setup(test_the_view_of_the_client_is_the_extra_text, set_up),
         cmocka_unit_test_setup(test_identity_and_version_are_included, set_up),
         cmocka_unit_test_setup(test_no_clock_makes_a_time_before_1970, set_up),
         cmocka_unit_test_setup(test_messages_of_any_length_come_back_unchanged, set_up),

@@ -67,6 +67,28 @@ static void expect_json(const char *text)
     assert_string_equal(out, text);
 }
 
+static void test_a_line_ends_with_the_view_of_the_client(void **state)
+{
+    static const char view[] = "lab-2.example";
+    (void)state;
+    memcpy(wire + record.name_len, view, strlen(view));
+    record.view_len = (uint8_t)strlen(view);
+    expect_text(": info: query: 192.0.2.7@40000 udp www.Example.com. A IN rd,do NOERROR 88 "
+                "12.345ms upstream 192.0.2.53@853 tls view=lab-2.example");
+    make(LOG_JSON);
+    assert_non_null(strstr(out, ",\"transport\":\"tls\",\"view\":\"lab-2.example\"}"));
+    /* a query that is no question has a view too */
+    memcpy(wire, view, strlen(view));
+    record.name_len = 0;
+    make(LOG_TEXT);
+    assert_non_null(strstr(out, " view=lab-2.example"));
+    /* a length that no view has */
+    memset(wire, 'v', sizeof(wire));
+    record.view_len = UINT8_MAX;
+    make(LOG_TEXT);
+    assert_int_equal(strlen(strstr(out, " view=")), strlen(" view=") + QUERY_LINE_VIEW_MAX);
+}
+
 static void test_a_line_has_client_question_answer_and_upstream(void **state)
 {
     (void)state;
@@ -188,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_line_has_client_question_answer_and_upstream, set_up),
+        cmocka_unit_test_setup(test_a_line_ends_with_the_view_of_the_client, set_up),
         cmocka_unit_test_setup(test_a_json_line_has_a_member_for_each_fact, set_up),
         cmocka_unit_test_setup(test_a_cached_answer_names_no_upstream, set_up),
         cmocka_unit_test_setup(test_a_dropped_query_has_no_rcode, set_up),
