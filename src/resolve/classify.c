@@ -17,6 +17,19 @@ bool response_is_useful(enum response_kind kind)
     return kind <= RESPONSE_YXDOMAIN;
 }
 
+void response_cut_at_alias(struct response *response, const struct message *message,
+                           const struct question *question)
+{
+    struct alias_chain *chain = &response->chain;
+    MUST(chain->hops);
+    MUST(alias_target(message, &chain->hop[0], question->name, chain->wire, &chain->name));
+    chain->hops = 1;
+    chain->end = ALIAS_LEFT;
+    chain->is_made = false;
+    response->kind = RESPONSE_ALIAS;
+    response->has_soa = response->soa_is_above = response->is_empty = false;
+}
+
 const char *response_kind_name(enum response_kind kind)
 {
     static const char *const names[] = {

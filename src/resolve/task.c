@@ -700,6 +700,15 @@ static enum exchange_verdict end_judged(struct task *task, const struct exchange
     return EXCHANGE_TAKEN;
 }
 
+/* A message that was cut at its first alias stays cut. */
+static void read_held_kind(const struct task *task, const struct held_message *held,
+                           struct task_reading *out)
+{
+    task_read_kind(task, held->from.message, out);
+    if (held->validating.is_cut)
+        response_cut_at_alias(&out->response, held->from.message, &task->question);
+}
+
 /* Shows the held message to the strategy. Its exchange is over, so a strategy that wants another
  * answer does not get one. The message is read again only if its TTLs have changed. */
 static void hear_held(struct task *task, struct held_message *held, struct task_reading *read,
@@ -709,7 +718,7 @@ static void hear_held(struct task *task, struct held_message *held, struct task_
     bool is_judged = verdict && task_is_enforced(task);
     forget_bogus(task);
     if (held_message_age(held, loop_now(task->tasks->loop)))
-        task_read_kind(task, held->from.message, read);
+        read_held_kind(task, held, read);
     task_read(task, &held->from, is_judged ? &judged : NULL, &task->tasks->judged, read);
     bool wants_another = feed_answer(task, read, true);
     struct exchange_failure failure = {.any_answer = true, .rcode = read->response.rcode};
@@ -774,7 +783,7 @@ static void resume_validation(struct task *task, const struct validation_event *
     struct validate_need need;
     struct verdict verdict;
     MUST(task->state == TASK_VALIDATING);
-    task_read_kind(task, held->from.message, &read);
+    read_held_kind(task, held, &read);
     enum validate_result result = task_validate_next(task, &held->validating, held->from.message,
                                                      &read.response, event, &need, &verdict);
     if (result == VALIDATE_VERDICT)

@@ -36,7 +36,7 @@ void task_validate_begin(struct task *task, struct validating *validating,
     if (task->key.view == CACHE_VIEW_ANSWERS && task->key.flags & CACHE_KEY_DO)
         validator->has_do_clients = true;
     validation_begin(&validating->machine, ++validator->serial);
-    validating->lacks_answer = validating->lacks_room = false;
+    validating->lacks_answer = validating->lacks_room = validating->is_cut = false;
     validating->text[0] = '\0';
     *event = (struct validation_event){.kind = VALIDATION_STARTED};
 }
@@ -411,9 +411,36 @@ static void note_split_horizon(const struct task *task, struct verdict *verdict)
     memcpy(verdict->zone, zone->name.wire, zone->name.len);
 }
 
+/* Whether the alias is good and what follows it in the message is not. The servers of the target
+ * may have better: a server that follows an alias may have an old copy of another zone, or an
+ * answer to another question. */
+static bool may_cut(const struct task *task, const struct validating *validating,
+                    const struct response *response, const struct verdict *verdict)
+{
+    bool has_more = response->chain.hops > 1 || response->kind != RESPONSE_ALIAS;
+    return verdict->alias_is_good && has_more && task_is_enforced(task) && !validating->is_cut &&
+           !validating->lacks_answer && !verdict->is_spent && !verdict->is_unreachable &&
+           !task->asks_here && task->budget->verify_failures_left;
+}
+
+/* Judges the first alias of the message alone. Its signature was right before, and that is
+ * remembered. */
+static void cut_at_alias(struct task *task, struct validating *validating,
+                         const struct message *message, struct response *response,
+                         struct validation_view *view, struct validation_step *step)
+{
+    const struct validation_event start = {.kind = VALIDATION_STARTED};
+    if (task_is_traced(task))
+        task_trace_verdict(task, &step->verdict);
+    response_cut_at_alias(response, message, &task->question);
+    validating->is_cut = true;
+    validation_begin(&validating->machine, ++task->tasks->validator->serial);
+    *view = validate_view(task, message, response);
+    validation_next(&validating->machine, view, &start, step);
+}
+
 enum validate_result task_validate_next(struct task *task, struct validating *validating,
-                                        const struct message *message,
-                                        const struct response *response,
+                                        const struct message *message, struct response *response,
                                         const struct validation_event *event,
                                         struct validate_need *need, struct verdict *verdict)
 {
@@ -445,6 +472,10 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
             step_verify(task, validating, &view, &step);
             break;
         case VALIDATION_VERDICT:
+            if (may_cut(task, validating, response, &step.verdict)) {
+                cut_at_alias(task, validating, message, response, &view, &step);
+                break;
+            }
             *verdict = step.verdict;
             if (verdict->proves_insecure && task->key.view == CACHE_VIEW_TRUST)
                 verdict->security = SECURITY_INSECURE; /* so its readers skip the proof */

@@ -23,6 +23,7 @@
 /* One validation, with what its verdict depends on beside the message. It has no pointers. */
 struct validating {
     struct validation machine;
+    bool is_cut;       /* only the first alias of the message is judged */
     bool lacks_answer; /* a question about keys or DS records has failed: other servers of the
                           answer do not help */
     bool lacks_room;   /* ... for our own lack of room: the failure is not remembered */

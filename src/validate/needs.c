@@ -131,9 +131,12 @@ static bool needs_follow(struct needs *out, const struct rrsets *sets,
 {
     uint8_t wires[2][NAME_WIRE_MAX];
     struct name name = view->question->name;
-    for (unsigned hop = 0; !name_equal(name, view->end); hop++)
+    for (unsigned hop = 0; !name_equal(name, view->end); hop++) {
         if (hop == NEEDS_ALIASES_MAX || !needs_alias(out, sets, name, wires[hop & 1], &name))
             return false;
+        if (hop == 0)
+            out->alias = out->needed;
+    }
     return needs_end(out, sets, view);
 }
 

@@ -16,6 +16,7 @@ enum { NEEDS_ALIASES_MAX = 12 /* aliases that are followed in one answer */ };
 /* Masks of indexes into rrsets.set. */
 struct needs {
     uint32_t needed; /* the alias chain and the records asked for; the SOA of a negative answer */
+    uint32_t alias;  /* of these, the first alias of the chain; 0: none */
     uint32_t proofs; /* signed NSEC and NSEC3 RRsets of the authority section */
     bool is_sound;   /* the chain leads to view->end, and each CNAME record beside a DNAME record is
                         the one that follows from it */

@@ -109,6 +109,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
     verdict->is_nodata = security == SECURITY_SECURE && call->v->is_nodata;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
+    verdict->alias_is_good = security == SECURITY_BOGUS && call->v->decided & call->v->alias;
     set_zone(verdict, zone);
     return PROGRESS_STEP;
 }
@@ -791,7 +792,8 @@ static enum progress prove_absence(struct call *call)
 
 /* ---- the whole ---- */
 
-/* The next RRset to judge: those of the answer come first, and proofs only where one is needed. */
+/* The next RRset to judge: the first alias comes first, then the rest of the answer, and proofs
+ * only where one is needed. */
 static bool next_target(struct call *call)
 {
     struct validation *v = call->v;
@@ -803,7 +805,7 @@ static bool next_target(struct call *call)
     if (!open)
         return false;
     uint8_t wire[NAME_WIRE_MAX];
-    unsigned at = (unsigned)__builtin_ctz(open);
+    unsigned at = (unsigned)__builtin_ctz(open & v->alias ? v->alias : open);
     set_target(call, at, rrsets_owner(sets, &sets->set[at], wire));
     return true;
 }
@@ -870,6 +872,7 @@ static enum progress validation_start(struct call *call)
         return start_oversize(call);
     needs_find(&needs, &view->space->sets, view);
     v->needed = needs.needed;
+    v->alias = needs.alias;
     v->optional = needs.proofs;
     return needs.is_sound ? PROGRESS_DECIDED : end_bogus(call, FAULT_ALIAS);
 }

@@ -55,6 +55,7 @@ struct verdict {
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
     bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
     bool may_be_private;  /* BOGUS: a configured zone lacks what its parent promises */
+    bool alias_is_good;   /* BOGUS: the first alias is not at fault, so what follows it is */
     bool is_unreachable;  /* BOGUS: keys or DS records could not be fetched; not remembered long */
     bool is_spent;        /* BOGUS: the budget is used up; not remembered */
     uint8_t zone_len;     /* the zone at fault, or the signer */
@@ -121,6 +122,7 @@ struct validation {
     uint32_t ttl_max_s;
     uint32_t signed_until_s; /* the earliest end of the signatures that were right */
     uint32_t needed;         /* RRsets that must be secure */
+    uint32_t alias;          /* of these, the first alias of the chain; 0: none */
     uint32_t optional;       /* proofs, which may be bad as long as the others suffice */
     uint32_t decided;
     uint32_t secure;                     /* with a verified signature */
