@@ -13,6 +13,7 @@
 #include "dns/rrtype.h"
 #include "resolve/private_addrs.h"
 #include "resolve/route.h"
+#include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/validator.h"
 #include "validate/anchors.h"
@@ -177,6 +178,12 @@ static enum synthesis_kind find_synthesis(const struct tasks *tasks, const struc
     return out->kind;
 }
 
+/* Whether the records of a wildcard are expanded to the name. */
+static bool is_expansion(enum synthesis_kind kind)
+{
+    return kind == SYNTHESIS_WILDCARD || kind == SYNTHESIS_ALIAS;
+}
+
 static uint32_t seconds_left(const struct spans_item *item, uint64_t now)
 {
     return (uint32_t)MIN((item->expires_at - now) / US_PER_S, (uint64_t)INT32_MAX);
@@ -186,7 +193,7 @@ static uint32_t seconds_left(const struct spans_item *item, uint64_t now)
 static uint32_t synthesis_ttl(const struct synthesis *synthesis, uint64_t now)
 {
     const struct spans_item *first =
-        synthesis->kind == SYNTHESIS_WILDCARD ? synthesis->data : synthesis->soa;
+        is_expansion(synthesis->kind) ? synthesis->data : synthesis->soa;
     uint32_t ttl_s = seconds_left(first, now);
     for (unsigned i = 0; i < synthesis->proof_count; i++) {
         uint32_t left_s = seconds_left(synthesis->proof[i], now);
@@ -217,10 +224,10 @@ static bool write_synthesis(struct tasks *tasks, const struct cache_key *key,
     struct compose compose;
     compose_begin(&compose, &tasks->local_space, &question,
                   (uint16_t)(HEADER_AD | (is_absent ? RCODE_NXDOMAIN : RCODE_NOERROR)));
-    if (synthesis->kind == SYNTHESIS_WILDCARD)
+    if (is_expansion(synthesis->kind))
         put_item(&compose, synthesis->data, question.name, ttl_s, with_proof);
     build_section(&compose.build, SECTION_AUTHORITY);
-    if (synthesis->kind != SYNTHESIS_WILDCARD)
+    if (!is_expansion(synthesis->kind))
         put_item(&compose, synthesis->soa, synthesis->soa->owner, ttl_s, with_proof);
     for (unsigned i = 0; with_proof && i < synthesis->proof_count; i++)
         put_item(&compose, synthesis->proof[i], synthesis->proof[i]->owner, ttl_s, true);
@@ -236,6 +243,7 @@ static void set_synthesised(struct tasks *tasks, enum synthesis_kind kind, struc
         [SYNTHESIS_NXDOMAIN] = {ANSWER_NXDOMAIN, stat_synthesised_nxdomain},
         [SYNTHESIS_NODATA] = {ANSWER_NODATA, stat_synthesised_nodata},
         [SYNTHESIS_WILDCARD] = {ANSWER_POSITIVE, stat_synthesised_wildcard},
+        [SYNTHESIS_ALIAS] = {ANSWER_POSITIVE, stat_synthesised_wildcard},
     };
     out->kind = (uint8_t)of[kind].kind;
     out->security = SECURITY_SECURE;
@@ -251,12 +259,36 @@ bool span_answers_find(struct tasks *tasks, const struct space *space, const str
     struct synthesis synthesis;
     cache_read_begin();
     enum synthesis_kind kind = find_synthesis(tasks, space, key, &synthesis);
-    bool is_found = kind && write_synthesis(tasks, key, &synthesis, out);
+    bool is_found = kind && kind != SYNTHESIS_ALIAS && write_synthesis(tasks, key, &synthesis, out);
     cache_read_end();
     if (!is_found)
         return false;
     out->ttl_s = 0; /* it is not stored */
     set_synthesised(tasks, kind, out);
+    return true;
+}
+
+bool span_answers_alias(const struct task *task, struct answer *head, uint8_t wire[NAME_WIRE_MAX],
+                        struct name *target)
+{
+    struct tasks *tasks = task->tasks;
+    struct synthesis synthesis;
+    if (task->key.view != CACHE_VIEW_ANSWERS || task->is_refresh ||
+        (task_is_traced(task) && task->trace->fresh))
+        return false;
+    cache_read_begin();
+    bool is_found = find_synthesis(tasks, task->space, &task->key, &synthesis) == SYNTHESIS_ALIAS &&
+                    write_synthesis(tasks, &task->key, &synthesis, head);
+    if (is_found) {
+        struct span records = synthesis.data->records, rdata;
+        MUST(spans_next(&records, &rdata) && rdata.len <= NAME_WIRE_MAX);
+        *target = name_copy((struct name){rdata.data, (uint8_t)rdata.len}, wire);
+    }
+    cache_read_end();
+    if (!is_found)
+        return false;
+    head->ttl_s = 0; /* the whole is not stored */
+    set_synthesised(tasks, SYNTHESIS_ALIAS, head);
     return true;
 }
 
@@ -268,5 +300,5 @@ bool span_answers_has(const struct tasks *tasks, const struct space *space,
     enum synthesis_kind kind = find_synthesis(tasks, space, key, &synthesis);
     cache_read_end();
     *rcode = kind == SYNTHESIS_NXDOMAIN ? RCODE_NXDOMAIN : RCODE_NOERROR;
-    return kind != SYNTHESIS_NONE;
+    return kind != SYNTHESIS_NONE && kind != SYNTHESIS_ALIAS;
 }

@@ -33,6 +33,14 @@ void span_answers_learn(const struct task *task, const struct validation *valida
 bool span_answers_find(struct tasks *tasks, const struct space *space, const struct cache_key *key,
                        struct answer *out);
 
+/*
+ * Writes the alias that a wildcard makes of the task's name, if the spans have one, to
+ * tasks->local_space, from which *head borrows. The whole answer is not stored either. *target is
+ * in wire. They have none for a refresh, and for a trace that must ask servers.
+ */
+bool span_answers_alias(const struct task *task, struct answer *head, uint8_t wire[NAME_WIRE_MAX],
+                        struct name *target);
+
 /* Whether span_answers_find() would find an answer, and its rcode: for people. */
 bool span_answers_has(const struct tasks *tasks, const struct space *space,
                       const struct cache_key *key, uint16_t *rcode);

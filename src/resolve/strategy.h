@@ -207,4 +207,13 @@ struct strategy {
     void (*next)(const struct strategy_view *view, const struct event *event, struct steps *out);
 };
 
+/* Keeps the alias at hand and asks for its target. */
+static inline void steps_follow(struct steps *steps, const struct strategy_view *view,
+                                struct name target)
+{
+    steps_add(steps, STEP_KEEP);
+    steps_add(steps, STEP_SUBTASK)->question =
+        (struct question){.name = target, .type = view->question->type, .cls = view->question->cls};
+}
+
 #endif

@@ -3,22 +3,12 @@
 /* Follows local aliases to their target: pure. */
 #include "resolve/strategy_alias.h"
 
-static void alias_on_alias(const struct strategy_view *view, struct name target, struct steps *out)
-{
-    steps_add(out, STEP_KEEP);
-    steps_add(out, STEP_SUBTASK)->question = (struct question){
-        .name = target,
-        .type = view->question->type,
-        .cls = view->question->cls,
-    };
-}
-
 static void alias_next(const struct strategy_view *view, const struct event *event,
                        struct steps *out)
 {
     switch (event->kind) {
     case EVENT_ALIAS:
-        alias_on_alias(view, event->target, out);
+        steps_follow(out, view, event->target);
         break;
     case EVENT_SUB_DONE:
         steps_add(out, STEP_DONE);

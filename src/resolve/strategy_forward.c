@@ -31,17 +31,6 @@ static void forward_on_started(const struct strategy_view *view, struct steps *o
     };
 }
 
-static void forward_follow(const struct strategy_view *view, const struct response *response,
-                           struct steps *out)
-{
-    steps_add(out, STEP_KEEP);
-    steps_add(out, STEP_SUBTASK)->question = (struct question){
-        .name = response->chain.name,
-        .type = view->question->type,
-        .cls = view->question->cls,
-    };
-}
-
 static void forward_on_answered(const struct strategy_view *view, const struct response *response,
                                 struct steps *out)
 {
@@ -54,7 +43,7 @@ static void forward_on_answered(const struct strategy_view *view, const struct r
         steps_add(out, STEP_DONE);
         break;
     case RESPONSE_ALIAS:
-        forward_follow(view, response, out);
+        steps_follow(out, view, response->chain.name);
         break;
     case RESPONSE_LOOP: /* the data is at fault, and other servers have the same */
         failure = &steps_add(out, STEP_FAIL)->failure;
@@ -87,6 +76,9 @@ static void forward_next(const struct strategy_view *view, const struct event *e
     case EVENT_ANSWERED:
         forward_on_answered(view, event->response, out);
         break;
+    case EVENT_ALIAS:
+        steps_follow(out, view, event->target);
+        break;
     case EVENT_FAILED:
         steps_add(out, STEP_ABOVE)->failure =
             failure_of_exchange(event->exchange, view->memory->forward.ede);
@@ -97,7 +89,6 @@ static void forward_next(const struct strategy_view *view, const struct event *e
     case EVENT_SUB_FAILED:
         steps_add(out, STEP_FAIL)->failure = *event->failure;
         break;
-    case EVENT_ALIAS:    /* for other strategies */
     case EVENT_FOLLOWED: /* it never follows */
     case EVENT_BOGUS:    /* the task asks forwarders again */
     case EVENT_GLUE:

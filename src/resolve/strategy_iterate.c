@@ -413,12 +413,17 @@ static void iterate_follow(const struct strategy_view *view, const struct event 
     if (descent_memory(view)->pending)
         steps_add(out, STEP_LEAVE);
     descent_memory(view)->pending = 0;
-    steps_add(out, STEP_KEEP);
-    steps_add(out, STEP_SUBTASK)->question = (struct question){
-        .name = event->response->chain.name,
-        .type = view->question->type,
-        .cls = view->question->cls,
-    };
+    steps_follow(out, view, event->response->chain.name);
+}
+
+/* The alias came from the cache, and nothing else has happened yet. */
+static void iterate_on_alias(const struct strategy_view *view, struct name target,
+                             struct steps *out)
+{
+    if (descent_draw(view, BUDGET_ALIASES))
+        steps_follow(out, view, target);
+    else
+        descent_fail_exhausted(view, out);
 }
 
 /*
@@ -630,7 +635,8 @@ static void iterate_next(const struct strategy_view *view, const struct event *e
     case EVENT_SUB_FAILED:
         on_sub(view, event, out);
         break;
-    case EVENT_ALIAS: /* for other strategies */
+    case EVENT_ALIAS:
+        iterate_on_alias(view, event->target, out);
         break;
     case EVENT_FOLLOWED: /* what the leader learned is in the cache */
         descent_find_cut(view, out);

@@ -970,6 +970,18 @@ static bool start_with_variant(struct task *task)
     return true;
 }
 
+/* Follows the alias that a wildcard makes of the name, where the spans have it. */
+static bool start_with_wildcard(struct task *task)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct answer head;
+    struct event event = {.kind = EVENT_ALIAS};
+    if (!span_answers_alias(task, &head, wire, &event.target))
+        return false;
+    feed_event(task, &event, &head);
+    return true;
+}
+
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
     start_clock(task);
@@ -978,7 +990,8 @@ static void start_with(struct task *task, const struct event *event, const struc
         task_trace_begun(task);
     if (!has_budget)
         task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else if (event->kind != EVENT_STARTED || !(start_harvested(task) || start_with_variant(task)))
+    else if (event->kind != EVENT_STARTED ||
+             !(start_harvested(task) || start_with_variant(task) || start_with_wildcard(task)))
         feed_event(task, event, answer);
     settle(task);
 }

@@ -55,11 +55,13 @@ static bool reuse_is_wildcard(struct name owner)
     return owner.wire[0] == 1 && owner.wire[1] == '*';
 }
 
-/* A wildcard of these types leads elsewhere, or says something about more than its owner. */
-static bool reuse_wildcard(const struct reuse *reuse)
+/* A wildcard of these types says something about more than its owner. A CNAME record is the only
+ * one of its owner. */
+static bool reuse_wildcard(const struct reuse *reuse, unsigned count)
 {
     switch (reuse->type) {
     case RRTYPE_CNAME:
+        return count == 1 && reuse_is_wildcard(reuse->owner);
     case RRTYPE_DNAME:
     case RRTYPE_NS:
     case RRTYPE_DS:
@@ -86,7 +88,7 @@ static bool reuse_read(struct reuse *reuse, const struct rrsets *sets, const str
     case RRTYPE_SOA:
         return set->count == 1 && reuse_soa(reuse, rdata);
     default:
-        return reuse_wildcard(reuse);
+        return reuse_wildcard(reuse, set->count);
     }
 }
 

@@ -150,21 +150,27 @@ static void search_fill(const struct search *search, struct denial *denial, unsi
                                                .rdata = first_record(out->proof[i])};
 }
 
-/* Looks for data of the wildcard. Its next closer name must not exist. The records of the
- * closest encloser and of the wildcard are not part of that proof. */
+/* Looks for data or an alias of the wildcard. Its next closer name must not exist. The records of
+ * the closest encloser and of the wildcard are not part of that proof. */
 static enum synthesis_kind decide_wildcard(struct search *search, const struct denial *denial)
 {
     struct synthesis *out = search->out;
     uint8_t wire[NAME_WIRE_MAX];
     if (search->encloser_labels >= name_label_count(search->name))
         return SYNTHESIS_NONE;
-    out->data = spans_records(search->zone, wildcard_of(search, wire), search->type, search->now);
+    enum synthesis_kind kind = SYNTHESIS_WILDCARD;
+    struct name wildcard = wildcard_of(search, wire);
+    out->data = spans_records(search->zone, wildcard, search->type, search->now);
+    if (!out->data) {
+        kind = SYNTHESIS_ALIAS;
+        out->data = spans_records(search->zone, wildcard, RRTYPE_CNAME, search->now);
+    }
     if (!out->data ||
         denial_of_next_closer(denial, search->name, search->encloser_labels) != DENIAL_PROVEN)
         return SYNTHESIS_NONE;
     out->proof[0] = search->closer;
     out->proof_count = 1;
-    return SYNTHESIS_WILDCARD;
+    return kind;
 }
 
 static enum synthesis_kind search_decide(struct search *search)

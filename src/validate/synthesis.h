@@ -19,6 +19,7 @@ enum synthesis_kind {
     SYNTHESIS_NXDOMAIN,
     SYNTHESIS_NODATA,
     SYNTHESIS_WILDCARD, /* data is expanded to the name */
+    SYNTHESIS_ALIAS,    /* a CNAME record is expanded to the name: its target must be asked for */
 };
 
 enum {
@@ -30,7 +31,7 @@ enum {
 struct synthesis {
     enum synthesis_kind kind;
     const struct spans_item *soa;  /* NXDOMAIN, NODATA */
-    const struct spans_item *data; /* WILDCARD */
+    const struct spans_item *data; /* WILDCARD, ALIAS */
     unsigned proof_count;
     const struct spans_item *proof[SYNTHESIS_PROOFS_MAX];
 };
