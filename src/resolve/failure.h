@@ -26,8 +26,9 @@ enum failure_cause {
 struct failure {
     uint16_t rcode;
     uint8_t ede_count;
-    bool cache;    /* RFC 9520: remembered. Our own lack of room is not. */
-    bool is_bogus; /* an answer came and failed to validate: nothing stale replaces it */
+    bool cache;      /* RFC 9520: remembered. Our own lack of room is not. */
+    bool is_bogus;   /* an answer came and failed to validate: nothing stale replaces it */
+    bool is_lasting; /* is_bogus, and no server can help: remembered for BOGUS_TTL_MAX_S at once */
     uint16_t ede[FAILURE_EDE_MAX];
     enum err error;   /* from ERR_TLS_NOT_SPOKEN on, whose sentence the client gets; or ERR_OK */
     const char *text; /* that the client gets without error; NULL: none. Borrowed: a task that

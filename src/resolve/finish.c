@@ -281,6 +281,8 @@ static uint32_t failure_ttl(const struct task *task)
     struct cache_item before;
     if (!task->failure.is_bogus)
         return cache_ttl(tasks->cache, ANSWER_FAILURE, 0);
+    if (task->failure.is_lasting)
+        return BOGUS_TTL_MAX_S;
     cache_read_begin();
     uint64_t now = loop_now(tasks->loop);
     bool is_there = cache_peek(tasks->cache, &task->key, now, &before);

@@ -606,6 +606,7 @@ bool task_validate_note_bogus(struct task *task, const struct validating *valida
         .rcode = RCODE_SERVFAIL,
         .cache = !verdict->is_spent && !validating->lacks_room,
         .is_bogus = !verdict->is_unreachable,
+        .is_lasting = verdict->is_final,
         .text = bogus->text,
     };
     failure_add_ede(&bogus->failure, verdict->ede);
@@ -615,7 +616,7 @@ bool task_validate_note_bogus(struct task *task, const struct validating *valida
 bool task_validate_may_retry(const struct task *task, const struct validating *validating,
                              const struct verdict *verdict)
 {
-    return !verdict->is_spent && !verdict->is_unreachable && !validating->lacks_answer &&
-           task->budget->verify_failures_left && task->bogus->count <= VALIDATE_RETRIES_MAX &&
-           !task->tasks->closing;
+    return !verdict->is_spent && !verdict->is_unreachable && !verdict->is_final &&
+           !validating->lacks_answer && task->budget->verify_failures_left &&
+           task->bogus->count <= VALIDATE_RETRIES_MAX && !task->tasks->closing;
 }

@@ -159,6 +159,7 @@ static bool read_anchor(struct call *call, const struct anchor *anchor, enum pro
     if (trust_read_anchor(call->view->space, anchor, call->view->allow_sha1, &ede))
         return true;
     *progress = end_bogus_at(call, FAULT_ANCHOR, anchor->zone);
+    call->out->verdict.is_final = true;
     if (ede != EDE_NONE)
         call->out->verdict.ede = ede;
     return false;

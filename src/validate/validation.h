@@ -56,9 +56,10 @@ struct verdict {
     bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
     bool may_be_private;  /* BOGUS: a configured zone lacks what its parent promises */
     bool alias_is_good;   /* BOGUS: the first alias is not at fault, so what follows it is */
-    bool is_unreachable;  /* BOGUS: keys or DS records could not be fetched; not remembered long */
-    bool is_spent;        /* BOGUS: the budget is used up; not remembered */
-    uint8_t zone_len;     /* the zone at fault, or the signer */
+    bool is_final; /* BOGUS: our trust anchor cannot be used, so no server has a better answer */
+    bool is_unreachable; /* BOGUS: keys or DS records could not be fetched; not remembered long */
+    bool is_spent;       /* BOGUS: the budget is used up; not remembered */
+    uint8_t zone_len;    /* the zone at fault, or the signer */
     uint8_t zone[NAME_WIRE_MAX];
 };
 
