@@ -113,8 +113,9 @@ static bool has_items(const struct draft *draft, const char *path)
 static void warn_of_lost_rules(struct import *import)
 {
     for (const struct draft_item *item = import->draft.first; item; item = item->next)
-        if (item->is_dropped && (strcmp(item->path, "server.access") == 0 ||
-                                 strcmp(item->path, "recursion.private-addresses") == 0))
+        if (item->is_dropped &&
+            (strcmp(item->path, "server.access") == 0 || strcmp(item->path, "views") == 0 ||
+             strcmp(item->path, "recursion.private-addresses") == 0))
             map_warn(&import->map, item->origin, "the output says why.");
 }
 

@@ -19,7 +19,7 @@ static map_function *const maps[] = {
 /* Notes for clauses without any counterpart. */
 static const char *const clause_notes[UNBOUND_CLAUSES] = {
     [UNBOUND_CLAUSE_AUTH] = "auth-zones holds zones from files and primaries.",
-    [UNBOUND_CLAUSE_VIEW] = "Views are not translated: write an entry of views.",
+    [UNBOUND_CLAUSE_VIEW] = "Not imported: an item of views has no such key.",
     [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",
     [UNBOUND_CLAUSE_DNSTAP] =
         "Set up dnstap again; see nailup.yaml(5) for whether this version has it.",
@@ -37,6 +37,8 @@ void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
     map->last_interface = &map->interfaces;
     map->last_zone = &map->zones;
     map->last_rpz = &map->rpzs;
+    map->last_view = &map->views;
+    map->last_view_client = &map->view_clients;
     map->tls_ports[853 / 8] |= 1 << 853 % 8;
 }
 
@@ -51,17 +53,17 @@ static void note_unknown(struct unbound_map_state *map, const struct unbound_sta
     map_note(map, statement, sentence ? sentence : "Unknown option; is it a typing error?");
 }
 
-/* Views and modules may block names, and the output does not. */
+/* Modules may block names, and the output does not. */
 static void begin_unbound_clause(struct unbound_map_state *map,
                                  const struct unbound_statement *statement)
 {
     static const bool may_block[UNBOUND_CLAUSES] = {
-        [UNBOUND_CLAUSE_VIEW] = true,
         [UNBOUND_CLAUSE_PYTHON] = true,
         [UNBOUND_CLAUSE_DYNLIB] = true,
     };
     map_begin_zone(map, statement);
     map_begin_rpz(map, statement);
+    map_begin_view(map, statement);
     if (may_block[statement->clause])
         map_warn(map, statement->origin, clause_notes[statement->clause]);
 }
@@ -85,6 +87,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_dns64(map);
     map_end_zones(map);
     map_end_rpz(map);
+    map_end_views(map);
     draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
 }
 

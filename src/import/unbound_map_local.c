@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Local data: local-zone, local-data and the reverse zones of private networks. */
+/* Local data, of all clients or of a view: local-zone, local-data and the reverse zones of private
+ * networks. */
 #include "import/unbound_maps.h"
 
 #include <stdio.h>
@@ -33,11 +34,37 @@ static const struct {
      "For a name in local-data, other types get NODATA, and no server is asked."},
 };
 
+/* Keeps an item of a view's list. */
+static void keep_in_view(struct unbound_map_state *map, struct unbound_value ***last,
+                         const char *text, const struct draft_origin *origin)
+{
+    struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
+    if (!value) {
+        map->draft->err = ERR_NO_MEMORY;
+        return;
+    }
+    *value = (struct unbound_value){.text = text, .origin = origin};
+    **last = value;
+    *last = &value->next;
+}
+
 static void add_local_zone(struct unbound_map_state *map, const char *word, const char *action,
                            const struct draft_origin *origin)
 {
-    draft_add_local(map->draft, "local-zones",
-                    draft_format(map->draft, "{name: %s, action: %s}", word, action), origin);
+    const char *text = draft_format(map->draft, "{name: %s, action: %s}", word, action);
+    if (map->view)
+        keep_in_view(map, &map->view->last_zone, text, origin);
+    else
+        draft_add_local(map->draft, "local-zones", text, origin);
+}
+
+static void add_record(struct unbound_map_state *map, const char *word,
+                       const struct draft_origin *origin)
+{
+    if (map->view)
+        keep_in_view(map, &map->view->last_record, word, origin);
+    else
+        draft_add_local(map->draft, "local-data", word, origin);
 }
 
 static void add_null_record(struct unbound_map_state *map,
@@ -46,7 +73,7 @@ static void add_null_record(struct unbound_map_state *map,
     const char *text = draft_format(map->draft, "%s %s", statement->args[0], record);
     const char *word = draft_word(map->draft, text);
     if (word)
-        draft_add_local(map->draft, "local-data", word, statement->origin);
+        add_record(map, word, statement->origin);
 }
 
 static bool is_name(const char *text)
@@ -89,7 +116,7 @@ void map_local_data(struct unbound_map_state *map, const struct unbound_statemen
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word)
-        draft_add_local(map->draft, "local-data", word, statement->origin);
+        add_record(map, word, statement->origin);
 }
 
 enum { REVERSE_MAX = 80 };
@@ -133,7 +160,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
                      (int)ttl_len, text, text + ttl_len + strspn(text + ttl_len, " \t"));
     const char *word = map_word(map, statement, record);
     if (word)
-        draft_add_local(map->draft, "local-data", word, statement->origin);
+        add_record(map, word, statement->origin);
 }
 
 /* ---- reverse names of private addresses ---- */

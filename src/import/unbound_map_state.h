@@ -47,6 +47,24 @@ struct unbound_rpz {
     bool has_file;
 };
 
+/* A clause view, and a line access-control-view. */
+struct unbound_view {
+    struct unbound_view *next;
+    const struct draft_origin *origin;
+    const char *name; /* a word of YAML; NULL: not given */
+    bool asks_all;    /* view-first: names that it lacks get the local data of all clients */
+    const struct draft_origin *name_origin, *first_origin; /* NULL: not given */
+    struct unbound_value *zones, **last_zone;              /* items of local-zones */
+    struct unbound_value *records, **last_record;          /* words of local-data */
+};
+struct unbound_view_client {
+    struct unbound_view_client *next;
+    const struct draft_origin *origin;
+    const char *prefix, *view; /* words of YAML */
+    bool is_void;              /* a later line has the prefix */
+    bool is_known;             /* a view has the name */
+};
+
 enum { UNBOUND_PORTS = 65536 };
 
 struct unbound_map_state {
@@ -75,6 +93,8 @@ struct unbound_map_state {
     const struct draft_origin *tcp_origin, *tls_origin; /* for all upstreams; NULL: no */
     struct unbound_zone *zones, **last_zone, *zone;
     struct unbound_rpz *rpzs, **last_rpz, *rpz;
+    struct unbound_view *views, **last_view, *view; /* view: of the clause; NULL: another clause */
+    struct unbound_view_client *view_clients, **last_view_client;
     /* recursion */
     const struct draft_origin
         *not_query_origin; /* the first do-not-query line; NULL: the default */

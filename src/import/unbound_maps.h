@@ -20,8 +20,9 @@ UNBOUND_MAPS(MAP)
 /* Begins a zone: the next options of its clause belong to it. */
 void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement);
 
-/* The same for a response policy zone. */
+/* The same for a response policy zone and for a view. */
 void map_begin_rpz(struct unbound_map_state *map, const struct unbound_statement *statement);
+void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement);
 
 /* Each converts what the maps of one file have kept. */
 void map_end_server(struct unbound_map_state *map);
@@ -31,5 +32,6 @@ void map_end_dnssec(struct unbound_map_state *map);
 void map_end_dns64(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 void map_end_rpz(struct unbound_map_state *map);
+void map_end_views(struct unbound_map_state *map);
 
 #endif

@@ -69,6 +69,9 @@ enum unbound_clause {
     MAP(rpz_name)                                                                                  \
     MAP(rpz_file)                                                                                  \
     MAP(rpz_key)                                                                                   \
+    MAP(view_name)                                                                                 \
+    MAP(view_first)                                                                                \
+    MAP(access_view)                                                                               \
     MAP(zone_file)                                                                                 \
     MAP(zone_url)                                                                                  \
     MAP(zone_notify)                                                                               \

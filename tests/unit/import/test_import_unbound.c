@@ -577,7 +577,7 @@ static void test_unknown_words_are_reported_up_to_the_end_of_their_line(void **s
            "# u.conf:2: what-is-this: a b c d\n#     Unknown option",
            "# u.conf:3: forward-addr:", "it is an option of forward-zone:");
     EXPECT("view:\n name: v\n local-zone: x refuse\n" ROOT, "# u.conf:2: name: v\n",
-           "Views are not translated");
+           "Not imported, because its view is not.");
 }
 
 static void test_text_that_is_not_a_conf_is_refused_with_its_place(void **state)
@@ -731,6 +731,94 @@ static void test_a_policy_zone_with_a_file_is_imported(void **state)
     assert_string_equal(said, "");
 }
 
+static void test_views_have_their_clients_and_local_data(void **state)
+{
+    (void)state;
+    EXPECT(
+        "server:\n access-control: 10.0.0.0/8 allow\n access-control-view: 10.9.0.0/16 lab\n"
+        " access-control-view: 10.9.9.0/24 kids\n access-control-view: 2001:db8::/32 lab\n"
+        " local-zone: ads.example static\n"
+        "view:\n name: \"lab\"\n local-zone: \"lab.example\" redirect\n"
+        " local-data: \"lab.example A 192.0.2.1\"\n local-data-ptr: \"192.0.2.1 lab.example\"\n"
+        " view-first: yes\n"
+        "view:\n name: kids\n local-zone: games.example always_null\n" ROOT,
+        "views:\n  - {name: lab, clients: [10.9.0.0/16, \"2001:db8::/32\"], local-zones: [{name: "
+        "lab.example, action: redirect}], local-data: [\"lab.example A 192.0.2.1\", "
+        "\"1.2.0.192.in-addr.arpa.  IN PTR lab.example\"]}\n"
+        "  - {name: kids, clients: [10.9.9.0/24], local-zones: [{name: games.example, action: "
+        "redirect}], local-data: [\"games.example A 0.0.0.0\", \"games.example AAAA ::\"], "
+        "inherit-local: no}\n");
+    assert_string_equal(said, "");
+}
+
+/* Lines of the server after a view belong to all clients. A view without local data asks that of
+ * all, whatever view-first is. */
+static void test_a_view_ends_with_its_clause(void **state)
+{
+    (void)state;
+    struct config *config =
+        imported("view:\n name: lab\nserver:\n access-control-view: 10.9.0.0/16 lab\n"
+                 " local-zone: ads.example static\n" ROOT);
+    assert_int_equal(config->view_set.view_count, 1);
+    assert_int_equal(config->local_zone_count, 1);
+    expect_missing("inherit-local");
+    config_free(config);
+}
+
+static void test_a_view_without_clients_is_for_none(void **state)
+{
+    (void)state;
+    EXPECT(
+        "view:\n name: lab\n local-zone: lab.example refuse\n" ROOT,
+        "# u.conf:1: view:\n#     Not imported: no access-control-view gives this view clients.");
+    expect_missing("views:");
+    EXPECT("view:\n local-zone: lab.example refuse\n" ROOT, "the view has no name");
+    expect_missing("views:");
+    config_free(imported("server: access-control-view: 10.0.0.0/8 lab\n" ROOT));
+    expect_missing("views:");
+    assert_non_null(strstr(said, "warning: access-control-view: 10.0.0.0/8 lab is not imported"));
+    assert_non_null(strstr(said, "no view has this name"));
+}
+
+static void test_the_last_view_of_a_prefix_counts(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control-view: 10.0.0.0/8 a\n access-control-view: 10.0.0.0/8 b\n"
+           "view:\n name: a\nview:\n name: b\n" ROOT,
+           "views:\n  - {name: b, clients: [10.0.0.0/8]}\n", "# u.conf:2: access-control-view",
+           "a later line gives this prefix another view");
+    expect_missing("{name: a");
+}
+
+static void test_what_no_view_can_express_is_said(void **state)
+{
+    (void)state;
+    EXPECT("server:\n define-tag: \"kids guests\"\n access-control-tag: 10.0.0.0/8 kids\n"
+           " local-zone-tag: games.example kids\n interface-view: 192.0.2.1 lab\n"
+           " access-control-tag-action: 10.0.0.0/8 kids refuse\n"
+           "view:\n name: lab\n response-ip: 192.0.2.0/24 deny\n view-last: yes\n" ROOT,
+           "# u.conf:2: define-tag", "# u.conf:3: access-control-tag", "# u.conf:4: local-zone-tag",
+           "write an item of views with the clients of the tag", "# u.conf:5: interface-view",
+           "by its key listen", "# u.conf:6: access-control-tag-action", "# u.conf:9: response-ip",
+           "# u.conf:10: view-last: yes\n#     Not imported: an item of views has no such key.");
+    assert_non_null(strstr(said, "warning: access-control-tag: 10.0.0.0/8 kids is not imported"));
+    assert_non_null(strstr(said, "warning: local-zone-tag: games.example kids is not imported"));
+    assert_non_null(strstr(said, "warning: interface-view: 192.0.2.1 lab is not imported"));
+    assert_non_null(strstr(said, "warning: response-ip: 192.0.2.0/24 deny is not imported"));
+}
+
+static void test_a_view_that_the_loader_refuses_is_reported(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control-view: 10.0.0.0/8 \"a b\"\nview:\n name: \"a b\"\n" ROOT,
+           "# u.conf:3: view:");
+    expect_missing("views:");
+    assert_non_null(strstr(said, "u.conf:3:1: warning: view: is not imported"));
+    EXPECT("server:\n access-control-view: 10.0.0.0/99 a\nview:\n name: a\n" ROOT,
+           "# u.conf:3: view:");
+    expect_missing("views:");
+}
+
 static void test_a_lost_protection_gets_a_warning(void **state)
 {
     (void)state;
@@ -822,6 +910,12 @@ int main(void)
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
         cmocka_unit_test(test_no_option_is_lost_silently),
         cmocka_unit_test(test_a_policy_zone_with_a_file_is_imported),
+        cmocka_unit_test(test_views_have_their_clients_and_local_data),
+        cmocka_unit_test(test_a_view_ends_with_its_clause),
+        cmocka_unit_test(test_a_view_without_clients_is_for_none),
+        cmocka_unit_test(test_the_last_view_of_a_prefix_counts),
+        cmocka_unit_test(test_what_no_view_can_express_is_said),
+        cmocka_unit_test(test_a_view_that_the_loader_refuses_is_reported),
         cmocka_unit_test(test_a_lost_protection_gets_a_warning),
         cmocka_unit_test(test_the_lines_of_a_lost_zone_are_all_reported),
     };
