@@ -58,8 +58,8 @@ static void add_local_zone(struct unbound_map_state *map, const char *word, cons
         draft_add_local(map->draft, "local-zones", text, origin);
 }
 
-static void add_record(struct unbound_map_state *map, const char *word,
-                       const struct draft_origin *origin)
+static void local_add_record(struct unbound_map_state *map, const char *word,
+                             const struct draft_origin *origin)
 {
     if (map->view)
         keep_in_view(map, &map->view->last_record, word, origin);
@@ -73,7 +73,7 @@ static void add_null_record(struct unbound_map_state *map,
     const char *text = draft_format(map->draft, "%s %s", statement->args[0], record);
     const char *word = draft_word(map->draft, text);
     if (word)
-        add_record(map, word, statement->origin);
+        local_add_record(map, word, statement->origin);
 }
 
 static bool is_name(const char *text)
@@ -116,7 +116,7 @@ void map_local_data(struct unbound_map_state *map, const struct unbound_statemen
 {
     const char *word = map_word(map, statement, statement->args[0]);
     if (word)
-        add_record(map, word, statement->origin);
+        local_add_record(map, word, statement->origin);
 }
 
 enum { REVERSE_MAX = 80 };
@@ -160,7 +160,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
                      (int)ttl_len, text, text + ttl_len + strspn(text + ttl_len, " \t"));
     const char *word = map_word(map, statement, record);
     if (word)
-        add_record(map, word, statement->origin);
+        local_add_record(map, word, statement->origin);
 }
 
 /* ---- reverse names of private addresses ---- */

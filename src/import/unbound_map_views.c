@@ -113,7 +113,8 @@ static bool put_clients(struct unbound_map_state *map, struct buf *buf,
 
 /* ---- the lines of a clause ---- */
 
-static void end_line(struct unbound_map_state *map, const struct draft_origin *origin, bool is_lost)
+static void view_end_line(struct unbound_map_state *map, const struct draft_origin *origin,
+                          bool is_lost)
 {
     if (origin && is_lost)
         draft_note(map->draft, origin, "Not imported, because its view is not.");
@@ -122,14 +123,15 @@ static void end_line(struct unbound_map_state *map, const struct draft_origin *o
 }
 
 /* The item has all lines of the clause, or none. */
-static void end_lines(struct unbound_map_state *map, const struct unbound_view *view, bool is_lost)
+static void view_end_lines(struct unbound_map_state *map, const struct unbound_view *view,
+                           bool is_lost)
 {
-    end_line(map, view->name_origin, is_lost);
-    end_line(map, view->first_origin, is_lost);
+    view_end_line(map, view->name_origin, is_lost);
+    view_end_line(map, view->first_origin, is_lost);
     for (const struct unbound_value *at = view->zones; at; at = at->next)
-        end_line(map, at->origin, is_lost);
+        view_end_line(map, at->origin, is_lost);
     for (const struct unbound_value *at = view->records; at; at = at->next)
-        end_line(map, at->origin, is_lost);
+        view_end_line(map, at->origin, is_lost);
 }
 
 /* A view of Unbound with local data does not ask that of all clients unless view-first is yes.
@@ -163,7 +165,7 @@ static void end_view(struct unbound_map_state *map, const struct unbound_view *v
                    "Not imported: no access-control-view gives this view clients.");
     else
         draft_note(map->draft, view->origin, "Not imported: the view has no name.");
-    end_lines(map, view, !item);
+    view_end_lines(map, view, !item);
 }
 
 void map_end_views(struct unbound_map_state *map)
