@@ -46,8 +46,10 @@ static char *with_dnssec(const char *yaml)
     return text;
 }
 
-/* Returns NULL where the text has an error. */
-static struct config *load_config(const struct script *script, const char *yaml, char *why)
+/* Returns NULL where the text has an error. held: takes the zones held here, whose files live for
+ * this call only; NULL: they are not wanted. */
+static struct config *load_config(const struct script *script, const char *yaml,
+                                  struct zone_set **held, char *why)
 {
     struct config *config = NULL;
     struct buf errors;
@@ -59,6 +61,8 @@ static struct config *load_config(const struct script *script, const char *yaml,
     char *whole = temp_files_write(&files, with_all);
     enum err err = config_parse_with_files(script->path, whole, strlen(whole), &config, &errors);
     *why = '\0';
+    if (!err && held)
+        *held = held_open(config, why, WORLD_WHY_MAX);
     temp_files_remove(&files);
     free(with_certs);
     free(with_anchor);
@@ -73,7 +77,10 @@ static struct config *load_config(const struct script *script, const char *yaml,
     else
         config->route.validation.clock_min_s = SCENARIO_WALL_S;
     buf_deinit(&errors);
-    return config;
+    if (!*why)
+        return config;
+    config_free(config);
+    return NULL;
 }
 
 /* Makes a configuration the one in effect, with the numbers of its spaces. */
@@ -94,14 +101,9 @@ static bool set_config(struct world *world, struct config **config)
 
 static bool open_config(struct world *world, const char *yaml, char *why)
 {
-    struct config *config = load_config(world->script, yaml, why);
+    struct config *config = load_config(world->script, yaml, &world->held, why);
     if (!config)
         return false;
-    world->held = held_open(config, why, WORLD_WHY_MAX);
-    if (*why) {
-        config_free(config);
-        return false;
-    }
     return set_config(world, &config);
 }
 
@@ -265,7 +267,7 @@ bool world_reload(struct world *world, const char *yaml, bool forgets, char why[
 {
     size_t which;
     struct generation *before = world->generation;
-    struct config *config = load_config(world->script, yaml, why);
+    struct config *config = load_config(world->script, yaml, NULL, why);
     if (!config)
         return false;
     set_config(world, &config);
