@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Response policy zones. A clause becomes an item of rpz if it has a name and a file; without a
- * file nothing blocks its names, so the import warns.
+ * Response policy zones. A clause becomes an item of rpz if it has a name and primaries by address,
+ * or a file alone; without them nothing blocks its names, so the import warns.
  */
 #include "import/unbound_maps.h"
 
@@ -60,8 +60,38 @@ void map_rpz_file(struct unbound_map_state *map, const struct unbound_statement 
     }
     if (*name != '/')
         name = draft_format(map->draft, "%s/%s", map->source->directory, name);
-    add_rpz_key(map, statement, name);
-    map->rpz->has_file = true;
+    map->rpz->file = map_word(map, statement, name);
+    if (map->rpz->file)
+        draft_account(statement->origin);
+}
+
+/* Puts the statement before the list, which is one of map->rpz. */
+static void keep_rpz_value(struct unbound_map_state *map, const struct unbound_statement *statement,
+                           struct unbound_value **list)
+{
+    struct unbound_value *value = map_keep(map, statement);
+    if (!value)
+        return;
+    value->next = *list;
+    *list = value;
+}
+
+void map_rpz_primary(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->rpz)
+        keep_rpz_value(map, statement, &map->rpz->primaries);
+}
+
+void map_rpz_url(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->rpz)
+        keep_rpz_value(map, statement, &map->rpz->urls);
+}
+
+void map_rpz_notify(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    if (map->rpz)
+        keep_rpz_value(map, statement, &map->rpz->notifies);
 }
 
 void map_rpz_key(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -70,14 +100,46 @@ void map_rpz_key(struct unbound_map_state *map, const struct unbound_statement *
         add_rpz_key(map, statement, statement->args[0]);
 }
 
+static void note_values(struct unbound_map_state *map, const struct unbound_value *list,
+                        const char *sentence)
+{
+    for (; list; list = list->next)
+        draft_note(map->draft, list->origin, sentence);
+}
+
+/* Returns the keys that say where the rules come from, or NULL. A file beside a primary or a url is
+ * Unbound's copy of the zone, which would grow old. */
+static const char *source_of(struct unbound_map_state *map, const struct unbound_rpz *rpz)
+{
+    const char *primaries = map_primaries(map, rpz->primaries);
+    if (*primaries) {
+        if (rpz->file)
+            draft_note(map->draft, rpz->origin,
+                       "The zone comes from its primaries, and zonefile is not read. Set "
+                       "transfer-directory to keep the zone over a restart.");
+        return draft_format(map->draft, "primaries: [%s], allow-notify: [%s]", primaries,
+                            map_notifies(map, rpz->notifies));
+    }
+    if (!rpz->file || rpz->primaries || rpz->urls) {
+        note_values(map, rpz->notifies, "Not imported, because its zone is not.");
+        return NULL;
+    }
+    note_values(map, rpz->notifies, "Not needed: a zone of a file has no primaries.");
+    return draft_format(map->draft, "file: %s", rpz->file);
+}
+
 void map_end_rpz(struct unbound_map_state *map)
 {
-    static const char lost[] = "Not imported: rpz needs a name and a file or primaries. Without "
-                               "this zone its rules do not apply.";
+    static const char lost[] =
+        "Not imported: rpz needs a name, and primaries by address or a file of its own. Without "
+        "this zone its rules do not apply.";
     for (const struct unbound_rpz *rpz = map->rpzs; rpz; rpz = rpz->next) {
-        if (rpz->name && rpz->has_file) {
+        const char *source = source_of(map, rpz);
+        note_values(map, rpz->urls, "Not imported: zones come by AXFR and IXFR, or from a file.");
+        if (rpz->name && source) {
             draft_add(map->draft, "rpz",
-                      draft_format(map->draft, "{name: %s%s}", rpz->name, rpz->keys), rpz->origin);
+                      draft_format(map->draft, "{name: %s, %s%s}", rpz->name, source, rpz->keys),
+                      rpz->origin);
             continue;
         }
         draft_note(map->draft, rpz->origin, lost);

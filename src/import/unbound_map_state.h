@@ -32,7 +32,7 @@ struct unbound_zone {
     bool tls, tcp, no_cache, first, fallback;
     const struct draft_origin *tls_origin, *tcp_origin, *cache_origin, *first_origin;
     /* auth-zone only; the options come last first */
-    const char *file; /* NULL: not given */
+    const char *file;               /* NULL: not given */
     struct unbound_value *notifies; /* the newest comes first */
     bool has_url, no_clients, no_upstream, checks_zonemd, requires_zonemd;
     struct unbound_value *options;
@@ -44,7 +44,9 @@ struct unbound_rpz {
     const struct draft_origin *origin;
     const char *name; /* a word of YAML; NULL: not given */
     const char *keys; /* ", key: value" for each */
-    bool has_file;
+    const char *file; /* a word of YAML; NULL: not given */
+    /* The newest comes first. */
+    struct unbound_value *primaries, *notifies, *urls;
 };
 
 /* A clause view, and a line access-control-view. */
@@ -105,6 +107,14 @@ struct unbound_map_state {
     bool is_permissive;
     const struct draft_origin *permissive_origin, *anchor_origin; /* NULL: not given */
 };
+
+/* Restores the order of the file in a list whose newest value comes first. */
+struct unbound_value *map_reversed(struct unbound_value *list);
+
+/* Return the usable primaries, and the prefixes that may send NOTIFY messages, as items of a list
+ * in YAML, or "". Each value gets its note. The lists are reversed. */
+const char *map_primaries(struct unbound_map_state *map, struct unbound_value *newest);
+const char *map_notifies(struct unbound_map_state *map, struct unbound_value *newest);
 
 /* Whether module-config has this module. False without module-config. */
 bool map_has_module(const struct unbound_map_state *map, const char *name);

@@ -13,11 +13,10 @@
 
 #include "base/addr.h"
 #include "base/check.h"
-#include "base/prefix.h"
 #include "config/host_text.h"
 #include "dns/name.h"
 
-enum { UPSTREAMS_MAX = 64, PRIMARIES_MAX = 16 };
+enum { UPSTREAMS_MAX = 64 };
 
 static const char lost_with_zone[] = "Not imported, because its zone is not.";
 
@@ -262,18 +261,6 @@ static void end_host(struct unbound_map_state *map, struct draft_item *item, boo
         draft_add_upstream(map->draft, item, word, value->origin);
 }
 
-/* Restores the order of the file. */
-static struct unbound_value *reversed(struct unbound_value *list)
-{
-    struct unbound_value *out = NULL, *next;
-    for (; list; list = next) {
-        next = list->next;
-        list->next = out;
-        out = list;
-    }
-    return out;
-}
-
 static const char *list_of(enum unbound_clause clause)
 {
     return clause == UNBOUND_CLAUSE_STUB ? "stub-zones" : "forward-zones";
@@ -287,7 +274,7 @@ static void end_with_servers(struct unbound_map_state *map, const struct unbound
     struct draft_item *item = draft_add_zone(map->draft, list_of(zone->clause), name, zone->origin);
     if (!item)
         return;
-    for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
+    for (struct unbound_value *at = map_reversed(zone->addresses); at; at = at->next) {
         if (count++ >= UPSTREAMS_MAX)
             draft_note(map->draft, at->origin, "Not imported: a zone has 64 servers at most.");
         else if (at->is_host)
@@ -355,63 +342,6 @@ static const char *zonemd_of(const struct unbound_zone *zone)
     return zone->requires_zonemd ? "require" : "check";
 }
 
-/* Returns the address of a primary as a word of YAML. NULL after a note. */
-static const char *primary_word(struct unbound_map_state *map, const struct unbound_value *value)
-{
-    struct addr addr;
-    bool has_port;
-    char name[ADDR_NAME_MAX];
-    const char *fault = NULL;
-    if (addr_parse_named(&addr, &has_port, name, value->text, 0) != ERR_OK)
-        fault = "Not imported: primaries are given by address; add that of this host to "
-                "auth-zones[].primaries.";
-    else if (addr_family(&addr) == AF_INET ? map->no_ip4 : map->no_ip6)
-        fault = "Not imported: do-ip4 or do-ip6 excludes it.";
-    const char *word = fault ? NULL : draft_word(map->draft, value->text);
-    if (word)
-        draft_account(value->origin);
-    else
-        draft_note(map->draft, value->origin,
-                   fault ? fault : "Not imported: it is not an address.");
-    return word;
-}
-
-/* Returns the usable primaries as items of a list, or "". */
-static const char *primaries_of(struct unbound_map_state *map, const struct unbound_zone *zone)
-{
-    const char *list = "";
-    size_t count = 0;
-    for (struct unbound_value *at = reversed(zone->addresses); at; at = at->next) {
-        if (count == PRIMARIES_MAX) {
-            draft_note(map->draft, at->origin, "Not imported: a zone has 16 primaries at most.");
-            continue;
-        }
-        const char *word = primary_word(map, at);
-        if (word)
-            list = draft_format(map->draft, "%s%s%s", list, count++ ? ", " : "", word);
-    }
-    return list;
-}
-
-/* Likewise the prefixes that may send NOTIFY messages. */
-static const char *notifies_of(struct unbound_map_state *map, const struct unbound_zone *zone)
-{
-    const char *list = "";
-    for (struct unbound_value *at = reversed(zone->notifies); at; at = at->next) {
-        struct prefix prefix;
-        const char *word =
-            prefix_parse(&prefix, at->text) == ERR_OK ? draft_word(map->draft, at->text) : NULL;
-        if (!word) {
-            draft_note(map->draft, at->origin,
-                       "Not imported: allow-notify takes addresses and prefixes.");
-            continue;
-        }
-        draft_account(at->origin);
-        list = draft_format(map->draft, "%s%s%s", list, *list ? ", " : "", word);
-    }
-    return list;
-}
-
 static void add_held(struct unbound_map_state *map, const struct unbound_zone *zone,
                      const char *word, const char *source)
 {
@@ -428,7 +358,7 @@ static void end_with_primaries(struct unbound_map_state *map, const struct unbou
 {
     add_held(map, zone, word,
              draft_format(map->draft, "primaries: [%s], allow-notify: [%s]", primaries,
-                          notifies_of(map, zone)));
+                          map_notifies(map, zone->notifies)));
     if (zone->file)
         draft_note(map->draft, zone->origin,
                    "The zone comes from its primaries, and zonefile is not read. Set "
@@ -481,7 +411,7 @@ static void end_auth(struct unbound_map_state *map, const struct unbound_zone *z
         leave_out(map, zone, "Not imported: Unbound uses it for neither clients nor upstream.");
         return;
     }
-    const char *primaries = primaries_of(map, zone);
+    const char *primaries = map_primaries(map, zone->addresses);
     if (*primaries)
         end_with_primaries(map, zone, word, primaries);
     else if (has_file_only)

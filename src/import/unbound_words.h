@@ -68,6 +68,9 @@ enum unbound_clause {
     MAP(zone_fallback)                                                                             \
     MAP(rpz_name)                                                                                  \
     MAP(rpz_file)                                                                                  \
+    MAP(rpz_primary)                                                                               \
+    MAP(rpz_url)                                                                                   \
+    MAP(rpz_notify)                                                                                \
     MAP(rpz_key)                                                                                   \
     MAP(view_name)                                                                                 \
     MAP(view_first)                                                                                \

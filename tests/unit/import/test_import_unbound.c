@@ -819,6 +819,25 @@ static void test_a_view_that_the_loader_refuses_is_reported(void **state)
     expect_missing("views:");
 }
 
+static void test_a_policy_zone_keeps_its_primaries(void **state)
+{
+    (void)state;
+    EXPECT("rpz:\n name: a\n primary: 192.0.2.1\n master: 192.0.2.2@853#ns.a\n zonefile: /copy\n"
+           " allow-notify: 192.0.2.0/24\n allow-notify: nonsense\n primary: ns.a\n" ROOT,
+           "  - {name: a, primaries: [192.0.2.1, 192.0.2.2@853#ns.a], allow-notify: "
+           "[192.0.2.0/24]}\n");
+    assert_non_null(strstr(printed, "zonefile is not read"));
+    assert_non_null(strstr(printed, "primaries are given by address"));
+    assert_non_null(strstr(printed, "allow-notify takes addresses and prefixes"));
+    assert_string_equal(said, "");
+    /* A file beside a primary or a url is a copy that would grow old. */
+    config_free(imported("rpz:\n name: a\n zonefile: /copy\n primary: ns.a\n" ROOT));
+    assert_non_null(strstr(said, "warning: rpz: is not imported"));
+    config_free(imported("rpz:\n name: a\n zonefile: /copy\n url: https://a/b\n" ROOT));
+    assert_non_null(strstr(said, "warning: rpz: is not imported"));
+    assert_non_null(strstr(printed, "zones come by AXFR and IXFR"));
+}
+
 static void test_a_lost_protection_gets_a_warning(void **state)
 {
     (void)state;
@@ -831,7 +850,7 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     assert_non_null(strstr(said, "warning: harden-algo-downgrade: yes is not imported"));
     config_free(imported("rpz:\n name: x.example\n rpz-log: yes\n" ROOT));
     assert_non_null(strstr(said, "u.conf:1:1: warning: rpz: is not imported"));
-    assert_non_null(strstr(said, "rpz needs a name and a file or primaries"));
+    assert_non_null(strstr(said, "rpz needs a name, and primaries by address or a file"));
     config_free(imported("server: access-control: 10.0.0.0/8 allow_cookie\n" ROOT));
     assert_non_null(strstr(said, "clients without a cookie may ask too"));
     config_free(imported("server: access-control: 10.0.0.0/99 refuse\n" ROOT));
@@ -916,6 +935,7 @@ int main(void)
         cmocka_unit_test(test_the_last_view_of_a_prefix_counts),
         cmocka_unit_test(test_what_no_view_can_express_is_said),
         cmocka_unit_test(test_a_view_that_the_loader_refuses_is_reported),
+        cmocka_unit_test(test_a_policy_zone_keeps_its_primaries),
         cmocka_unit_test(test_a_lost_protection_gets_a_warning),
         cmocka_unit_test(test_the_lines_of_a_lost_zone_are_all_reported),
     };
