@@ -287,7 +287,8 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
     policy = tmp_path / "policy.zone"
     policy.write_text("$TTL 60\n@ SOA . . 1 60 60 60 60\n@ NS .\nlisted.example CNAME .\n")
     one = watched(config={"forward-zones": zones, "tcp-upstream-keepalive": [nailed.ip],
-                          "rpz": [{"name": "policy.example", "file": str(policy)}]}, workers=2)
+                          "rpz": [{"name": "policy.example", "file": str(policy)},
+                                  {"name": "feed.example", "primaries": ["127.0.0.1@9"]}]}, workers=2)
     prometheus = Prometheus(tmp_path, one.address)
     try:
         eventually(lambda: prometheus.query('up{job="nailup"} == 1'), 60)
