@@ -43,7 +43,8 @@ enum entry_match {
     MATCH_SAYS = 1 << 25,
     MATCH_COOKIE = 1 << 26,
     MATCH_OFFERS = 1 << 27,
-    MATCH_APART_AD = 1 << 28, /* all flags except AD */
+    MATCH_APART_AD = 1 << 28,     /* all flags except AD */
+    MATCH_APART_POLICY = 1 << 29, /* all flags except AA, and no additional section */
 };
 
 enum entry_adjust {

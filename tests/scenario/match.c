@@ -180,13 +180,16 @@ static enum entry_cookie cookie_of(const struct message *message)
 static bool same_flags(const struct both *both)
 {
     uint16_t apart = both->entry->match & MATCH_APART_AD ? HEADER_AD : 0;
+    apart |= both->entry->match & MATCH_APART_POLICY ? HEADER_AA : 0;
     return ((both->want.flags ^ both->got.flags) & ~(HEADER_RCODE_MASK | apart)) == 0;
 }
 
 static bool same_all(const struct both *both)
 {
+    enum section last =
+        both->entry->match & MATCH_APART_POLICY ? SECTION_AUTHORITY : SECTION_ADDITIONAL;
     return same_flags(both) && message_rcode(&both->want) == message_rcode(&both->got) &&
-           same_question(both) && same_records(both, SECTION_ANSWER, SECTION_ADDITIONAL);
+           same_question(both) && same_records(both, SECTION_ANSWER, last);
 }
 
 static bool differs(const struct both *both, enum entry_match bit)
@@ -249,6 +252,7 @@ static bool differs(const struct both *both, enum entry_match bit)
         return got->edns.present && got->edns.udp_size > both->entry->offers_max;
     case MATCH_TTL:
     case MATCH_APART_AD:
+    case MATCH_APART_POLICY:
         break;
     }
     return false;

@@ -245,7 +245,8 @@ struct translation translate_options(const char *options)
     struct translating work = {
         .zones = {[FORWARD_ZONES] = {.section = "forward-zone", .prefix = "forward-"},
                   [STUB_ZONES] = {.section = "stub-zone", .prefix = "stub-"},
-                  [AUTH_ZONES] = {.section = "auth-zone", .prefix = ""}},
+                  [AUTH_ZONES] = {.section = "auth-zone", .prefix = ""},
+                  [RPZ_ZONES] = {.section = "rpz", .prefix = ""}},
         .out = &out};
     each_buf(&work, init);
     take_text(&work, options);

@@ -15,6 +15,7 @@ enum { TRANSLATE_NEEDS_MAX = 256 };
 
 struct translation {
     bool is_trusting;                /* unrelated records in answers are trusted */
+    bool has_policy;                 /* there are response policy zones */
     char *yaml;                      /* from malloc(); NULL: there is no server to ask */
     char needs[TRANSLATE_NEEDS_MAX]; /* missing features, separated by blanks, or "" */
 };

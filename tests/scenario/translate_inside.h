@@ -14,7 +14,7 @@
 
 enum { WORD_MAX = 1024, OPTION_MAX = 64 };
 
-enum zone_kind { FORWARD_ZONES, STUB_ZONES, AUTH_ZONES, ZONE_KINDS };
+enum zone_kind { FORWARD_ZONES, STUB_ZONES, AUTH_ZONES, RPZ_ZONES, ZONE_KINDS };
 
 /* Collects the zones of one kind. */
 struct zones {
@@ -56,7 +56,7 @@ void translate_server(struct translating *work, const char *key, const char *val
 /* Writes the sections that result. */
 void translate_server_finish(struct translating *work, struct buf *yaml);
 
-/* Translates forward-zone, stub-zone and auth-zone. May change value. */
+/* Translates forward-zone, stub-zone, auth-zone and rpz. May change value. */
 void translate_zone(struct translating *work, const char *key, char *value);
 void translate_zone_end(struct translating *work);
 bool translate_zones_finish(struct translating *work, struct buf *yaml); /* false: no zone */

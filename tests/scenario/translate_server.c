@@ -165,11 +165,16 @@ static bool put_family(struct translating *work, const char *key, const char *va
     return is_v4 || is_v6;
 }
 
-/* The validator does nothing without an anchor. Other modules change answers. */
+/* The validator does nothing without an anchor, and respip nothing without rpz, which is
+ * translated, or options of its own, which are not. Other modules change answers. */
 static bool is_harmless_module(const char *key, const char *value)
 {
-    return strcmp(key, "module-config") == 0 &&
-           (strcmp(value, "iterator") == 0 || strcmp(value, "validator iterator") == 0);
+    static const char respip[] = "respip ";
+    if (strcmp(key, "module-config") != 0)
+        return false;
+    if (strncmp(value, respip, strlen(respip)) == 0)
+        value += strlen(respip);
+    return strcmp(value, "iterator") == 0 || strcmp(value, "validator iterator") == 0;
 }
 
 void translate_server(struct translating *work, const char *key, const char *value,

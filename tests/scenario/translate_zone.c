@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* forward-zone, stub-zone and auth-zone with a file. A stub zone "." is the start of recursion: it
- * becomes root hints. */
+/* forward-zone, stub-zone, and auth-zone and rpz with a file. A stub zone "." is the start of
+ * recursion: it becomes root hints. */
 #include <string.h>
 
 #include "base/check.h"
@@ -97,17 +97,38 @@ static void end_auth(struct translating *work, struct zones *zones)
     zones->checks_zonemd = zones->requires_zonemd = false;
 }
 
+/* ---- rpz ---- */
+
+static void translate_rpz(struct translating *work, const char *key, const char *value)
+{
+    static const char *const same[] = {"rpz-action-override", "rpz-cname-override", "rpz-log",
+                                       "rpz-log-name"};
+    struct buf *text = &work->zone->text;
+    work->out->has_policy = true;
+    if (strcmp(key, "zonefile") == 0) {
+        translate_put(text, "    file: %s\n", value);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+        if (strcmp(key, same[i]) == 0) {
+            translate_put(text, "    %s: \"%s\"\n", key + strlen("rpz-"), value);
+            return;
+        }
+    }
+    translate_need(work, key);
+}
+
 void translate_zone(struct translating *work, const char *key, char *value)
 {
     struct zones *zones = work->zone;
-    bool is_auth = zones == &work->zones[AUTH_ZONES];
-    if (is_auth && strcmp(key, "name") == 0) {
+    bool is_auth = zones == &work->zones[AUTH_ZONES], is_rpz = zones == &work->zones[RPZ_ZONES];
+    if ((is_auth || is_rpz) && strcmp(key, "name") == 0) {
         translate_put(&zones->text, "  - name: \"%s\"\n", value);
         zones->open = true;
         return;
     }
-    if (is_auth) {
-        translate_auth(work, key, value);
+    if (is_auth || is_rpz) {
+        (is_auth ? translate_auth : translate_rpz)(work, key, value);
         return;
     }
     size_t prefix = strlen(zones->prefix);
@@ -130,7 +151,7 @@ void translate_zone_end(struct translating *work)
     struct zones *zones = work->zone;
     if (zones && zones->open && zones == &work->zones[AUTH_ZONES])
         end_auth(work, zones);
-    else if (zones && zones->open)
+    else if (zones && zones->open && zones != &work->zones[RPZ_ZONES])
         translate_put(&zones->text, "%s}\n", zones->has_addrs ? "]" : "");
     if (zones)
         zones->open = zones->has_addrs = zones->is_root = false;
@@ -144,8 +165,8 @@ bool translate_zones_finish(struct translating *work, struct buf *yaml)
         struct span text = buf_span(&work->zones[i].text);
         if (!text.len)
             continue;
-        any = any || i != AUTH_ZONES;
-        translate_put(yaml, "%ss:\n", work->zones[i].section);
+        any = any || (i != AUTH_ZONES && i != RPZ_ZONES);
+        translate_put(yaml, "%s%s:\n", work->zones[i].section, i == RPZ_ZONES ? "" : "s");
         MUST(buf_append(yaml, text.data, text.len) == ERR_OK);
     }
     return any;
