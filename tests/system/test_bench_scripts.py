@@ -16,7 +16,7 @@ from conftest import BUILD, ROOT
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
 SCRIPTS = ["bench/cache_memory.py", "bench/flood.py", "bench/idle.py", "bench/overload.py", "bench/recursion.py",
-           "bench/scaling.py", "bench/start.py", "bench/validate.py", "tests/soak/churn.py"]
+           "bench/rpz_update.py", "bench/scaling.py", "bench/start.py", "bench/validate.py", "tests/soak/churn.py"]
 MEASURED, MISSED, CANNOT = 0, 1, 2
 
 
@@ -339,3 +339,13 @@ def test_validation_is_measured_with_its_signatures_beside_unbound(unbound, how)
 
 def test_validation_says_which_peers_it_knows():
     assert "knows unbound" in play("bench/validate.py", "--peers", "djbdns", codes=[CANNOT]).stderr
+
+
+# ---- bench/rpz_update.py ----
+
+def test_rpz_update_measures_hits_before_and_during_a_transfer():
+    if not shutil.which("named", path=os.environ["PATH"] + ":/usr/sbin"):
+        pytest.skip("named is not installed")
+    [row] = rows_of(play("bench/rpz_update.py", "--quick").stdout)
+    assert row["rules"] == "2001" and row["lost"].startswith("0,")
+    assert all(float(part) > 0 for part in row["p99 us"].split(", "))
