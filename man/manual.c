@@ -344,6 +344,14 @@ static void put_per_rpz_zone(FILE *out)
     fputs(".El\n", out);
 }
 
+static void put_per_held_zone(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define PER_HELD_ZONE(id, name, kind, sentence) put_metric(out, name, "gauge", "", sentence);
+#include "nailup/metrics.def"
+    fputs(".El\n", out);
+}
+
 /* ---- alerts ---- */
 
 static const char *alerts_path;
@@ -439,6 +447,7 @@ static const struct {
     {"@ENDS@\n", put_ends},
     {"@METRICS@\n", put_metrics},
     {"@PER_UPSTREAM@\n", put_per_upstream},
+    {"@PER_HELD_ZONE@\n", put_per_held_zone},
     {"@PER_RPZ_ZONE@\n", put_per_rpz_zone},
     {"@ALERTS@\n", put_alerts},
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/stats.h"
 #include "config/config.h"
 #include "control/call.h"
 #include "control/commands.h"
@@ -213,15 +214,38 @@ static const char *held_state(enum control_zone_state state)
     return words[state];
 }
 
-static void command_zones_put_held(struct reply *reply, const struct control_view *view,
-                                   uint64_t now)
+static uint64_t us_until(uint64_t at, uint64_t now)
 {
+    return at > now ? at - now : 0;
+}
+
+/* The time since a primary confirmed the zone, and the time until it expires. */
+static void put_zone_times(struct reply *reply, const struct control_zone_times *times,
+                           struct loop *loop)
+{
+    uint64_t wall_s = (uint64_t)MAX(loop_wall_s(loop), 0), now = loop_now(loop);
+    uint64_t confirmed_at_s = times ? stats_read(&times->confirmed_at_s) : 0;
+
+    if (confirmed_at_s > 0)
+        reply_duration(reply, us_until(wall_s, confirmed_at_s) * US_PER_S);
+    else
+        reply_unknown(reply);
+    if (times)
+        reply_duration(reply, us_until(stats_read(&times->expires_at), now));
+    else
+        reply_unknown(reply);
+}
+
+static void command_zones_put_held(struct reply *reply, const struct control_view *view,
+                                   struct loop *loop)
+{
+    uint64_t now = loop_now(loop);
     static const char *const uses[] = {"clients", "upstream", "both"};
     char text[NAME_TEXT_MAX];
 
     reply_table(reply, "held_zones",
                 "zone:text\tfor:text\tstate:text\tserial:count\trecords:count\tsize:bytes\t"
-                "age:duration\twhy:text");
+                "age:duration\tconfirmed:duration\texpiry:duration\twhy:text");
     for (size_t i = 0; i < view->held_count; i++) {
         const struct control_zone *zone = &view->held[i];
         uint64_t age_us = zone->loaded_at && now > zone->loaded_at ? now - zone->loaded_at : 0;
@@ -233,14 +257,10 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
         reply_count(reply, zone->records);
         reply_count(reply, zone->size_bytes);
         reply_duration(reply, age_us);
+        put_zone_times(reply, zone->times, loop);
         reply_text(reply, zone->why);
         reply_row_end(reply);
     }
-}
-
-static uint64_t us_until(uint64_t at, uint64_t now)
-{
-    return at > now ? at - now : 0;
 }
 
 static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *zone,
@@ -337,7 +357,7 @@ static void command_zones_done(struct call *call, uint64_t sum)
     if (call->view->config)
         command_zones_put_local(&call->reply, call->view->config);
     if (call->view->held_count)
-        command_zones_put_held(&call->reply, call->view, loop_now(call->loop));
+        command_zones_put_held(&call->reply, call->view, call->loop);
     if (call->view->policy.rules)
         command_zones_put_policy(&call->reply, &call->view->policy, loop_now(call->loop));
     call_done(call);

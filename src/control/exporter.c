@@ -96,9 +96,11 @@ static struct page *page_new(enum http_page kind, const struct control_view *vie
     page->refs = 1;
     buf_init(&page->text, EXPOSITION_MAX);
     metrics_collect(view, &stats);
+    const struct exposition_time time = {.now = view->started_at + uptime_us,
+                                         .wall_s = (int64_t)view->started_time +
+                                                   (int64_t)(uptime_us / US_PER_S)};
     enum err err = kind == HTTP_PAGE_METRICS
-                       ? exposition_write(&page->text, &stats, census, &view->policy,
-                                          view->started_at + uptime_us)
+                       ? exposition_write(&page->text, &stats, census, view, &time)
                        : board_write(&page->text, &stats, census, uptime_us);
     if (!err && kind == HTTP_PAGE_METRICS)
         err = process_facts_write(&page->text, view->started_time);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/units.h"
 #include "control/view.h"
 #include "dns/name.h"
 #include "nailup/version.h"
@@ -26,6 +27,7 @@
 enum {
     LINE_BYTES_MAX = 1024,
     LABEL_MAX = 2 * ADDR_TEXT_MAX + 1,
+    ZONE_LABEL_MAX = 600, /* any name without bytes that need escapes fits */
     /* Writes every second of the four buckets per octave, because Prometheus pays for each: from 16
      * us, for queries that never leave the machine, to 16.8 s. */
     BUCKET_FIRST = 11,
@@ -257,7 +259,7 @@ static void put_rpz_figure(struct text *text, enum per_rpz_zone which, const cha
                            const struct rpz_seen *seen)
 {
     const struct rpz_zone_options *options = rpz_policy_zone_options(seen->zone);
-    char zone[NAME_TEXT_MAX], label[LABEL_MAX];
+    char zone[NAME_TEXT_MAX], label[ZONE_LABEL_MAX];
     uint64_t value;
 
     name_format((struct name){options->wire, options->name_len}, zone);
@@ -289,8 +291,76 @@ static void put_rpz_policy(struct text *text, const struct control_policy *polic
     }
 }
 
+/* ---- zones held here ---- */
+
+enum per_held_zone {
+#define PER_HELD_ZONE(id, name, kind, sentence) PER_HELD_ZONE_##id,
+#include "nailup/metrics.def"
+};
+
+/* Returns whether the zone has the figure. */
+static bool held_figure(const struct control_zone *zone, enum per_held_zone which,
+                        const struct exposition_time *time, uint64_t *out)
+{
+    const struct control_zone_times *times = zone->times;
+    bool is_held = zone->state == CONTROL_ZONE_SERVED || zone->state == CONTROL_ZONE_KEPT;
+
+    switch (which) {
+    case PER_HELD_ZONE_held_zone_serial:
+        *out = zone->serial;
+        return is_held;
+    case PER_HELD_ZONE_held_zone_age:
+        *out = time->now > zone->loaded_at ? (time->now - zone->loaded_at) / US_PER_S : 0;
+        return is_held;
+    case PER_HELD_ZONE_held_zone_confirmed: {
+        int64_t at_s = times ? (int64_t)stats_read(&times->confirmed_at_s) : 0;
+        *out = time->wall_s > at_s ? (uint64_t)(time->wall_s - at_s) : 0;
+        return at_s > 0;
+    }
+    case PER_HELD_ZONE_held_zone_expiry: {
+        uint64_t at = times ? stats_read(&times->expires_at) : 0;
+        *out = at > time->now ? (at - time->now) / US_PER_S : 0;
+        return times;
+    }
+    case PER_HELD_ZONE_held_zone_expired:
+        *out = zone->state == CONTROL_ZONE_EXPIRED;
+        return true;
+    }
+    return false;
+}
+
+static void put_held_figure(struct text *text, enum per_held_zone which, const char *name,
+                            const struct control_zone *zone, const struct exposition_time *time)
+{
+    char shown[NAME_TEXT_MAX], label[ZONE_LABEL_MAX];
+    uint64_t value;
+
+    if (!held_figure(zone, which, time, &value))
+        return;
+    name_format((struct name){zone->wire, zone->name_len}, shown);
+    exposition_put(text, "nailup_%s{zone=\"%s\"} %" PRIu64 "\n", name,
+                   escape(shown, true, label, sizeof(label)), value);
+}
+
+static void put_held(struct text *text, const struct control_view *view,
+                     const struct exposition_time *time)
+{
+    static const struct {
+        const char *name, *sentence;
+    } rows[] = {
+#define PER_HELD_ZONE(id, name, kind, sentence) [PER_HELD_ZONE_##id] = {name, sentence},
+#include "nailup/metrics.def"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        put_family(text, rows[i].name, "gauge", rows[i].sentence);
+        for (size_t j = 0; j < MIN(view->held_count, EXPOSITION_ZONES_MAX); j++)
+            put_held_figure(text, (enum per_held_zone)i, rows[i].name, &view->held[j], time);
+    }
+}
+
 enum err exposition_write(struct buf *out, const struct stats *stats, const struct census *census,
-                          const struct control_policy *policy, uint64_t now)
+                          const struct control_view *view, const struct exposition_time *time)
 {
     struct text text = {.out = out};
 
@@ -300,7 +370,9 @@ enum err exposition_write(struct buf *out, const struct stats *stats, const stru
     put_histograms(&text, stats);
     if (census)
         put_census(&text, census);
-    if (policy->rules)
-        put_rpz_policy(&text, policy, now);
+    if (view->held_count > 0)
+        put_held(&text, view, time);
+    if (view->policy.rules)
+        put_rpz_policy(&text, &view->policy, time->now);
     return text.err;
 }

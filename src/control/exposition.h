@@ -14,14 +14,23 @@
 #include "control/census.h"
 
 /* A buf of this size holds any exposition. */
-enum { EXPOSITION_MAX = 1024 * 1024 };
+enum {
+    EXPOSITION_MAX = 2 * 1024 * 1024,
+    EXPOSITION_ZONES_MAX = 128, /* zones held here with figures of their own */
+};
 
-struct control_policy;
+struct control_view;
 
-/* Appends all figures. census may be NULL: then those of single upstreams are left out. now is on
- * the loops' clock, in us. */
+/* When the figures are taken. */
+struct exposition_time {
+    uint64_t now;   /* us of the loops' clock */
+    int64_t wall_s; /* since 1970 */
+};
+
+/* Appends all figures. census may be NULL: then those of single upstreams are left out. The zones
+ * held here and the response policy are those of the view. */
 MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
-                                   const struct census *census, const struct control_policy *policy,
-                                   uint64_t now);
+                                   const struct census *census, const struct control_view *view,
+                                   const struct exposition_time *time);
 
 #endif

@@ -67,6 +67,12 @@ enum control_zone_state {
     CONTROL_ZONE_EXPIRED, /* no primary has confirmed the last one in time */
 };
 
+/* Times of a zone from primaries, for stats_read(). */
+struct control_zone_times {
+    uint64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave it; 0: never */
+    uint64_t expires_at;     /* us of base/clock.h; 0: it has no version, or it has expired */
+};
+
 struct control_zone {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
@@ -74,8 +80,9 @@ struct control_zone {
     enum control_zone_state state;
     uint32_t serial;
     uint64_t records, size_bytes;
-    uint64_t loaded_at; /* us of the loops' clock; 0: never */
-    char why[512];      /* why the last version was refused; "": it was not */
+    uint64_t loaded_at;                     /* us of the loops' clock; 0: never */
+    const struct control_zone_times *times; /* NULL: the zone has a file */
+    char why[512];                          /* why the last version was refused; "": it was not */
 };
 
 /* The places that a response policy zone comes from. */

@@ -28,6 +28,7 @@
 #include "daemon/worker.h"
 #include "daemon/zone_from_file.h"
 #include "daemon/zone_primaries.h"
+#include "daemon/zone_times.h"
 #include "loop/loop.h"
 #include "rpz/rpz_policy.h"
 #include "tls/tls_contexts.h"
@@ -80,6 +81,7 @@ struct kept_zone {
     struct zone_data *data;    /* NULL: none yet */
     struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
     struct transfer *transfer; /* NULL: the zone has a file, or memory was out */
+    struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
     bool has_stamp; /* the file was read with this stamp, whatever came of it */
@@ -95,6 +97,7 @@ struct publication {
     struct rpz_policy *policy; /* NULL: none */
     struct control_policy_zone policy_rows[RPZ_ZONES_MAX];
     size_t count;
+    struct zone_times **times; /* of the rows, which borrow from them */
     struct control_zone rows[];
 };
 
@@ -230,6 +233,9 @@ static void free_publication(struct publication *publication)
         return;
     zone_set_unref(publication->set);
     rpz_policy_unref(publication->policy);
+    for (size_t i = 0; publication->times && i < publication->count; i++)
+        zone_times_unref(publication->times[i]);
+    free(publication->times);
     free(publication);
 }
 
@@ -260,6 +266,7 @@ static void fill_row(struct control_zone *row, const struct kept_zone *zone)
     row->use = zone->plan.held.use;
     row->state = zone->state;
     row->loaded_at = zone->loaded_at;
+    row->times = zone_times_look(zone->times);
     snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
     if (!zone->data)
         return;
@@ -272,15 +279,17 @@ static bool publication_take_set(struct publication *publication, const struct z
 {
     struct zone_held *held = calloc(keeper->count + 1, sizeof(*held));
 
-    for (size_t i = 0; held && i < keeper->count; i++) {
+    publication->times = calloc(keeper->count + 1, sizeof(struct zone_times *));
+    for (size_t i = 0; held && publication->times && i < keeper->count; i++) {
         const struct kept_zone *zone = &keeper->zones[i];
         if (zone->plan.kind != ZONE_OF_ANSWERS)
             continue;
         held[publication->count] = zone->plan.held;
         held[publication->count].data = zone->data;
+        publication->times[publication->count] = zone_times_ref(zone->times);
         fill_row(&publication->rows[publication->count++], zone);
     }
-    if (held)
+    if (held && publication->times)
         publication->set = zone_set_new(held, publication->count);
     free(held);
     return publication->set;
@@ -470,7 +479,7 @@ static void keeper_show_change(struct zone_keeper *keeper)
         keeper_publish(keeper);
 }
 
-/* Finds the zone that expires first. */
+/* Shows the times of all zones, and finds the zone that expires first. */
 static void keeper_note_expiry(struct zone_keeper *keeper)
 {
     uint64_t now = loop_clock(keeper->loop), first_at = 0;
@@ -479,8 +488,11 @@ static void keeper_note_expiry(struct zone_keeper *keeper)
         struct transfer_view view = {0};
         if (keeper->zones[i].transfer)
             transfer_look(keeper->zones[i].transfer, &view);
-        uint64_t at = now + (uint64_t)view.expires_in_s * US_PER_S;
-        if (view.has_version && !view.is_expired && (first_at == 0 || at < first_at))
+        uint64_t at =
+            view.has_version && !view.is_expired ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
+        if (keeper->zones[i].times)
+            zone_times_set(keeper->zones[i].times, (uint64_t)view.confirmed_at_s, at);
+        if (at != 0 && (first_at == 0 || at < first_at))
             first_at = at;
     }
     stats_write(&keeper->transfers.first_expiry_at, first_at);
@@ -605,6 +617,8 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
         const struct zone_primaries *primaries = zone->plan.primaries;
         if (!primaries || zone->transfer)
             continue;
+        if (!zone->times)
+            zone->times = zone_times_new(); /* without memory the zone shows no times */
         struct transfer_options options = {.zone = zone_held_name(&zone->plan.held),
                                            .primaries = primaries->list,
                                            .primary_count = (unsigned)primaries->count,
@@ -640,6 +654,7 @@ static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
         before->data = NULL;
         before->rules = NULL;
         before->transfer = NULL;
+        before->times = NULL;
         if (zone->transfer) { /* it borrows the primaries of the plan before */
             struct zone_primaries *unused = plan->primaries;
             plan->primaries = before->plan.primaries;
@@ -649,6 +664,10 @@ static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
     zone->plan = *plan;
     plan->file = NULL;
     plan->primaries = NULL;
+    if (!zone->plan.primaries) {
+        zone_times_unref(zone->times);
+        zone->times = NULL;
+    }
 }
 
 static void free_kept(struct kept_zone *zones, size_t count)
@@ -657,6 +676,7 @@ static void free_kept(struct kept_zone *zones, size_t count)
         transfer_close(&zones[i].transfer);
         zone_data_unref(zones[i].data);
         rpz_rules_unref(zones[i].rules);
+        zone_times_unref(zones[i].times);
         free_plan(&zones[i].plan);
     }
     free(zones);

@@ -25,6 +25,7 @@ DOCUMENTED = [
     ("metrics.def", "METRIC", 1, "nailup-metrics.7", '.It Va "nailup_{}'),
     ("metrics.def", "HISTOGRAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
     ("metrics.def", "PER_UPSTREAM", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
+    ("metrics.def", "PER_HELD_ZONE", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
     ("metrics.def", "PER_RPZ_ZONE", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
 ]
 

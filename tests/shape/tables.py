@@ -17,7 +17,8 @@ ROW = re.compile(r"^([A-Z][A-Z0-9_]*)\(", re.MULTILINE)
 STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
-METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4, "PER_RPZ_ZONE": 4}
+METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4, "PER_RPZ_ZONE": 4,
+                     "PER_HELD_ZONE": 4}
 # Which arguments are the row's name; in all other tables the first.
 NAME_AT = {"OPTION": slice(1, 2), "PROGRAM_OPTION": slice(0, 3),
            "PROGRAM_COMMAND": slice(0, 2)}

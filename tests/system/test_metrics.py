@@ -286,7 +286,11 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
               "transport": "tls", "ca-bundle": str(secret.ca_file)}]
     policy = tmp_path / "policy.zone"
     policy.write_text("$TTL 60\n@ SOA . . 1 60 60 60 60\n@ NS .\nlisted.example CNAME .\n")
+    held = tmp_path / "held.zone"
+    held.write_text("$TTL 60\n@ SOA . . 1 60 60 60 60\n@ NS .\n")
     one = watched(config={"forward-zones": zones, "tcp-upstream-keepalive": [nailed.ip],
+                          "auth-zones": [{"name": "held.example", "file": str(held)},
+                                         {"name": "absent.example", "primaries": ["127.0.0.1@9"]}],
                           "rpz": [{"name": "policy.example", "file": str(policy)},
                                   {"name": "feed.example", "primaries": ["127.0.0.1@9"]}]}, workers=2)
     prometheus = Prometheus(tmp_path, one.address)

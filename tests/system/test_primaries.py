@@ -4,6 +4,7 @@
 
 import socket
 import subprocess
+import urllib.request
 
 import pytest
 from conftest import eventually, free_address
@@ -64,6 +65,14 @@ zone "{ZONE}" {{ type primary; file "zone"; allow-transfer transport tls {{ any;
         super().__init__(folder, address, need("named"), "-g", "-c", str(folder / "named.conf"))
         self.over_tls = "%s@%d" % over_tls
         self.wait_until_ready()
+
+
+def figures(page, zone):
+    """The figures of one zone, as Prometheus gets them."""
+    with urllib.request.urlopen(f"http://{page}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    return {line.split("{")[0].removeprefix("nailup_held_zone_"): int(line.rsplit(" ", 1)[1]) for line in lines
+            if f'{{zone="{zone}."}}' in line}
 
 
 @pytest.fixture
@@ -136,3 +145,16 @@ def test_a_silent_primary_delays_no_other_zone(nailupd, primary, dig, silent):  
     assert {state for zone, state in states().items() if zone != f"{ZONE}."} == {"loading"}
     assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
     assert dig(daemon, "www.slow0.test").status == "SERVFAIL"
+
+
+def test_prometheus_gets_figures_for_each_zone(nailupd, primary, silent):  # noqa: F811
+    bind, page = primary(Bind, zone_text(5, expire=3000)), "%s:%d" % free_address("127.0.0.1")
+    daemon = nailupd({"auth-zones": [*held(bind.server)["auth-zones"], {"name": "slow.test", "primaries": [silent]}],
+                      "metrics": {"listen": page.replace(":", "@")}})
+    await_serial(daemon, 5)
+    shown = figures(page, ZONE)
+    assert shown["serial"] == 5 and shown["expired"] == 0 and 2900 < shown["expiry_seconds"] <= 3000
+    assert shown["age_seconds"] < 60 and shown["confirmed_seconds"] < 60
+    assert figures(page, "slow.test") == {"expired": 0, "expiry_seconds": 0}
+    [found] = [one for one in daemon.ask("zones")["held_zones"] if one["zone"] == f"{ZONE}."]
+    assert found["expiry_seconds"] > 0

@@ -18,13 +18,15 @@
 static char text[EXPOSITION_MAX + 1];
 static struct stats stats;
 static struct census census;
-static const struct control_policy no_policy;
+static struct control_view view;
+static const struct exposition_time moment = {.now = UINT64_C(1000000000), .wall_s = 5000};
 
 static int set_up(void **state)
 {
     (void)state;
     memset(&stats, 0, sizeof(stats));
     memset(&census, 0, sizeof(census));
+    memset(&view, 0, sizeof(view));
     return 0;
 }
 
@@ -32,7 +34,7 @@ static void write_all(const struct census *of)
 {
     struct buf out;
     buf_init(&out, EXPOSITION_MAX);
-    assert_int_equal(exposition_write(&out, &stats, of, &no_policy, 0), ERR_OK);
+    assert_int_equal(exposition_write(&out, &stats, of, &view, &moment), ERR_OK);
     struct span all = buf_span(&out);
     memcpy(text, all.data, all.len);
     text[all.len] = '\0';
@@ -206,8 +208,67 @@ static void test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page
     struct buf out;
     (void)state;
     buf_init(&out, 4096);
-    assert_int_equal(exposition_write(&out, &stats, NULL, &no_policy, 0), ERR_LIMIT);
+    assert_int_equal(exposition_write(&out, &stats, NULL, &view, &moment), ERR_LIMIT);
     buf_deinit(&out);
+}
+
+/* ---- zones held here ---- */
+
+static void name_zone(struct control_zone *zone, const char *text_of_name)
+{
+    struct name name;
+    assert_int_equal(name_parse(&name, zone->wire, text_of_name, strlen(text_of_name)), ERR_OK);
+    zone->name_len = name.len;
+}
+
+static void test_each_zone_held_here_has_its_serial_and_times(void **state)
+{
+    (void)state;
+    const struct control_zone_times times = {.confirmed_at_s = 4970,
+                                             .expires_at = UINT64_C(1060000000)};
+    const struct control_zone_times expired = {.confirmed_at_s = 1000};
+    struct control_zone zones[] = {
+        {.state = CONTROL_ZONE_SERVED,
+         .serial = 7,
+         .loaded_at = UINT64_C(990000000),
+         .times = &times},
+        {.state = CONTROL_ZONE_EXPIRED, .times = &expired},
+        {.state = CONTROL_ZONE_KEPT, .serial = 9, .loaded_at = UINT64_C(999000000)},
+    };
+    name_zone(&zones[0], "a.test");
+    name_zone(&zones[1], "b.test");
+    name_zone(&zones[2], "c\"d.test");
+    view.held = zones;
+    view.held_count = ARRAY_LEN(zones);
+    write_all(NULL);
+    expect_line("nailup_held_zone_serial{zone=\"a.test.\"} 7");
+    expect_line("nailup_held_zone_age_seconds{zone=\"a.test.\"} 10");
+    expect_line("nailup_held_zone_confirmed_seconds{zone=\"a.test.\"} 30");
+    expect_line("nailup_held_zone_expiry_seconds{zone=\"a.test.\"} 60");
+    expect_line("nailup_held_zone_expired{zone=\"a.test.\"} 0");
+    expect_line("nailup_held_zone_confirmed_seconds{zone=\"b.test.\"} 4000");
+    expect_line("nailup_held_zone_expiry_seconds{zone=\"b.test.\"} 0");
+    expect_line("nailup_held_zone_expired{zone=\"b.test.\"} 1");
+    assert_null(strstr(text, "held_zone_serial{zone=\"b.test"));
+    assert_null(strstr(text, "held_zone_confirmed_seconds{zone=\"c"));
+    assert_null(strstr(text, "held_zone_expiry_seconds{zone=\"c"));
+    assert_non_null(strstr(text, "nailup_held_zone_serial{zone=\"c"));
+}
+
+static void test_the_first_zones_have_figures_of_their_own(void **state)
+{
+    (void)state;
+    static struct control_zone zones[EXPOSITION_ZONES_MAX + 1];
+    char name[64];
+    for (size_t i = 0; i < ARRAY_LEN(zones); i++) {
+        snprintf(name, sizeof(name), "z%zu.test", i);
+        name_zone(&zones[i], name);
+    }
+    view.held = zones;
+    view.held_count = ARRAY_LEN(zones);
+    write_all(NULL);
+    expect_line("nailup_held_zone_expired{zone=\"z127.test.\"} 0");
+    assert_null(strstr(text, "z128.test"));
 }
 
 int main(void)
@@ -224,6 +285,8 @@ int main(void)
         cmocka_unit_test_setup(test_the_largest_exposition_fits, set_up),
         cmocka_unit_test_setup(test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page,
                                set_up),
+        cmocka_unit_test_setup(test_each_zone_held_here_has_its_serial_and_times, set_up),
+        cmocka_unit_test_setup(test_the_first_zones_have_figures_of_their_own, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
