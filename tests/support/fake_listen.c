@@ -267,7 +267,8 @@ bool udp_server_thin(struct udp_server *server, const struct udp_thinned *thinne
     MUST(count <= UDP_THINNED_MAX);
     if (server->socket.is_shared)
         return false;
-    memcpy(server->net->thinned, thinned, count * sizeof(*thinned));
+    if (count > 0)
+        memcpy(server->net->thinned, thinned, count * sizeof(*thinned));
     server->net->thinned_count = count;
     return true;
 }
