@@ -16,8 +16,8 @@ enum {
     FIXED_BYTES = PROXY_HEADER_SIGNATURE + 4,
     COMMAND_LOCAL = 0x20, /* with the version */
     COMMAND_PROXY = 0x21,
-    IPV4_BYTES = 4 + 4 + 2 + 2,
-    IPV6_BYTES = 16 + 16 + 2 + 2,
+    IPV4_BYTES = 4,
+    IPV6_BYTES = 16,
 };
 
 /* Family and protocol in one byte. The protocol describes the client's connection to the proxy. */
@@ -28,43 +28,44 @@ bool proxy_header_has_signature(struct span bytes)
     return bytes.len >= sizeof(signature) && memcmp(bytes.data, signature, sizeof(signature)) == 0;
 }
 
-static struct addr ipv4(const uint8_t *ip, const uint8_t *port)
+/* An IPv4-mapped address becomes IPv4, so that prefixes match it. */
+static struct addr proxy_addr(int family, const uint8_t *ip, const uint8_t *port)
 {
-    struct addr addr = {.in = {.sin_family = AF_INET}};
-    memcpy(&addr.in.sin_addr, ip, 4);
+    struct sockaddr_in in = {.sin_family = AF_INET};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+    bool is_ipv4 = family == AF_INET;
+    struct addr addr;
+    if (is_ipv4)
+        memcpy(&in.sin_addr, ip, sizeof(in.sin_addr));
+    else
+        memcpy(&in6.sin6_addr, ip, sizeof(in6.sin6_addr));
+    MUST(addr_from_sockaddr(&addr, is_ipv4 ? (const void *)&in : (const void *)&in6) == ERR_OK);
     addr_set_port(&addr, get_u16(port));
     return addr;
 }
 
-/* An IPv4-mapped address becomes IPv4, so that prefixes match it. */
-static struct addr ipv6(const uint8_t *ip, const uint8_t *port)
+/* Reads two addresses of so many bytes, and behind them their ports. */
+static enum proxy_verdict read_addresses(struct proxy_header *out, int family, size_t ip_bytes,
+                                         struct span rest)
 {
-    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(get_u16(port))};
-    struct addr addr;
-    memcpy(&in6.sin6_addr, ip, 16);
-    MUST(addr_from_sockaddr(&addr, (const struct sockaddr *)&in6) == ERR_OK);
-    return addr;
+    if (rest.len < 2 * (ip_bytes + 2))
+        return PROXY_MALFORMED;
+    const uint8_t *at = rest.data, *ports = at + 2 * ip_bytes;
+    out->client = proxy_addr(family, at, ports);
+    out->frontend = proxy_addr(family, at + ip_bytes, ports + 2);
+    return PROXY_WHOLE;
 }
 
 /* rest follows the length. */
-static enum proxy_verdict read_addresses(struct proxy_header *out, uint8_t family, struct span rest)
+static enum proxy_verdict read_client(struct proxy_header *out, uint8_t family, struct span rest)
 {
-    const uint8_t *at = rest.data;
     switch (family) {
     case TCP_OVER_IPV4:
     case UDP_OVER_IPV4:
-        if (rest.len < IPV4_BYTES)
-            return PROXY_MALFORMED;
-        out->client = ipv4(at, at + 8);
-        out->frontend = ipv4(at + 4, at + 10);
-        return PROXY_WHOLE;
+        return read_addresses(out, AF_INET, IPV4_BYTES, rest);
     case TCP_OVER_IPV6:
     case UDP_OVER_IPV6:
-        if (rest.len < IPV6_BYTES)
-            return PROXY_MALFORMED;
-        out->client = ipv6(at, at + 32);
-        out->frontend = ipv6(at + 16, at + 34);
-        return PROXY_WHOLE;
+        return read_addresses(out, AF_INET6, IPV6_BYTES, rest);
     default:
         return PROXY_MALFORMED;
     }
@@ -87,5 +88,5 @@ enum proxy_verdict proxy_header_read(struct proxy_header *out, struct span bytes
     *out = (struct proxy_header){.len = FIXED_BYTES + rest, .is_local = fixed[0] == COMMAND_LOCAL};
     if (out->is_local)
         return PROXY_WHOLE;
-    return read_addresses(out, fixed[1], span_of(bytes.data + FIXED_BYTES, rest));
+    return read_client(out, fixed[1], span_of(bytes.data + FIXED_BYTES, rest));
 }
