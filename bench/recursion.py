@@ -31,7 +31,6 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 
 import stage_common as stage
 
@@ -246,14 +245,28 @@ class Phase:
 PHASES = ("cold", "warm", "saturated")
 
 
-class Measurement:
+class Rounds:
+    """Measures each server once a round, with another one first each time. round_of() of a subclass measures one."""
+
     def __init__(self, args, programs, folder):
-        self.args, self.programs, self.folder = args, programs, folder
+        self.args, self.programs, self.folder, self.rounds = args, programs, folder, {}
         cpus = sorted(os.sched_getaffinity(0))
         self.server_cpu, self.other_cpu = ["taskset", "-c", str(cpus[0])], ["taskset", "-c", str(cpus[-1])]
+
+    def run(self, commands):
+        names = list(commands)
+        for number in range(self.args.rounds):
+            at = number % len(names)
+            for name in names[at:] + names[:at]:
+                self.round_of(name, commands[name], number)
+            print(f"round {number + 1} of {self.args.rounds} done", file=sys.stderr)
+
+
+class Measurement(Rounds):
+    def __init__(self, args, programs, folder):
+        super().__init__(args, programs, folder)
         self.responder = Responder(programs.bench, folder, args.delay, self.other_cpu)
         self.files = self.write_files()
-        self.rounds = {}
 
     def write_files(self):
         """Writes enough names for each phase to ask once. The saturated phase may repeat names."""
@@ -281,14 +294,6 @@ class Measurement:
             if self.args.keep_log:
                 print(server.said(), file=sys.stderr)
         self.rounds.setdefault(name, []).append(phases)
-
-    def run(self, commands):
-        names = list(commands)
-        for number in range(self.args.rounds):
-            at = number % len(names)
-            for name in names[at:] + names[:at]:
-                self.round_of(name, commands[name], number)
-            print(f"round {number + 1} of {self.args.rounds} done", file=sys.stderr)
 
     def median(self, name, phase, field):
         return statistics.median(getattr(one[phase], field) for one in self.rounds[name])
@@ -337,23 +342,31 @@ def go_first():
         stage.give_up("--realtime takes CAP_SYS_NICE")
 
 
-def main():
-    args = parse_arguments()
-    programs = stage.Programs(os.path.abspath(args.build))
+def enter_network(args):
     if not sandbox.enter_namespace() or not sandbox.add_network(*NETWORK):
         stage.give_up("there is no network namespace, which it needs for port 53")
     if args.realtime:
         go_first()
+
+
+def tell_missed(missed):
+    """Prints the goals that were missed. Returns the exit code."""
+    for sentence in missed:
+        print(f"NOT: {sentence}")
+    return 1 if missed else 0
+
+
+def main():
+    args = parse_arguments()
+    programs = stage.Programs(os.path.abspath(args.build))
+    enter_network(args)
     peers, missing = find_peers(args.peers)
     with sandbox.working_directory() as folder, contextlib.ExitStack() as stack:
         measured = Measurement(args, programs, folder)
         stack.enter_context(measured.responder)
         measured.run({"nailupd": nailupd(programs.nailupd), **peers})
     tell(measured, missing)
-    missed = list(judge(measured))
-    for sentence in missed:
-        print(f"NOT: {sentence}")
-    return 1 if missed else 0
+    return tell_missed(list(judge(measured)))
 
 
 if __name__ == "__main__":

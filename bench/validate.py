@@ -349,12 +349,11 @@ def number_behind(words, text):
     return int(found.group(1)) if found else 0
 
 
-class Measurement:
+class Measurement(recursion.Rounds):
     def __init__(self, args, programs, folder, library):
-        self.args, self.programs, self.folder, self.library = args, programs, folder, library
-        cpus = sorted(os.sched_getaffinity(0))
-        self.server_cpu, self.other_cpu = ["taskset", "-c", str(cpus[0])], ["taskset", "-c", str(cpus[-1])]
-        self.zones, self.rounds, self.authorities = Zones(folder, args), {}, []
+        super().__init__(args, programs, folder)
+        self.library = library
+        self.zones, self.authorities = Zones(folder, args), []
 
     def authority_of(self, number, addresses):
         return Nsd(self.folder / f"nsd-{number}", addresses, self.zones.by_server[addresses[0]], self.other_cpu)
@@ -393,14 +392,6 @@ class Measurement:
             if server.is_validating() == name.endswith("no validation"):
                 stage.give_up(f"{name}: the root is {'secure' if server.is_validating() else 'not secure'}")
             self.rounds.setdefault(name, []).append({phase: self.ask(server, phase) for phase in PHASES})
-
-    def run(self, commands):
-        names = list(commands)
-        for number in range(self.args.rounds):
-            at = number % len(names)
-            for name in names[at:] + names[:at]:
-                self.round_of(name, commands[name], number)
-            print(f"round {number + 1} of {self.args.rounds} done", file=sys.stderr)
 
     def median(self, name, phase, field):
         return statistics.median(getattr(one[phase], field) for one in self.rounds[name])
@@ -521,27 +512,28 @@ def judge(measured):
         yield f"unsigned: {ours / plain:.3f} of the CPU time without validation, wanted 1.03"
 
 
-def main():
-    args = parse_arguments()
+@contextlib.contextmanager
+def measuring(kind, args):
+    """Yields a measurement of this kind, whose authoritative servers run until the end."""
     programs = stage.Programs(os.path.abspath(args.build))
     library = stage.Programs.path(os.path.abspath(args.build), "bench/libcount_verifications.so")
-    if not sandbox.enter_namespace() or not sandbox.add_network(*recursion.NETWORK):
-        stage.give_up("there is no network namespace, which it needs for port 53")
-    if args.realtime:
-        recursion.go_first()
+    recursion.enter_network(args)
     with sandbox.working_directory() as folder, contextlib.ExitStack() as stack:
-        measured = Measurement(args, programs, pathlib.Path(folder), library)
+        measured = kind(args, programs, pathlib.Path(folder), library)
         measured.start_authorities(stack)
+        yield measured
+
+
+def main():
+    args = parse_arguments()
+    with measuring(Measurement, args) as measured:
         if args.instructions:
             count_instructions(measured)
             return 0
-        commands, missing = commands_of(args, programs, measured.zones.anchors, folder)
+        commands, missing = commands_of(args, measured.programs, measured.zones.anchors, measured.folder)
         measured.run(commands)
     tell(measured, missing)
-    missed = list(judge(measured))
-    for sentence in missed:
-        print(f"NOT: {sentence}")
-    return 1 if missed else 0
+    return recursion.tell_missed(list(judge(measured)))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ Exits 2 if it cannot measure.
 import argparse
 import contextlib
 import json
-import os
 import pathlib
 import random
 import statistics
@@ -43,9 +42,6 @@ from hierarchy.wire import Record
 from signed_tree import zoo
 from signed_tree.keys import KSK, ZSK, Key
 from signed_tree.signer import NSEC, Signed, days, ds_records
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "compare"))
-import sandbox  # noqa: E402
 
 GOAL_P99_US = 5000
 HONEST_RATE, HONEST_NAMES = 1000, 500
@@ -159,12 +155,11 @@ class Cell:
         self.cpu_us, self.verified, self.crypto_us = cpu_us, verified, crypto_us
 
 
-class Measurement:
+class Measurement(recursion.Rounds):
     def __init__(self, args, programs, folder, library):
-        self.args, self.programs, self.folder, self.library = args, programs, folder, library
-        cpus = sorted(os.sched_getaffinity(0))
-        self.server_cpu, self.other_cpu = ["taskset", "-c", str(cpus[0])], ["taskset", "-c", str(cpus[-1])]
-        self.zones, self.rounds = Zones(folder, args), {}
+        super().__init__(args, programs, folder)
+        self.library = library
+        self.zones = Zones(folder, args)
 
     def start_authorities(self, stack):
         for number, ips in enumerate(([validate.ROOT_IP], [validate.TLD_IP], validate.ZONE_IPS)):
@@ -209,14 +204,6 @@ class Measurement:
             for flood in self.args.floods:
                 cell = self.cell(server, flood)
                 self.rounds.setdefault((name, flood), []).append(cell)
-
-    def run(self, commands):
-        names = list(commands)
-        for number in range(self.args.rounds):
-            at = number % len(names)
-            for name in names[at:] + names[:at]:
-                self.round_of(name, commands[name], number)
-            print(f"round {number + 1} of {self.args.rounds} done", file=sys.stderr)
 
     def median(self, name, flood, value):
         return statistics.median(map(value, self.rounds[name, flood]))
@@ -272,22 +259,11 @@ def judge(measured):
 
 def main():
     args = parse_arguments()
-    programs = stage.Programs(os.path.abspath(args.build))
-    library = stage.Programs.path(os.path.abspath(args.build), "bench/libcount_verifications.so")
-    if not sandbox.enter_namespace() or not sandbox.add_network(*recursion.NETWORK):
-        stage.give_up("there is no network namespace, which it needs for port 53")
-    if args.realtime:
-        recursion.go_first()
-    with sandbox.working_directory() as folder, contextlib.ExitStack() as stack:
-        measured = Measurement(args, programs, pathlib.Path(folder), library)
-        measured.start_authorities(stack)
-        commands, missing = commands_of(args, programs, measured.zones.anchors)
+    with validate.measuring(Measurement, args) as measured:
+        commands, missing = commands_of(args, measured.programs, measured.zones.anchors)
         measured.run(commands)
     tell(measured, commands, missing)
-    missed = list(judge(measured))
-    for sentence in missed:
-        print(f"NOT: {sentence}")
-    return 1 if missed else 0
+    return recursion.tell_missed(list(judge(measured)))
 
 
 if __name__ == "__main__":
