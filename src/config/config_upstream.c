@@ -238,17 +238,22 @@ static bool fill_policy(struct loader *loader)
 
 /* ---- routes ---- */
 
-static bool route_zone(struct loader *loader, const struct config_zone *zone,
-                       struct route_zone *out)
+void config_route_settings(const struct config_zone *zone, struct route_zone *out)
 {
     memcpy(out->wire, zone->wire, sizeof(out->wire));
     out->name_len = zone->name_len;
-    out->kind = zone->is_stub ? ROUTE_STUB : ROUTE_FORWARD;
     out->first = zone->first;
     out->trust_ad = zone->trust_ad;
     out->cache = zone->cache;
     out->validate = zone->validate;
     out->aggressive = zone->aggressive;
+}
+
+static bool route_zone(struct loader *loader, const struct config_zone *zone,
+                       struct route_zone *out)
+{
+    config_route_settings(zone, out);
+    out->kind = zone->is_stub ? ROUTE_STUB : ROUTE_FORWARD;
     out->upstreams = loader_take(loader, zone->upstream_count, sizeof(*out->upstreams));
     if (!out->upstreams)
         return false;

@@ -413,14 +413,8 @@ static enum err make_runtime_route(const struct config *config, size_t place,
     struct config_zone zone;
     size_t count = forward->upstream_count;
     zone_of_file(config, place, forward, &zone);
-    memcpy(out->wire, zone.wire, sizeof(out->wire));
-    out->name_len = zone.name_len;
+    config_route_settings(&zone, out);
     out->kind = ROUTE_FORWARD;
-    out->first = zone.first;
-    out->trust_ad = zone.trust_ad;
-    out->cache = zone.cache;
-    out->validate = zone.validate;
-    out->aggressive = zone.aggressive;
     out->awaits_hosts = false;
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
