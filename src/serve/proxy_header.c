@@ -45,8 +45,8 @@ static struct addr proxy_addr(int family, const uint8_t *ip, const uint8_t *port
 }
 
 /* Reads two addresses of so many bytes, and behind them their ports. */
-static enum proxy_verdict read_addresses(struct proxy_header *out, int family, size_t ip_bytes,
-                                         struct span rest)
+static enum proxy_verdict proxy_read_addresses(struct proxy_header *out, int family,
+                                               size_t ip_bytes, struct span rest)
 {
     if (rest.len < 2 * (ip_bytes + 2))
         return PROXY_MALFORMED;
@@ -57,15 +57,16 @@ static enum proxy_verdict read_addresses(struct proxy_header *out, int family, s
 }
 
 /* rest follows the length. */
-static enum proxy_verdict read_client(struct proxy_header *out, uint8_t family, struct span rest)
+static enum proxy_verdict proxy_read_client(struct proxy_header *out, uint8_t family,
+                                            struct span rest)
 {
     switch (family) {
     case TCP_OVER_IPV4:
     case UDP_OVER_IPV4:
-        return read_addresses(out, AF_INET, IPV4_BYTES, rest);
+        return proxy_read_addresses(out, AF_INET, IPV4_BYTES, rest);
     case TCP_OVER_IPV6:
     case UDP_OVER_IPV6:
-        return read_addresses(out, AF_INET6, IPV6_BYTES, rest);
+        return proxy_read_addresses(out, AF_INET6, IPV6_BYTES, rest);
     default:
         return PROXY_MALFORMED;
     }
@@ -88,5 +89,5 @@ enum proxy_verdict proxy_header_read(struct proxy_header *out, struct span bytes
     *out = (struct proxy_header){.len = FIXED_BYTES + rest, .is_local = fixed[0] == COMMAND_LOCAL};
     if (out->is_local)
         return PROXY_WHOLE;
-    return read_client(out, fixed[1], span_of(bytes.data + FIXED_BYTES, rest));
+    return proxy_read_client(out, fixed[1], span_of(bytes.data + FIXED_BYTES, rest));
 }
