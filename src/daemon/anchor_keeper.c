@@ -31,10 +31,7 @@
 enum { KEEPER_TICK_MAX_S = 3600 }; /* the wall clock may jump */
 
 struct anchor_keeper {
-    struct loop *loop;
-    struct control_view *view;
-    void (*on_changed)(void *context);
-    void *context;
+    struct inquirer home;
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
@@ -70,11 +67,11 @@ static void keeper_write(struct anchor_keeper *keeper)
         buf_deinit(&keeper->text);
         keeper->text = text;
         keeper->has_warned = false;
-        keeper->view->anchors.is_unwritten = false;
+        keeper->home.view->anchors.is_unwritten = false;
         return;
     }
     buf_deinit(&text);
-    keeper->view->anchors.is_unwritten = true;
+    keeper->home.view->anchors.is_unwritten = true;
     if (!keeper->has_warned)
         LOG(LOG_WARNING, "daemon",
             "%s cannot be written: %s; trust anchors are kept in memory only, and the next start "
@@ -87,7 +84,7 @@ static void keeper_write(struct anchor_keeper *keeper)
 
 static void keeper_show_counts(struct anchor_keeper *keeper)
 {
-    struct control_anchors *shown = &keeper->view->anchors;
+    struct control_anchors *shown = &keeper->home.view->anchors;
     const struct anchor_point *point = &keeper->point;
     bool is_kept = keeper->has_point;
     shown->valid = is_kept ? anchor_point_count(point, ANCHOR_VALID) : 0;
@@ -149,7 +146,7 @@ static bool keeper_take_answer(struct anchor_keeper *keeper, struct span answer)
     struct anchor_seen seen;
     struct anchor_changes changes = {0};
     char zone[NAME_TEXT_MAX];
-    int64_t now_s = loop_wall_s(keeper->loop);
+    int64_t now_s = loop_wall_s(keeper->home.loop);
     struct rrsig_clock clock = {.now_s = (uint32_t)now_s};
     size_t seeds = point->seed_count;
     struct anchor_point *before = malloc(sizeof(*before));
@@ -181,7 +178,7 @@ static void keeper_on_back(struct inquiry *inquiry);
 
 static void keeper_await(struct anchor_keeper *keeper, uint64_t us)
 {
-    timer_start(keeper->loop, &keeper->tick, loop_now(keeper->loop) + us);
+    timer_start(keeper->home.loop, &keeper->tick, loop_now(keeper->home.loop) + us);
 }
 
 static bool keeper_may_ask(const struct anchor_keeper *keeper)
@@ -207,8 +204,8 @@ static void keeper_ask(struct anchor_keeper *keeper)
         .name = anchor_point_zone(&keeper->point), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     keeper->is_asking = true;
     keeper->is_outdated = false;
-    inquiry_send(&keeper->inquiry, keeper->loop, keeper->view->workers[0], &question, true,
-                 keeper_on_back);
+    inquiry_send(&keeper->inquiry, keeper->home.loop, keeper->home.view->workers[0], &question,
+                 true, keeper_on_back);
 }
 
 static void keeper_next(struct anchor_keeper *keeper)
@@ -217,9 +214,9 @@ static void keeper_next(struct anchor_keeper *keeper)
         timer_stop(&keeper->tick);
     if (!keeper_may_ask(keeper))
         return;
-    int64_t now_s = loop_wall_s(keeper->loop);
+    int64_t now_s = loop_wall_s(keeper->home.loop);
     int64_t left_s = anchor_update_due_s(&keeper->point, now_s) - now_s;
-    if (!has_validated(keeper->view))
+    if (!has_validated(keeper->home.view))
         keeper_await(keeper, KEEPER_POLL_US);
     else if (left_s > 0)
         keeper_await(keeper, (uint64_t)MIN(left_s, (int64_t)KEEPER_TICK_MAX_S) * US_PER_S);
@@ -249,7 +246,7 @@ static void keeper_on_back(struct inquiry *inquiry)
     else if (keeper->is_running)
         keeper_next(keeper);
     if (has_changed)
-        keeper->on_changed(keeper->context);
+        keeper->home.on_changed(keeper->home.context);
 }
 
 /* ---- the configuration ---- */
@@ -321,16 +318,12 @@ const struct anchor_point *anchor_keeper_point(const struct anchor_keeper *keepe
 
 /* ---- life ---- */
 
-struct anchor_keeper *anchor_keeper_new(struct loop *loop, struct control_view *view,
-                                        void (*on_changed)(void *context), void *context)
+struct anchor_keeper *anchor_keeper_new(const struct inquirer *home)
 {
     struct anchor_keeper *keeper = calloc(1, sizeof(*keeper));
     if (!keeper)
         return NULL;
-    keeper->loop = loop;
-    keeper->view = view;
-    keeper->on_changed = on_changed;
-    keeper->context = context;
+    keeper->home = *home;
     timer_init(&keeper->tick, keeper_on_tick);
     buf_init(&keeper->text, ANCHOR_FILE_BYTES_MAX);
     return keeper;

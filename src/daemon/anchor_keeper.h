@@ -19,12 +19,10 @@
 struct anchor_keeper;
 struct anchor_point;
 struct config;
-struct control_view;
-struct loop;
+struct inquirer;
 
 /* on_changed comes when other keys are trusted than before. NULL: out of memory. */
-struct anchor_keeper *anchor_keeper_new(struct loop *loop, struct control_view *view,
-                                        void (*on_changed)(void *context), void *context);
+struct anchor_keeper *anchor_keeper_new(const struct inquirer *home);
 
 /* Follows this configuration from now on. A file that somebody else has changed since the last read
  * or write replaces what is known; else the keeper goes on with its state. */

@@ -58,10 +58,7 @@ struct host_round {
 };
 
 struct host_keeper {
-    struct loop *loop;
-    struct control_view *view;
-    void (*on_changed)(void *context);
-    void *context;
+    struct inquirer home;
     struct timer tick;
     bool is_running;
     size_t count;
@@ -83,14 +80,14 @@ static void host_keeper_next(struct host_keeper *keeper);
 static void host_keeper_fill(struct host_keeper *keeper)
 {
     keeper->hosts.count = keeper->count;
-    keeper->view->hosts = (struct control_hosts){.names = keeper->count};
+    keeper->home.view->hosts = (struct control_hosts){.names = keeper->count};
     for (size_t i = 0; i < keeper->count; i++) {
         struct zone_host *host = &keeper->hosts.list[i];
         const struct host_book *book = &keeper->books[i];
         memcpy(host->name, book->name, sizeof(host->name));
         memcpy(host->addrs, book->addrs, sizeof(host->addrs));
         host->addr_count = book->count;
-        keeper->view->hosts.unknown += book->count == 0;
+        keeper->home.view->hosts.unknown += book->count == 0;
     }
 }
 
@@ -110,7 +107,7 @@ static void host_round_end(struct host_round *round)
     struct host_book *book = round->book;
     const struct host_answer answers[HOST_BOTH] = {round->queries[0].answer,
                                                    round->queries[1].answer};
-    uint64_t now = loop_now(keeper->loop);
+    uint64_t now = loop_now(keeper->home.loop);
     bool has_changed = false;
 
     round->book = NULL;
@@ -125,7 +122,7 @@ static void host_round_end(struct host_round *round)
         host_keeper_fill(keeper);
     host_keeper_next(keeper);
     if (has_changed)
-        keeper->on_changed(keeper->context);
+        keeper->home.on_changed(keeper->home.context);
 }
 
 static void host_query_end(struct host_query *query)
@@ -183,8 +180,8 @@ static void host_on_back(struct inquiry *inquiry)
 static void host_ask_worker(struct host_query *query)
 {
     const struct host_keeper *keeper = query->round->keeper;
-    inquiry_send(&query->inquiry, keeper->loop, keeper->view->workers[0], &query->question, false,
-                 host_on_back);
+    inquiry_send(&query->inquiry, keeper->home.loop, keeper->home.view->workers[0],
+                 &query->question, false, host_on_back);
 }
 
 /* ---- what is asked when ---- */
@@ -247,8 +244,8 @@ static void host_keeper_next(struct host_keeper *keeper)
         return;
     timer_stop(&keeper->tick);
     while ((round = host_keeper_free_round(keeper)) && (book = host_keeper_first(keeper))) {
-        if (book->due_at > loop_now(keeper->loop)) {
-            timer_start(keeper->loop, &keeper->tick, book->due_at);
+        if (book->due_at > loop_now(keeper->home.loop)) {
+            timer_start(keeper->home.loop, &keeper->tick, book->due_at);
             return;
         }
         host_round_begin(round, book);
@@ -296,7 +293,7 @@ static void host_keeper_use_bootstrap(struct host_keeper *keeper, const struct c
 {
     const struct config_servers *servers = &config->bootstrap;
     if (servers->count > 0 && !keeper->upstreams)
-        keeper->upstreams = upstreams_new(keeper->loop, &keeper->stats, &keeper->quota);
+        keeper->upstreams = upstreams_new(keeper->home.loop, &keeper->stats, &keeper->quota);
     for (size_t i = 0; keeper->upstreams && i < servers->count; i++) {
         const struct addr *addr = &servers->list[i];
         struct upstream_options options = bootstrap_options(config, addr_family(addr));
@@ -340,7 +337,7 @@ void host_keeper_configure(struct host_keeper *keeper, const struct config *conf
     host_keeper_fill(keeper);
     host_keeper_use_bootstrap(keeper, config);
     if (config->bootstrap.count > 0 && ports)
-        outgoing_ports_use(keeper->loop, ports, &keeper->stats.upstream_port_fallbacks);
+        outgoing_ports_use(keeper->home.loop, ports, &keeper->stats.upstream_port_fallbacks);
     host_keeper_next(keeper);
 }
 
@@ -352,7 +349,7 @@ const struct zone_hosts *host_keeper_hosts(const struct host_keeper *keeper)
 void host_keeper_network_changed(struct host_keeper *keeper)
 {
     for (size_t i = 0; i < keeper->count; i++)
-        host_book_retry(&keeper->books[i], loop_now(keeper->loop));
+        host_book_retry(&keeper->books[i], loop_now(keeper->home.loop));
     if (keeper->upstreams)
         upstreams_network_changed(keeper->upstreams, NETWORK_CHANGED);
     host_keeper_next(keeper);
@@ -373,7 +370,7 @@ static void host_put_addresses(struct reply *reply, const struct host_book *book
 void host_keeper_show(const struct host_keeper *keeper, struct call *call)
 {
     struct reply *reply = &call->reply;
-    uint64_t now = loop_now(keeper->loop);
+    uint64_t now = loop_now(keeper->home.loop);
     reply_table(reply, "hosts",
                 "host:text\tresolved_by:text\tanswered:duration\tnext_question:duration\t"
                 "error:text\taddresses:text");
@@ -395,16 +392,12 @@ void host_keeper_show(const struct host_keeper *keeper, struct call *call)
 
 /* ---- life ---- */
 
-struct host_keeper *host_keeper_new(struct loop *loop, struct control_view *view,
-                                    void (*on_changed)(void *context), void *context)
+struct host_keeper *host_keeper_new(const struct inquirer *home)
 {
     struct host_keeper *keeper = calloc(1, sizeof(*keeper));
     if (!keeper)
         return NULL;
-    keeper->loop = loop;
-    keeper->view = view;
-    keeper->on_changed = on_changed;
-    keeper->context = context;
+    keeper->home = *home;
     timer_init(&keeper->tick, host_keeper_on_tick);
     for (int i = 0; i < HOST_ROUNDS_MAX; i++)
         keeper->rounds[i].keeper = keeper;

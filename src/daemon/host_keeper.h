@@ -17,16 +17,14 @@
 
 struct call;
 struct config;
-struct control_view;
 struct host_keeper;
-struct loop;
+struct inquirer;
 struct outgoing_ports;
 
 enum { HOST_ROUNDS_MAX = 3 };
 
 /* on_changed comes when addresses came or went. NULL: out of memory. */
-struct host_keeper *host_keeper_new(struct loop *loop, struct control_view *view,
-                                    void (*on_changed)(void *context), void *context);
+struct host_keeper *host_keeper_new(const struct inquirer *home);
 
 /* Follows this configuration from now on, and sends its own queries from these ports. Names that it
  * shares with the former one keep their addresses. */

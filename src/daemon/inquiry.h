@@ -21,9 +21,18 @@
 #include "loop/timer.h"
 #include "resolve/waiter.h"
 
+struct control_view;
 struct control_worker;
 struct resolver;
 struct trace;
+
+/* The daemon around a part that gathers facts by inquiries. */
+struct inquirer {
+    struct loop *loop; /* main's */
+    struct control_view *view;
+    void (*on_changed)(void *context); /* the facts are others than before */
+    void *context;
+};
 
 /* Embedded in its owner, zeroed at first. Main reads the results in on_back. */
 struct inquiry {

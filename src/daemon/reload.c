@@ -39,6 +39,7 @@
 #include "daemon/forward_command.h"
 #include "daemon/generation.h"
 #include "daemon/host_keeper.h"
+#include "daemon/inquiry.h"
 #include "daemon/listening.h"
 #include "daemon/loading.h"
 #include "daemon/nta_command.h"
@@ -826,8 +827,9 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     timer_init(&reload->nta_end, reload_on_nta_end);
     timer_init(&reload->portal_end, reload_on_portal_end);
-    reload->keeper = anchor_keeper_new(host->loop, host->view, reload_on_new_facts, reload);
-    reload->hosts = host_keeper_new(host->loop, host->view, reload_on_new_facts, reload);
+    const struct inquirer home = {host->loop, host->view, reload_on_new_facts, reload};
+    reload->keeper = anchor_keeper_new(&home);
+    reload->hosts = host_keeper_new(&home);
     if (reload->keeper && reload->hosts) {
         anchor_keeper_configure(reload->keeper, *config);
         struct generation_settings settings = reload_settings(reload, &reload->forwards);

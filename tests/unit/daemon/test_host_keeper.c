@@ -18,6 +18,7 @@
 #include "control/view.h"
 #include "daemon/host_book.h"
 #include "daemon/host_keeper.h"
+#include "daemon/inquiry.h"
 #include "resolve/resolver.h"
 #include "support/fake_loop.h"
 #include "support/fake_peer.h"
@@ -85,7 +86,7 @@ static int begin(void **state)
     changes = 0;
     config = NULL;
     view = (struct control_view){0};
-    keeper = host_keeper_new(loop, &view, on_changed, &changes);
+    keeper = host_keeper_new(&(struct inquirer){loop, &view, on_changed, &changes});
     return 0;
 }
 
