@@ -650,7 +650,7 @@ static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
         if (!is_same)
             before->left_s = keeper_close_transfer(before);
         *zone = *before;
-        zone->has_stamp = before->has_stamp && is_same;
+        zone->has_stamp = before->has_stamp && is_same && before->plan.zonemd == plan->zonemd;
         before->data = NULL;
         before->rules = NULL;
         before->transfer = NULL;

@@ -178,6 +178,18 @@ def test_a_digest_may_be_required(nailupd, dig, tmp_path):
     assert "the zone has no ZONEMD record" in daemon.log()
 
 
+def test_a_digest_that_a_reload_requires_is_looked_for(nailupd, dig, tmp_path):
+    path = tmp_path / "zone"
+    path.write_text(ZONE)
+    daemon = nailupd(held(path, zonemd="ignore"))
+    config = json.loads(daemon.config_path.read_text())
+    config["auth-zones"][0]["zonemd"] = "require"
+    daemon.config_path.write_text(json.dumps(config))
+    daemon.ctl("reload")
+    eventually(lambda: daemon.ask("zones")["held_zones"][0]["state"] == "kept")
+    assert "the zone has no ZONEMD record" in daemon.log()
+
+
 def test_a_zone_is_removed_by_a_reload(nailupd, responder, dig, tmp_path):
     path = tmp_path / "zone"
     path.write_text(ZONE)
