@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Counts the instructions of nailupd in user space per query, with callgrind.
 
-The paths are a hit over UDP and TCP, a miss over nailed TCP, nailed TLS and UDP, and a recursive resolution in a
-known zone (one query) and in a new one (two queries).
+The paths are a hit over UDP and TCP, a hit over UDP of a client in a view and with response policy, a miss over
+nailed TCP, nailed TLS and UDP, and a recursive resolution in a known zone (one query) and in a new one (two queries).
 
 On a shared machine, time differs by more than the effect of a change; the number of instructions hardly differs.
 It ignores the kernel, which takes most of the time, and distant memory; time_split.py measures both.
@@ -40,6 +40,9 @@ PATHS = [
     Path("hit UDP", "udp", "hit", "udp", 32, 1),
     Path("hit UDP, one at a time", "udp", "hit", "udp", 1, 1 / 4),
     Path("hit TCP", "udp", "hit", "tcp", 32, 1),
+    Path("hit UDP, in a view", "udp with a view", "hit", "udp", 32, 1),
+    Path("hit UDP, rules about names", "udp with rules about names", "hit", "udp", 32, 1),
+    Path("hit UDP, rules about addresses", "udp with rules about addresses", "hit", "udp", 32, 1),
     Path("miss nailed TCP", "tcp", "miss", "udp", 32, 1),
     Path("miss nailed TCP, one at a time", "tcp", "miss", "udp", 1, 1 / 4),
     Path("miss nailed TLS", "tls", "miss", "udp", 32, 1),
@@ -70,6 +73,30 @@ def recursion(responder, hints, nailed):
             "recursion": {"enabled": "yes", "root-hints": str(hints), "port": responder.port, "do-not-query": []}}
 
 
+# Rules that match no query of ours, as nearly all rules of a policy zone do. Some are about names below "net".
+RULES = 4096
+RULE_LEVELS = ("{}.net", "{}.com", "{}.org", "www.{}.net", "{}.co.example", "cdn.{}.info")
+
+
+def policy(folder, is_about_addresses):
+    """Writes a policy zone and returns its configuration."""
+    rules = [f"{wild}{RULE_LEVELS[i % len(RULE_LEVELS)].format(f'bad{i}')} CNAME ."
+             for i in range(RULES // 2) for wild in ("", "*.")]
+    if is_about_addresses:
+        rules += [f"24.0.{i % 256}.{51 + i // 256}.198.rpz-ip CNAME ." for i in range(RULES)]
+    path = pathlib.Path(folder) / f"policy-{len(rules)}.zone"
+    path.write_text("\n".join(["$TTL 60", "@ SOA ns. admin. 1 60 60 60 60", "@ NS ns.", *rules, ""]), encoding="utf-8")
+    return {"rpz": [{"name": "policy.example", "file": str(path)}]}
+
+
+def addition(folder, what):
+    """Returns what a path adds to the configuration of its transport. The view has answers of its own."""
+    if what == "a view":
+        forward = [{"name": "view.example", "upstreams": ["127.0.0.1@9"]}]
+        return {"views": [{"name": "loopback", "clients": ["127.0.0.0/8"], "forward-zones": forward}]}
+    return policy(folder, what.endswith("addresses")) if what else {}
+
+
 def configuration(responder, upstream):
     is_tls, nailed = upstream == "tls", upstream != "udp"
     port = responder.tls_port if is_tls else responder.port
@@ -86,13 +113,15 @@ class CountedNailupd(stage_common.Nailupd):
     """nailupd under callgrind, before the responder. Its worker is one thread."""
 
     def __init__(self, args, folder, responder, upstream):
-        self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream}.out", 0
+        self.vgdb, self.out = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream.replace(' ', '-')}.out"
+        self.dumps = 0
+        transport, _, what = upstream.partition(" with ")
         valgrind = [args.valgrind, "--tool=callgrind", "--quiet", self.vgdb, "--compress-strings=no",
                     "--compress-pos=no", f"--callgrind-out-file={self.out}"]
         recurses, nailed = upstream.startswith("recursion"), [NAILED] if "nailed" in upstream else []
         self.start_name = "w.start.near" if recurses else "start.example"
         config = (recursion(responder, f"{folder}/hints", nailed) if recurses
-                  else configuration(responder, upstream))
+                  else configuration(responder, transport) | addition(folder, what))
         super().__init__(args.programs.nailupd, folder, config, wrapper=valgrind)
 
     def await_answer(self):
