@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A hash table with open addressing over names in one block. A lookup by suffix tries only label
- * counts that occur, and none when no name has the last label: most names that clients ask for end
- * in another label.
+ * counts that occur, and none when no name has the last label. A filter of the last two labels
+ * tells most names apart from those of a long list, which has names under every top-level domain.
  *
  * Invariant: at most half of the slots are in use, so each probe ends. A slot has 32 bits of the
  * hash, so names that are compared are nearly always equal.
@@ -35,6 +35,7 @@ struct slot {
 struct name_map {
     uint64_t seed;
     struct slot *slots;
+    uint8_t *tails; /* the filter of last labels: a byte for each slot */
     size_t mask, count;
     uint8_t *block;
     size_t used, room;
@@ -55,9 +56,10 @@ struct name_map *name_map_new(void)
     map->seed = rand_u64();
     map->mask = SLOTS_FIRST - 1;
     map->slots = calloc(SLOTS_FIRST, sizeof(*map->slots));
-    if (map->slots)
+    map->tails = calloc(SLOTS_FIRST, sizeof(*map->tails));
+    if (map->slots && map->tails)
         return map;
-    free(map);
+    name_map_free(map);
     return NULL;
 }
 
@@ -66,6 +68,7 @@ void name_map_free(struct name_map *map)
     if (!map)
         return;
     free(map->slots);
+    free(map->tails);
     free(map->block);
     free(map);
 }
@@ -123,19 +126,34 @@ static bool has_end(const struct name_map *map, const uint8_t *label)
     return map->ends[bit / 64] >> bit % 64 & 1;
 }
 
-bool name_map_may_have(const struct name_map *map, struct name name)
-{
-    const uint8_t *label = name.wire;
-    if (!*label)
-        return has_labels(map, 0);
-    for (const uint8_t *next; *(next = label + *label + 1);)
-        label = next;
-    return has_end(map, label);
-}
-
 static struct name suffix_at(struct name name, uint8_t start)
 {
     return (struct name){name.wire + start, (uint8_t)(name.len - start)};
+}
+
+/* Returns the place of the name in the filter. At most a sixteenth of the bits is set. */
+static size_t tail_bit(const struct name_map *map, struct name tail)
+{
+    return hash_bytes(tail.wire, tail.len, map->seed) & (map->mask * 8 + 7);
+}
+
+static bool has_tail(const struct name_map *map, struct name tail)
+{
+    size_t bit = tail_bit(map, tail);
+    return map->tails[bit / 8] >> bit % 8 & 1;
+}
+
+bool name_map_may_have(const struct name_map *map, struct name name)
+{
+    const uint8_t *before = name.wire, *last = name.wire;
+    if (!*last)
+        return has_labels(map, 0);
+    for (const uint8_t *next; *(next = last + *last + 1); last = next)
+        before = last;
+    if (!has_end(map, last))
+        return false;
+    return has_labels(map, 0) || has_tail(map, suffix_at(name, (uint8_t)(before - name.wire))) ||
+           (has_labels(map, 1) && has_tail(map, suffix_at(name, (uint8_t)(last - name.wire))));
 }
 
 /* Finds the root. */
@@ -192,6 +210,12 @@ static struct name name_of(uint8_t *record)
     return name;
 }
 
+static void mark_tail(struct name_map *map, struct name name)
+{
+    size_t bit = tail_bit(map, name_suffix(name, 2));
+    map->tails[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
 static void index_all(struct name_map *map)
 {
     for (size_t at = 0; at < map->used;) {
@@ -199,6 +223,7 @@ static void index_all(struct name_map *map)
         uint64_t hash = hash_bytes(name.wire, name.len, map->seed);
         struct slot *slot = find_slot(map, name, hash);
         *slot = (struct slot){.place = (uint32_t)(at / 4 + 1), .tag = (uint32_t)(hash >> 32)};
+        mark_tail(map, name);
         at += record_size(name.len);
     }
 }
@@ -207,10 +232,16 @@ static enum err grow_table(struct name_map *map)
 {
     size_t count = (map->mask + 1) * 2;
     struct slot *slots = calloc(count, sizeof(*slots));
-    if (!slots)
+    uint8_t *tails = calloc(count, sizeof(*tails));
+    if (!slots || !tails) {
+        free(slots);
+        free(tails);
         return ERR_NO_MEMORY;
+    }
     free(map->slots);
+    free(map->tails);
     map->slots = slots;
+    map->tails = tails;
     map->mask = count - 1;
     index_all(map);
     return ERR_OK;
@@ -243,6 +274,7 @@ static enum err append_name(struct name_map *map, struct name name, uint32_t ini
     map->used += size;
     map->count++;
     mark_labels(map, name);
+    mark_tail(map, name);
     return ERR_OK;
 }
 
@@ -290,7 +322,7 @@ size_t name_map_count(const struct name_map *map)
 
 size_t name_map_bytes(const struct name_map *map)
 {
-    return sizeof(*map) + (map->mask + 1) * sizeof(*map->slots) + map->room;
+    return sizeof(*map) + (map->mask + 1) * (sizeof(*map->slots) + sizeof(*map->tails)) + map->room;
 }
 
 void name_map_each(struct name_map *map,

@@ -5,7 +5,7 @@
 
 /*
  * A map from millions of names to numbers. A lookup finds a name exactly, or the longest suffix of
- * a name. The table has eight bytes per slot and is at most half full; the names are in one block.
+ * a name. The table has nine bytes per slot and is at most half full; the names are in one block.
  * One thread fills the map; then any number of threads read it.
  */
 
@@ -36,8 +36,10 @@ MUST_USE enum err name_map_put(struct name_map *map, struct name name, uint32_t 
 /* Frees memory reserved for more names. Names may still be added. */
 void name_map_trim(struct name_map *map);
 
-/* Returns false only if the map has no such name and no name above it. It checks only the last
- * label, so most names cost very little. True may be wrong. */
+/* Returns false only if the map has no such name (lower case) and no name above it. It looks at the
+ * last two labels only, so a name costs one short hash at most, or two if the map has names of one
+ * label. True may be wrong: one time in sixteen, or because the map has another name with these
+ * labels. */
 bool name_map_may_have(const struct name_map *map, struct name name);
 
 /* Finds the number of a name (lower case), or NULL. */

@@ -94,13 +94,34 @@ static void test_the_last_label_rules_out_most_names(void **state)
     put("b.example", 1);
     assert_true(name_map_may_have(map, NAME("b.example")));
     assert_true(name_map_may_have(map, NAME("a.b.example")));
-    assert_true(name_map_may_have(map, NAME("example")));
+    put("label", 3);
+    assert_true(name_map_may_have(map, NAME("label")));
+    assert_true(name_map_may_have(map, NAME("a.b.label")));
     assert_false(name_map_may_have(map, NAME("www.example.com")));
     assert_false(name_map_may_have(map, NAME("e")));
     assert_false(name_map_may_have(map, NAME(".")));
     put(".", 2);
     assert_true(name_map_may_have(map, NAME("www.example.com")));
     assert_true(name_map_may_have(map, NAME(".")));
+}
+
+static void test_two_labels_rule_out_most_names_under_a_common_label(void **state)
+{
+    (void)state;
+    enum { MANY = 4000 };
+    char text[64];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof(text), "ads.n%u.example", i);
+        put(text, i);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof(text), "www.n%u.example", i);
+        assert_true(name_map_may_have(map, NAME(text)));
+        snprintf(text, sizeof(text), "www.m%u.example", i);
+        count += name_map_may_have(map, NAME(text));
+    }
+    assert_true(count < MANY / 8); /* a sixteenth is expected at most */
 }
 
 static void test_the_longest_possible_name_fits(void **state)
@@ -158,6 +179,7 @@ int main(void)
         TEST(test_the_longest_suffix_is_found),
         TEST(test_suffixes_begin_at_labels),
         TEST(test_the_last_label_rules_out_most_names),
+        TEST(test_two_labels_rule_out_most_names_under_a_common_label),
         TEST(test_the_longest_possible_name_fits),
         TEST(test_many_names_are_found_and_visited_in_order),
     };
