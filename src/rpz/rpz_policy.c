@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "cache/answer.h"
+#include "dns/header.h"
 #include "dns/rrtype.h"
 
 /* The counters of a zone outlive its rules and its options. */
@@ -275,6 +276,30 @@ static bool find_rule(const struct rpz_policy_zone *zone, const struct rpz_query
 
 /* ---- before the look-up ---- */
 
+/* Whether a rule with this trigger, about addresses, matches. Out of line: most policies are about
+ * names alone. */
+static __attribute__((noinline)) bool
+lists_address(const struct rpz_policy *policy, enum rpz_trigger trigger, const struct addr *addr)
+{
+    for (size_t i = 0; i < policy->count; i++)
+        if (policy->zones[i].has[trigger] &&
+            rpz_rules_have_addr(policy->zones[i].rules, trigger, addr))
+            return true;
+    return false;
+}
+
+bool rpz_policy_may_ask(const struct rpz_policy *policy, const struct addr *client,
+                        struct name name)
+{
+    if (policy->has[RPZ_CLIENT_IP] && lists_address(policy, RPZ_CLIENT_IP, client))
+        return true;
+    const struct rpz_policy_zone *end = policy->zones + policy->count;
+    for (const struct rpz_policy_zone *zone = policy->zones; zone < end; zone++)
+        if (zone->has[RPZ_QNAME] && rpz_rules_may_have_qname(zone->rules, name))
+            return true;
+    return false;
+}
+
 static bool waits_for_answer(const struct rpz_policy_zone *zone)
 {
     return zone->has[RPZ_IP] || zone->has[RPZ_NSDNAME] || zone->has[RPZ_NSIP];
@@ -351,18 +376,28 @@ struct sight {
     size_t addr_count;
 };
 
+/* Reads the address of an A or AAAA record. False: the record is another one. */
+static bool policy_read_address(uint16_t type, struct span rdata, struct addr *out)
+{
+    if (type == RRTYPE_A) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET};
+        if (rdata.len != sizeof(v4.sin_addr))
+            return false;
+        memcpy(&v4.sin_addr, rdata.data, sizeof(v4.sin_addr));
+        return addr_from_sockaddr(out, (const void *)&v4) == ERR_OK;
+    }
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (type != RRTYPE_AAAA || rdata.len != sizeof(v6.sin6_addr))
+        return false;
+    memcpy(&v6.sin6_addr, rdata.data, sizeof(v6.sin6_addr));
+    return addr_from_sockaddr(out, (const void *)&v6) == ERR_OK;
+}
+
 static void note_address(struct sight *sight, const struct rr *rr)
 {
-    struct span rdata = message_rdata(&sight->message, rr);
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    const void *sockaddr = NULL;
-    if (rr->type == RRTYPE_A && rdata.len == sizeof(v4.sin_addr))
-        sockaddr = memcpy(&v4.sin_addr, rdata.data, rdata.len) ? (const void *)&v4 : NULL;
-    if (rr->type == RRTYPE_AAAA && rdata.len == sizeof(v6.sin6_addr))
-        sockaddr = memcpy(&v6.sin6_addr, rdata.data, rdata.len) ? (const void *)&v6 : NULL;
-    if (sockaddr && sight->addr_count < RPZ_ADDRESSES_MAX &&
-        !addr_from_sockaddr(&sight->addrs[sight->addr_count], sockaddr))
+    if (sight->addr_count < RPZ_ADDRESSES_MAX &&
+        policy_read_address(rr->type, message_rdata(&sight->message, rr),
+                            &sight->addrs[sight->addr_count]))
         sight->addr_count++;
 }
 
@@ -462,6 +497,31 @@ enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz
     if (message_parse(&sight.message, answer->message) != MESSAGE_OK)
         return RPZ_CLEAR;
     return judge_chain(policy, query, answer, is_clear, &sight, out);
+}
+
+/* Finds the records by the offsets of their TTLs, so that a hit is not parsed. The first offsets
+ * are those of the answer section. */
+static __attribute__((noinline)) bool lists_any_address(const struct rpz_policy *policy,
+                                                        const struct answer *answer)
+{
+    struct span message = answer->message;
+    uint16_t count = header_count(message.data, SECTION_ANSWER);
+    struct addr addr;
+    for (uint16_t i = 0; i < count && i < answer->ttl_count; i++) {
+        const uint8_t *ttl = message.data + answer->ttl_offsets[i];
+        struct span rdata = span_of(ttl + 6, get_u16(ttl + 4));
+        if (policy_read_address(get_u16(ttl - 4), rdata, &addr) &&
+            lists_address(policy, RPZ_IP, &addr))
+            return true;
+    }
+    return count > answer->ttl_count;
+}
+
+bool rpz_policy_may_judge(const struct rpz_policy *policy, struct name name,
+                          const struct answer *answer)
+{
+    return rpz_policy_needs_servers(policy) || answer_may_have_alias(answer->message, name) ||
+           (policy->has[RPZ_IP] && lists_any_address(policy, answer));
 }
 
 bool rpz_policy_needs_servers(const struct rpz_policy *policy)

@@ -83,6 +83,18 @@ enum rpz_step {
     RPZ_WAIT,    /* judge the answer as a whole */
 };
 
+struct answer;
+
+/* Returns false only if no rule about clients and names matches: then rpz_policy_ask() returns
+ * RPZ_CLEAR. Most queries match none and pay for this look alone. True may be wrong. The name is in
+ * lower case. */
+bool rpz_policy_may_ask(const struct rpz_policy *policy, const struct addr *client,
+                        struct name name);
+
+/* Likewise for rpz_policy_judge() with is_clear and the answer to a question for this name. */
+bool rpz_policy_may_judge(const struct rpz_policy *policy, struct name name,
+                          const struct answer *answer);
+
 /* Decides before the look-up. TCP-only over a stream is RPZ_EXEMPT. */
 enum rpz_step rpz_policy_ask(const struct rpz_policy *policy, const struct rpz_query *query,
                              struct rpz_decision *out);

@@ -433,12 +433,30 @@ bool rpz_rules_find_name(const struct rpz_rules *rules, enum rpz_trigger trigger
     return false;
 }
 
+bool rpz_rules_may_have_qname(const struct rpz_rules *rules, struct name name)
+{
+    return name_map_may_have(rules->names[RPZ_QNAME].map, name);
+}
+
+/* Returns the place of the rule with the longest prefix, or -1. */
+static int find_prefix(const struct rpz_rules *rules, enum rpz_trigger trigger,
+                       const struct addr *addr)
+{
+    MUST(!rpz_trigger_is_name(trigger));
+    return prefix_set_find(rules->prefixes[trigger].set, addr);
+}
+
+bool rpz_rules_have_addr(const struct rpz_rules *rules, enum rpz_trigger trigger,
+                         const struct addr *addr)
+{
+    return find_prefix(rules, trigger, addr) >= 0;
+}
+
 bool rpz_rules_find_addr(const struct rpz_rules *rules, enum rpz_trigger trigger,
                          const struct addr *addr, struct rpz_rule *out)
 {
     const struct prefix_rules *prefixes = &rules->prefixes[trigger];
-    MUST(!rpz_trigger_is_name(trigger));
-    int place = prefixes->count ? prefix_set_find(prefixes->set, addr) : -1;
+    int place = find_prefix(rules, trigger, addr);
     if (place < 0)
         return false;
     const struct prefix_rule *rule = &prefixes->rules[place];

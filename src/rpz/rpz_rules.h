@@ -82,8 +82,16 @@ const struct zone_data *rpz_rules_zone(const struct rpz_rules *rules);
 bool rpz_rules_find_name(const struct rpz_rules *rules, enum rpz_trigger trigger, struct name name,
                          struct rpz_rule *out);
 
+/* Returns false only if no rule with RPZ_QNAME is about the name (in lower case). Cheaper than a
+ * search; true may be wrong. */
+bool rpz_rules_may_have_qname(const struct rpz_rules *rules, struct name name);
+
 /* Finds the rule with the longest prefix for an address; any other trigger (MUST). */
 bool rpz_rules_find_addr(const struct rpz_rules *rules, enum rpz_trigger trigger,
                          const struct addr *addr, struct rpz_rule *out);
+
+/* Whether rpz_rules_find_addr() finds one. */
+bool rpz_rules_have_addr(const struct rpz_rules *rules, enum rpz_trigger trigger,
+                         const struct addr *addr);
 
 #endif

@@ -676,9 +676,10 @@ static bool request_find(struct sink *sink, const struct request_lookup *lookup,
     return true;
 }
 
-/* Out of line, so that a hit without steps does not pay for it. */
-static __attribute__((noinline)) enum request_result
-request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
+/* Takes the steps of a query. first: the answer in the cache, when nothing concerns the query
+ * before it; NULL: the course begins. */
+static enum request_result
+request_take_steps(struct sink *sink, const struct request_lookup *lookup, struct answer *first)
 {
     struct requests *requests = sink->requests;
     bool is_local = lookup->verdict == QUERY_LOCAL;
@@ -688,10 +689,16 @@ request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
                                  .is_stream = !lookup->path,
                                  .is_local = is_local,
                                  .is_resolved = !(lookup->query.flags & HEADER_RD)};
-    struct course course;
+    struct course course = {.rest = POLICE_CLEAR};
     struct cache_key key;
     struct answer answer;
-    enum course_end end = course_begin(&course, &requests->courses, &about, &key, &answer);
+    enum course_end end;
+    if (first) {
+        answer = *first;
+        end = course_take(&course, &requests->courses, &about, &key, &answer);
+    } else {
+        end = course_begin(&course, &requests->courses, &about, &key, &answer);
+    }
     while (end == COURSE_ASK && request_find(sink, lookup, &key, &answer))
         end = course_take(&course, &requests->courses, &about, &key, &answer);
     enum request_result result = end == COURSE_ASK || end == COURSE_RESOLVE
@@ -699,6 +706,23 @@ request_resolve_in_steps(struct sink *sink, const struct request_lookup *lookup)
                                      : request_end_course(sink, lookup, end, &answer);
     course_deinit(&course);
     return result;
+}
+
+/* Policy or DNS64 is configured, and most queries do not meet it. Out of line, so that a hit
+ * without both does not pay for it. */
+static __attribute__((noinline)) enum request_result
+request_resolve_with_steps(struct sink *sink, const struct request_lookup *lookup)
+{
+    const struct courses *courses = &sink->requests->courses;
+    const struct cache_key *key = &lookup->key;
+    struct answer answer;
+    if (courses_concern_query(courses, &lookup->query, sink_client(sink, lookup->path), key))
+        return request_take_steps(sink, lookup, NULL);
+    if (!request_find(sink, lookup, key, &answer))
+        return request_ask(sink, lookup, key, NULL);
+    if (courses_concern_answer(courses, key, &answer))
+        return request_take_steps(sink, lookup, &answer);
+    return request_send_answer(sink, &lookup->query, &answer, lookup->path, &tell_at_hand);
 }
 
 /* ---- */
@@ -710,7 +734,7 @@ static enum request_result request_answer_locally(struct sink *sink,
     const struct query *query = &lookup->query;
     struct answer answer;
     if (courses_have_steps(&sink->requests->courses))
-        return request_resolve_in_steps(sink, lookup);
+        return request_resolve_with_steps(sink, lookup);
     if (resolver_find_local(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_send_answer(sink, query, &answer, lookup->path, &tell_at_hand);
     return send_error(sink, query, &error_not_recursive, SERVER_ALLOW, lookup->path, &tell_refused);
@@ -721,7 +745,7 @@ static enum request_result request_resolve(struct sink *sink, const struct reque
     const struct query *query = &lookup->query;
     struct answer answer;
     if (courses_have_steps(&sink->requests->courses))
-        return request_resolve_in_steps(sink, lookup);
+        return request_resolve_with_steps(sink, lookup);
     if (!resolver_find(sink->requests->resolver, lookup->client.view, &lookup->key, &answer))
         return request_ask(sink, lookup, &lookup->key, NULL);
     enum request_result result =

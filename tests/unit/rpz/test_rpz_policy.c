@@ -77,7 +77,10 @@ static enum rpz_step ask(const char *name, const char *client, bool dnssec_ok, b
     struct addr addr = addr_make(client);
     struct rpz_query query = {
         .client = &addr, .question = &question, .dnssec_ok = dnssec_ok, .is_stream = is_stream};
-    return rpz_policy_ask(policy, &query, &decision);
+    bool may_ask = rpz_policy_may_ask(policy, &addr, question.name);
+    enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
+    assert_true(may_ask || step == RPZ_CLEAR);
+    return step;
 }
 
 static uint64_t hits(size_t zone, enum rpz_action action)
@@ -206,7 +209,59 @@ static enum rpz_step judge(unsigned first, unsigned count)
     assert_true(compose_end(&compose, &answer));
     struct rpz_query query = {.client = &addr, .question = &question};
     struct rpz_answer facts = {.message = answer.message, .servers = no_servers};
-    return rpz_policy_judge(policy, &query, &facts, true, &decision);
+    bool may_judge = rpz_policy_may_judge(policy, question.name, &answer);
+    enum rpz_step step = rpz_policy_judge(policy, &query, &facts, true, &decision);
+    assert_true(may_judge || step == RPZ_CLEAR);
+    return step;
+}
+
+static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
+{
+    (void)state;
+    struct addr listed = addr_make("192.0.2.1"), other = addr_make("192.0.2.9");
+    policy = MAKE(NULL, "bad.test CNAME .\n*.wild.test CNAME .\nlabel CNAME .\n"
+                        "32.1.2.0.192.rpz-client-ip CNAME .\n");
+    assert_false(rpz_policy_may_ask(policy, &other, zone_make_name("www.example.com")));
+    assert_true(rpz_policy_may_ask(policy, &listed, zone_make_name("www.example.com")));
+    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("bad.test")));
+    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("a.b.wild.test")));
+    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("label")));
+}
+
+/* Makes an answer with one record, whose owner is the QNAME. */
+static bool may_judge_one(uint16_t type, const void *rdata, size_t len)
+{
+    struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
+    struct compose compose;
+    struct answer answer;
+    compose_begin(&compose, &space, &question, 0);
+    compose_rr(&compose, question.name, type, 60, span_of(rdata, len));
+    assert_true(compose_end(&compose, &answer));
+    bool may_judge = rpz_policy_may_judge(policy, question.name, &answer);
+    answer.ttl_count = 0; /* the record is not known */
+    assert_true(type == RRTYPE_CNAME || rpz_policy_may_judge(policy, question.name, &answer));
+    return may_judge;
+}
+
+static void test_a_look_rules_out_answers_without_listed_addresses_and_aliases(void **state)
+{
+    (void)state;
+    static const uint8_t ipv6[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 1};
+    static const uint8_t others[16] = {0x20, 0x01, 0x0d, 0xb9, [15] = 1};
+    policy = MAKE("24.0.0.0.10.rpz-ip CNAME .\n", "32.zz.db8.2001.rpz-ip CNAME .\n");
+    assert_true(may_judge_one(RRTYPE_A, "\x0a\x00\x00\x07", 4));
+    assert_false(may_judge_one(RRTYPE_A, "\x0a\x00\x01\x07", 4));
+    assert_true(may_judge_one(RRTYPE_AAAA, ipv6, 16));
+    assert_false(may_judge_one(RRTYPE_AAAA, others, 16));
+    assert_false(may_judge_one(RRTYPE_TXT, "\3abc", 4));
+    assert_true(may_judge_one(RRTYPE_CNAME, "\1a", 3));
+}
+
+static void test_rules_about_servers_concern_every_answer(void **state)
+{
+    (void)state;
+    policy = MAKE("ns.test.rpz-nsdname CNAME .\n");
+    assert_true(may_judge_one(RRTYPE_TXT, "\3abc", 4));
 }
 
 static void test_so_many_addresses_are_judged_and_no_more(void **state)
@@ -268,6 +323,9 @@ int main(void)
         TEST(test_signed_answers_wait_unless_the_zone_breaks_them),
         TEST(test_tcp_only_exempts_streams),
         TEST(test_clients_by_ipv6_and_ipv4),
+        TEST(test_a_look_rules_out_names_and_clients_without_rules),
+        TEST(test_a_look_rules_out_answers_without_listed_addresses_and_aliases),
+        TEST(test_rules_about_servers_concern_every_answer),
         TEST(test_so_many_addresses_are_judged_and_no_more),
         TEST(test_the_smallest_address_decides_between_equal_prefixes),
         TEST(test_the_smallest_server_decides),
