@@ -121,6 +121,15 @@ void compose_failure(struct answer *out, uint8_t bytes[COMPOSE_FAILURE_MAX],
     *out = (struct answer){.message = span_of(bytes, len), .kind = ANSWER_FAILURE};
 }
 
+void compose_describe(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now_us)
+{
+    out->kind = (uint8_t)kind;
+    out->ttl_s = 0;
+    out->stored_at = now_us;
+    out->ede_count = ede != EDE_NONE;
+    out->ede[0] = ede;
+}
+
 struct answer *compose_dup(const struct answer *answer)
 {
     size_t offsets_bytes = answer->ttl_count * sizeof(*answer->ttl_offsets);

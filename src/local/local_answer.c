@@ -51,15 +51,6 @@ static enum answer_kind result_kind(const struct local_result *result)
     return result->has_soa ? ANSWER_NODATA : ANSWER_POSITIVE;
 }
 
-static void set_fields(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now)
-{
-    out->kind = (uint8_t)kind;
-    out->ttl_s = 0;
-    out->stored_at = now;
-    out->ede_count = ede != EDE_NONE;
-    out->ede[0] = ede;
-}
-
 void local_answer(struct answer *out, struct compose_space *space, const struct question *question,
                   const struct local_result *result, uint64_t now)
 {
@@ -75,11 +66,11 @@ void local_answer(struct answer *out, struct compose_space *space, const struct 
             make_soa(&compose, result->soa_owner, result->soa_ttl_s);
     }
     if (compose_end(&compose, out)) {
-        set_fields(out, result_kind(result), result->ede, now);
+        compose_describe(out, result_kind(result), result->ede, now);
         return;
     }
     compose_failure(out, space->bytes, question, RCODE_SERVFAIL);
-    set_fields(out, ANSWER_FAILURE, EDE_OTHER, now);
+    compose_describe(out, ANSWER_FAILURE, EDE_OTHER, now);
 }
 
 void local_answer_any(struct answer *out, struct compose_space *space,
@@ -91,5 +82,5 @@ void local_answer_any(struct answer *out, struct compose_space *space,
     compose_rr(&compose, question->name, RRTYPE_HINFO, LOCAL_ANY_TTL_S,
                span_of(hinfo, sizeof(hinfo)));
     MUST(compose_end(&compose, out));
-    set_fields(out, ANSWER_POSITIVE, EDE_NONE, now);
+    compose_describe(out, ANSWER_POSITIVE, EDE_NONE, now);
 }

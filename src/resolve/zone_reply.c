@@ -254,9 +254,7 @@ static void fail_reply(struct answer *out, struct compose_space *space,
                        const struct question *question, uint64_t now)
 {
     compose_failure(out, space->bytes, question, RCODE_SERVFAIL);
-    out->stored_at = now;
-    out->ede_count = 1;
-    out->ede[0] = EDE_INVALID_DATA;
+    compose_describe(out, ANSWER_FAILURE, EDE_INVALID_DATA, now);
 }
 
 enum zone_reply_end zone_reply(struct answer *out, struct compose_space *space,
@@ -286,8 +284,6 @@ enum zone_reply_end zone_reply(struct answer *out, struct compose_space *space,
         return ZONE_REPLY_WHOLE;
     }
     set_flags(&writer, space->bytes);
-    out->kind = (uint8_t)writer.kind;
-    out->ttl_s = 0;
-    out->stored_at = now;
+    compose_describe(out, (enum answer_kind)writer.kind, EDE_NONE, now);
     return next == NEXT_ELSEWHERE ? ZONE_REPLY_ELSEWHERE : ZONE_REPLY_WHOLE;
 }

@@ -146,15 +146,6 @@ static enum answer_kind gift_kind(const struct gift *gift)
     return gift->pattern.len || gift->rrset.count ? ANSWER_POSITIVE : ANSWER_NODATA;
 }
 
-static void rpz_set_fields(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now)
-{
-    out->kind = (uint8_t)kind;
-    out->ttl_s = 0;
-    out->stored_at = now;
-    out->ede_count = ede != EDE_NONE;
-    out->ede[0] = ede;
-}
-
 bool rpz_reply_write(struct answer *out, struct compose_space *space,
                      const struct question *question, const struct rpz_decision *decision,
                      struct span former, uint64_t now, uint8_t wire[NAME_WIRE_MAX],
@@ -177,9 +168,9 @@ bool rpz_reply_write(struct answer *out, struct compose_space *space,
     rpz_put_soa(&compose, rpz_rules_zone(rpz_policy_zone_rules(decision->zone)));
     if (!compose_end(&compose, out)) {
         compose_failure(out, space->bytes, question, RCODE_SERVFAIL);
-        rpz_set_fields(out, ANSWER_FAILURE, EDE_OTHER, now);
+        compose_describe(out, ANSWER_FAILURE, EDE_OTHER, now);
         return false;
     }
-    rpz_set_fields(out, gift_kind(&gift), rpz_ede_code(decision->zone), now);
+    compose_describe(out, gift_kind(&gift), rpz_ede_code(decision->zone), now);
     return gift.pattern.len && question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
 }
