@@ -333,15 +333,17 @@ static bool resolver_is_alias(const struct resolver *resolver, const struct cach
 }
 
 /* Finds the answer of a zone held here for clients. Aliases that lead elsewhere are looked up
- * again in resolver_ask(), like local ones. */
-static bool find_in_zones(struct resolver *resolver, const struct view *view,
-                          const struct cache_key *key, bool refers, struct answer *out)
+ * again in resolver_ask(), like local ones. Out of line: most configurations hold no zone. */
+static __attribute__((noinline)) bool search_zones(struct resolver *resolver,
+                                                   const struct view *view,
+                                                   const struct cache_key *key, bool refers,
+                                                   struct answer *out)
 {
     struct tasks *tasks = &resolver->tasks;
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
     struct question question = question_of(key);
-    if (!tasks->zones || resolver_is_alias(resolver, key))
+    if (resolver_is_alias(resolver, key))
         return false;
     switch (zone_answers_find(tasks, view->space, &question, key->flags & CACHE_KEY_DO, refers, out,
                               wire, &target)) {
@@ -356,6 +358,12 @@ static bool find_in_zones(struct resolver *resolver, const struct view *view,
     }
     STATS_INC(tasks->stats, zone_answers);
     return true;
+}
+
+static bool find_in_zones(struct resolver *resolver, const struct view *view,
+                          const struct cache_key *key, bool refers, struct answer *out)
+{
+    return resolver->tasks.zones && search_zones(resolver, view, key, refers, out);
 }
 
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,

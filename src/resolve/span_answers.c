@@ -144,15 +144,20 @@ void span_answers_learn(const struct task *task, const struct validation *valida
 
 /* ---- finding ---- */
 
+/* Whether spans may answer at all: the look that a miss pays for where they cannot. */
+static bool may_have_spans(const struct tasks *tasks, const struct space *space,
+                           const struct cache_key *key)
+{
+    return space->mode == VALIDATE_YES && spans_any(cache_spans(tasks->cache)) &&
+           !(key->flags & CACHE_KEY_CD) && key->cls == RRCLASS_IN;
+}
+
 /* Returns the zone whose spans may answer, or NULL. In a read section. */
 static const struct spans_zone *find_spans(const struct tasks *tasks, const struct space *space,
                                            const struct cache_key *key)
 {
     const struct spans *spans = cache_spans(tasks->cache);
     struct name name = {key->name, key->name_len};
-    if (!spans_any(spans) || key->flags & CACHE_KEY_CD || key->cls != RRCLASS_IN ||
-        space->mode != VALIDATE_YES)
-        return NULL;
     const struct zone *zone = route_find(space->routes, name, key->type);
     if (!zone || !zone->is_aggressive)
         return NULL;
@@ -253,8 +258,9 @@ static void set_synthesised(struct tasks *tasks, enum synthesis_kind kind, struc
     stats_add_at(tasks->stats, of[kind].stat, 1);
 }
 
-bool span_answers_find(struct tasks *tasks, const struct space *space, const struct cache_key *key,
-                       struct answer *out)
+/* Out of line, so that other misses set up no frame for it. */
+static __attribute__((noinline)) bool synthesise(struct tasks *tasks, const struct space *space,
+                                                 const struct cache_key *key, struct answer *out)
 {
     struct synthesis synthesis;
     cache_read_begin();
@@ -292,12 +298,20 @@ bool span_answers_alias(const struct task *task, struct answer *head, uint8_t wi
     return true;
 }
 
+bool span_answers_find(struct tasks *tasks, const struct space *space, const struct cache_key *key,
+                       struct answer *out)
+{
+    return may_have_spans(tasks, space, key) && synthesise(tasks, space, key, out);
+}
+
 bool span_answers_has(const struct tasks *tasks, const struct space *space,
                       const struct cache_key *key, uint16_t *rcode)
 {
     struct synthesis synthesis;
+    enum synthesis_kind kind = SYNTHESIS_NONE;
     cache_read_begin();
-    enum synthesis_kind kind = find_synthesis(tasks, space, key, &synthesis);
+    if (may_have_spans(tasks, space, key))
+        kind = find_synthesis(tasks, space, key, &synthesis);
     cache_read_end();
     *rcode = kind == SYNTHESIS_NXDOMAIN ? RCODE_NXDOMAIN : RCODE_NOERROR;
     return kind != SYNTHESIS_NONE && kind != SYNTHESIS_ALIAS;
