@@ -126,13 +126,13 @@ static void learn_set(const struct task *task, const struct rrsets *sets, const 
 }
 
 /* The SOA record comes first, because it bounds the life of the others. */
-void span_answers_learn(const struct task *task, const struct validation *validation,
-                        const struct verdict *verdict)
+/* Out of line, like synthesise(). */
+static __attribute__((noinline)) void learn_sets(const struct task *task,
+                                                 const struct validation *validation,
+                                                 const struct verdict *verdict)
 {
     const struct rrsets *sets = &task->tasks->validator->space.sets;
     struct reuse reuse;
-    if (!may_learn(task, verdict))
-        return;
     for (unsigned turn = 0; turn < 2; turn++)
         for (unsigned i = 0; i < sets->count; i++) {
             bool is_soa = sets->set[i].type == RRTYPE_SOA;
@@ -140,6 +140,13 @@ void span_answers_learn(const struct task *task, const struct validation *valida
                 spans_are_wanted(task->tasks, reuse.zone) && route_owns(task->zone, reuse.zone))
                 learn_set(task, sets, &sets->set[i], &reuse, verdict);
         }
+}
+
+void span_answers_learn(const struct task *task, const struct validation *validation,
+                        const struct verdict *verdict)
+{
+    if (may_learn(task, verdict))
+        learn_sets(task, validation, verdict);
 }
 
 /* ---- finding ---- */

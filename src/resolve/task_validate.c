@@ -496,8 +496,8 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 
 /* ---- what the verdict means ---- */
 
-static __attribute__((cold)) void log_bogus(const struct task *task, const struct verdict *verdict,
-                                            const struct addr *server)
+static __attribute__((cold, noinline)) void
+log_bogus(const struct task *task, const struct verdict *verdict, const struct addr *server)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], from[ADDR_TEXT_MAX], text[ANSWER_TEXT_MAX];
     bogus_text(text, verdict, (uint32_t)loop_wall_s(task->tasks->loop));
@@ -509,7 +509,7 @@ static __attribute__((cold)) void log_bogus(const struct task *task, const struc
 /* Kinds of lines that the log has once in the life of the process, for each zone or server. */
 enum { LOG_FIRST_PRIVATE = 1, LOG_FIRST_STRIPS };
 
-static __attribute__((cold)) void log_private(const struct task *task)
+static __attribute__((cold, noinline)) void log_private(const struct task *task)
 {
     char name[NAME_TEXT_MAX];
     if (log_is_first(name_hash(task->zone->name, LOG_FIRST_PRIVATE)))
@@ -532,12 +532,12 @@ static __attribute__((cold)) void log_stripping(const struct addr *server)
 /* Learns whether a forwarder passes on signatures. The root and top-level domains are not broken:
  * their keys lack signatures only if the forwarder, or an attacker before it, took them away. An
  * unsigned answer about a DS record proves less: a forwarder may have private names. */
-static void note_signatures(const struct task *task, const struct verdict *verdict,
-                            const struct addr *server)
+static __attribute__((noinline)) void
+note_signatures(const struct task *task, const struct verdict *verdict, const struct addr *server)
 {
     struct name zone = {verdict->zone, verdict->zone_len};
     bool lacks = verdict->is_unsigned;
-    if (task->zone->is_authoritative || (!lacks && verdict->security != SECURITY_SECURE))
+    if (!lacks && verdict->security != SECURITY_SECURE)
         return;
     bool is_certain = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY &&
                       name_label_count(zone) <= 1 && !verdict->may_be_private;
@@ -547,25 +547,31 @@ static void note_signatures(const struct task *task, const struct verdict *verdi
         log_stripping(server);
 }
 
-bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
-                                    struct cache_key *key)
+/* Whether the forwarder of an unsigned answer is in doubt. Out of line, so that recursion sets up
+ * no frame for it. */
+static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
+                                                      struct cache_key *key)
 {
     const struct zone *zone = task->zone;
     const struct tasks *tasks = task->tasks;
-    if (!verdict->is_unsigned)
-        return false;
     const struct anchor *anchor = anchors_find(tasks->validation.anchors, name_root());
     struct question keys = {.name = name_root(), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     struct answer found;
     bool asks_keys = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY;
-    if (asks_keys || zone->is_authoritative || !name_is_root(zone->name) || !anchor ||
-        anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
+    if (asks_keys || !name_is_root(zone->name) || !anchor || anchor->kind != ANCHOR_TRUSTED ||
+        !tasks_may_refresh(tasks))
         return false;
     cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST, task->space->number);
     cache_read_begin();
     bool is_known = cache_find(tasks->cache, key, loop_now(tasks->loop), &found) && !found.stale_s;
     cache_read_end();
     return !is_known;
+}
+
+bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
+                                    struct cache_key *key)
+{
+    return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, key);
 }
 
 void task_validate_note(const struct task *task, const struct verdict *verdict,
@@ -581,7 +587,8 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         log_bogus(task, verdict, server);
     if (verdict->is_private)
         log_private(task);
-    note_signatures(task, verdict, server);
+    if (!task->zone->is_authoritative)
+        note_signatures(task, verdict, server);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
 }
