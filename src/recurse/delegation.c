@@ -209,19 +209,28 @@ static void take_servers(struct delegation *out, const struct message *message,
     }
 }
 
-/* Takes the addresses of hosts at or below the asked zone. */
-static void take_glue(struct delegation *out, const struct message *message, struct name asked_zone)
+/* Takes the addresses of hosts at or below the asked zone; *ttl_s becomes the lowest TTL. */
+static void take_addresses(struct delegation *out, const struct message *message,
+                           enum section section, struct name asked_zone, uint32_t *ttl_s)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    struct rr_iter iter = message_rrs(message, SECTION_ADDITIONAL);
+    struct rr_iter iter = message_rrs(message, section);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         if (!delegation_is_address(&rr))
             continue;
         struct name host = message_owner(message, &rr, wire);
         int server = delegation_find(out, host);
-        if (server != DELEGATION_NONE && name_is_below(host, asked_zone))
-            (void)delegation_add_addr(out, (unsigned)server, message_rdata(message, &rr));
+        if (server == DELEGATION_NONE || !name_is_below(host, asked_zone))
+            continue;
+        *ttl_s = MIN(*ttl_s, rr.ttl);
+        (void)delegation_add_addr(out, (unsigned)server, message_rdata(message, &rr));
     }
+}
+
+static void take_glue(struct delegation *out, const struct message *message, struct name asked_zone)
+{
+    uint32_t ttl_s = 0; /* the NS records decide */
+    take_addresses(out, message, SECTION_ADDITIONAL, asked_zone, &ttl_s);
 }
 
 static uint64_t ends_after(uint64_t now, uint32_t ttl_s)
@@ -262,6 +271,20 @@ bool delegation_from_referral(struct delegation *out, const struct message *mess
     out->referrer_labels = (uint8_t)name_label_count(asked_zone);
     out->ends_at = ends_after(now, ttl_s);
     return out->server_count > 0;
+}
+
+bool delegation_from_address(struct delegation *out, const struct message *message,
+                             struct name zone, struct name asked_zone, const struct question *asked,
+                             uint64_t referral_ends_at, uint64_t now)
+{
+    uint32_t ttl_s = INT32_MAX;
+    delegation_init(out, zone, DELEGATION_PARENT, 0);
+    int server = delegation_add(out, asked->name);
+    MUST(server != DELEGATION_NONE);
+    take_addresses(out, message, SECTION_ANSWER, asked_zone, &ttl_s);
+    out->referrer_labels = (uint8_t)name_label_count(asked_zone);
+    out->ends_at = MIN(ends_after(now, ttl_s), referral_ends_at);
+    return out->addr_count > 0;
 }
 
 bool delegation_from_child(struct delegation *out, const struct message *message, struct name zone,

@@ -120,6 +120,15 @@ MUST_USE bool delegation_from_referral(struct delegation *out, const struct mess
                                        enum section section, struct name asked_zone,
                                        const struct question *question, uint64_t now);
 
+/* Reads the answer of a server of `asked_zone` to the question for the address of a server of
+ * `zone`, which is below it: a cut with this one server. Such an answer is believed as far as glue
+ * is. Ends no later than the referral that named the server. False: no address of the asked host.
+ */
+MUST_USE bool delegation_from_address(struct delegation *out, const struct message *message,
+                                      struct name zone, struct name asked_zone,
+                                      const struct question *asked, uint64_t referral_ends_at,
+                                      uint64_t now);
+
 /* Reads the zone's own NS records and their addresses: from an authoritative answer to the question
  * for them, or, where the message is proven to be the server's, from any answer and its authority
  * section. A forger of one answer would otherwise take over the zone (CVE-2025-11411). Ends no

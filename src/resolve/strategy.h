@@ -53,6 +53,27 @@ enum bogus_retry {
     BOGUS_RETRY_SAME, /* there are no others: all are asked again */
 };
 
+/* The search for addresses of servers that are inside their own zone and came without glue. The
+ * parent is asked for them once for each referral. */
+enum parent_search_state {
+    PARENT_SEARCH_UNUSED,
+    PARENT_SEARCH_ASKS, /* the parent's servers are being asked; memory.cut is theirs */
+    PARENT_SEARCH_OVER, /* it found addresses, or there are none */
+};
+
+enum { PARENT_SEARCH_SERVERS_MAX = 2 }; /* each costs a query for each IP version */
+
+struct parent_search {
+    enum parent_search_state state;
+    uint8_t zone_labels; /* of the zone without glue, which is at or above the QNAME */
+    uint8_t server_count;
+    uint8_t asked;       /* questions so far */
+    uint8_t addrs_asked; /* of the zone, before the search */
+    uint64_t ends_at;    /* of the referral without glue */
+    uint8_t server_lens[PARENT_SEARCH_SERVERS_MAX];
+    uint8_t servers[PARENT_SEARCH_SERVERS_MAX][NAME_WIRE_MAX];
+};
+
 /* The memory of the iterate and stub strategies. */
 struct iterate_memory {
     struct delegation cut;          /* the cut whose servers are asked */
@@ -67,6 +88,7 @@ struct iterate_memory {
     uint8_t refusals;      /* of minimised QNAMEs at this cut */
     uint8_t absent_labels; /* of a minimised QNAME that was denied; 0: none */
     enum bogus_retry retry;
+    struct parent_search parent;
     bool asking;             /* servers are being asked */
     bool from_cache;         /* the cut came from the cache */
     bool primed;             /* the root was asked for its servers, or cannot be */

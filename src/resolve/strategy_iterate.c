@@ -11,6 +11,8 @@
  */
 #include "resolve/strategy_iterate.h"
 
+#include <string.h>
+
 #include "dns/edns.h"
 #include "dns/rrtype.h"
 
@@ -252,6 +254,101 @@ static uint64_t descent_mark(const struct delegation *cut)
     return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
 }
 
+/* ---- asking the parent for missing glue ---- */
+
+static bool is_searching(const struct strategy_view *view)
+{
+    return descent_memory(view)->parent.state == PARENT_SEARCH_ASKS;
+}
+
+/* Ends the search, and the question, as if there had been no search. */
+static void parent_give_up(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct parent_search *search = &memory->parent;
+    search->state = PARENT_SEARCH_OVER;
+    delegation_init(&memory->cut, name_suffix(view->question->name, search->zone_labels),
+                    DELEGATION_PARENT, search->ends_at);
+    memory->addrs_asked = search->addrs_asked;
+    descent_fail_unreachable(view, out);
+}
+
+/* Asks for the IPv4 addresses of all servers first, and then for the IPv6 addresses. */
+static void parent_ask_next(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct parent_search *search = &memory->parent;
+    unsigned asked = search->asked + (view->rules->ipv4 ? 0u : search->server_count);
+    unsigned end = search->server_count * (view->rules->ipv6 ? 2u : 1u);
+    if (asked >= end || !descent_draw(view, BUDGET_LOOKUPS)) {
+        parent_give_up(view, out);
+        return;
+    }
+    search->asked++;
+    unsigned server = asked % search->server_count;
+    memory->asked = (struct question){
+        .name = {search->servers[server], search->server_lens[server]},
+        .type = asked < search->server_count ? RRTYPE_A : RRTYPE_AAAA,
+        .cls = RRCLASS_IN,
+    };
+    descent_ask_cut(view, 0, out);
+}
+
+/* Notes the servers of the cut that only its parent can know. */
+static void parent_note_servers(const struct strategy_view *view)
+{
+    const struct delegation *cut = &descent_memory(view)->cut;
+    struct parent_search *search = &descent_memory(view)->parent;
+    search->server_count = 0;
+    for (unsigned i = 0; i < cut->server_count; i++) {
+        if (search->server_count == PARENT_SEARCH_SERVERS_MAX || cut->servers[i].addr_count ||
+            !delegation_needs_glue(cut, i))
+            continue;
+        struct name server = delegation_server(cut, i);
+        memcpy(search->servers[search->server_count], server.wire, server.len);
+        search->server_lens[search->server_count++] = server.len;
+    }
+}
+
+/* A parent may leave glue out of a referral and still know it: the message was too large, or its
+ * own zone has the addresses. Only a fresh referral starts the search, so a zone without any
+ * address costs its parent nothing while the cut is in the cache. */
+static bool parent_search_begin(const struct strategy_view *view, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct parent_search *search = &memory->parent;
+    if (search->state != PARENT_SEARCH_UNUSED || memory->from_cache ||
+        memory->cut.origin != DELEGATION_PARENT)
+        return false;
+    parent_note_servers(view);
+    if (!search->server_count)
+        return false;
+    search->state = PARENT_SEARCH_ASKS;
+    search->asked = 0;
+    search->addrs_asked = memory->addrs_asked;
+    search->ends_at = memory->cut.ends_at;
+    search->zone_labels = (uint8_t)name_label_count(delegation_zone(&memory->cut));
+    steps_add(out, STEP_CUT)->name =
+        name_parent(name_suffix(view->question->name, search->zone_labels));
+    return true;
+}
+
+/* Asks the servers of this cut, which is above the zone. */
+static void parent_on_cut(const struct strategy_view *view, const struct delegation *cut,
+                          struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    if (!cut) {
+        parent_give_up(view, out);
+        return;
+    }
+    memory->cut = *cut;
+    if (descent_needs_no_addr(memory) || memory->cut.addr_count)
+        parent_ask_next(view, out);
+    else
+        parent_give_up(view, out);
+}
+
 /* All servers of the cut failed. When the cut came from the cache, the parent may know newer
  * servers. It is asked again once, and only if some address could be asked: otherwise zones that
  * need each other would send every client's question to their parents again (TsuNAME). */
@@ -262,6 +359,8 @@ static void go_back(const struct strategy_view *view, struct steps *out)
     bool is_root = name_is_root(zone); /* above it are the hints */
     bool may_help = memory->from_cache && memory->cut.addr_count && !memory->revisited &&
                     (is_root || zone.len > view->zone->name.len);
+    if (!may_help && parent_search_begin(view, out))
+        return;
     if (!may_help || !descent_draw(view, BUDGET_RESTARTS)) {
         descent_fail_unreachable(view, out);
         return;
@@ -328,6 +427,7 @@ static void iterate_on_started(const struct strategy_view *view, struct steps *o
     memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->lookup_lacked_room =
         false;
     memory->retry = BOGUS_RETRY_NONE;
+    memory->parent.state = PARENT_SEARCH_UNUSED;
     qname_min_init(&memory->min, view->rules->minimise);
     if (view->question->cls != RRCLASS_IN)
         descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
@@ -353,6 +453,10 @@ static void on_cut(const struct strategy_view *view, const struct event *event, 
 {
     struct iterate_memory *memory = descent_memory(view);
     const struct delegation *cut = event->delegation;
+    if (is_searching(view)) {
+        parent_on_cut(view, cut, out);
+        return;
+    }
     if (!cut) {
         if (event->answer)
             steps_add(out, STEP_DONE);
@@ -487,10 +591,51 @@ static void on_useless(const struct strategy_view *view, const struct response *
     descent_ask_on(view, out);
 }
 
+/* Whether the cut has an address of a server that was asked for, and not just what was known. */
+static bool parent_found(const struct parent_search *search, const struct delegation *cut)
+{
+    for (unsigned i = 0; i < search->server_count; i++) {
+        int server =
+            delegation_find(cut, (struct name){search->servers[i], search->server_lens[i]});
+        if (server != DELEGATION_NONE && cut->servers[server].addr_count)
+            return true;
+    }
+    return false;
+}
+
+/* The delegation has the glue that was missing, whether it came in a referral or as an answer.
+ * Between the known parent and the zone another cut may have appeared. */
+static void parent_on_answered(const struct strategy_view *view, const struct event *event,
+                               struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    struct parent_search *search = &memory->parent;
+    const struct delegation *cut = event->delegation;
+    enum response_kind kind = event->response->kind;
+    unsigned labels = cut ? name_label_count(delegation_zone(cut)) : 0;
+    if (cut && labels == search->zone_labels && parent_found(search, cut)) {
+        search->state = PARENT_SEARCH_OVER;
+        on_referral(view, event, out);
+    } else if (cut && labels < search->zone_labels && kind == RESPONSE_REFERRAL &&
+               descent_draw(view, BUDGET_REFERRALS)) {
+        steps_add(out, STEP_LEARN);
+        search->asked = 0;
+        parent_on_cut(view, cut, out);
+    } else if (kind == RESPONSE_REFERRAL || response_is_useful(kind)) {
+        parent_ask_next(view, out);
+    } else {
+        steps_add(out, STEP_ANOTHER);
+    }
+}
+
 static void iterate_on_answered(const struct strategy_view *view, const struct event *event,
                                 struct steps *out)
 {
     const struct response *response = event->response;
+    if (is_searching(view)) {
+        parent_on_answered(view, event, out);
+        return;
+    }
     bool is_whole = qname_min_is_whole(view->question, &descent_memory(view)->asked);
     switch (response->kind) {
     case RESPONSE_ANSWER:
@@ -553,6 +698,10 @@ static void iterate_on_failed(const struct strategy_view *view,
     struct iterate_memory *memory = descent_memory(view);
     bool is_whole = qname_min_is_whole(view->question, &memory->asked);
     memory->asking = false;
+    if (is_searching(view)) {
+        parent_ask_next(view, out);
+        return;
+    }
     memory->failed = *exchange;
     if (exchange->full || memory->retry == BOGUS_RETRY_SAME) {
         descent_fail_unreachable(view, out);
@@ -639,6 +788,8 @@ static void iterate_next(const struct strategy_view *view, const struct event *e
         iterate_on_alias(view, event->target, out);
         break;
     case EVENT_FOLLOWED: /* what the leader learned is in the cache */
+        if (is_searching(view))
+            descent_memory(view)->parent.state = PARENT_SEARCH_OVER;
         descent_find_cut(view, out);
         break;
     }

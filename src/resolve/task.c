@@ -950,6 +950,7 @@ static bool start_harvested(struct task *task)
     task->asked_zone = task->zone->name;
     if (task->zone->is_authoritative) {
         task->memory.iterate.is_last_hope = false;
+        task->memory.iterate.parent.state = PARENT_SEARCH_UNUSED;
         task->memory.iterate.cut.origin = DELEGATION_CHILD; /* nothing new about the zone */
     }
     task_validate_begin(task, &tasks->validator->now, &event);

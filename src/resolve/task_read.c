@@ -103,6 +103,12 @@ static bool read_cut(const struct task *task, const struct response *response,
             delegation_end_with(out, asked);
         return is_referral;
     }
+    const struct parent_search *search = &task->memory.iterate.parent;
+    if (search->state == PARENT_SEARCH_ASKS)
+        return response->kind == RESPONSE_ANSWER &&
+               delegation_from_address(out, message,
+                                       name_suffix(task->question.name, search->zone_labels),
+                                       task->asked_zone, &task->asked, search->ends_at, now);
     if (!response_is_useful(response->kind) || !is_new_about_itself(message, asked))
         return false;
     if (!delegation_from_child(out, message, task->asked_zone, &task->asked, from->is_proven,

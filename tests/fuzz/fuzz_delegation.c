@@ -59,6 +59,12 @@ static void try_message(const struct message *message, unsigned labels)
         MUST(name_equal(delegation_zone(&cut), zone) && cut.ends_at <= now + 5 * US_PER_S);
         check(&cut, zone, now);
     }
+    if (delegation_from_address(&cut, message, zone, name_root(), question, now + 5 * US_PER_S,
+                                now)) {
+        MUST(cut.server_count == 1 && name_equal(delegation_server(&cut, 0), question->name));
+        MUST(cut.addr_count && cut.ends_at <= now + 5 * US_PER_S);
+        check(&cut, name_root(), now);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

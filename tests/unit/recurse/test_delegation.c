@@ -66,6 +66,50 @@ static void test_glue_for_hosts_outside_the_asked_zone_is_dropped(void **state)
     assert_string_equal(show(&cut), "example.com. PARENT ns.bank.org. ns.other.com. 192.0.2.1");
 }
 
+static bool answer_address(const char *asked_zone, struct question question,
+                           struct sections sections)
+{
+    const struct message *message = response_make(&sent, 0, &question, &sections);
+    return delegation_from_address(&cut, message, NAME("example.com"), NAME(asked_zone), &question,
+                                   NOW + 900 * US_PER_S, NOW);
+}
+
+#define NS1 QUESTION("ns1.example.com", A)
+
+static void test_an_answer_gives_the_address_of_one_server(void **state)
+{
+    (void)state;
+    assert_true(answer_address("com", NS1,
+                               (struct sections){.answer = {"NS1.example.com. 3600 A 192.0.2.1",
+                                                            "ns1.example.com. 600 A 192.0.2.2"}}));
+    assert_string_equal(show(&cut), "example.com. PARENT ns1.example.com. 192.0.2.1 192.0.2.2");
+    assert_int_equal(cut.ends_at, NOW + 600 * US_PER_S);
+    assert_int_equal(cut.referrer_labels, 1);
+}
+
+static void test_an_address_lives_no_longer_than_the_referral(void **state)
+{
+    (void)state;
+    assert_true(answer_address(
+        "com", NS1, (struct sections){.answer = {"ns1.example.com. 86400 A 192.0.2.1"}}));
+    assert_int_equal(cut.ends_at, NOW + 900 * US_PER_S);
+}
+
+static void test_an_answer_about_other_hosts_gives_no_address(void **state)
+{
+    (void)state;
+    assert_false(answer_address(
+        "com", NS1,
+        (struct sections){.answer = {"ns1.example.com. 60 CNAME a.net.", "a.net. 60 A 192.0.2.1",
+                                     "ns2.example.com. 60 A 192.0.2.1"},
+                          .additional = {"ns1.example.com. 60 A "
+                                         "192.0.2.3"}}));
+    assert_false(answer_address("net", NS1,
+                                (struct sections){.answer = {"ns1.example.com. 60 A 192.0.2.1"}}));
+    assert_false(answer_address(
+        "com", NS1, (struct sections){.answer = {"ns1.example.com. 60 TXT \"no address\""}}));
+}
+
 static void test_a_referral_sideways_upwards_or_to_itself_is_none(void **state)
 {
     (void)state;
@@ -346,6 +390,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_referral_gives_servers_and_glue),
         cmocka_unit_test(test_glue_for_hosts_outside_the_asked_zone_is_dropped),
+        cmocka_unit_test(test_an_answer_gives_the_address_of_one_server),
+        cmocka_unit_test(test_an_address_lives_no_longer_than_the_referral),
+        cmocka_unit_test(test_an_answer_about_other_hosts_gives_no_address),
         cmocka_unit_test(test_a_referral_sideways_upwards_or_to_itself_is_none),
         cmocka_unit_test(test_only_one_zone_of_a_referral_counts),
         cmocka_unit_test(test_servers_and_addresses_are_bounded_in_all_and_for_one_server),

@@ -551,11 +551,11 @@ static void test_one_zone_does_not_take_all_tasks(void **state)
     assert_int_equal(rcode, RCODE_NXDOMAIN);
 }
 
-static void test_a_zone_inside_itself_fails_at_once(void **state)
+static void test_a_zone_inside_itself_fails_after_one_more_question(void **state)
 {
     (void)state;
     fails("www.itself.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NONE);
-    assert_string_equal(questions, "1:com. A, 2:itself.com. A");
+    assert_string_equal(questions, "1:com. A, 2:itself.com. A, 2:ns.itself.com. A");
 }
 
 /* TsuNAME: two zones each of which has its server in the other. */
@@ -652,8 +652,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_one_zone_does_not_take_all_tasks, set_up_table,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_at_once, set_up_table,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_zone_inside_itself_fails_after_one_more_question,
+                                        set_up_table, tear_down),
         cmocka_unit_test_setup_teardown(test_zones_that_depend_on_each_other_fail, set_up_table,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_an_alias_loop_through_zones_fails, set_up_table,

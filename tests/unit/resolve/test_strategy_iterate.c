@@ -807,14 +807,109 @@ static void test_lookups_of_all_tasks_of_a_question_are_bounded(void **state)
     assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net")), "learn; fail 2: 22");
 }
 
-static void test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once(void **state)
+static void lose_glue(void)
 {
-    (void)state;
     start(WWW);
     found(COM);
     assert_string_equal(
         referred(CUT(PARENT, "example.com", "ns.example.com", "a.b.example.com", "example.com")),
-        "learn; fail 2: 22 " UNKNOWN);
+        "learn; cut com.");
+}
+
+static void test_the_parent_is_asked_for_missing_glue_and_refers_with_it(void **state)
+{
+    (void)state;
+    lose_glue();
+    assert_string_equal(found(COM), "ask ns.example.com. A @com. 0-1");
+    assert_string_equal(referred(EXAMPLE), "learn; ask www.example.com. MX @example.com. 0-2");
+    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+}
+
+static void test_glue_of_other_servers_is_not_what_was_missing(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns1.example.com 192.0.2.4", "ns2.example.com"));
+    assert_string_equal(silent(), "cut com.");
+    assert_string_equal(found(COM), "ask ns2.example.com. A @com. 0-1");
+    assert_string_equal(
+        referred(CUT(PARENT, "example.com", "ns1.example.com 192.0.2.4", "ns2.example.com")),
+        "ask ns2.example.com. AAAA @com. 0-1");
+    assert_string_equal(
+        answered(RESPONSE_ANSWER, CUT(PARENT, "example.com", "ns2.example.com 2001:db8::5")),
+        "learn; ask www.example.com. MX @example.com. 0-1");
+}
+
+static void test_missing_glue_may_come_as_an_answer(void **state)
+{
+    (void)state;
+    lose_glue();
+    found(COM);
+    assert_string_equal(answered(RESPONSE_ANSWER, EXAMPLE),
+                        "learn; ask www.example.com. MX @example.com. 0-2");
+}
+
+static void test_servers_without_any_address_cost_the_parent_four_questions(void **state)
+{
+    (void)state;
+    lose_glue();
+    assert_string_equal(found(COM), "ask ns.example.com. A @com. 0-1");
+    assert_string_equal(answered(RESPONSE_LAME, NULL), "another");
+    assert_string_equal(silent(), "ask a.b.example.com. A @com. 0-1");
+    assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "ask ns.example.com. AAAA @com. 0-1");
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
+                        "ask a.b.example.com. AAAA @com. 0-1");
+    assert_string_equal(answered(RESPONSE_NODATA, NULL), "fail 2: 22 " UNKNOWN);
+    assert_int_equal(budget.used[BUDGET_LOOKUPS], 4);
+}
+
+static void test_missing_glue_is_asked_for_in_ip_versions_that_are_used(void **state)
+{
+    (void)state;
+    rules.ipv4 = false;
+    lose_glue();
+    assert_string_equal(found(COM), "ask ns.example.com. AAAA @com. 0-1");
+    assert_string_equal(silent(), "ask a.b.example.com. AAAA @com. 0-1");
+    assert_string_equal(silent(), "fail 2: 22 " UNKNOWN);
+}
+
+static void test_a_known_cut_without_glue_costs_its_parent_nothing(void **state)
+{
+    (void)state;
+    start(WWW);
+    assert_string_equal(found(CUT(PARENT, "example.com", "ns.example.com")), "fail 2: 22 " UNKNOWN);
+}
+
+static void test_the_search_for_glue_follows_a_new_cut_above_the_zone(void **state)
+{
+    (void)state;
+    start(QUESTION("www.sub.example.com", MX));
+    found(EXAMPLE);
+    assert_string_equal(referred(CUT(PARENT, "sub.example.com", "ns.sub.example.com")),
+                        "learn; cut example.com.");
+    assert_string_equal(found(COM), "ask ns.sub.example.com. A @com. 0-1");
+    assert_string_equal(referred(EXAMPLE), "learn; ask ns.sub.example.com. A @example.com. 0-2");
+    assert_string_equal(referred(CUT(PARENT, "sub.example.com", "ns.sub.example.com 192.0.2.7")),
+                        "learn; ask www.sub.example.com. MX @sub.example.com. 0-1");
+}
+
+static void test_a_search_for_glue_ends_where_the_parent_has_no_address(void **state)
+{
+    (void)state;
+    lose_glue();
+    assert_string_equal(found(CUT(PARENT, "com", "ns.one.net")), "fail 2: 22 " UNKNOWN);
+    lose_glue();
+    assert_string_equal(found(NULL), "fail 2: 22 " UNKNOWN);
+}
+
+static void test_a_search_for_glue_ends_with_the_budget(void **state)
+{
+    (void)state;
+    lose_glue();
+    while (budget_take(&budget, BUDGET_LOOKUPS, 1))
+        ;
+    assert_string_equal(found(COM), "fail 2: 22");
 }
 
 static void test_an_endless_descent_ends_with_the_budget(void **state)
@@ -865,8 +960,8 @@ static void test_a_failure_by_anothers_budget_is_not_remembered(void **state)
     budget = fresh_budget(0);
     start(WWW);
     found(COM);
-    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")),
-                        "learn; fail 2: 22 " UNKNOWN);
+    assert_string_equal(referred(CUT(PARENT, "example.com", "ns.example.com")), "learn; cut com.");
+    assert_string_equal(found(NULL), "fail 2: 22 " UNKNOWN);
 }
 
 static void test_a_failed_lookup_for_lack_of_room_is_not_remembered(void **state)
@@ -948,8 +1043,17 @@ int main(void)
         cmocka_unit_test_setup(test_aliases_from_zone_to_zone_end_with_the_budget, set_up),
         cmocka_unit_test_setup(test_a_referral_to_many_names_costs_few_lookups, set_up),
         cmocka_unit_test_setup(test_lookups_of_all_tasks_of_a_question_are_bounded, set_up),
-        cmocka_unit_test_setup(test_a_zone_whose_servers_are_in_it_without_glue_fails_at_once,
+        cmocka_unit_test_setup(test_the_parent_is_asked_for_missing_glue_and_refers_with_it,
                                set_up),
+        cmocka_unit_test_setup(test_glue_of_other_servers_is_not_what_was_missing, set_up),
+        cmocka_unit_test_setup(test_missing_glue_may_come_as_an_answer, set_up),
+        cmocka_unit_test_setup(test_servers_without_any_address_cost_the_parent_four_questions,
+                               set_up),
+        cmocka_unit_test_setup(test_missing_glue_is_asked_for_in_ip_versions_that_are_used, set_up),
+        cmocka_unit_test_setup(test_a_known_cut_without_glue_costs_its_parent_nothing, set_up),
+        cmocka_unit_test_setup(test_the_search_for_glue_follows_a_new_cut_above_the_zone, set_up),
+        cmocka_unit_test_setup(test_a_search_for_glue_ends_where_the_parent_has_no_address, set_up),
+        cmocka_unit_test_setup(test_a_search_for_glue_ends_with_the_budget, set_up),
         cmocka_unit_test_setup(test_an_endless_descent_ends_with_the_budget, set_up),
         cmocka_unit_test_setup(test_questions_of_all_tasks_are_bounded_and_so_is_the_time, set_up),
         cmocka_unit_test_setup(test_a_failure_by_anothers_budget_is_not_remembered, set_up),
