@@ -200,6 +200,16 @@ static bool denies_the_world(const struct response *out, enum response_kind kind
            name_label_count(message_owner(message, &out->soa, wire)) < 2;
 }
 
+/* Whether a denial lacks everything that a server of the zone would show: the AA bit and the zone's
+ * SOA. The server may have lost the zone. Such a denial is believed when no other server has a
+ * better answer. */
+static bool is_bare_denial(const struct response *out, enum response_kind kind,
+                           const struct message *message)
+{
+    return kind == RESPONSE_NXDOMAIN && !out->has_soa && !out->chain.hops &&
+           !(message->flags & HEADER_AA);
+}
+
 /* Decides about a server that should have the zone. */
 static enum response_kind kind_of_authoritative(struct response *out, enum response_kind kind,
                                                 const struct message *message,
@@ -221,7 +231,8 @@ static enum response_kind kind_of_authoritative(struct response *out, enum respo
         (is_above && denies_the_world(out, kind, message)))
         return RESPONSE_LAME;
     bool is_claim = response_is_useful(kind) || kind == RESPONSE_LOOP;
-    out->is_empty = is_above || (is_bare && !message->counts[SECTION_AUTHORITY]);
+    out->is_empty = is_above || (is_bare && !message->counts[SECTION_AUTHORITY]) ||
+                    is_bare_denial(out, kind, message);
     out->is_recursive = is_claim && is_recursive(message);
     return out->is_recursive && !zone->is_last_hope ? RESPONSE_LAME : kind;
 }

@@ -42,8 +42,8 @@ struct response {
     uint16_t ede;      /* the extended error, or EDE_NONE */
     bool has_soa;      /* a negative answer has the SOA of the name's zone */
     bool is_recursive; /* lame because it recurses itself */
-    bool is_empty; /* a NODATA without an SOA, or with that of a zone above: for some servers this
-                      means no */
+    bool is_empty; /* a NODATA without an SOA, or with that of a zone above, or an NXDOMAIN without
+                      AA and SOA: some servers that have lost the zone say so */
     bool soa_is_above; /* that zone is above the asked one: its SOA limits the life of the answer
                           and is dropped */
     struct rr soa;     /* in the authority section */

@@ -99,6 +99,26 @@ def adds_poison(zones, query, is_tcp):
     return as_it_should(zones, query, authority=POISON[1:] if is_positive else [], additional=POISON[:1])
 
 
+def leaves_out_glue(zones, query, is_tcp):
+    """Refers without the address of the server, unless the question is for it."""
+    name = query.question[0].lower()
+    records = list(records_of(ZONES[zones[0]]))
+    cuts = [one for one in records if one.type == "NS" and one.name != zones[0] and is_at_or_below(name, one.name)]
+    if not cuts:
+        return as_it_should(zones, query)
+    glue = [one for one in records if one.name == name and one.type in ("A", "AAAA")]
+    return pack_reply(query, 0, 0, authority=cuts, additional=glue)
+
+
+def denies_barely(zones, query, is_tcp):
+    """Denies without the AA bit and without an SOA."""
+    name, kind = query.question[0].lower(), query.question[1]
+    found = NODES[zones[0]].records_at(name)
+    if any(one.type == kind for one in found or ()):
+        return as_it_should(zones, query)
+    return pack_reply(query, 0, NXDOMAIN if found is None else 0)
+
+
 def good(zones, query, is_tcp):
     return as_it_should(zones, query)
 
@@ -106,7 +126,7 @@ def good(zones, query, is_tcp):
 slow = good
 BEHAVIOURS = {one.__name__.replace("_", "-"): one for one in (
     refuses, fails, silent, other_zone, upward, formerr_edns, drops_edns, truncates, nxdomain_at_ent, knows_no_ns,
-    lowers, adds_poison, good)} | {"slow": slow}
+    lowers, adds_poison, leaves_out_glue, denies_barely, good)} | {"slow": slow}
 
 
 class Server(asyncio.DatagramProtocol):

@@ -43,12 +43,17 @@ def is_dname_left_out(question, right, answer):
     return {kind for _, kind, _ in right.rows ^ answer["rows"]} == {"DNAME"} and answer["rows"] < right.rows
 
 
+def is_without_glue(question, right, answer):
+    return answer["rcode"] == "SERVFAIL" and "unglued.stingy.one." in right.zones
+
+
 # (resolver, whether it explains a difference, the reason)
 REASONS = [
     ("unbound", is_late_failure, "retries dead servers for longer than the client waits"),
     ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
     ("unbound", is_late_beside_dead, "now and then has only dead servers left to try when the client gives up"),
     ("unbound", is_answer_of_other_zone, "takes an answer with the SOA of another zone for one without data"),
+    ("unbound", is_without_glue, "now and then fails for a zone whose referral lacks glue"),
     ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, though a CNAME was asked for"),
     ("unbound", is_dname_left_out, "leaves a DNAME out of a chain whose parts were met at different times"),
 ]

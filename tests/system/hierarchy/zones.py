@@ -18,7 +18,7 @@ Zone = namedtuple("Zone", "name state text")
 
 LEAF_NSD = ("good.one.", "hosts.two.", "chain.one.", "plant.one.", "zero.one.", "differs.one.", "away.one.",
             "halfdead.one.", "lonely.one.", "wild.two.", "lamehalf.one.", "otherhalf.one.", "uphalf.one.",
-            "failhalf.one.")
+            "failhalf.one.", "unglued.stingy.one.")
 LEAF_KNOT = ("good.one.", "hosts.two.", "big.one.", "plant.one.", "zero.one.", "away.one.", "six.one.", "wild.two.",
              "target.two.", "deep.two.", "many.two.")
 
@@ -50,6 +50,8 @@ BADS = {
     "127.50.2.13": Bad("fails", ()),
     "127.50.2.14": Bad("lowers", ("lowers.one.",)),
     "127.50.2.15": Bad("adds-poison", ("poison.one.",)),
+    "127.50.2.16": Bad("leaves-out-glue", ("stingy.one.",)),
+    "127.50.2.17": Bad("denies-barely", ("barely.one.",)),
 }
 # No server listens at 127.50.9.1 and 127.50.9.2.
 
@@ -129,6 +131,8 @@ ns2.nic 3600 AAAA fd53::12
     delegation("nons", "ns1.nons=127.50.2.12"),
     delegation("lowers", "ns1.lowers=127.50.2.14"),
     delegation("poison", "ns1.poison=127.50.2.15"),
+    delegation("stingy", "ns1.stingy=127.50.2.16"),
+    delegation("barely", "ns1.barely=127.50.2.17"),
     delegation("cycle", "ns1.cycle.two."),
     delegation("itself", "ns1.sub.itself"),
     delegation("nowhere", "ns1.nothing.good"),
@@ -296,6 +300,10 @@ ZONES = {zone.name: zone for zone in [
     simple("nons.one.", GOOD, "ns1=127.50.2.12"),
     simple("lowers.one.", GOOD, "ns1=127.50.2.14"),
     simple("poison.one.", GOOD, "ns1=127.50.2.15"),
+    Zone("stingy.one.", GOOD, delegation("@", "ns1=127.50.2.16") + delegation("unglued", "ns1.unglued=127.50.1.1") +
+         SIMPLE.format(zone="stingy")),
+    simple("unglued.stingy.one.", GOOD, "ns1=127.50.1.1"),
+    simple("barely.one.", GOOD, "ns1=127.50.2.17"),
     simple("dead.one.", FAILS, "ns1=127.50.2.1"),
     simple("refused.one.", FAILS, "ns1=127.50.9.1"),
     simple("lame.one.", FAILS, "ns1=127.50.2.3"),

@@ -81,6 +81,21 @@ static void test_a_recursive_server_is_believed_as_the_last_hope(void **state)
     is_last_hope = false;
 }
 
+static void test_a_denial_without_aa_and_soa_shows_nothing_of_the_zone(void **state)
+{
+    (void)state;
+    assert_string_equal(classified(WWW, RCODE_NXDOMAIN, (struct sections){.answer = {NULL}}),
+                        "nxdomain");
+    assert_true(response.is_empty);
+    assert_string_equal(
+        classified(WWW, HEADER_AA | RCODE_NXDOMAIN, (struct sections){.answer = {NULL}}),
+        "nxdomain");
+    assert_false(response.is_empty);
+    assert_string_equal(classified(WWW, RCODE_NXDOMAIN, (struct sections){.authority = {SOA}}),
+                        "nxdomain");
+    assert_false(response.is_empty);
+}
+
 static void test_a_nodata_without_a_soa_of_its_zone_is_empty(void **state)
 {
     (void)state;
@@ -345,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_data_is_an_answer_with_aa_and_without),
         cmocka_unit_test(test_a_recursive_server_is_lame),
         cmocka_unit_test(test_a_recursive_server_is_believed_as_the_last_hope),
+        cmocka_unit_test(test_a_denial_without_aa_and_soa_shows_nothing_of_the_zone),
         cmocka_unit_test(test_a_nodata_without_a_soa_of_its_zone_is_empty),
         cmocka_unit_test(test_a_balancer_that_points_to_the_root_is_lame_with_aa_too),
         cmocka_unit_test(test_a_referral_leads_down_towards_the_name),
