@@ -69,6 +69,7 @@ struct parent_search {
     uint8_t server_count;
     uint8_t asked;       /* questions so far */
     uint8_t addrs_asked; /* of the zone, before the search */
+    bool was_reachable;  /* the zone had other servers, which failed */
     uint64_t ends_at;    /* of the referral without glue */
     uint8_t server_lens[PARENT_SEARCH_SERVERS_MAX];
     uint8_t servers[PARENT_SEARCH_SERVERS_MAX][NAME_WIRE_MAX];
@@ -169,6 +170,7 @@ enum step_kind {
     STEP_ASK_CUT, /* cut: a question to its addresses; EVENT_FAILED comes later if none may be asked
                    */
     STEP_LEARN,   /* after ANSWERED: keep the delegation that came with it */
+    STEP_LOST,    /* cut: keep for a moment that no server of the zone can be reached */
     STEP_PASSED,  /* after ANSWERED: name exists and is no cut, by this response */
     STEP_ABSENT,  /* after ANSWERED with NXDOMAIN: name and all below do not exist (RFC 8020) */
     STEP_LEAVE,   /* wait for subtasks no longer */

@@ -261,7 +261,13 @@ static bool is_searching(const struct strategy_view *view)
     return descent_memory(view)->parent.state == PARENT_SEARCH_ASKS;
 }
 
-/* Ends the search, and the question, as if there had been no search. */
+static struct name parent_server(const struct parent_search *search, unsigned server)
+{
+    return (struct name){search->servers[server], search->server_lens[server]};
+}
+
+/* Ends the search, and the question, as if there had been no search. A zone without any address is
+ * remembered now and not before: other tasks would fail while this one searches. */
 static void parent_give_up(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
@@ -269,7 +275,11 @@ static void parent_give_up(const struct strategy_view *view, struct steps *out)
     search->state = PARENT_SEARCH_OVER;
     delegation_init(&memory->cut, name_suffix(view->question->name, search->zone_labels),
                     DELEGATION_PARENT, search->ends_at);
+    for (unsigned i = 0; i < search->server_count; i++)
+        (void)delegation_add(&memory->cut, parent_server(search, i));
     memory->addrs_asked = search->addrs_asked;
+    if (!search->was_reachable)
+        steps_add(out, STEP_LOST)->cut = &memory->cut;
     descent_fail_unreachable(view, out);
 }
 
@@ -287,7 +297,7 @@ static void parent_ask_next(const struct strategy_view *view, struct steps *out)
     search->asked++;
     unsigned server = asked % search->server_count;
     memory->asked = (struct question){
-        .name = {search->servers[server], search->server_lens[server]},
+        .name = parent_server(search, server),
         .type = asked < search->server_count ? RRTYPE_A : RRTYPE_AAAA,
         .cls = RRCLASS_IN,
     };
@@ -326,6 +336,7 @@ static bool parent_search_begin(const struct strategy_view *view, struct steps *
     search->state = PARENT_SEARCH_ASKS;
     search->asked = 0;
     search->addrs_asked = memory->addrs_asked;
+    search->was_reachable = delegation_is_reachable(&memory->cut);
     search->ends_at = memory->cut.ends_at;
     search->zone_labels = (uint8_t)name_label_count(delegation_zone(&memory->cut));
     steps_add(out, STEP_CUT)->name =
@@ -495,7 +506,8 @@ static void on_referral(const struct strategy_view *view, const struct event *ev
         descent_fail_exhausted(view, out);
         return;
     }
-    steps_add(out, STEP_LEARN);
+    if (delegation_is_reachable(cut)) /* otherwise the parent is asked for glue first */
+        steps_add(out, STEP_LEARN);
     memory->from_cache = false;
     if (memory->revisited &&
         descent_mark(cut) == memory->failed_mark) { /* has the same addresses */
@@ -789,7 +801,7 @@ static void iterate_next(const struct strategy_view *view, const struct event *e
         break;
     case EVENT_FOLLOWED: /* what the leader learned is in the cache */
         if (is_searching(view))
-            descent_memory(view)->parent.state = PARENT_SEARCH_OVER;
+            descent_memory(view)->parent.state = PARENT_SEARCH_UNUSED;
         descent_find_cut(view, out);
         break;
     }

@@ -374,6 +374,9 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         MUST(at_hand->event->delegation);
         cut_cache_learn(task, at_hand->event->delegation);
         break;
+    case STEP_LOST:
+        cut_cache_learn(task, step->cut);
+        break;
     case STEP_PASSED:
         MUST(at_hand->event->kind == EVENT_ANSWERED);
         cut_cache_learn_passed(task, step->name, at_hand->minimised_ttl_s);
