@@ -338,7 +338,7 @@ enum err runtime_portal_read(struct runtime_zone *out, const struct config *conf
 static enum err make_portal_route(const struct config *config, const struct runtime_zone *portal,
                                   struct arena *arena, struct route_zone *out)
 {
-    *out = (struct route_zone){.kind = ROUTE_FORWARD, .upstream_count = 1};
+    *out = (struct route_zone){.kind = ROUTE_FORWARD, .cache = true, .upstream_count = 1};
     memcpy(out->wire, portal->wire, sizeof(out->wire));
     out->name_len = portal->name_len;
     out->upstreams = arena_take(arena, sizeof(*out->upstreams));

@@ -77,8 +77,8 @@ MUST_USE enum err runtime_portal_read(struct runtime_zone *out, const struct con
 /* In the order in which they were set. Empty at first: {0}. */
 struct runtime_zones {
     /* NULL: none. Borrowed. The only exception to strict TLS: names that no other zone takes go to
-     * this server in plain text. Nothing validates or caches its answers, and they may have
-     * private addresses. */
+     * this server in plain text. Nothing validates its answers, and they may have private
+     * addresses. */
     const struct runtime_zone *portal;
     size_t count;
     struct runtime_zone *list[RUNTIME_ZONES_MAX];

@@ -12,6 +12,7 @@
 #include "cache/pattern.h"
 #include "local/local_forget.h"
 #include "resolve/route_options.h"
+#include "resolve/space.h"
 
 enum { STEP_BUCKETS = 256 }; /* visited in one turn: some thousand answers */
 
@@ -47,11 +48,17 @@ static bool forget_lists_local(const struct forget *forget, const struct cache_i
     return local && local_forget((void *)local, item) == CACHE_DROP;
 }
 
+static bool forget_lists_portal(const struct forget *forget, const struct cache_item *item)
+{
+    return forget->is_of_portals && item->space >= SPACE_PORTALS && item->space < SPACE_NUMBERS;
+}
+
 static enum cache_verdict forget_on_item(void *context, const struct cache_item *item)
 {
     struct forget *forget = context;
 
-    if (!forget_lists_local(forget, item) && !forget_lists_zone(forget, &item->answer))
+    if (!forget_lists_portal(forget, item) && !forget_lists_local(forget, item) &&
+        !forget_lists_zone(forget, &item->answer))
         return CACHE_KEEP;
     forget->count++;
     return CACHE_DROP;
@@ -82,7 +89,7 @@ void forget_clear(struct forget *forget)
     forget->place = 0;
     forget->local = NULL;
     forget->views = NULL;
-    forget->is_of_spaces = false;
+    forget->is_of_spaces = forget->is_of_portals = false;
     forget->zone_count = 0;
     forget->count = 0;
 }
@@ -96,6 +103,11 @@ void forget_spaces(struct forget *forget, const struct view_set *views)
 {
     forget->views = views;
     forget->is_of_spaces = true;
+}
+
+void forget_portals(struct forget *forget)
+{
+    forget->is_of_portals = true;
 }
 
 static bool forget_has_zone(const struct forget *forget, struct name zone)
@@ -121,7 +133,8 @@ void forget_zone(struct forget *forget, struct name zone)
 
 void forget_begin(struct forget *forget)
 {
-    if (!forget->local && !forget->is_of_spaces && forget->zone_count == 0) {
+    if (!forget->local && !forget->is_of_spaces && !forget->is_of_portals &&
+        forget->zone_count == 0) {
         forget->on_done(forget->context);
         return;
     }

@@ -25,9 +25,10 @@ struct forget {
     struct cache *cache;
     struct mail step;
     bool is_running;
-    uint64_t place;                  /* of the walk */
-    const struct view_set *views;    /* of spaces; NULL: there are none */
-    bool is_of_spaces;               /* views was set */
+    uint64_t place;               /* of the walk */
+    const struct view_set *views; /* of spaces; NULL: there are none */
+    bool is_of_spaces;            /* views was set */
+    bool is_of_portals;
     const struct local_names *local; /* NULL: none */
     struct forget_zone {
         uint8_t wire[NAME_WIRE_MAX];
@@ -51,6 +52,9 @@ void forget_local(struct forget *forget, const struct local_names *local);
 /* Also drops the answers of spaces that views (borrowed to the end; NULL: none) do not have, and
  * those of its spaces that their local data replaces. */
 void forget_spaces(struct forget *forget, const struct view_set *views);
+
+/* Lists everything that was learned behind captive portals. */
+void forget_portals(struct forget *forget);
 
 /* Lists a zone with everything below it. When the list is full, the whole cache is dropped. */
 void forget_zone(struct forget *forget, struct name zone);

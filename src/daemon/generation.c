@@ -142,12 +142,28 @@ static const struct local_names *over_local(struct generation *generation,
     return copy;
 }
 
+/* Gives the spaces of a portal their numbers. ERR_LIMIT: all were given. */
+static enum err generation_number_portal(struct generations *all, struct route_options *route,
+                                         struct view_set *views)
+{
+    size_t count = 1 + (views ? views->space_count : 0);
+    if (count > SPACE_NUMBERS - SPACE_PORTALS - all->portals)
+        return ERR_LIMIT;
+    route->space = SPACE_PORTALS + all->portals;
+    for (size_t i = 1; i < count; i++)
+        views->spaces[i - 1].number = route->space + (uint32_t)i;
+    all->portals += (uint32_t)count;
+    return ERR_OK;
+}
+
 /* Makes the views with the numbers of their spaces. */
-static enum err generation_make_views(struct generation *generation, const struct shared *shared)
+static enum err generation_make_views(struct generation *generation, const struct shared *shared,
+                                      struct view_set **out)
 {
     const struct view_set *from = shared->config->route.views;
     struct arena *arena = &generation->arena;
     bool fine = true;
+    *out = NULL;
     if (!from)
         return ERR_OK;
     struct view_set *set = arena_copy(arena, from, sizeof(*from));
@@ -165,16 +181,18 @@ static enum err generation_make_views(struct generation *generation, const struc
     }
     for (size_t i = 0; i < set->view_count; i++)
         set->views[i].local = over_local(generation, set->views[i].local, &fine);
-    generation->route.views = set;
+    generation->route.views = *out = set;
     return fine ? ERR_OK : ERR_NO_MEMORY;
 }
 
 /* Makes what the settings of run time change. */
-static enum err generation_apply(struct generation *generation, const struct shared *shared,
+static enum err generation_apply(struct generations *all, struct generation *generation,
+                                 const struct shared *shared,
                                  const struct generation_settings *settings)
 {
     const struct config *config = shared->config;
     struct route_options with_hosts;
+    struct view_set *views;
     enum err err = zone_hosts_routes(settings->hosts, config, &generation->arena, &with_hosts);
 
     if (!err)
@@ -186,7 +204,11 @@ static enum err generation_apply(struct generation *generation, const struct sha
         err = runtime_ntas_anchors(settings->ntas, config, settings->point, &generation->anchors);
     if (generation->anchors)
         generation->route.validation.anchors = generation->anchors;
-    return err ? err : generation_make_views(generation, shared);
+    if (!err)
+        err = generation_make_views(generation, shared, &views);
+    if (!err && settings->forwards->portal)
+        err = generation_number_portal(all, &generation->route, views);
+    return err;
 }
 
 static struct generation *generation_make(struct generations *all, struct shared *shared,
@@ -198,7 +220,7 @@ static struct generation *generation_make(struct generations *all, struct shared
     if (!generation)
         return NULL;
     arena_init(&generation->arena, ROUTES_BYTES_MAX);
-    if (generation_apply(generation, shared, settings)) {
+    if (generation_apply(all, generation, shared, settings)) {
         generation_free_tables(generation);
         arena_deinit(&generation->arena);
         local_names_free(generation->local);
@@ -237,7 +259,7 @@ static bool number_spaces(struct shared *shared, struct generations *all,
     shared->spaces = calloc(set->space_count + 1, sizeof(*shared->spaces));
     for (size_t i = 0; shared->spaces && i < set->space_count; i++) {
         uint32_t number = number_before(before, shared->config->space_texts[i]);
-        if (!number && all->spaces + 1 >= SPACE_NUMBERS)
+        if (!number && all->spaces + 1 >= SPACE_PORTALS)
             return false;
         shared->spaces[i] = number ? number : ++all->spaces;
     }
@@ -307,6 +329,11 @@ const struct config *generation_config(const struct generation *generation)
 const struct route_options *generation_route(const struct generation *generation)
 {
     return &generation->route;
+}
+
+bool generation_has_portal(const struct generation *generation)
+{
+    return generation->route.space >= SPACE_PORTALS;
 }
 
 const struct local_names *generation_local(const struct generation *generation)

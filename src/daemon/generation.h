@@ -41,6 +41,7 @@ enum {
 struct generations {
     struct loop *loop; /* main's */
     uint32_t spaces;   /* the numbers of spaces that were given, from 1: none is given twice */
+    uint32_t portals;  /* how many spaces captive portals have had, likewise */
     struct list list;
     size_t count, configs;
     void (*on_freed)(void *context); /* on the loop; may be NULL */
@@ -71,7 +72,9 @@ struct generation *generation_new(struct generations *all, struct config **confi
                                   const struct generation *before, struct certificate *certificate,
                                   const struct generation_settings *settings);
 
-/* Makes one more generation of the same configuration and certificate, with the same spaces. */
+/* Makes one more generation of the same configuration and certificate, with the same spaces. While
+ * a captive portal is set, each generation has spaces of its own (SPACE_PORTALS): what is learned
+ * behind the portal is found neither before nor after it. */
 struct generation *generation_new_settings(struct generation *of,
                                            const struct generation_settings *settings);
 
@@ -82,6 +85,7 @@ void generation_unref(struct generation *generation);
 /* Valid while the caller holds a reference. */
 const struct config *generation_config(const struct generation *generation);
 const struct route_options *generation_route(const struct generation *generation);
+bool generation_has_portal(const struct generation *generation);
 const struct local_names *generation_local(const struct generation *generation); /* NULL: none */
 const struct outgoing_ports *generation_ports(const struct generation *generation);
 struct server_quota *generation_quota(const struct generation *generation);

@@ -137,7 +137,7 @@ struct resolver *resolver_new(struct loop *loop, struct cache *cache, struct ups
         return NULL;
     resolver->has_alias = false;
     resolver->network_at = 0;
-    space_init(&resolver->tasks.shared, CACHE_SPACE_SHARED);
+    space_init(&resolver->tasks.shared, routes->space);
     resolver->tasks.shared.mode = routes->validation.mode;
     resolver->tasks.zones = NULL;
     resolver->tasks.loop = loop;
@@ -208,6 +208,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         struct routes *former = tasks->shared.routes;
         tasks->shared.routes = unused;
         tasks->shared.mode = options->validation.mode;
+        tasks->shared.number = options->space;
         tasks->minimal_responses = options->minimal_responses;
         tasks->validation = options->validation;
         if (tasks->validator)

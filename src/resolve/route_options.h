@@ -41,7 +41,7 @@ struct local_names;
 
 /* Settings that resolution depends on. Views with equal ones share them (resolve/space.h). */
 struct space_options {
-    uint32_t number;          /* not CACHE_SPACE_SHARED, below SPACE_NUMBERS */
+    uint32_t number;          /* not that of another space, below SPACE_NUMBERS */
     struct route_zone *zones; /* beside those of struct route_options, of which they replace equal
                                  names */
     size_t zone_count;
@@ -71,6 +71,7 @@ struct route_options {
     /* Single addresses of tcp-upstream-keepalive with prewarm, dialled at the start. */
     struct route_upstream *prewarmed;
     size_t prewarmed_count;
+    uint32_t space; /* the number of the shared space: CACHE_SPACE_SHARED, or one of a portal */
     bool minimal_responses;
     struct recursion_options recursion;
     struct validation_options validation;

@@ -510,6 +510,28 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     assert daemon.ask("portal")["portals"] == []
 
 
+def test_a_portal_has_a_cache_of_its_own(nailupd, responder, dig):
+    home, router = responder(), responder()
+    daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{home.ip}@{home.port}"]}]})
+
+    def asked(name):
+        """Returns how many queries the two servers get for this one."""
+        before = home.stats()["udp_queries"], router.stats()["udp_queries"]
+        assert dig(daemon, name).status == "NOERROR"
+        return home.stats()["udp_queries"] - before[0], router.stats()["udp_queries"] - before[1]
+
+    assert asked("www.known.example") == (1, 0)
+    assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
+    assert asked("www.known.example") == (0, 1)  # the answer from before does not hide the portal
+    assert asked("www.known.example") == (0, 0)
+    assert asked("www.new.example") == (0, 1)
+    assert daemon.ctl("portal", "off").returncode == 0
+    assert asked("www.known.example") == (0, 0)  # the answer from before
+    assert asked("www.new.example") == (1, 0)
+    assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
+    assert asked("www.new.example") == (0, 1)  # nothing of the former portal
+
+
 def test_a_portal_ends_by_itself_and_bad_words_set_none(nailupd, responder, dig):
     router = responder()
     ip, port = free_address()

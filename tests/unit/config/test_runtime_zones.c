@@ -351,7 +351,7 @@ static void test_a_portal_takes_the_root_in_plain_text_and_leaves_other_zones(vo
         bool is_root = zone->name_len == 1;
         assert_int_equal(zone->upstreams[0].options.transport == TRANSPORT_UDP,
                          is_root || zone->name_len == forward.name_len);
-        assert_int_equal(!zone->cache && !zone->validate && !zone->first && !zone->trust_ad,
+        assert_int_equal(zone->cache && !zone->validate && !zone->first && !zone->trust_ad,
                          is_root);
     }
     assert_int_equal(config->route.zones[0].upstreams[0].options.transport, TRANSPORT_TLS);

@@ -10,6 +10,7 @@
 
 #include "daemon/forget.h"
 #include "loop/loop.h"
+#include "resolve/space.h"
 #include "support/fake_loop.h"
 #include "unit/cache/made_answers.h"
 
@@ -119,6 +120,31 @@ static void test_too_many_zones_drop_the_whole_cache(void **state)
     assert_int_equal(entries(), 0);
 }
 
+static void store_in_space(uint32_t space)
+{
+    static struct made made;
+    struct cache_key key;
+    make_question(&made, 1);
+    make_answer(&made, 1, 0, 1, loop_now(loop));
+    cache_key_init(&key, cache, &made.question, 0, 0, space);
+    assert_true(cache_store(cache, &key, &made.answer));
+}
+
+static void test_only_answers_from_behind_a_portal_are_dropped(void **state)
+{
+    (void)state;
+    store_in_space(1);
+    store_in_space(SPACE_PORTALS);
+    store_in_space(SPACE_PORTALS + 7);
+    store_in_space(SPACE_NUMBERS - 1);
+    assert_int_equal(entries(), ANSWERS + 4);
+    forget_clear(&forget);
+    forget_portals(&forget);
+    run();
+    assert_int_equal(entries(), ANSWERS + 1);
+    assert_int_equal(forget.count, 3);
+}
+
 int main(void)
 {
 #define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
@@ -126,6 +152,7 @@ int main(void)
         WITH_ALL(test_an_empty_list_is_done_at_once),
         WITH_ALL(test_only_listed_zones_are_dropped),
         WITH_ALL(test_the_walk_takes_many_turns),
+        WITH_ALL(test_only_answers_from_behind_a_portal_are_dropped),
         WITH_ALL(test_too_many_zones_drop_the_whole_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

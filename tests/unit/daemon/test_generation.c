@@ -182,9 +182,9 @@ static void test_a_number_is_never_given_twice(void **state)
 static void test_a_configuration_is_refused_when_no_number_is_left(void **state)
 {
     (void)state;
-    all.spaces = SPACE_NUMBERS - 2;
+    all.spaces = SPACE_PORTALS - 2;
     struct generation *last = new_with_views(NULL, WHOLE "views:\n" VIEW("a", "1", "1"));
-    assert_int_equal(space_number(last, 0), SPACE_NUMBERS - 1);
+    assert_int_equal(space_number(last, 0), SPACE_PORTALS - 1);
     struct config *config = load_text(WHOLE "views:\n" VIEW("a", "1", "2"));
     assert_null(generation_new(&all, &config, last, NULL, &no_settings));
     assert_null(config);
@@ -244,6 +244,68 @@ static void test_negative_anchors_belong_to_their_generation(void **state)
     assert_int_equal(all.count, 0);
 }
 
+static const char with_views[] = "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
+                                 "views: [{name: children, clients: [192.0.2.0/24],"
+                                 " forward-zones: [{name: ., upstreams: [192.0.2.54]}]}]\n";
+
+static struct generation *new_with_a_view(void)
+{
+    struct config *config;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_parse("f", with_views, sizeof(with_views) - 1, &config, &errors),
+                     ERR_OK);
+    buf_deinit(&errors);
+    return generation_new(&all, &config, NULL, NULL, &no_settings);
+}
+
+static void test_each_generation_with_a_portal_has_spaces_of_its_own(void **state)
+{
+    (void)state;
+    char why[RUNTIME_ZONE_WHY_MAX];
+    struct runtime_zone portal;
+    struct runtime_zones behind = {.portal = &portal};
+    struct generation_settings settings = no_settings;
+    struct generation *made[4] = {new_with_a_view()};
+    settings.forwards = &behind;
+    assert_int_equal(runtime_portal_read(&portal, generation_config(made[0]), "192.168.1.1", why),
+                     ERR_OK);
+    made[1] = generation_new_settings(made[0], &settings);
+    made[2] = generation_new_settings(made[1], &settings);
+    made[3] = generation_new_settings(made[2], &no_settings);
+    for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+        const struct route_options *route = generation_route(made[i]);
+        bool has_portal = i == 1 || i == 2;
+        assert_non_null(made[i]);
+        assert_int_equal(generation_has_portal(made[i]), has_portal);
+        assert_int_equal(route->space, has_portal ? SPACE_PORTALS + (i - 1) * 2 : 0);
+        assert_int_equal(route->views->spaces[0].number, has_portal ? route->space + 1 : 1);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(made); i++)
+        generation_unref(made[i]);
+    fake_loop_settle(loop);
+}
+
+static void test_no_space_of_a_portal_is_used_again(void **state)
+{
+    (void)state;
+    char why[RUNTIME_ZONE_WHY_MAX];
+    struct runtime_zone portal;
+    struct runtime_zones behind = {.portal = &portal};
+    struct generation_settings settings = no_settings;
+    struct generation *first = new_with_a_view();
+    settings.forwards = &behind;
+    assert_int_equal(runtime_portal_read(&portal, generation_config(first), "192.168.1.1", why),
+                     ERR_OK);
+    all.portals = SPACE_NUMBERS - SPACE_PORTALS - 2; /* the last two */
+    struct generation *last = generation_new_settings(first, &settings);
+    assert_int_equal(generation_route(last)->views->spaces[0].number, SPACE_NUMBERS - 1);
+    assert_null(generation_new_settings(first, &settings));
+    generation_unref(first);
+    generation_unref(last);
+    fake_loop_settle(loop);
+}
+
 int main(void)
 {
 #define WITH_ALL(test) cmocka_unit_test_setup_teardown(test, open_all, close_all)
@@ -254,6 +316,8 @@ int main(void)
         WITH_ALL(test_a_space_keeps_its_number_by_its_settings_alone),
         WITH_ALL(test_a_number_is_never_given_twice),
         WITH_ALL(test_a_configuration_is_refused_when_no_number_is_left),
+        WITH_ALL(test_each_generation_with_a_portal_has_spaces_of_its_own),
+        WITH_ALL(test_no_space_of_a_portal_is_used_again),
         WITH_ALL(test_configurations_and_generations_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,48 @@ static void test_the_cache_stays(void **state)
     assert_true(find(WWW, &found));
 }
 
+static enum err reload_into(uint32_t space, const char *const *names)
+{
+    struct zone_set set;
+    const struct route_options *options = zones_make(&set, names);
+    struct route_options moved = *options;
+    moved.space = space;
+    return resolver_reload(resolver, &moved, NULL, MAX_TASKS);
+}
+
+static void test_a_portal_neither_finds_nor_leaves_answers(void **state)
+{
+    (void)state;
+    static const char *const names[] = {OTHER, NULL};
+    struct answer found;
+    keep(WWW, "www.example. 300 IN A 192.0.2.1");
+    assert_int_equal(reload_into(SPACE_PORTALS, names), ERR_OK);
+    assert_false(find(WWW, &found));
+    keep(WWW, "www.example. 300 IN A 192.0.2.66"); /* the portal's lie */
+    assert_true(find(WWW, &found));
+    keep("new.example", "new.example. 300 IN A 192.0.2.66");
+    RELOAD(OTHER);
+    assert_true(find(WWW, &found));
+    assert_int_equal(found.message.data[found.message.len - 1], 1);
+    assert_false(find("new.example", &found));
+}
+
+static void test_a_question_that_outlives_the_portal_leaves_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {OTHER, NULL};
+    struct client client = {0};
+    struct answer found;
+    assert_int_equal(reload_into(SPACE_PORTALS, names), ERR_OK);
+    client_ask(&client, WWW, 0);
+    RELOAD(OTHER);
+    assert_int_equal(answer(0, 0, WWW_A), EXCHANGE_TAKEN);
+    assert_int_equal(client.answers, 1);
+    assert_false(find(WWW, &found));
+    assert_int_equal(reload_into(SPACE_PORTALS, names), ERR_OK);
+    assert_false(find(WWW, &found));
+}
+
 static void test_a_stale_answer_serves_a_former_question_but_is_not_kept_for_it(void **state)
 {
     (void)state;
@@ -556,6 +598,8 @@ int main(void)
         RELOADING(test_equal_questions_after_a_reload_share_one_exchange),
         RELOADING(test_answers_of_former_upstreams_are_not_kept),
         RELOADING(test_the_cache_stays),
+        RELOADING(test_a_portal_neither_finds_nor_leaves_answers),
+        RELOADING(test_a_question_that_outlives_the_portal_leaves_nothing),
         RELOADING(test_a_stale_answer_serves_a_former_question_but_is_not_kept_for_it),
         RELOADING(test_a_former_questions_alias_uses_the_new_zones),
         RELOADING(test_a_former_questions_alias_without_a_zone_for_its_target_fails),
