@@ -73,8 +73,8 @@ struct generation *generation_new(struct generations *all, struct config **confi
                                   const struct generation_settings *settings);
 
 /* Makes one more generation of the same configuration and certificate, with the same spaces. While
- * a captive portal is set, each generation has spaces of its own (SPACE_PORTALS): what is learned
- * behind the portal is found neither before nor after it. */
+ * a captive portal is set, each generation has new spaces (SPACE_PORTALS), so nothing that is
+ * learned behind the portal is found after it. NULL: out of memory, or out of such spaces. */
 struct generation *generation_new_settings(struct generation *of,
                                            const struct generation_settings *settings);
 

@@ -284,7 +284,7 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     spans_forget(cache_spans(reload->host.cache), name_root()); /* their rules may have changed */
     if (generation_has_portal(reload->current))
         forget_portals(&reload->forget);
-    /* During a portal the spaces of before rest, and their answers are wanted again afterwards. */
+    /* Answers from before a portal are served again afterwards. */
     if (!generation_has_portal(reload->next) &&
         (generation_route(reload->current)->views || generation_route(reload->next)->views))
         forget_spaces(&reload->forget, generation_route(reload->next)->views);

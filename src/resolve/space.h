@@ -23,8 +23,7 @@
 struct local_names;
 struct routes;
 
-/* Spaces with these numbers and larger ones are those of a captive portal. They are left for good
- * when it ends. */
+/* Spaces with these numbers and larger ones are those of a captive portal. */
 #define SPACE_PORTALS (UINT32_C(1) << 30)
 
 /* Numbers of spaces are smaller. Tasks for aliases of local data use larger ones: their answers

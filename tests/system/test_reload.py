@@ -510,7 +510,7 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     assert daemon.ask("portal")["portals"] == []
 
 
-def test_a_portal_has_a_cache_of_its_own(nailupd, responder, dig):
+def test_a_portal_has_a_separate_cache(nailupd, responder, dig):
     home, router = responder(), responder()
     daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{home.ip}@{home.port}"]}]})
 

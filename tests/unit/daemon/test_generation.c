@@ -259,7 +259,7 @@ static struct generation *new_with_a_view(void)
     return generation_new(&all, &config, NULL, NULL, &no_settings);
 }
 
-static void test_each_generation_with_a_portal_has_spaces_of_its_own(void **state)
+static void test_each_generation_with_a_portal_has_new_spaces(void **state)
 {
     (void)state;
     char why[RUNTIME_ZONE_WHY_MAX];
@@ -316,7 +316,7 @@ int main(void)
         WITH_ALL(test_a_space_keeps_its_number_by_its_settings_alone),
         WITH_ALL(test_a_number_is_never_given_twice),
         WITH_ALL(test_a_configuration_is_refused_when_no_number_is_left),
-        WITH_ALL(test_each_generation_with_a_portal_has_spaces_of_its_own),
+        WITH_ALL(test_each_generation_with_a_portal_has_new_spaces),
         WITH_ALL(test_no_space_of_a_portal_is_used_again),
         WITH_ALL(test_configurations_and_generations_are_bounded),
     };
