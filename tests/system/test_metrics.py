@@ -2,14 +2,17 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Metrics over HTTP for curl, Python and Prometheus itself, and logs as JSON. Most basic first."""
 
+import contextlib
 import datetime
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import urllib.parse
 import urllib.request
 
@@ -17,12 +20,15 @@ import pytest
 
 from conftest import ROOT, Daemon, eventually, free_address, program
 from harness import Clock
+from peers import Load
 
 needs_promtool = pytest.mark.skipif(not shutil.which("promtool"),
                                     reason="promtool (package prometheus) is not installed")
 needs_prometheus = pytest.mark.skipif(not shutil.which("prometheus"),
                                       reason="prometheus is not installed")
 RULES = ROOT / "conf/prometheus/nailup.rules.yml"
+SCRAPES_MAX = 16  # EXPORTER_SCRAPES_MAX
+CLOSING_MAX = 4 * 32  # of a few turns of the loop, which accepts ACCEPTS_PER_TURN and closes at its end
 DASHBOARD = ROOT / "conf/grafana/nailup.json"
 
 
@@ -174,6 +180,85 @@ def test_hostile_scrapers_do_not_block_others_or_delay_the_end(watched, responde
     assert one.daemon.stop(within=3) == 0
     for client in held:
         client.close()
+
+
+class Crowd:
+    """Scrapers that never read, never finish a request, or scrape without end, for as long as the block lasts."""
+
+    def __init__(self, one):
+        self.one, self.is_over, self.opened = one, threading.Event(), 0
+        self.threads = [threading.Thread(target=self.play, args=[step]) for step in
+                        (self.never_reads, self.half_asks, self.dribbles, self.scrapes, self.floods)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *why):
+        self.is_over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def play(self, step):
+        held = []
+        while not self.is_over.is_set():
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            client.settimeout(5)
+            with contextlib.suppress(OSError):  # the daemon closes the oldest connection
+                client.connect((self.one.ip, self.one.port))
+                self.opened += 1
+                step(client)
+            held.append(client)
+            if len(held) > 40:
+                held.pop(0).close()
+        for client in held:
+            client.close()
+
+    def never_reads(self, client):
+        client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+    def half_asks(self, client):
+        client.sendall(b"GET /met")
+
+    def dribbles(self, client):
+        for byte in b"GET /metrics HTTP/1.0\r\nX: " + b"y" * 50:
+            client.sendall(bytes([byte]))
+
+    def scrapes(self, client):
+        client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        while client.recv(65536):
+            pass
+
+    def floods(self, client):
+        client.sendall(b"z" * 100000)
+
+
+def test_a_crowd_of_bad_scrapers_is_bounded_and_costs_clients_nothing(watched, responder):
+    one = watched(upstreams=[responder()])
+    files = f"/proc/{one.daemon.process.pid}/fd"
+    assert one.numbers()["nailup_workers"] == 1
+    before, most = len(os.listdir(files)), 0
+    with Crowd(one) as crowd:
+        clients = Load(one.daemon, "--rate", 500, "--duration", 3, "--names", 10)
+        while clients.process.poll() is None:
+            most = max(most, len(os.listdir(files)))
+        clients.end()  # every query got its answer
+        # The crowd may take the places of an honest scraper, but not for ever.
+        eventually(lambda: b"nailup_workers 1" in scrape_or_nothing(one), 20)
+    assert crowd.opened > 1000
+    assert before < most <= before + SCRAPES_MAX + CLOSING_MAX
+    assert "more than 16 scrapers at once" in one.daemon.log()
+    eventually(lambda: len(os.listdir(files)) <= before, 20)
+    assert one.numbers()["nailup_workers"] == 1
+
+
+def scrape_or_nothing(one):
+    try:
+        return one.raw(b"GET /metrics HTTP/1.0\r\n\r\n")
+    except OSError:
+        return b""
 
 
 def test_many_scrapes_at_once_all_get_the_page(watched, responder):
