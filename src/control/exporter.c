@@ -368,22 +368,47 @@ static void scrape_open(struct exporter *exporter, struct tcp *tcp)
 
 /* ---- the listener ---- */
 
-static void exporter_close_oldest(struct exporter *exporter)
+static unsigned exporter_count_peer(const struct exporter *exporter, const struct addr *peer)
 {
-    scrape_close(LIST_ITEM(list_first(&exporter->scrapes), struct scrape, node));
+    unsigned count = 0;
+    LIST_EACH(node, &exporter->scrapes)
+    {
+        const struct scrape *scrape = LIST_ITEM(node, struct scrape, node);
+        count += addr_equal_ip(tcp_peer(scrape->tcp), peer);
+    }
+    return count;
 }
 
-/* Closes the oldest scrape when there are too many. An honest scraper asks at once, so it gets its
- * answer even while others hold their places as long as they can. */
+/* Closes the oldest scrape of the host that has the most. */
+static void exporter_make_room(struct exporter *exporter)
+{
+    struct scrape *found = NULL;
+    unsigned most = 0;
+    LIST_EACH(node, &exporter->scrapes)
+    {
+        struct scrape *scrape = LIST_ITEM(node, struct scrape, node);
+        unsigned count = exporter_count_peer(exporter, tcp_peer(scrape->tcp));
+        if (count > most) {
+            most = count;
+            found = scrape;
+        }
+    }
+    scrape_close(found);
+}
+
+/* Closes a scrape when there are too many. An honest scraper asks at once, so it gets its answer
+ * even while others hold their places as long as they can, or come without end from another host.
+ */
 static void exporter_on_accept(void *owner, struct tcp *tcp)
 {
     struct exporter *exporter = owner;
 
     if (exporter->scrape_count >= EXPORTER_SCRAPES_MAX) {
-        LOG_LIMITED(LOG_WARNING, "control",
-                    "metrics: more than %d scrapers at once; the oldest is closed",
-                    EXPORTER_SCRAPES_MAX);
-        exporter_close_oldest(exporter);
+        LOG_LIMITED(
+            LOG_WARNING, "control",
+            "metrics: more than %d scrapers at once; the oldest of the busiest host is closed",
+            EXPORTER_SCRAPES_MAX);
+        exporter_make_room(exporter);
     }
     scrape_open(exporter, tcp);
 }
@@ -432,7 +457,7 @@ void exporter_close(struct exporter **exporter)
         return;
     acceptor_close(&closing->acceptor);
     while (closing->scrape_count > 0)
-        exporter_close_oldest(closing);
+        scrape_close(LIST_ITEM(list_first(&closing->scrapes), struct scrape, node));
     timer_stop(&closing->patience);
     census_abandon(&closing->taking);
     free(closing->census);

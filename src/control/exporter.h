@@ -18,7 +18,7 @@ struct exporter;
 struct loop;
 
 enum {
-    EXPORTER_SCRAPES_MAX = 16,               /* at once; a further one replaces the oldest */
+    EXPORTER_SCRAPES_MAX = 16, /* at once; a further one replaces one of the busiest host */
     EXPORTER_PAGE_LIFE_US = 500 * US_PER_MS, /* the greatest age of the figures on a page */
     EXPORTER_PATIENCE_US = 1000 * US_PER_MS, /* with workers; then their last figures are used */
     EXPORTER_ASK_US = 5 * US_PER_S,          /* for a scraper's request, however slowly it comes */

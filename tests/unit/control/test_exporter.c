@@ -286,6 +286,23 @@ static void test_when_all_places_are_taken_the_oldest_makes_room(void **state)
     assert_false(fake_conn_was_closed(conns[1]));
 }
 
+static void test_a_flood_from_one_host_leaves_places_to_another(void **state)
+{
+    struct place *place = *state;
+    struct fake_conn *flood[3 * EXPORTER_SCRAPES_MAX];
+    struct addr honest_from = fake_addr("127.0.0.8@40000");
+    struct fake_conn *honest = fake_client_tcp_open(place->net, &place->listen, &honest_from);
+    fake_loop_settle(place->desk.loop);
+    for (size_t i = 0; i < ARRAY_LEN(flood); i++)
+        flood[i] = scraper(place, "GET");
+    assert_int_equal(fake_net_counts(place->net).open_conns, EXPORTER_SCRAPES_MAX);
+    assert_false(fake_conn_was_closed(honest)); /* although it is the oldest */
+    assert_true(fake_conn_was_closed(flood[0]));
+    fake_conn_send(honest, span_of(GET, strlen(GET)));
+    desk_settle(&place->desk);
+    assert_true(is_whole_page(honest));
+}
+
 static void test_closing_frees_scrapes_in_every_state(void **state)
 {
     struct place *place = *state;
@@ -334,6 +351,7 @@ int main(void)
         WITH_PLACE(test_an_old_page_is_replaced),
         WITH_PLACE(test_a_worker_that_does_not_answer_does_not_hide_the_figures_of_others),
         WITH_PLACE(test_when_all_places_are_taken_the_oldest_makes_room),
+        WITH_PLACE(test_a_flood_from_one_host_leaves_places_to_another),
         WITH_PLACE(test_closing_frees_scrapes_in_every_state),
         WITH_PLACE(test_an_address_that_is_taken_is_an_error),
     };
