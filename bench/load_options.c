@@ -14,6 +14,7 @@
 
 #include "load.h"
 #include "options.h"
+#include "pcap_file.h"
 
 enum { SUFFIX_MAX = 230, NAMES_MAX = 1 << 28 };
 
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --tls-name NAME      name in the certificate, and SNI (else the address)\n"
     "queries:\n"
     "  --queries FILE       in dnsperf's format, repeated in turn ('-': standard input)\n"
+    "  --pcap FILE          the queries over UDP in a capture of tcpdump, likewise\n"
     "  --unique             names never asked before (the default)\n"
     "  --zipf S             names of Zipf popularity with exponent S, of --names N (10000);\n"
     "                       --unique-share PERCENT of them never asked before (0)\n"
@@ -49,7 +51,7 @@ static const char usage[] =
 
 /* Options that are needed only to make the source. */
 struct source_options {
-    const char *file, *suffix, *server;
+    const char *file, *pcap, *suffix, *server;
     bool has_server, has_rate, unique, has_zipf;
     double zipf, unique_share;
     uint64_t names;
@@ -82,6 +84,7 @@ static const struct option long_options[] = {
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"queries", required_argument, NULL, 'Q'},
+    {"pcap", required_argument, NULL, 'P'},
     {"unique", no_argument, NULL, 'U'},
     {"zipf", required_argument, NULL, 'Z'},
     {"names", required_argument, NULL, 'N'},
@@ -208,6 +211,9 @@ static void take_source_option(struct source_options *source, int option, const 
     case 'Q':
         source->file = value;
         break;
+    case 'P':
+        source->pcap = value;
+        break;
     case 'U':
         source->unique = true;
         break;
@@ -256,11 +262,30 @@ static void open_file(struct load *load, const struct source_options *options)
     query_source_init_file(&load->source, &file);
 }
 
+static void open_pcap(struct load *load, const char *path)
+{
+    struct query_file file;
+    size_t packets;
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    if (!in)
+        option_wrong("load", "%s: %s", path, strerror(errno));
+    enum pcap_fault fault = pcap_file_load(&file, in, &packets);
+    if (in != stdin)
+        fclose(in);
+    if (fault)
+        option_wrong("load", "%s: after %zu packets: %s", path, packets, pcap_fault_text(fault));
+    query_source_init_file(&load->source, &file);
+}
+
 static void open_source(struct load *load, const struct source_options *options)
 {
     uint8_t suffix[WIRE_NAME_MAX];
     if (options->file) {
         open_file(load, options);
+        return;
+    }
+    if (options->pcap) {
+        open_pcap(load, options->pcap);
         return;
     }
     size_t len = wire_name_from_text(suffix, options->suffix);
@@ -278,8 +303,8 @@ static void check(const struct load_options *options, const struct source_option
         option_wrong("load", "needs --server IP@PORT");
     if (source->has_rate && options->is_closed_loop)
         option_wrong("load", "takes --rate or --max, not both");
-    if ((source->file != NULL) + source->unique + source->has_zipf > 1)
-        option_wrong("load", "takes one of --queries, --unique and --zipf");
+    if ((source->file != NULL) + (source->pcap != NULL) + source->unique + source->has_zipf > 1)
+        option_wrong("load", "takes one of --queries, --pcap, --unique and --zipf");
     if (options->idle && !options->is_stream)
         option_wrong("load", "--idle-connections needs --transport tcp or tls");
     if (options->json && options->csv)

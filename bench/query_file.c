@@ -46,6 +46,20 @@ static enum err make_room(struct query_file *file)
     return ERR_OK;
 }
 
+enum err query_file_add(struct query_file *file, const uint8_t *name, size_t name_len,
+                        uint16_t type, const struct wire_style *style)
+{
+    enum err err = make_room(file);
+    if (err)
+        return err;
+    uint8_t *p = file->bytes + file->len;
+    size_t len = wire_build_query(p + 2, name, name_len, type, style);
+    put_u16(p, (uint16_t)len);
+    file->offsets[file->count++] = (uint32_t)file->len;
+    file->len += 2 + len;
+    return ERR_OK;
+}
+
 static enum err add_query(struct query_file *file, char *line, const struct wire_style *style)
 {
     uint8_t name[WIRE_NAME_MAX];
@@ -58,15 +72,7 @@ static enum err add_query(struct query_file *file, char *line, const struct wire
     size_t name_len = wire_name_from_text(name, name_text);
     if (name_len == 0 || !type_text || !wire_type_from_text(type_text, &type))
         return ERR_INVALID;
-    enum err err = make_room(file);
-    if (err)
-        return err;
-    uint8_t *p = file->bytes + file->len;
-    size_t len = wire_build_query(p + 2, name, name_len, type, style);
-    put_u16(p, (uint16_t)len);
-    file->offsets[file->count++] = (uint32_t)file->len;
-    file->len += 2 + len;
-    return ERR_OK;
+    return query_file_add(file, name, name_len, type, style);
 }
 
 enum err query_file_load(struct query_file *file, FILE *in, const struct wire_style *style,

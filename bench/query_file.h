@@ -28,6 +28,10 @@ struct query_file {
  * ERR_LIMIT: more than 4 GiB. ERR_NOT_FOUND: no query at all. After an error the file is empty. */
 MUST_USE enum err query_file_load(struct query_file *file, FILE *in, const struct wire_style *style,
                                   size_t *line);
+/* Adds a query for a name in wire form. A new file is {0}. ERR_LIMIT: more than 4 GiB. */
+MUST_USE enum err query_file_add(struct query_file *file, const uint8_t *name, size_t name_len,
+                                 uint16_t type, const struct wire_style *style);
+
 void query_file_deinit(struct query_file *file);
 
 /* The message with this index, which is below count. Its id is 0. Borrowed from file. */

@@ -485,6 +485,37 @@ def test_saturating_load_counts_answered_queries(serve):
     assert report["answered"] == report["sent"] == served.stats()["tcp_queries"]
 
 
+def write_capture(path, names):
+    """Writes what tcpdump -w writes on a raw interface: queries over UDP to port 53, and one to another port."""
+    packets = []
+    for port, name in [(5353, "nx.example"), *((53, name) for name in names)]:
+        message = query(name)
+        datagram = struct.pack(">4H", 40000, port, 8 + len(message), 0) + message
+        packets.append(struct.pack(">BBHHHBBHII", 0x45, 0, 20 + len(datagram), 0, 0, 64, 17, 0, 1, 2) + datagram)
+    path.write_bytes(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101) +
+                     b"".join(struct.pack("<4I", 0, 0, len(one), len(one)) + one for one in packets))
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_capture_is_asked_in_turn(serve, tmp_path, transport):
+    write_capture(tmp_path / "a.pcap", ["a.example", "nx.example"])
+    report = json.loads(run("load", "--server", serve().server, "--rate", "500", "--duration", "0.2", "--transport",
+                            transport, "--pcap", str(tmp_path / "a.pcap"), "--json").stdout)
+    assert report["lost"] == 0 and report["rcodes"]["NOERROR"] == report["rcodes"]["NXDOMAIN"]
+
+
+def test_a_capture_that_cannot_be_read_is_refused_with_a_remedy(tmp_path):
+    capture = tmp_path / "a.pcap"
+    write_capture(capture, ["a.example"])
+    whole = capture.read_bytes()
+    for content, remedy in [(whole[:-1], "after 1 packets: it ends within a packet"), (b"a.example A\n", "tcpdump -w"),
+                            (b"\x0a\x0d\x0d\x0a" + whole, "tcpdump -r"), (whole[:24], "no packet is a query")]:
+        capture.write_bytes(content)
+        said = run("load", "--server", "127.0.0.1", "--pcap", str(capture), ok=(2,)).stderr
+        assert str(capture) in said and remedy in said
+    assert "one of" in run("load", "--server", "127.0.0.1", "--pcap", "-", "--unique", ok=(2,)).stderr
+
+
 def test_a_query_file_is_asked_in_turn(serve, tmp_path):
     names = tmp_path / "names"
     names.write_text("; comment\na.example A\nnx.example A\n\n")

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/*
+ * Peels a packet layer by layer. Each step takes a span and returns the rest of it; an empty span
+ * means that the packet is no query. Nothing in a packet is an error of the file.
+ */
+
+#include "pcap_file.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum {
+    FILE_HEADER_BYTES = 24,
+    PACKET_HEADER_BYTES = 16,
+    DNS_PORT = 53,
+    VLAN_TAGS_MAX = 2,
+};
+
+enum link {
+    LINK_NULL = 0, /* a protocol family of four bytes, in the order of the machine that wrote it */
+    LINK_ETHERNET = 1,
+    LINK_RAW_OPENBSD = 12,
+    LINK_RAW = 101,
+    LINK_LOOP = 108,
+    LINK_COOKED = 113,
+    LINK_COOKED_2 = 276,
+};
+
+enum { ETHER_IPV4 = 0x0800, ETHER_IPV6 = 0x86dd, ETHER_VLAN = 0x8100, ETHER_QINQ = 0x88a8 };
+enum { IP_UDP = 17 };
+
+static const struct span no_query;
+
+static struct span pcap_skip(struct span bytes, size_t count)
+{
+    return bytes.len < count ? no_query : span_of(bytes.data + count, bytes.len - count);
+}
+
+/* Returns the payload of a UDP datagram to the port of DNS. */
+static struct span pcap_of_udp(struct span udp)
+{
+    if (udp.len < 8 || get_u16(udp.data + 2) != DNS_PORT)
+        return no_query;
+    size_t len = get_u16(udp.data + 4);
+    return len < 8 || len > udp.len ? no_query : span_of(udp.data + 8, len - 8);
+}
+
+static struct span pcap_of_ipv4(struct span ip)
+{
+    if (ip.len < 20)
+        return no_query;
+    size_t head = (ip.data[0] & 15u) * 4u, len = get_u16(ip.data + 2);
+    bool is_fragment = get_u16(ip.data + 6) & 0x3fff;
+    if (head < 20 || len < head || len > ip.len || is_fragment || ip.data[9] != IP_UDP)
+        return no_query;
+    return pcap_of_udp(span_of(ip.data + head, len - head));
+}
+
+static struct span pcap_of_ipv6(struct span ip)
+{
+    if (ip.len < 40 || ip.data[6] != IP_UDP)
+        return no_query;
+    size_t len = get_u16(ip.data + 4);
+    return len > ip.len - 40 ? no_query : pcap_of_udp(span_of(ip.data + 40, len));
+}
+
+static struct span pcap_of_ip(struct span ip)
+{
+    if (ip.len == 0)
+        return no_query;
+    return ip.data[0] >> 4 == 4   ? pcap_of_ipv4(ip)
+           : ip.data[0] >> 4 == 6 ? pcap_of_ipv6(ip)
+                                  : no_query;
+}
+
+/* Reads a frame from the number of its protocol on. */
+static struct span pcap_of_ether(struct span from_type)
+{
+    for (int tags = 0; tags <= VLAN_TAGS_MAX && from_type.len >= 2; tags++) {
+        uint16_t type = get_u16(from_type.data);
+        if (type == ETHER_IPV4 || type == ETHER_IPV6)
+            return pcap_of_ip(pcap_skip(from_type, 2));
+        if (type != ETHER_VLAN && type != ETHER_QINQ)
+            return no_query;
+        from_type = pcap_skip(from_type, 4);
+    }
+    return no_query;
+}
+
+static struct span pcap_of_packet(struct span packet, uint32_t link)
+{
+    switch (link) {
+    case LINK_ETHERNET:
+        return pcap_of_ether(pcap_skip(packet, 12));
+    case LINK_COOKED:
+        return pcap_of_ether(pcap_skip(packet, 14));
+    case LINK_COOKED_2: /* the protocol comes first, and the packet after 20 bytes */
+        return pcap_of_ip(pcap_skip(packet, 20));
+    case LINK_NULL:
+    case LINK_LOOP:
+        return pcap_of_ip(pcap_skip(packet, 4));
+    default:
+        return pcap_of_ip(packet);
+    }
+}
+
+static bool pcap_knows_link(uint32_t link)
+{
+    return link == LINK_NULL || link == LINK_ETHERNET || link == LINK_RAW_OPENBSD ||
+           link == LINK_RAW || link == LINK_LOOP || link == LINK_COOKED || link == LINK_COOKED_2;
+}
+
+static enum err pcap_add(struct query_file *file, struct span message)
+{
+    struct wire_query query;
+    if (!wire_parse_query(message, &query) || query.flags & WIRE_QR ||
+        query.class != WIRE_CLASS_IN || query.type == 0)
+        return ERR_OK;
+    struct wire_style style = {
+        .recursion_desired = query.flags & WIRE_RD,
+        .dnssec_ok = query.dnssec_ok,
+        .edns_bytes = query.has_edns ? (uint16_t)MAX(query.udp_size, 512) : 0,
+    };
+    return query_file_add(file, query.lower, query.name_len, query.type, &style);
+}
+
+/* ---- the file ---- */
+
+struct pcap {
+    FILE *in;
+    bool is_swapped; /* the numbers are in little endian */
+    uint32_t link;
+    uint8_t *packet; /* PCAP_PACKET_MAX */
+};
+
+static uint32_t pcap_u32(const struct pcap *pcap, const uint8_t *bytes)
+{
+    uint32_t value = get_u32(bytes);
+    return pcap->is_swapped ? __builtin_bswap32(value) : value;
+}
+
+static enum pcap_fault pcap_begin(struct pcap *pcap)
+{
+    uint8_t head[FILE_HEADER_BYTES];
+    if (fread(head, 1, sizeof(head), pcap->in) != sizeof(head))
+        return PCAP_NO_PCAP;
+    switch (get_u32(head)) {
+    case 0xa1b2c3d4: /* times in microseconds, or in nanoseconds */
+    case 0xa1b23c4d:
+        break;
+    case 0xd4c3b2a1:
+    case 0x4d3cb2a1:
+        pcap->is_swapped = true;
+        break;
+    case 0x0a0d0d0a:
+        return PCAP_IS_PCAPNG;
+    default:
+        return PCAP_NO_PCAP;
+    }
+    pcap->link = pcap_u32(pcap, head + 20) & 0xffff; /* above it: the length of the checksum */
+    return pcap_knows_link(pcap->link) ? PCAP_FINE : PCAP_LINK;
+}
+
+/* Reads the next packet. Without one, *is_end. */
+static enum pcap_fault pcap_next(struct pcap *pcap, struct span *packet, bool *is_end)
+{
+    uint8_t head[PACKET_HEADER_BYTES];
+    size_t got = fread(head, 1, sizeof(head), pcap->in);
+    *is_end = got == 0 && feof(pcap->in);
+    if (*is_end)
+        return PCAP_FINE;
+    if (got != sizeof(head))
+        return PCAP_CUT;
+    size_t len = pcap_u32(pcap, head + 8);
+    if (len > PCAP_PACKET_MAX)
+        return PCAP_PACKET;
+    if (fread(pcap->packet, 1, len, pcap->in) != len)
+        return PCAP_CUT;
+    *packet = span_of(pcap->packet, len);
+    return PCAP_FINE;
+}
+
+static enum pcap_fault pcap_read(struct pcap *pcap, struct query_file *file, size_t *packets)
+{
+    bool is_end = false;
+    struct span packet = no_query;
+    enum pcap_fault fault = pcap_begin(pcap);
+    while (!fault && !(fault = pcap_next(pcap, &packet, &is_end)) && !is_end) {
+        struct span message = pcap_of_packet(packet, pcap->link);
+        ++*packets;
+        if (message.len > 0 && pcap_add(file, message))
+            fault = PCAP_FULL;
+    }
+    return !fault && file->count == 0 ? PCAP_EMPTY : fault;
+}
+
+enum pcap_fault pcap_file_load(struct query_file *file, FILE *in, size_t *packets)
+{
+    struct pcap pcap = {.in = in, .packet = malloc(PCAP_PACKET_MAX)};
+    memset(file, 0, sizeof(*file));
+    *packets = 0;
+    enum pcap_fault fault = pcap.packet ? pcap_read(&pcap, file, packets) : PCAP_FULL;
+    free(pcap.packet);
+    if (fault)
+        query_file_deinit(file);
+    return fault;
+}
+
+const char *pcap_fault_text(enum pcap_fault fault)
+{
+    static const char *const texts[] = {
+        [PCAP_FINE] = "no fault",
+        [PCAP_NO_PCAP] = "it is no pcap file: tcpdump -w writes one",
+        [PCAP_IS_PCAPNG] = "it is a pcapng file: convert it with tcpdump -r FILE -w OTHER",
+        [PCAP_LINK] = "its link type is unknown: capture on an Ethernet or with -i any",
+        [PCAP_CUT] = "it ends within a packet: copy the file again or end the capture first",
+        [PCAP_PACKET] = "a packet is too long: the file is damaged",
+        [PCAP_EMPTY] = "no packet is a query over UDP to port 53",
+        [PCAP_FULL] = "it has more queries than memory holds",
+    };
+    MUST((size_t)fault < sizeof(texts) / sizeof(*texts));
+    return texts[fault];
+}

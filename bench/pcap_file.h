@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_PCAP_FILE_H
+#define NAILUP_BENCH_PCAP_FILE_H
+
+/*
+ * The DNS queries of a pcap file, as tcpdump -w writes it: packets over UDP to port 53 that hold
+ * one question of class IN. Each becomes a query of the load with its name in lower case, type, RD,
+ * EDNS size and DO. Other EDNS options, client addresses and times are left out, because the load
+ * has its own.
+ *
+ * Skipped: all other packets, fragments, and queries over TCP. Link types: Ethernet with VLAN tags,
+ * Linux cooked captures (both versions), raw IP and loopback.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/span.h"
+#include "query_file.h"
+
+enum { PCAP_PACKET_MAX = 262144 }; /* bytes of a packet; tcpdump's own bound */
+
+/* The reason why a file is not read. */
+enum pcap_fault {
+    PCAP_FINE,
+    PCAP_NO_PCAP,   /* it begins with other bytes */
+    PCAP_IS_PCAPNG, /* another format: tcpdump -r FILE -w OTHER converts it */
+    PCAP_LINK,      /* an unknown link type */
+    PCAP_CUT,       /* it ends within a packet */
+    PCAP_PACKET,    /* a packet claims to be longer than PCAP_PACKET_MAX */
+    PCAP_EMPTY,     /* no packet is a query */
+    PCAP_FULL,      /* more queries than memory or 4 GiB hold */
+};
+
+/* Reads all of in. *packets is the number of packets so far: after PCAP_CUT and PCAP_PACKET, the
+ * fault is in the next one. After a fault the file is empty. */
+enum pcap_fault pcap_file_load(struct query_file *file, FILE *in, size_t *packets);
+
+/* Says what is wrong and what to do; static. */
+const char *pcap_fault_text(enum pcap_fault fault);
+
+#endif

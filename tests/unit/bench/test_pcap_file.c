@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+
+/* Captures: queries come out of each kind of packet, everything else is skipped or refused. */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pcap_file.h"
+
+enum { ETHERNET = 1, RAW = 101, LOOP = 108, COOKED = 113, COOKED_2 = 276 };
+
+static uint8_t capture[70000], packet[4096];
+static size_t capture_len, packet_len, packets;
+static struct query_file file;
+
+static void put(const void *bytes, size_t len)
+{
+    memcpy(packet + packet_len, bytes, len);
+    packet_len += len;
+}
+
+static void put_16(uint16_t value)
+{
+    put_u16(packet + packet_len, value);
+    packet_len += 2;
+}
+
+/* A capture in big endian. */
+static void begin(uint32_t link)
+{
+    memset(capture, 0, 24);
+    put_u32(capture, 0xa1b2c3d4);
+    put_u32(capture + 20, link);
+    capture_len = 24;
+    packet_len = 0;
+}
+
+static void end_packet(void)
+{
+    memset(capture + capture_len, 0, 16);
+    put_u32(capture + capture_len + 8, (uint32_t)packet_len);
+    put_u32(capture + capture_len + 12, (uint32_t)packet_len);
+    memcpy(capture + capture_len + 16, packet, packet_len);
+    capture_len += 16 + packet_len;
+    packet_len = 0;
+}
+
+/* The query WwW.example AAAA with RD, and EDNS with DO. */
+static const uint8_t message[] = "\x12\x34\1\0\0\1\0\0\0\0\0\1\3WwW\7example\0\0\x1c\0\1"
+                                 "\0\0\x29\x10\0\0\0\x80\0\0\0";
+
+static void put_udp(uint16_t port)
+{
+    put_16(40000);
+    put_16(port);
+    put_16(8 + sizeof(message) - 1);
+    put_16(0);
+    put(message, sizeof(message) - 1);
+}
+
+static void put_ipv4(uint8_t protocol, uint16_t fragment, uint16_t port)
+{
+    put("\x46", 2); /* a header of 24 bytes: it has an option */
+    put_16(24 + 8 + sizeof(message) - 1);
+    put_16(0);
+    put_16(fragment);
+    put((const uint8_t[]){64, protocol}, 2);
+    put("\0\0\xc0\0\2\1\xc0\0\2\2\1\1\1\1", 14);
+    put_udp(port);
+}
+
+static void put_ipv6(uint8_t next)
+{
+    put("\x60\0\0", 4);
+    put_16(8 + sizeof(message) - 1);
+    put((const uint8_t[]){next, 64}, 2);
+    put("................................", 32);
+    put_udp(53);
+}
+
+static enum pcap_fault load(size_t len)
+{
+    FILE *in = fmemopen(capture, len, "r");
+    enum pcap_fault fault = pcap_file_load(&file, in, &packets);
+    fclose(in);
+    return fault;
+}
+
+static void expect_query(size_t at)
+{
+    struct wire_query query;
+    assert_true(wire_parse_query(query_file_at(&file, at), &query));
+    assert_memory_equal(query.lower, "\3www\7example", 13);
+    assert_int_equal(query.type, WIRE_TYPE_AAAA);
+    assert_int_equal(query.id, 0);
+    assert_true(query.flags & WIRE_RD && query.has_edns && query.dnssec_ok);
+    assert_int_equal(query.udp_size, 4096);
+}
+
+static void test_queries_come_from_every_kind_of_link(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t link;
+        size_t head;
+        bool has_type;
+    } links[] = {{ETHERNET, 12, true}, {COOKED, 14, true}, {COOKED_2, 20, false}, {LOOP, 4, false},
+                 {0, 4, false},        {RAW, 0, false},    {12, 0, false}};
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+        begin(links[i].link);
+        for (int version = 4; version <= 6; version += 2) {
+            put("....................", links[i].head);
+            if (links[i].has_type)
+                put_16(version == 4 ? 0x0800 : 0x86dd);
+            if (version == 4)
+                put_ipv4(17, 0x4000, 53);
+            else
+                put_ipv6(17);
+            end_packet();
+        }
+        assert_int_equal(load(capture_len), PCAP_FINE);
+        assert_int_equal(file.count, 2);
+        expect_query(0);
+        expect_query(1);
+        query_file_deinit(&file);
+    }
+}
+
+static void test_vlan_tags_are_passed_up_to_a_bound(void **state)
+{
+    (void)state;
+    for (int tags = 1; tags <= 3; tags++) {
+        begin(ETHERNET);
+        put("............", 12);
+        for (int i = 0; i < tags; i++) {
+            put_16(i ? 0x8100 : 0x88a8);
+            put_16(7);
+        }
+        put_16(0x0800);
+        put_ipv4(17, 0, 53);
+        end_packet();
+        assert_int_equal(load(capture_len), tags <= 2 ? PCAP_FINE : PCAP_EMPTY);
+        query_file_deinit(&file);
+    }
+}
+
+static void test_both_orders_of_bytes_are_read(void **state)
+{
+    (void)state;
+    begin(RAW);
+    put_ipv4(17, 0, 53);
+    end_packet();
+    for (size_t at = 0; at < 40; at += 4) { /* the numbers of both headers */
+        uint32_t value = get_u32(capture + at);
+        put_u32(capture + at, __builtin_bswap32(value));
+    }
+    assert_int_equal(load(capture_len), PCAP_FINE);
+    expect_query(0);
+    query_file_deinit(&file);
+}
+
+static void test_other_packets_are_skipped(void **state)
+{
+    (void)state;
+    begin(RAW);
+    put_ipv4(6, 0, 53);
+    end_packet();
+    put_ipv4(17, 0x2000, 53); /* fragments */
+    end_packet();
+    put_ipv4(17, 1, 53);
+    end_packet();
+    put_ipv4(17, 0, 5353);
+    end_packet();
+    put_ipv6(44);
+    end_packet();
+    put_ipv4(17, 0, 53);
+    packet[24 + 8 + 2] |= 0x80; /* an answer */
+    end_packet();
+    put_ipv4(17, 0, 53);
+    packet[24 + 8 + 12 + 13 + 3] = 3; /* of class CH */
+    end_packet();
+    end_packet(); /* an empty one */
+    assert_int_equal(load(capture_len), PCAP_EMPTY);
+    assert_int_equal(packets, 8);
+    put_ipv4(17, 0, 53);
+    end_packet();
+    assert_int_equal(load(capture_len), PCAP_FINE);
+    assert_int_equal(file.count, 1);
+    query_file_deinit(&file);
+}
+
+static void test_lengths_that_lie_are_skipped(void **state)
+{
+    (void)state;
+    static const size_t places[] = {2, 24 + 4}; /* the lengths of IP and UDP */
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+        for (uint32_t len = 0; len < 65536; len += 13) {
+            begin(RAW);
+            put_ipv4(17, 0, 53);
+            put_u16(packet + places[i], (uint16_t)len);
+            end_packet();
+            enum pcap_fault fault = load(capture_len);
+            assert_true(fault == PCAP_FINE || fault == PCAP_EMPTY);
+            query_file_deinit(&file);
+        }
+}
+
+static void test_a_file_that_is_cut_is_refused_whole(void **state)
+{
+    (void)state;
+    begin(RAW);
+    put_ipv4(17, 0, 53);
+    end_packet();
+    size_t one = capture_len;
+    put_ipv4(17, 0, 53);
+    end_packet();
+    for (size_t len = 1; len < capture_len; len++) {
+        enum pcap_fault fault = load(len);
+        assert_int_equal(fault, len < 24     ? PCAP_NO_PCAP
+                                : len == 24  ? PCAP_EMPTY
+                                : len == one ? PCAP_FINE
+                                             : PCAP_CUT);
+        assert_int_equal(file.count, len == one);
+        query_file_deinit(&file);
+    }
+}
+
+static void test_each_fault_has_a_remedy(void **state)
+{
+    (void)state;
+    begin(147);
+    assert_int_equal(load(capture_len), PCAP_LINK);
+    begin(RAW);
+    put_u32(capture, 0x0a0d0d0a);
+    assert_int_equal(load(capture_len), PCAP_IS_PCAPNG);
+    assert_non_null(strstr(pcap_fault_text(PCAP_IS_PCAPNG), "tcpdump -r"));
+    memcpy(capture, "a.example A\n", 12);
+    assert_int_equal(load(capture_len), PCAP_NO_PCAP);
+    begin(RAW);
+    end_packet();
+    put_u32(capture + 24 + 8, PCAP_PACKET_MAX + 1);
+    assert_int_equal(load(capture_len), PCAP_PACKET);
+    put_u32(capture + 24 + 8, PCAP_PACKET_MAX);
+    assert_int_equal(load(capture_len), PCAP_CUT);
+    for (int fault = PCAP_FINE; fault <= PCAP_FULL; fault++)
+        assert_non_null(pcap_fault_text((enum pcap_fault)fault));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queries_come_from_every_kind_of_link),
+        cmocka_unit_test(test_vlan_tags_are_passed_up_to_a_bound),
+        cmocka_unit_test(test_both_orders_of_bytes_are_read),
+        cmocka_unit_test(test_other_packets_are_skipped),
+        cmocka_unit_test(test_lengths_that_lie_are_skipped),
+        cmocka_unit_test(test_a_file_that_is_cut_is_refused_whole),
+        cmocka_unit_test(test_each_fault_has_a_remedy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
