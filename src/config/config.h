@@ -274,7 +274,7 @@ struct config {
     size_t stub_count;
     struct config_auth_zone *auth_zones;
     size_t auth_zone_count;
-    bool local_root; /* its zone is in auth_zones, too */
+    bool local_root;          /* its zone is in auth_zones, too */
     char *transfer_directory; /* "": none */
     struct config_tsig_key *tsig_keys;
     size_t tsig_key_count;

@@ -12,8 +12,6 @@
 
 #include "base/check.h"
 #include "dns/edns.h"
-#include "local/local_answer.h"
-#include "local/local_names.h"
 #include "resolve/cut_cache.h"
 #include "resolve/finish.h"
 #include "resolve/harvest.h"
@@ -24,6 +22,7 @@
 #include "resolve/stitch.h"
 #include "resolve/strategy_alias.h"
 #include "resolve/strategy_iterate.h"
+#include "resolve/sub_answers.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
@@ -1182,106 +1181,14 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     return true;
 }
 
-/* A refresh cannot use an answer that is about to expire, because the refreshed answer would expire
- * with it. An answer that only helps the task on its way (it has a tag) is good enough. A stale
- * answer makes nothing fresh. */
-static bool is_usable(const struct task *task, const struct answer *found, uint16_t tag)
-{
-    uint64_t now = loop_now(task->tasks->loop);
-    if (found->stale_s || (task_is_traced(task) && !trace_allows(task->trace, found->stored_at)))
-        return false;
-    return !task->is_refresh || tag || !answer_is_ending(found, answer_age(found, now));
-}
-
-/* Special-use names never go to servers, whether an alias or the name of a server leads to them.
- * The operator's own names are for clients only. A blocked name that an alias leads to (no tag)
- * does not go out either, because finish.c answers the whole question by the list. */
-static bool find_special(const struct task *task, const struct cache_key *key, uint16_t tag,
-                         struct answer *out)
-{
-    struct tasks *tasks = task->tasks;
-    struct question question = {
-        .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
-    struct local_result result;
-    const struct local_names *local = tasks_local(tasks, task->space);
-    if (!local || !local_names_may_have(local, question.name))
-        return false;
-    bool is_blocked = !tag && task->space->blocks_aliases &&
-                      local_names_block(local, question.name, &question, &result);
-    if (!is_blocked && (local_names_has_own(local, question.name) ||
-                        local_names_find(local, &question, &result) != LOCAL_ANSWERED))
-        return false;
-    local_answer(out, &tasks->local_space, &question, &result, loop_now(tasks->loop));
-    if (is_blocked && out->kind != ANSWER_FAILURE)
-        out->ttl_s = LOCAL_ZONE_TTL_S;
-    return true;
-}
-
-/* The target of an alias gets the answer that a client would get from a zone held here. Its own
- * aliases and the names below its cuts are resolved like others. */
-static bool find_in_zone(const struct task *task, const struct question *question, uint16_t tag,
-                         bool dnssec_ok, struct answer *out)
-{
-    struct tasks *tasks = task->tasks;
-    uint8_t wire[NAME_WIRE_MAX];
-    struct name target;
-    return !tag && tasks->zones &&
-           zone_answers_find(tasks, task->space, question, dnssec_ok, false, out, wire, &target) ==
-               ZONE_ANSWERS_FOUND;
-}
-
-/* Makes the key of a subtask's question. Where answers are validated, addresses of servers are
- * asked for with CD: keys need addresses, so addresses must not need keys, and no client sees them.
- */
-static void make_sub_key(const struct task *task, const struct question *question, uint16_t tag,
-                         struct cache_key *key)
-{
-    uint8_t flags = task->key.flags, view = CACHE_VIEW_ANSWERS;
-    if (tag == TASK_TAG_VALIDATION) {
-        flags = CACHE_KEY_DO;
-        view = CACHE_VIEW_TRUST;
-    } else if (tag) {
-        flags = task->zone->validates ? CACHE_KEY_CD : 0;
-    }
-    cache_key_init(key, task->tasks->cache, question, flags, view, task->space->number);
-}
-
-static bool find_usable(const struct task *task, const struct cache_key *key, uint16_t tag,
-                        struct answer *out)
-{
-    struct tasks *tasks = task->tasks;
-    return cache_find(tasks->cache, key, loop_now(tasks->loop), out) && is_usable(task, out, tag) &&
-           tasks_may_use(task->space, key, out);
-}
-
-/* Finds what the cache knows under the key or, for an address asked for with CD, without CD. */
-static bool find_sub(const struct task *task, const struct question *question, uint16_t tag,
-                     const struct cache_key *key, struct answer *out)
-{
-    struct cache_key checked;
-    if (tag && key->flags == CACHE_KEY_CD) {
-        cache_key_init(&checked, task->tasks->cache, question, 0, key->view, key->space);
-        if (find_usable(task, &checked, tag, out) && out->kind != ANSWER_FAILURE)
-            return true;
-    }
-    return find_usable(task, key, tag, out);
-}
-
 /* again: the second try, after a joined subtask failed for another question's reasons. */
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
 {
     struct cache_key key;
     struct answer found;
     uint16_t ede;
-    make_sub_key(task, question, tag, &key);
     cache_read_begin();
-    if (find_sub(task, question, tag, &key, &found)) {
-        if (task_is_traced(task))
-            task_trace_sub_cached(task, question, &found);
-        feed_sub_answer(task, tag, &found);
-    } else if (find_special(task, &key, tag, &found)) {
-        feed_sub_answer(task, tag, &found);
-    } else if (find_in_zone(task, question, tag, key.flags & CACHE_KEY_DO, &found)) {
+    if (sub_answers_find(task, question, tag, &key, &found)) {
         feed_sub_answer(task, tag, &found);
     } else if (!join_sub(task, &key, tag, again, &ede)) {
         if (task_is_traced(task))
