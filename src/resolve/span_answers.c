@@ -290,7 +290,8 @@ bool span_answers_alias(const struct task *task, struct answer *head, uint8_t wi
         (task_is_traced(task) && task->trace->fresh))
         return false;
     cache_read_begin();
-    bool is_found = find_synthesis(tasks, task->space, &task->key, &synthesis) == SYNTHESIS_ALIAS &&
+    bool is_found = may_have_spans(tasks, task->space, &task->key) &&
+                    find_synthesis(tasks, task->space, &task->key, &synthesis) == SYNTHESIS_ALIAS &&
                     write_synthesis(tasks, &task->key, &synthesis, head);
     if (is_found) {
         struct span records = synthesis.data->records, rdata;
