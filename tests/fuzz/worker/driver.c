@@ -54,6 +54,7 @@ static void play(size_t size)
     done.sum.queries += result.queries;
     done.sum.answers += result.answers;
     done.sum.good += result.good;
+    done.sum.secure += result.secure;
 }
 
 static void play_file(const char *path)
@@ -110,10 +111,10 @@ static void save(void)
 static void report(const char *what, double seconds)
 {
     printf("%s: %llu files, %llu schedules at random, %llu queries, %llu answers (%llu of NOERROR "
-           "or NXDOMAIN), %.0f s, %.0f queries a second\n",
+           "or NXDOMAIN, %llu with AD), %.0f s, %.0f queries a second\n",
            what, (unsigned long long)done.files, (unsigned long long)done.runs,
            (unsigned long long)done.sum.queries, (unsigned long long)done.sum.answers,
-           (unsigned long long)done.sum.good, seconds,
+           (unsigned long long)done.sum.good, (unsigned long long)done.sum.secure, seconds,
            (double)done.sum.queries / (seconds > 0 ? seconds : 1));
     fflush(stdout);
 }

@@ -8,14 +8,13 @@
 
 #include "base/check.h"
 #include "dns/edns.h"
+#include "fuzz/worker/signing.h"
 #include "fuzz/worker/stage.h"
 #include "support/fake_tls.h"
 
 enum {
     ANSWER_MAX = 16 * 1024,
     NEAR_US = 1000,
-    /* Queries of an earlier configuration may still be in flight. */
-    FORMER_US = 60 * 1000 * 1000,
 };
 
 /* The anchors: the first server of each zone, over UDP, TCP and TLS. */
@@ -56,7 +55,7 @@ static struct far_conn *conn_of(struct far *far, size_t number)
 /* An earlier plan may have dialled it. */
 static bool may_be_former(const struct far *far, const struct fake_conn *conn)
 {
-    return fake_conn_dialed_at(conn) < far->stage->plan_since + FORMER_US;
+    return fake_conn_dialed_at(conn) < far->stage->plan_since + STAGE_FORMER_US;
 }
 
 static void check_stream(struct far *far, const struct fake_ask *ask, uint16_t id)
@@ -85,7 +84,7 @@ static void check_query(struct far *far, const struct fake_ask *ask, const struc
         stage_fail(stage, "a query to %s is none", truth_servers[far->number].addr);
     if (ask->transport != FAKE_UDP)
         check_stream(far, ask, query->id);
-    bool is_former = stage_now(stage) < stage->plan_since + FORMER_US;
+    bool is_former = stage_now(stage) < stage->plan_since + STAGE_FORMER_US;
     if (stage->plan->is_strict && !is_former && !far_is_tls(far) && far->number < SERVER_ROOT)
         stage_fail(stage, "a query to %s in plain text, where TLS is strict",
                    truth_servers[far->number].addr);
@@ -271,6 +270,46 @@ static void send_lies_first(struct far *far, const struct fake_ask *ask,
         send_first(ask, &out);
 }
 
+/* Replaces the data by marked data, which the signatures do not cover. Only a worker that has
+ * validated for a while must not believe it, and it must validate from now on. */
+static void forge(struct far *far, struct writer *out, const struct message *query)
+{
+    struct stage *stage = far->stage;
+    uint8_t kept[ANSWER_MAX], wire[NAME_WIRE_MAX], asked_wire[NAME_WIRE_MAX];
+    struct message honest;
+    struct name asked = name_copy(query->question.name, asked_wire);
+    uint16_t type = query->question.type;
+    memcpy(kept, out->data, out->len);
+    if (message_parse(&honest, span_of(kept, out->len)) != MESSAGE_OK ||
+        (type != RRTYPE_A && type != RRTYPE_AAAA) || !stage->plan->is_signed ||
+        stage_now(stage) < stage->signed_since || signing_state_of(asked) == SIGNING_INSECURE)
+        return;
+    stage->has_forged = true;
+    writer_begin(out, out->data, out->max, query, HEADER_AA);
+    truth_lie(out, SECTION_ANSWER, asked, type);
+    struct rr_iter iter = message_rrs(&honest, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_RRSIG)
+            writer_record(out, SECTION_ANSWER, message_owner(&honest, &rr, wire), rr.type, rr.ttl,
+                          message_rdata(&honest, &rr));
+}
+
+static enum signing_manner manner_of(enum mood mood)
+{
+    switch (mood) {
+    case MOOD_SIG_WRONG:
+        return SIGNING_WRONG;
+    case MOOD_SIG_EXPIRED:
+        return SIGNING_EXPIRED;
+    case MOOD_SIG_FOREIGN:
+        return SIGNING_FOREIGN;
+    case MOOD_SIG_STRIPS:
+        return SIGNING_STRIPS;
+    default:
+        return SIGNING_HONEST;
+    }
+}
+
 /* Changes the message before its OPT record is added. */
 static void spoil_records(struct far *far, enum mood mood, struct writer *out,
                           const struct message *query)
@@ -306,6 +345,9 @@ static void spoil_records(struct far *far, enum mood mood, struct writer *out,
         break;
     case MOOD_REFERS_ANYWHERE:
         refer_anywhere(far, out, query);
+        break;
+    case MOOD_FORGED:
+        forge(far, out, query);
         break;
     default:
         break;
@@ -394,8 +436,11 @@ static void note_given(struct far *far, const struct fake_ask *ask,
     struct rr_iter iter = message_all_rrs(&message);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         uint8_t wire[NAME_WIRE_MAX];
-        ledger_note_given(&stage->ledger, message_owner(&message, &rr, wire), rr.type,
-                          at + rr.ttl * US_PER_S);
+        struct name owner = message_owner(&message, &rr, wire);
+        uint32_t life_s = rr.ttl;
+        if (stage->plan->is_signed && signing_state_of(owner) == SIGNING_SECURE)
+            life_s = MIN(life_s, signing_life_s(owner));
+        ledger_note_given(&stage->ledger, owner, rr.type, at + life_s * US_PER_S);
     }
 }
 
@@ -423,6 +468,9 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
                 name_format(query.question.name, text), query.question.type, mood);
     struct writer out;
     truth_answer(&out, answer->data, ANSWER_MAX, &query, truth_servers[far->number].zones);
+    if (far->stage->plan->is_signed)
+        signing_seal(&out, &query, truth_servers[far->number].zones, loop_wall_s(far->stage->loop),
+                     manner_of(mood));
     spoil_records(far, mood, &out, &query);
     if (out.is_full || out.len + 64 > room(ask, &query))
         truncate(&out, &query);

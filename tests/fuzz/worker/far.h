@@ -53,6 +53,11 @@ enum mood {
     MOOD_EMPTY, /* NOERROR and nothing else */
     MOOD_GLUELESS,
     MOOD_REFERS_ANYWHERE,
+    MOOD_SIG_WRONG, /* the manners of signing.h */
+    MOOD_SIG_EXPIRED,
+    MOOD_SIG_FOREIGN,
+    MOOD_SIG_STRIPS,
+    MOOD_FORGED, /* marked data, with what is signed beside it */
     MOOD_COUNT,
 };
 

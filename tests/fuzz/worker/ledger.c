@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "dns/edns.h"
 #include "fuzz/worker/rules.h"
+#include "fuzz/worker/signing.h"
 #include "fuzz/worker/stage.h"
 
 /* Each part of an answer counts whole seconds. */
@@ -126,7 +127,8 @@ static void check_records(struct stage *stage, const struct asked *asked,
             continue;
         if (truth_is_marked(rr.type, message_rdata(answer, &rr)))
             stage_fail(stage, "a client is told a lie about %s", name_format(owner, text));
-        if (!truth_holds(owner, rr.type, answer, &rr))
+        bool is_dnssec = rr.type == RRTYPE_RRSIG || rr.type == RRTYPE_NSEC;
+        if (!is_dnssec && !truth_holds(owner, rr.type, answer, &rr))
             stage_fail(stage, "a client is told what nobody said: %s type %u",
                        name_format(owner, text), rr.type);
         if (asked->is_calm)
@@ -143,6 +145,8 @@ static void check_chain(struct stage *stage, const struct asked *asked,
     struct rr_iter iter = message_rrs(answer, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);) {
         struct name owner = message_owner(answer, &rr, owner_wire), target;
+        if (rr.type == RRTYPE_RRSIG)
+            continue;
         if (!name_equal(owner, at))
             stage_fail(stage, "an answer has a record of another name");
         if (rr.type == RRTYPE_CNAME && asked->type != RRTYPE_CNAME &&
@@ -154,6 +158,50 @@ static void check_chain(struct stage *stage, const struct asked *asked,
     }
 }
 
+static bool is_enforced(const struct stage *stage, const struct asked *asked)
+{
+    return stage->plan->is_signed && asked->at_us >= stage->signed_since;
+}
+
+static bool has_data(const struct message *answer, uint16_t type)
+{
+    struct rr_iter iter = message_rrs(answer, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == type)
+            return true;
+    return false;
+}
+
+/* Checks the verdict that the client sees: AD only where each name of the chain is signed, no data
+ * and no denial of a bogus name, and no false denial of a secure one. */
+static void check_verdict(struct stage *stage, const struct asked *asked,
+                          const struct message *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    char text[NAME_TEXT_MAX];
+    struct name name = ledger_name(asked, wire);
+    enum signing_state state = signing_state_of_chain(name, asked->type);
+    bool is_secure = answer->flags & HEADER_AD;
+    uint16_t rcode = message_rcode(answer);
+    name_format(name, text);
+    if (is_secure && state != SIGNING_SECURE)
+        stage_fail(stage, "%s type %u has AD, and is not signed", text, asked->type);
+    if (is_secure && rcode != RCODE_NOERROR && rcode != RCODE_NXDOMAIN)
+        stage_fail(stage, "%s type %u has AD with rcode %u", text, asked->type, rcode);
+    bool is_denied =
+        rcode == RCODE_NXDOMAIN ||
+        (rcode == RCODE_NOERROR && !(answer->flags & HEADER_TC) && !has_data(answer, asked->type));
+    bool is_useful = is_denied || rcode == RCODE_NOERROR;
+    if (is_enforced(stage, asked) && state == SIGNING_BOGUS && is_useful &&
+        !(answer->flags & HEADER_TC))
+        stage_fail(stage, "%s type %u is bogus, and got rcode %u", text, asked->type, rcode);
+    bool is_judged = is_secure || (is_enforced(stage, asked) && state == SIGNING_SECURE);
+    if (is_judged && rcode == RCODE_NXDOMAIN && truth_rcode(name) != RCODE_NXDOMAIN)
+        stage_fail(stage, "%s type %u exists, and is denied", text, asked->type);
+    if (is_judged && is_denied && asked->type != RRTYPE_CNAME && truth_has(name, asked->type))
+        stage_fail(stage, "%s type %u has data, and is denied", text, asked->type);
+}
+
 static void check_live(struct stage *stage, const struct asked *asked, const struct message *answer)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -162,7 +210,11 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     uint16_t right = truth_rcode(name), rcode = message_rcode(answer);
     const struct stats *stats = &stage->stats;
     bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
-    if (right == RCODE_SERVFAIL || (answer->flags & HEADER_TC) || (rcode != right && is_full))
+    bool is_former = asked->at_us < stage->signed_since;
+    bool is_bogus =
+        stage->plan->is_signed && signing_state_of_chain(name, asked->type) == SIGNING_BOGUS;
+    if (right == RCODE_SERVFAIL || is_bogus || is_former || (answer->flags & HEADER_TC) ||
+        (rcode != right && is_full))
         return;
     struct edns_ede ede = {0};
     if (rcode != right && answer->edns.present)
@@ -195,7 +247,9 @@ static void judge(struct stage *stage, struct asked *asked, const struct message
     check_question(stage, asked, answer);
     check_chain(stage, asked, answer);
     check_records(stage, asked, answer, at_us);
+    check_verdict(stage, asked, answer);
     uint16_t rcode = message_rcode(answer);
+    stage->ledger.secure += (answer->flags & HEADER_AD) != 0;
     stage->ledger.good += rcode == RCODE_NOERROR || rcode == RCODE_NXDOMAIN;
     if (stage->is_live)
         check_live(stage, asked, answer);

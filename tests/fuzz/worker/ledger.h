@@ -54,9 +54,9 @@ struct ledger {
     struct asked asked[LEDGER_IDS];
     uint32_t next, oldest; /* positions in a ring; equal: no query waits */
     uint32_t waiting;
-    uint64_t queries, answers, good; /* since the start */
-    uint64_t unanswered;             /* abandoned: at rest, or because their ids were needed */
-    uint64_t given[LEDGER_GIVEN];    /* until when records with this hash are true */
+    uint64_t queries, answers, good, secure; /* since the start */
+    uint64_t unanswered;          /* abandoned: at rest, or because their ids were needed */
+    uint64_t given[LEDGER_GIVEN]; /* until when records with this hash are true */
 };
 
 void ledger_open(struct ledger *ledger);

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "config/config.h"
+#include "fuzz/worker/signing.h"
 
 #define SERVER(more)                                                                               \
     "server:\n"                                                                                    \
@@ -27,8 +28,8 @@
     "forward-zones:\n"                                                                             \
     "  - {name: ., transport: tls, upstreams: [\"10.1.0.1#dns.test\", \"10.1.0.2#dns.test\","      \
     " \"10.1.0.3#dns.test\", \"10.1.0.4#dns.test\"]" more "}\n" RECURSION("")
-/* In all plans, because questions in flight during a reload still begin at the root. No server
- * signs anything: fuzz_validation.c has the validator. */
+#define SIGNED "dnssec: {validate: yes, aggressive: yes, trust-anchors: [\"ANCHOR\"]}\n"
+/* In all plans, because questions in flight during a reload still begin at the root. */
 #define RECURSION(more) "recursion: {root-hints: HINTS" more "}\ndnssec: {validate: no}\n"
 
 const struct plan plans[] = {
@@ -80,7 +81,7 @@ const struct plan plans[] = {
                                                "upstream: {transport: tcp, max-connections: 2, "
                                                "max-in-flight: 4, query-timeout: 500ms,"
                                                " stall-timeout: 1s}\n" FORWARD("")},
-    /* No server signs anything, so each validation waits for keys and DS records, asks further
+    /* These servers sign nothing, so each validation waits for keys and DS records, asks further
      * servers, and fails. The mode `log` keeps the answers as they are. */
     {.name = "forwarding, validated",
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
@@ -94,6 +95,18 @@ const struct plan plans[] = {
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.2.0.0/16]\n"
                               "recursion: {root-hints: HINTS}\n"
                               "dnssec: {validate: log, negative-trust-anchors: [a.t1]}\n"},
+    {.name = "forwarding, signed",
+     .is_signed = true,
+     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
+                              "upstream: {max-requests: 20}\n"
+                              "forward-zones:\n"
+                              "  - {name: ., upstreams: [10.1.0.1, 10.1.0.2, 10.1.0.3, 10.1.0.4]}\n"
+                              "recursion: {root-hints: HINTS}\n" SIGNED},
+    {.name = "recursion, signed",
+     .recurses = true,
+     .is_signed = true,
+     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.2.0.0/16]\n"
+                              "recursion: {root-hints: HINTS}\n" SIGNED},
     {.name = "dot",
      .serves_tls = true,
      .yaml = SERVER(
@@ -171,6 +184,7 @@ static struct config *parse(const struct plan *plan)
     make();
     char *text = replace(strdup(plan->yaml), "CERT", made.certificate->path);
     text = replace(replace(text, "CA-FILE", made.ca_path), "HINTS", made.hints_path);
+    text = replace(text, "ANCHOR", signing_anchor());
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     if (config_parse_with_files(plan->name, text, strlen(text), &config, &errors)) {
         struct span why = buf_span(&errors);

@@ -21,6 +21,7 @@ struct plan {
     bool is_strict;  /* and no other transport */
     bool is_bounded; /* its bounds refuse queries, so no play is live */
     bool serves_tls; /* to clients */
+    bool is_signed;  /* the servers sign, and the worker validates */
 };
 
 extern const struct plan plans[];

@@ -304,7 +304,7 @@ static void step_reload(struct schedule *schedule)
 {
     struct stage *stage = schedule->stage;
     const struct plan *plan = &plans[take(schedule) % plan_count];
-    if (stage->is_live && plan->is_bounded)
+    if ((stage->is_live && plan->is_bounded) || (stage->has_forged && !plan->is_signed))
         return;
     stage_reload(stage, plan);
 }
@@ -411,7 +411,7 @@ struct schedule_result schedule_play(const uint8_t *data, size_t size)
         play_last(&schedule, how);
     stage_close(stage, how & 2);
     struct schedule_result result = {stage->ledger.queries, stage->ledger.answers,
-                                     stage->ledger.good};
+                                     stage->ledger.good, stage->ledger.secure};
     free(stage);
     return result;
 }

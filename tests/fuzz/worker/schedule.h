@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct schedule_result {
-    uint64_t queries, answers, good; /* good: with NOERROR or NXDOMAIN */
+    uint64_t queries, answers, good, secure; /* good: with NOERROR or NXDOMAIN; secure: with AD */
 };
 
 /* Makes steps with many queries so many times longer; 1 at first. */

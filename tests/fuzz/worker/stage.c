@@ -121,12 +121,31 @@ static void on_addresses_closed(void *context)
     listen_sockets_settle(stage->sockets);
 }
 
+static enum cache_verdict drop_all(void *context, const struct cache_item *item)
+{
+    (void)context;
+    (void)item;
+    return CACHE_DROP;
+}
+
+/* Plans with and without signatures have other trust anchors. nailupd forgets what was judged by
+ * others (daemon/reload.c); tasks under way end within a minute. */
+static void change_signatures(struct stage *stage)
+{
+    uint64_t place = 0;
+    stage->signed_since = stage_now(stage) + STAGE_FORMER_US;
+    while (cache_walk(stage->cache, &place, 1024, drop_all, NULL))
+        continue;
+}
+
 void stage_reload(struct stage *stage, const struct plan *plan)
 {
     const struct config *config = plan_config(plan);
     struct server_quota *quota = server_quota_new(&config->server, stage->quota);
     STAGE_TRACE(stage, "reload: %s", plan->name);
     MUST(quota);
+    if (plan->is_signed != stage->plan->is_signed)
+        change_signatures(stage);
     stage->plan = plan;
     stage->plan_since = stage_now(stage);
     for (unsigned i = 0; i < SERVER_COUNT; i++) {

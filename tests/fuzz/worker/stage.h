@@ -29,10 +29,15 @@
 #include "upstream/env.h"
 #include "upstream/upstreams.h"
 
+/* A query of an earlier configuration may be in flight for so long. */
+enum { STAGE_FORMER_US = 60 * 1000 * 1000 };
+
 struct stage {
     const struct plan *plan;
     uint64_t plan_since; /* the instant of the last reload, or of the start */
-    bool is_live;        /* one server of each zone always works: nothing may be lost */
+    uint64_t
+        signed_since; /* the plan's signatures, or their lack, count for all queries from then on */
+    bool is_live;     /* one server of each zone always works: nothing may be lost */
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;
@@ -46,6 +51,7 @@ struct stage {
     struct listen_sockets *sockets;
     struct server *server;
     bool has_drained;
+    bool has_forged; /* only plans that validate may follow */
     struct far fars[SERVER_COUNT];
     struct ledger ledger;
     struct clients clients;

@@ -414,6 +414,13 @@ static bool write_data(struct writer *out, struct name owner, uint16_t type)
     struct truth truth = truth_of(owner);
     uint8_t rdata[128];
     uint16_t before = header_count(out->data, SECTION_ANSWER);
+    uint8_t wire[NAME_WIRE_MAX];
+    struct name target;
+    if (type == RRTYPE_CNAME && truth_alias(owner, wire, &target)) {
+        writer_record(out, SECTION_ANSWER, owner, type, truth_ttl(owner),
+                      span_of(target.wire, target.len));
+        return true;
+    }
     if (truth.kind == TRUTH_LEAF)
         return write_leaf(out, owner, &truth, type);
     if (truth.kind == TRUTH_HOST && (type == RRTYPE_A || type == RRTYPE_AAAA))

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_TESTS_FUZZ_WORKER_SIGNING_H
+#define NAILUP_TESTS_FUZZ_WORKER_SIGNING_H
+
+/*
+ * The signatures of the simulated DNS. The keys are Ed25519 and follow from the zones' names. They
+ * are made once. A denial is compact: an NSEC record of the name itself (RFC 9824).
+ *
+ *   secure: .  t0.  t1.  a.t0.  a.t1.      insecure: b.t0.  stub.  and sub.stub., a signed island
+ *   broken: fwd. has a DS record and signs nothing
+ *   n<11 + 32 i>: wrong signatures, whatever the server    n<9 + 32 i>: they end within seconds
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fuzz/worker/truth.h"
+
+/* How a server signs one answer. */
+enum signing_manner {
+    SIGNING_HONEST,
+    SIGNING_WRONG,   /* a bit of each signature is flipped */
+    SIGNING_EXPIRED, /* the signatures ended days ago */
+    SIGNING_FOREIGN, /* made by a key that the zone does not have */
+    SIGNING_STRIPS,  /* no signatures, proofs, keys or DS records */
+};
+
+enum { SIGNING_SHORT_S = 20, SIGNING_LONG_S = 86400 };
+
+/* What a validator must find about a name, apart from its aliases. */
+enum signing_state { SIGNING_SECURE, SIGNING_INSECURE, SIGNING_BOGUS };
+enum signing_state signing_state_of(struct name name);
+
+/* Returns the state of the name with all its aliases: BOGUS if any name is, SECURE if all are. */
+enum signing_state signing_state_of_chain(struct name name, uint16_t type);
+
+/* Returns how long signatures of this owner last. */
+uint32_t signing_life_s(struct name owner);
+
+/* Replaces the answer to a query with DO, as truth_answer() writes it, by a signed one. mask: the
+ * server's zones; 0: a forwarder. */
+void signing_seal(struct writer *out, const struct message *query, uint16_t mask, int64_t wall_s,
+                  enum signing_manner manner);
+
+/* Returns the root's DS record as text; static storage. */
+const char *signing_anchor(void);
+
+#endif
