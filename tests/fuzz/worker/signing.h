@@ -28,7 +28,7 @@ enum signing_manner {
 
 enum { SIGNING_SHORT_S = 20, SIGNING_LONG_S = 86400 };
 
-/* What a validator must find about a name, apart from its aliases. */
+/* The right verdict about a name, apart from its aliases. */
 enum signing_state { SIGNING_SECURE, SIGNING_INSECURE, SIGNING_BOGUS };
 enum signing_state signing_state_of(struct name name);
 
