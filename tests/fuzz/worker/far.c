@@ -438,7 +438,8 @@ static void note_given(struct far *far, const struct fake_ask *ask,
         uint8_t wire[NAME_WIRE_MAX];
         struct name owner = message_owner(&message, &rr, wire);
         uint32_t life_s = rr.ttl;
-        if (stage->plan->is_signed && signing_state_of(owner) == SIGNING_SECURE)
+        if (stage->plan->is_signed && stage_now(stage) >= stage->signed_since &&
+            signing_state_of(owner) == SIGNING_SECURE)
             life_s = MIN(life_s, signing_life_s(owner));
         ledger_note_given(&stage->ledger, owner, rr.type, at + life_s * US_PER_S);
     }
