@@ -210,6 +210,9 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     uint16_t right = truth_rcode(name), rcode = message_rcode(answer);
     const struct stats *stats = &stage->stats;
     bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
+    /* A server that is remembered to have no EDNS sends no signatures, even after it is healed. */
+    if (stage->plan->is_signed && rcode == RCODE_SERVFAIL)
+        return;
     bool is_former = asked->at_us < stage->signed_since;
     bool is_bogus =
         stage->plan->is_signed && signing_state_of_chain(name, asked->type) == SIGNING_BOGUS;

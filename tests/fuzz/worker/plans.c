@@ -84,6 +84,7 @@ const struct plan plans[] = {
     /* These servers sign nothing, so each validation waits for keys and DS records, asks further
      * servers, and fails. The mode `log` keeps the answers as they are. */
     {.name = "forwarding, validated",
+     .recurses = true,
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
                               "upstream: {max-requests: 20}\n"
                               "forward-zones:\n"
@@ -96,6 +97,7 @@ const struct plan plans[] = {
                               "recursion: {root-hints: HINTS}\n"
                               "dnssec: {validate: log, negative-trust-anchors: [a.t1]}\n"},
     {.name = "forwarding, signed",
+     .recurses = true,
      .is_signed = true,
      .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
                               "upstream: {max-requests: 20}\n"

@@ -16,12 +16,12 @@ struct config;
 struct plan {
     const char *name;
     const char *yaml; /* with CERT, CA-FILE and HINTS for file names */
-    bool recurses;
-    bool is_tls;     /* forwarders use TLS */
-    bool is_strict;  /* and no other transport */
-    bool is_bounded; /* its bounds refuse queries, so no play is live */
-    bool serves_tls; /* to clients */
-    bool is_signed;  /* the servers sign, and the worker validates */
+    bool recurses;    /* or validates: an answer depends on further questions */
+    bool is_tls;      /* forwarders use TLS */
+    bool is_strict;   /* and no other transport */
+    bool is_bounded;  /* its bounds refuse queries, so no play is live */
+    bool serves_tls;  /* to clients */
+    bool is_signed;   /* the servers sign, and the worker validates */
 };
 
 extern const struct plan plans[];
