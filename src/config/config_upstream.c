@@ -240,13 +240,13 @@ static bool fill_policy(struct loader *loader)
 
 void config_route_settings(const struct config_zone *zone, struct route_zone *out)
 {
+    *out = (struct route_zone){.name_len = zone->name_len,
+                               .first = zone->first,
+                               .trust_ad = zone->trust_ad,
+                               .cache = zone->cache,
+                               .validate = zone->validate,
+                               .aggressive = zone->aggressive};
     memcpy(out->wire, zone->wire, sizeof(out->wire));
-    out->name_len = zone->name_len;
-    out->first = zone->first;
-    out->trust_ad = zone->trust_ad;
-    out->cache = zone->cache;
-    out->validate = zone->validate;
-    out->aggressive = zone->aggressive;
 }
 
 static bool route_zone(struct loader *loader, const struct config_zone *zone,

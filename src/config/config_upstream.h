@@ -34,7 +34,7 @@ const char *config_server_text(const struct route_upstream *server,
                                char out[CONFIG_SERVER_TEXT_MAX]);
 
 /* Sets the name of the route and all that the zone says about its answers. The kind and the servers
- * are left to the caller. */
+ * are left to the caller, and all other members are zero. */
 void config_route_settings(const struct config_zone *zone, struct route_zone *out);
 
 /* Passes the addresses of the listeners to the policy; the checks of zones need them. */

@@ -218,7 +218,7 @@ def test_exit_codes_name_the_kind_of_failure(cockpit, tmp_path):
     assert exits(*here, "lookup", "a..b")[0] == 1
     assert exits(*here, "log-level", "loud")[0] == 1
     assert exits(*here, "--watch", "lookup", "a..b")[0] == 1
-    for words in (["lookup"], ["lookup", "a", "A", "127.0.0.1", "b"], ["lookup", "a\tb"], ["zones", "x"],
+    for words in (["lookup"], ["lookup", "a", "A", "127.0.0.1", "view", "b"], ["lookup", "a\tb"], ["zones", "x"],
                   ["lookup", "\x1b[2J"], ["--watch=x", "status"], ["--watch", "flush", "x"], []):
         assert exits(*here, *words)[0] == 2, words
     assert exits("-s", tmp_path / "none", "zones")[0] == 3
