@@ -11,18 +11,6 @@
 #include "dns/rrtype.h"
 #include "resolve/dns64.h"
 
-/* The answer is that of the reverse name itself, never that of the name that comes next. */
-static void check_reverse(const struct dns64_options *options, const struct question *question,
-                          const struct answer *answer)
-{
-    struct answer made;
-    struct question next;
-    uint8_t wire[NAME_WIRE_MAX];
-    MUST(dns64_question(options, DNS64_REVERSE, question, &next, wire) && next.name.len > 1);
-    MUST(dns64_make(options, DNS64_REVERSE, &made, &space, question, TTL_S, answer, 0) ==
-         DNS64_MOVED);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { TTL_S = 100 };
