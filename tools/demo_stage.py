@@ -18,10 +18,12 @@ tcp-upstream-keepalive:
   - {{prefix: {RECYCLED}, max-requests: {MAX_REQUESTS}}}
 """
 
+# The responders sign nothing. Part 7 shows validation.
 CONFIG = """\
 server: {workers: 1, listen: [127.0.0.1@PORT]}
 control: {socket: "SOCKET"}
 log: {level: warning}
+dnssec: {validate: no}
 """
 
 TLS_CONFIG = CONFIG + """\
