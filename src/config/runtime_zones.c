@@ -415,7 +415,6 @@ static enum err make_runtime_route(const struct config *config, size_t place,
     zone_of_file(config, place, forward, &zone);
     config_route_settings(&zone, out);
     out->kind = ROUTE_FORWARD;
-    out->awaits_hosts = false;
     out->upstream_count = count;
     out->upstreams = arena_take(arena, count * sizeof(*out->upstreams));
     for (size_t i = 0; i < count; i++) {
