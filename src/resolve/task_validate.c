@@ -20,13 +20,21 @@
 #include "validate/rrsets.h"
 #include "validate/trust.h"
 
+/* Whether no client ever gets the response: a better server may be left, or the parent gives the
+ * address of a server, which is glue and never signed. */
+static bool validate_is_on_the_way(const struct task *task, const struct response *response)
+{
+    const struct iterate_memory *memory = &task->memory.iterate;
+    return task->zone->is_authoritative && ((response->is_empty && !memory->is_last_hope) ||
+                                            memory->parent.state == PARENT_SEARCH_ASKS);
+}
+
 bool task_validate_concerns(const struct task *task, const struct response *response)
 {
     if (!task_validates(task) || !task->tasks->validator || !task->budget)
         return false;
     return response_is_useful(response->kind) && task_asks_whole(task, &task->asked) &&
-           !(response->is_empty && !task->memory.iterate.is_last_hope &&
-             task->zone->is_authoritative);
+           !validate_is_on_the_way(task, response);
 }
 
 void task_validate_begin(struct task *task, struct validating *validating,
