@@ -55,9 +55,7 @@ void map_anchor_file(struct unbound_map_state *map, const struct unbound_stateme
                  "Not imported: nailup takes one file; append the records of this one to it.");
         return;
     }
-    if (*name != '/')
-        name = draft_format(map->draft, "%s/%s", map->source->directory, name);
-    const char *word = map_word(map, statement, name);
+    const char *word = map_word(map, statement, map_path(map, name));
     if (word)
         draft_set(map->draft, path, word, statement->origin);
     map->anchor_origin = statement->origin;

@@ -58,11 +58,10 @@ void map_rpz_file(struct unbound_map_state *map, const struct unbound_statement 
         map_note(map, statement, "Not imported: it names no file.");
         return;
     }
-    if (*name != '/')
-        name = draft_format(map->draft, "%s/%s", map->source->directory, name);
-    map->rpz->file = map_word(map, statement, name);
-    if (map->rpz->file)
+    if (map_word(map, statement, name)) {
+        map->rpz->file = name;
         draft_account(statement->origin);
+    }
 }
 
 /* Puts the statement before the list, which is one of map->rpz. */
@@ -125,7 +124,8 @@ static const char *source_of(struct unbound_map_state *map, const struct unbound
         return NULL;
     }
     note_values(map, rpz->notifies, "Not needed: a zone of a file has no primaries.");
-    return draft_format(map->draft, "file: %s", rpz->file);
+    const char *file = draft_word(map->draft, map_path(map, rpz->file));
+    return file ? draft_format(map->draft, "file: %s", file) : NULL;
 }
 
 void map_end_rpz(struct unbound_map_state *map)

@@ -44,7 +44,7 @@ struct unbound_rpz {
     const struct draft_origin *origin;
     const char *name; /* a word of YAML; NULL: not given */
     const char *keys; /* ", key: value" for each */
-    const char *file; /* a word of YAML; NULL: not given */
+    const char *file; /* as given; NULL: not given */
     /* The newest comes first. */
     struct unbound_value *primaries, *notifies, *urls;
 };
@@ -135,6 +135,9 @@ bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *
 /* Makes foreign text a value. NULL after a note: it has bytes that no value may have. */
 const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
                      const char *text);
+/* Makes a file name absolute: relative ones are below `directory` of the file, or without it below
+ * the folder of the file. An empty one stays empty. */
+const char *map_path(struct unbound_map_state *map, const char *name);
 /* Keeps a value that waits. NULL: out of memory. */
 struct unbound_value *map_keep(struct unbound_map_state *map,
                                const struct unbound_statement *statement);

@@ -372,7 +372,7 @@ static void end_with_primaries(struct unbound_map_state *map, const struct unbou
 static void end_with_file(struct unbound_map_state *map, const struct unbound_zone *zone,
                           const char *word)
 {
-    const char *file = draft_word(map->draft, zone->file);
+    const char *file = draft_word(map->draft, map_path(map, zone->file));
     if (!file) {
         leave_out(map, zone, "Not imported: the path has bytes that no value may have.");
         return;

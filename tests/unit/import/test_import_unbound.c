@@ -13,6 +13,8 @@
 #include "config/options.h"
 #include "import/unbound_words.h"
 
+#define DIRECTORY "server: directory: /var/unbound\n"
+
 /* ---- clients ---- */
 
 static void test_interfaces_become_listeners_by_their_ports(void **state)
@@ -251,12 +253,13 @@ static void test_a_zone_of_a_file_is_held(void **state)
            "auth-zones:\n  - {name: in.example, file: \"/etc/in zone\", for: both, fallback: no, "
            "zonemd: ignore}\n");
     expect_missing("refuse");
-    EXPECT(ROOT "auth-zone:\n name: a.example\n zonefile: a\n for-upstream: no\n"
-                " fallback-enabled: yes\n zonemd-check: yes\n",
-           "{name: a.example, file: a, for: clients, fallback: yes, zonemd: check}");
-    EXPECT(ROOT "auth-zone:\n name: .\n zonefile: root\n for-downstream: no\n"
-                " zonemd-check: yes\n zonemd-reject-absence: yes\n",
-           "{name: ., file: root, for: upstream, fallback: no, zonemd: require}");
+    EXPECT(DIRECTORY ROOT "auth-zone:\n name: a.example\n zonefile: a\n for-upstream: no\n"
+                          " fallback-enabled: yes\n zonemd-check: yes\n",
+           "{name: a.example, file: /var/unbound/a, for: clients, fallback: yes, zonemd: check}");
+    EXPECT(
+        "auth-zone:\n name: .\n zonefile: zones/root\n for-downstream: no\n"
+        " zonemd-check: yes\n zonemd-reject-absence: yes\n" DIRECTORY,
+        "{name: ., file: /var/unbound/zones/root, for: upstream, fallback: no, zonemd: require}");
 }
 
 static void test_a_zone_of_primaries_is_held(void **state)
@@ -727,6 +730,8 @@ static void test_a_policy_zone_with_a_file_is_imported(void **state)
            " rpz-cname-override: *.garden.example\n tags: \"x\"\n" ROOT,
            "  - {name: Feed.example, file: /var/feed.zone, log: yes, log-name: \"a feed\", "
            "action-override: cname, cname-override: \"*.garden.example\"}\n");
+    EXPECT("rpz:\n name: a\n zonefile: feed\n" DIRECTORY ROOT,
+           "  - {name: a, file: /var/unbound/feed}\n");
     EXPECT("rpz:\n name: a\n zonefile: /f\n tags: x\n" ROOT, "The zone applies to all clients.");
     assert_string_equal(said, "");
 }
