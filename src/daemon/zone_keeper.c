@@ -130,7 +130,7 @@ struct zone_keeper {
     struct kept_zone *zones;
     size_t count;
     struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
-    struct rpz_policy *policy; /* the last one that was made of them: it has the counters */
+    struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
     uint64_t planned_at;
     uint64_t published_at;
     bool is_reading; /* zones are being read, and a publication follows */
@@ -330,15 +330,15 @@ static bool publication_take_policy(struct publication *publication, struct zone
             publication->policy_rows[i] = (struct control_policy_zone){
                 .state = CONTROL_ZONE_SERVED, .loaded_at = keeper->planned_at};
     }
-    if (count == 0)
-        return true;
-    publication->policy = rpz_policy_new(entries, count, rpz_policy_waits(keeper->wanted));
-    if (!publication->policy)
-        return false;
-    if (keeper->policy)
-        rpz_policy_take_counters(publication->policy, keeper->policy);
+    if (count > 0) {
+        publication->policy = rpz_policy_new(entries, count, rpz_policy_waits(keeper->wanted));
+        if (!publication->policy)
+            return false;
+        if (keeper->policy)
+            rpz_policy_take_counters(publication->policy, keeper->policy);
+    }
     rpz_policy_unref(keeper->policy);
-    keeper->policy = rpz_policy_ref(publication->policy);
+    keeper->policy = publication->policy ? rpz_policy_ref(publication->policy) : NULL;
     return true;
 }
 

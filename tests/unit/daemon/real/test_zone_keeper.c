@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * The keeper of zones with its real thread. The workers are a function that takes each publication
+ * at once: the linker then needs none of daemon/worker.c.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cache/cache.h"
+#include "config/config.h"
+#include "control/view.h"
+#include "daemon/worker.h"
+#include "daemon/zone_keeper.h"
+#include "loop/loop.h"
+#include "rpz/rpz_policy.h"
+#include "zone/zone_data.h"
+#include "zone/zone_set.h"
+
+#define SOA "@ 60 SOA . . %u 2 3 4 5\n@ 60 NS .\n"
+#define NO_ZONES "recursion: {}\n"
+#define RPZ "rpz: [{name: policy.test, file: %s/policy}]\n"
+#define HELD "auth-zones: [{name: held.test, file: %s/held}]\n"
+
+static char folder[] = "/tmp/nailup-keeper-XXXXXX";
+static struct loop *loop;
+static struct cache *cache;
+static struct zone_keeper *keeper;
+static struct control_view view;
+
+/* The workers have these. */
+static struct zone_set *zones;
+static struct rpz_policy *policy;
+static unsigned publications;
+
+static void take(struct zone_set *next_zones, struct rpz_policy *next_policy)
+{
+    if (next_zones)
+        zone_set_ref(next_zones);
+    if (next_policy)
+        rpz_policy_ref(next_policy);
+    zone_set_unref(zones);
+    rpz_policy_unref(policy);
+    zones = next_zones;
+    policy = next_policy;
+}
+
+void workers_set_zones(struct workers *workers, struct zone_set *next_zones,
+                       struct rpz_policy *next_policy, void (*on_taken)(void *context),
+                       void *context)
+{
+    assert_ptr_equal(workers, &publications);
+    take(next_zones, next_policy);
+    publications++;
+    loop_stop(loop);
+    on_taken(context);
+}
+
+static void write_zone(const char *name, unsigned serial, const char *records)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, SOA "%s", serial, records);
+    fclose(file);
+}
+
+/* Gives the keeper a configuration with these lines, each with the folder for %s. */
+static void configure(const char *lines)
+{
+    char text[512], shown[CONFIG_ERRORS_BYTES + 1] = "";
+    struct config *config;
+    struct buf errors;
+    int len = snprintf(text, sizeof(text), lines, folder, folder);
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    enum err err = config_parse_with_files("f", text, (size_t)len, &config, &errors);
+    struct span span = buf_span(&errors);
+    if (span.len)
+        memcpy(shown, span.data, span.len);
+    buf_deinit(&errors);
+    assert_string_equal(shown, "");
+    assert_int_equal(err, ERR_OK);
+    assert_int_equal(zone_keeper_configure(keeper, config), ERR_OK);
+    config_free(config);
+}
+
+/* Starts the daemon with this configuration. */
+static void start(const char *lines)
+{
+    struct zone_set *first_zones;
+    struct rpz_policy *first_policy;
+    configure(lines);
+    zone_keeper_await(keeper, &first_zones, &first_policy);
+    take(first_zones, first_policy);
+    zone_keeper_begin(keeper, (struct workers *)(void *)&publications, &view);
+}
+
+static void run_until(bool (*is_done)(void))
+{
+    while (!is_done())
+        loop_run(loop);
+}
+
+static bool has_policy(void)
+{
+    return policy != NULL;
+}
+
+static bool has_no_policy(void)
+{
+    return policy == NULL;
+}
+
+/* The serial of the zone held here; 0: it has no version. */
+static uint32_t serial_held(void)
+{
+    static const uint8_t wire[] = "\4held\4test";
+    const struct zone_held *held =
+        zones ? zone_set_find_exact(zones, (struct name){wire, sizeof(wire)}) : NULL;
+    return held && held->data ? zone_data_soa(held->data)->serial : 0;
+}
+
+static bool has_second_serial(void)
+{
+    return serial_held() == 2;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int begin_test(void **state)
+{
+    (void)state;
+    loop = loop_new();
+    cache = cache_new(&(struct cache_options){.size_bytes = 1 << 20});
+    keeper = zone_keeper_new(loop, cache);
+    view = (struct control_view){0};
+    publications = 0;
+    return !loop || !cache || !keeper;
+}
+
+static int end_test(void **state)
+{
+    (void)state;
+    zone_keeper_end(keeper);
+    take(NULL, NULL);
+    zone_keeper_join(keeper);
+    loop_free(loop);
+    zone_keeper_free(keeper);
+    cache_free(cache);
+    return 0;
+}
+
+static int end(void **state)
+{
+    static const char *const names[] = {"policy", "held"};
+    char path[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    return rmdir(folder);
+}
+
+/* ---- response policy ---- */
+
+static void match_once(void)
+{
+    static const uint8_t wire[] = "\3bad\4test";
+    struct addr client = {.in.sin_family = AF_INET};
+    struct question question = {.name = {wire, sizeof(wire)}, .type = RRTYPE_A, .cls = RRCLASS_IN};
+    struct rpz_query query = {.client = &client, .question = &question};
+    struct rpz_decision decision;
+    assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_DECIDED);
+}
+
+static uint64_t hits(void)
+{
+    return rpz_policy_zone_hits(rpz_policy_at(policy, 0), RPZ_NXDOMAIN);
+}
+
+static unsigned publications_before;
+
+static bool has_new_publication(void)
+{
+    return publications > publications_before;
+}
+
+static void test_counters_of_a_policy_zone_go_on_over_a_reload(void **state)
+{
+    (void)state;
+    write_zone("policy", 1, "bad.test CNAME .\n");
+    start(RPZ);
+    match_once();
+    assert_int_equal(hits(), 1);
+    publications_before = publications;
+    configure(RPZ);
+    run_until(has_new_publication);
+    match_once();
+    assert_int_equal(hits(), 2);
+}
+
+/* The rules of a feed may take gigabytes. They would stay as long as the counters do. */
+static void test_nothing_remains_of_a_policy_without_zones(void **state)
+{
+    (void)state;
+    write_zone("policy", 1, "bad.test CNAME .\n");
+    start(RPZ);
+    match_once();
+    configure(NO_ZONES);
+    run_until(has_no_policy);
+    configure(RPZ);
+    run_until(has_policy);
+    assert_int_equal(hits(), 0);
+}
+
+static void test_the_view_shows_what_the_workers_have(void **state)
+{
+    (void)state;
+    write_zone("policy", 1, "bad.test CNAME .\n");
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    start(RPZ HELD);
+    assert_ptr_equal(view.policy.rules, policy);
+    assert_int_equal(view.policy.zones[0].state, CONTROL_ZONE_SERVED);
+    assert_int_equal(view.held_count, 1);
+    assert_int_equal(view.held[0].serial, 1);
+    configure(NO_ZONES);
+    run_until(has_no_policy);
+    assert_null(view.policy.rules);
+}
+
+/* ---- zones held here ---- */
+
+static void test_a_new_version_is_published(void **state)
+{
+    (void)state;
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    start(HELD);
+    assert_int_equal(serial_held(), 1);
+    write_zone("held", 2, "a A 192.0.2.1\nb A 192.0.2.2\n");
+    configure(HELD);
+    run_until(has_second_serial);
+    assert_int_equal(view.held[0].state, CONTROL_ZONE_SERVED);
+}
+
+static bool is_kept(void)
+{
+    return view.held_count == 1 && view.held[0].state == CONTROL_ZONE_KEPT;
+}
+
+static void test_a_broken_file_leaves_the_version_before(void **state)
+{
+    (void)state;
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    start(HELD);
+    write_zone("held", 2, "a A 192.0.2.1\nb A nonsense\n");
+    configure(HELD);
+    run_until(is_kept);
+    assert_int_equal(serial_held(), 1);
+    assert_non_null(strstr(view.held[0].why, "/held:4"));
+}
+
+static void test_a_daemon_without_zones_has_no_thread(void **state)
+{
+    (void)state;
+    start(NO_ZONES);
+    assert_null(zones);
+    assert_null(policy);
+    assert_int_equal(view.held_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_test, end_test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_counters_of_a_policy_zone_go_on_over_a_reload),
+        TEST(test_nothing_remains_of_a_policy_without_zones),
+        TEST(test_the_view_shows_what_the_workers_have),
+        TEST(test_a_new_version_is_published),
+        TEST(test_a_broken_file_leaves_the_version_before),
+        TEST(test_a_daemon_without_zones_has_no_thread),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
