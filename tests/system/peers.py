@@ -220,6 +220,39 @@ def unbound(tmp_path):
         one.stop()
 
 
+def start_resolving_unbound(harness, address, modules, more):
+    """Starts an Unbound that resolves in the network of the harness. Returns the process, whose output is in peer.log. more:
+    further clauses."""
+    harness.write("root.hints", harness.hints)
+    harness.write("unbound.conf", f"""\
+server:
+  interface: {address}
+  outgoing-interface: {address}
+  username: ""
+  chroot: ""
+  directory: "{harness.folder}"
+  pidfile: ""
+  use-syslog: no
+  do-daemonize: no
+  do-not-query-localhost: no
+  access-control: 10.0.0.0/8 allow
+  module-config: "{modules}"
+  root-hints: root.hints
+  num-threads: 1
+remote-control:
+  control-enable: no
+{more}""")
+    return start_peer(harness, [need("unbound"), "-d", "-c", "unbound.conf"])
+
+
+def start_peer(harness, command):
+    """Starts another resolver in the network of the harness. Returns the process, whose output is in peer.log."""
+    with open(harness.folder / "peer.log", "w", encoding="utf-8") as log:
+        harness.daemons.append(subprocess.Popen(command, cwd=harness.folder, stdin=subprocess.DEVNULL, stdout=log,
+                                                stderr=subprocess.STDOUT))
+    return harness.daemons[-1]
+
+
 # ---- clients ----
 
 

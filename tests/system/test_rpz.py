@@ -10,7 +10,7 @@ import subprocess
 
 from conftest import Answer, eventually, program
 from harness import ROOT, SELF, alone
-from peers import need
+from peers import need, start_peer, start_resolving_unbound
 
 AUTH, LISTED_NS, GARDEN_NS = "10.53.1.1", "10.53.1.2", "10.53.1.3"
 UNBOUND, BIND = "10.53.0.20", "10.53.0.30"
@@ -136,29 +136,7 @@ def told(server, question):
 
 
 def start_unbound(harness):
-    harness.write("root.hints", harness.hints)
-    harness.write("unbound.conf", f"""\
-server:
-  interface: {UNBOUND}
-  outgoing-interface: {UNBOUND}
-  username: ""
-  chroot: ""
-  directory: "{harness.folder}"
-  pidfile: ""
-  use-syslog: no
-  do-daemonize: no
-  do-not-query-localhost: no
-  access-control: 10.0.0.0/8 allow
-  module-config: "respip iterator"
-  root-hints: root.hints
-  num-threads: 1
-remote-control:
-  control-enable: no
-rpz:
-  name: policy.
-  zonefile: policy.zone
-""")
-    return [need("unbound"), "-d", "-c", "unbound.conf"]
+    return start_resolving_unbound(harness, UNBOUND, "respip iterator", "rpz:\n  name: policy.\n  zonefile: policy.zone\n")
 
 
 def start_bind(harness):
@@ -174,16 +152,13 @@ controls {{ }};
 zone "." {{ type hint; file "root.hints"; }};
 zone "policy" {{ type primary; file "policy.zone"; allow-query {{ any; }}; }};
 """)
-    return [need("named"), "-g", "-c", "named.conf", "-n", "1"]
+    return start_peer(harness, [need("named"), "-g", "-c", "named.conf", "-n", "1"])
 
 
-def compare(harness, address, command, differs):
+def compare(harness, address, start, differs):
     serve_all(harness)
     harness.start({"rpz": [{"name": "policy", "file": "policy.zone"}]})
-    log = open(harness.folder / "peer.log", "w", encoding="utf-8")
-    peer = subprocess.Popen(command(harness), cwd=harness.folder, stdin=subprocess.DEVNULL, stdout=log,
-                            stderr=subprocess.STDOUT)
-    harness.daemons.append(peer)
+    peer = start(harness)
 
     def is_ready():
         assert peer.poll() is None, (harness.folder / "peer.log").read_text()

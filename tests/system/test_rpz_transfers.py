@@ -10,7 +10,8 @@ import urllib.request
 
 from conftest import eventually, free_address
 from peers import Server, need
-from test_transfers import KEY, ZONE, Bind, CuttingDoor, Knot, keys, primary, secret_file, transfers  # noqa: F401
+from test_transfers import (KEY, ZONE, Bind, CuttingDoor, Knot, keys, primary, secret_file,  # noqa: F401
+                            start_after_crash, start_after_expiry, survivor, transfers)
 
 DATA = ["bad.test. A 192.0.2.1", "worse.test. A 192.0.2.2", "fine.test. A 192.0.2.3"]
 
@@ -106,15 +107,10 @@ def test_rules_come_from_powerdns(nailupd, primary, dig):  # noqa: F811
 
 def test_rules_survive_a_crash_without_their_primary(nailupd, primary, dig, tmp_path):  # noqa: F811
     bind = primary(Bind, policy_text(1, "bad.test"))
-    folder = tmp_path / "zones"
-    folder.mkdir()
-    config = {**policy(bind.server), "transfer-directory": str(folder)}
+    config = survivor(tmp_path, policy(bind.server))
     daemon = nailupd(config)
     await_serial(daemon, 1)
-    bind.kill()
-    daemon.process.kill()
-    daemon.process.wait()
-    daemon = nailupd(config)
+    daemon = start_after_crash(nailupd, daemon, bind, config)
     assert blocks(daemon, dig)  # the first query already
     eventually(lambda: row(daemon)["state"] == "kept")
     assert blocks(daemon, dig)
@@ -122,16 +118,10 @@ def test_rules_survive_a_crash_without_their_primary(nailupd, primary, dig, tmp_
 
 def test_rules_of_an_expired_zone_have_no_effect(nailupd, primary, dig, tmp_path):  # noqa: F811
     bind = primary(Bind, policy_text(1, "bad.test", expire=100))
-    folder = tmp_path / "zones"
-    folder.mkdir()
-    config = {**policy(bind.server), "transfer-directory": str(folder)}
+    config = survivor(tmp_path, policy(bind.server))
     daemon = nailupd(config)
     await_serial(daemon, 1)
-    assert daemon.stop() == 0
-    bind.kill()
-    [path] = folder.iterdir()
-    os.utime(path, (time.time() - 101, time.time() - 101))
-    daemon = nailupd(config)
+    daemon = start_after_expiry(nailupd, daemon, bind, config, 101)
     eventually(lambda: row(daemon)["state"] == "expired")
     assert not blocks(daemon, dig)
     bind.start()

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from conftest import eventually, free_address, program
@@ -129,6 +130,30 @@ def row(daemon):
 
 def await_serial(daemon, serial, within=20):
     eventually(lambda: row(daemon)["serial"] == serial and row(daemon)["state"] == "served", within)
+
+
+def survivor(tmp_path, config):
+    """The configuration with a transfer-directory."""
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    return {**config, "transfer-directory": str(folder)}
+
+
+def start_after_crash(nailupd, daemon, server, config):
+    """The daemon and the primary are killed, and the daemon starts again."""
+    server.kill()
+    daemon.process.kill()
+    daemon.process.wait()
+    return nailupd(config)
+
+
+def start_after_expiry(nailupd, daemon, server, config, age_s):
+    """The daemon and the primary end, and the daemon starts again when its zone has this age."""
+    assert daemon.stop() == 0
+    server.kill()
+    [path] = Path(config["transfer-directory"]).iterdir()
+    os.utime(path, (time.time() - age_s, time.time() - age_s))
+    return nailupd(config)
 
 
 def transfers(daemon, result):
@@ -299,15 +324,10 @@ def test_xot_from_knot(nailupd, primary, tmp_path):
 
 def test_a_zone_survives_a_crash_without_its_primary(nailupd, make_config, primary, dig, tmp_path):
     bind = primary(Bind, zone_text(1))
-    folder = tmp_path / "zones"
-    folder.mkdir()
-    config = {**held(bind.server), "transfer-directory": str(folder)}
+    config = survivor(tmp_path, held(bind.server))
     daemon = nailupd(config)
     await_serial(daemon, 1)
-    bind.kill()
-    daemon.process.kill()
-    daemon.process.wait()
-    daemon = nailupd(config)
+    daemon = start_after_crash(nailupd, daemon, bind, config)
     assert row(daemon)["serial"] == 1
     assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
     eventually(lambda: row(daemon)["state"] == "kept")
@@ -316,17 +336,11 @@ def test_a_zone_survives_a_crash_without_its_primary(nailupd, make_config, prima
 
 def test_an_expired_zone_is_not_served(nailupd, primary, dig, tmp_path):
     bind = primary(Bind, zone_text(1, expire=100))
-    folder = tmp_path / "zones"
-    folder.mkdir()
-    config = {**held(bind.server), "transfer-directory": str(folder)}
+    config = survivor(tmp_path, held(bind.server))
     daemon = nailupd(config)
     await_serial(daemon, 1)
     assert 0 < daemon.metrics()["zone_expires_in_seconds"] <= 100
-    assert daemon.stop() == 0
-    bind.kill()
-    [path] = folder.iterdir()
-    os.utime(path, (time.time() - 101, time.time() - 101))
-    daemon = nailupd(config)
+    daemon = start_after_expiry(nailupd, daemon, bind, config, 101)
     eventually(lambda: daemon.metrics()['held_zones{state="expired"}'] == 1)
     assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
     bind.start()

@@ -12,7 +12,7 @@ import time
 
 from conftest import Answer, eventually, program
 from harness import RD, ROOT, SELF, alone, pack_query
-from peers import need
+from peers import need, start_resolving_unbound
 
 UNBOUND = "10.53.0.20"
 AUTH, LAB_AUTH, SHOP_AUTH = "10.53.1.1", "10.53.1.2", "10.53.1.3"
@@ -64,28 +64,7 @@ NAMES = [("www.tld.", "A"), ("ads.tld.", "A"), ("x.ads.tld.", "A"), ("games.tld.
 
 
 def start_unbound(harness):
-    harness.write("root.hints", harness.hints)
-    harness.write("unbound.conf", f"""\
-server:
-  interface: {UNBOUND}
-  outgoing-interface: {UNBOUND}
-  username: ""
-  chroot: ""
-  directory: "{harness.folder}"
-  pidfile: ""
-  use-syslog: no
-  do-daemonize: no
-  do-not-query-localhost: no
-  access-control: 10.0.0.0/8 allow
-  module-config: "iterator"
-  root-hints: root.hints
-  num-threads: 1
-remote-control:
-  control-enable: no
-""" + UNBOUND_VIEWS)
-    log = open(harness.folder / "peer.log", "w", encoding="utf-8")
-    harness.daemons.append(subprocess.Popen([need("unbound"), "-d", "-c", "unbound.conf"], cwd=harness.folder,
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT))
+    start_resolving_unbound(harness, UNBOUND, "iterator", UNBOUND_VIEWS)
     eventually(lambda: dig(UNBOUND, "nas.home.test.", "A", PLAIN)[0] == "NOERROR", within=20)
 
 
