@@ -15,30 +15,22 @@ Exits 1 if a query is lost, has another response code than the upstream's or ano
 cache counts more than its size, if nothing was evicted, or if memory grew after the third sample.
 """
 
-import argparse
-import json
-import pathlib
 import random
 import socket
 import struct
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import stage_common as stage  # noqa: E402
+from load_mix import TIMEOUT_MS, LoadRun, play, stage
 
 TIMES_THE_CACHE = 2    # the number of names that fit, times this
 GROWTH_LIMIT = 1.05    # growth of resident memory, from the sample below to the end
 SETTLED_SAMPLE = 3     # of one sample each minute, or of SAMPLES_MIN in a short run
-SAMPLES_MIN = 6
 CHECKED_PER_S = 10     # names that are asked twice, here and at the upstream
 FILL_RATE = 20000
 FILL_S = 2
 BURST_IN_FLIGHT = 1024  # on each socket
-TIMEOUT_MS = 5000
 
 # (suffix, share of names and rate in percent, response code, transport of the clients)
 MIX = [
@@ -130,33 +122,22 @@ class Checker(threading.Thread):
 
 # ---- the churn ----
 
-class Churn:
+class Churn(LoadRun):
     def __init__(self, args, folder):
-        self.args, self.programs, self.loads = args, stage.Programs(args.build), []
+        super().__init__(args)
         self.size_bytes = int(args.size_mib * (1 << 20))
         self.responder = stage.Responder(self.programs.bench, folder, ["127.0.0.2"], "--ttl", 86400,
                                          "--negative-ttl", 600)
         config = {**CONFIG, "cache": {"size": f"{self.size_bytes // 1024}KiB"},
                   "forward-zones": [{"name": ".", "upstreams": self.responder.servers}]}
         self.daemon = stage.Nailupd(self.programs.nailupd, folder, config, self.programs.nailupctl)
-        self.samples, self.worst_bytes = [], 0
+        self.worst_bytes = 0
 
     def start_loads(self, rate, seconds, names):
         """Starts a load for each row of the mix. names: {suffix: count}, with None for new names only."""
         for suffix, share, _, transport in MIX:
             draw = ["--zipf", "0", "--names", names[suffix]] if names else ["--unique"]
-            words = [self.programs.bench, "load", "--server", f"127.0.0.1@{self.daemon.port}",
-                     "--transport", transport, "--rate", rate * share / 100, "--duration", seconds,
-                     "--suffix", suffix, "--timeout", TIMEOUT_MS, "--connections", 2, *draw, "--json",
-                     "--quiet"]
-            self.loads.append(subprocess.Popen([str(word) for word in words], text=True,
-                                               stdout=subprocess.PIPE))
-
-    def end_loads(self):
-        """Waits for the loads. Returns (row of the mix, report) for each."""
-        reports = [json.loads(load.communicate()[0]) for load in self.loads]
-        self.loads = []
-        return list(zip(MIX, reports))
+            self.start_load(suffix, transport, rate * share / 100, seconds, *draw)
 
     def fill(self):
         """Finds how many entries fit: the number when the cache evicts."""
@@ -191,16 +172,11 @@ class Churn:
         print(f"{fit} entries fit; {sum(names.values())} names are asked", flush=True)
         evicted = self.daemon.metrics()["cache_evictions_total"]
         seconds, began = self.args.minutes * 60, time.monotonic()
-        every = min(60, seconds / SAMPLES_MIN)
         checker = Checker(self.daemon, self.responder, names)
         checker.start()
         self.start_loads(self.args.rate, seconds, names)
-        while any(load.poll() is None for load in self.loads):
-            if self.daemon.process.poll() is not None:
-                return [f"the daemon ended with {self.daemon.process.returncode}"]
-            if time.monotonic() >= began + every * (len(self.samples) + 1):
-                self.sample(began)
-            time.sleep(0.1)
+        if wrong := self.watch(seconds, began):
+            return wrong
         self.sample(began)
         checker.done.set()
         checker.join()
@@ -211,15 +187,7 @@ class Churn:
         return wrong
 
     def judge_loads(self):
-        wrong = []
-        for (suffix, _, rcode, transport), report in self.end_loads():
-            print(f"{suffix} over {transport}: {report['answered']} of {report['sent']} answered, p50 "
-                  f"{report['latency_us']['p50']:.0f} us, p99 {report['latency_us']['p99']:.0f} us")
-            odd = {key: report[key] for key in ("lost", "lost_by_close", "unsent", "unexpected", "truncated")
-                   if report[key]}
-            if odd or set(report["rcodes"]) != {rcode}:
-                wrong.append(f"{suffix}: {odd}, rcodes {report['rcodes']}")
-        return wrong
+        return self.end_loads(*((suffix, transport, rcode) for suffix, _, rcode, transport in MIX))
 
     def judge_memory(self):
         wrong, settled, last = [], self.samples[SETTLED_SAMPLE - 1], self.samples[-1]
@@ -231,32 +199,10 @@ class Churn:
             wrong.append(f"the cache counts {self.worst_bytes} bytes of {self.size_bytes}")
         return wrong
 
-    def stop(self):
-        for load in self.loads:
-            load.kill()
-        self.responder.stop()
-        return self.daemon.stop()
-
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--rate", type=int, default=2000, help="queries a second")
-    parser.add_argument("--size-mib", type=float, default=8, help="of the cache, at least 1")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="nailup-churn.") as folder:
-        churn, wrong = Churn(args, folder), ["it was interrupted"]
-        try:
-            with churn.daemon:
-                wrong = churn.run()
-        finally:
-            code = churn.stop()
-    wrong += [f"the daemon ended with {code}"] if code else []
-    for sentence in wrong:
-        print(f"NOT: {sentence}")
-    print("churn: " + ("failed" if wrong else "every query answered rightly, memory flat"))
-    return 1 if wrong else 0
+    return play("churn", Churn, "every query answered rightly, memory flat", __doc__,
+                ("--size-mib", float, 8, "of the cache, at least 1"))
 
 
 if __name__ == "__main__":

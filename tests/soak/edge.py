@@ -17,7 +17,6 @@ Usage: tests/soak/edge.py --build BUILD [--minutes 60] [--rate 2000]
 Exits 1 if a query of the load is lost or has another response code than expected, if one of the rules above is broken, if the daemon
 ends, or if memory grew."""
 
-import argparse
 import json
 import pathlib
 import random
@@ -25,12 +24,10 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-import stage_common as stage  # noqa: E402
+from load_mix import TIMEOUT_MS, LoadRun, play, stage
 
 ZONES = ["held0.edge.test", "held1.edge.test", "held2.edge.test"]
 HOSTS = 2000           # records of each zone
@@ -45,8 +42,7 @@ GUEST, EXTRA, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"  # clients
 RULES_S = 10           # within which the rules of a reload must be in force
 TXT, CONSTANT_RULES = 16, 20000
 GROWTH_LIMIT = 1.10    # growth of resident memory, from the samples after the one below to the last ones
-SETTLED_SAMPLE, SAMPLES_MIN = 3, 6
-TIMEOUT_MS = 5000
+SETTLED_SAMPLE = 3
 
 # (suffix, share of the rate in percent, transport, further words): what clients ask meanwhile
 MIX = [
@@ -238,11 +234,11 @@ class Reloads(Side):
 
 # ---- the soak ----
 
-class Edge:
+class Edge(LoadRun):
     def __init__(self, args, folder):
-        self.args, self.folder, self.programs, self.loads = args, pathlib.Path(folder), stage.Programs(args.build), []
+        super().__init__(args)
+        self.folder, self.sides = pathlib.Path(folder), []
         self.responder = stage.Responder(self.programs.bench, folder, ["127.0.0.2"], "--ttl", 86400)
-        self.samples, self.sides = [], []
         self.primary_port = stage.free_port()
         (self.folder / "transfers").mkdir()
         (self.folder / "blocked").write_text("blocked.long.edge.example\n")
@@ -297,10 +293,7 @@ class Edge:
 
     def start_loads(self, seconds):
         for suffix, share, transport, words in MIX:
-            command = [self.programs.bench, "load", "--server", f"127.0.0.1@{self.daemon.port}", "--transport",
-                       transport, "--rate", self.args.rate * share / 100, "--duration", seconds, "--suffix", suffix,
-                       "--timeout", TIMEOUT_MS, "--connections", 2, *words, "--json", "--quiet"]
-            self.loads.append(subprocess.Popen([str(word) for word in command], text=True, stdout=subprocess.PIPE))
+            self.start_load(suffix, transport, self.args.rate * share / 100, seconds, *words)
 
     def sample(self, began):
         metrics = self.daemon.metrics()
@@ -317,16 +310,11 @@ class Edge:
         self.changes, self.reloads, self.versions = Changes(self), Reloads(self), Versions(self)
         self.sides = [self.changes, self.reloads, self.versions, Leaks(self)]
         seconds, began = self.args.minutes * 60, time.monotonic()
-        every = min(60, seconds / SAMPLES_MIN)
         for side in self.sides:
             side.start()
         self.start_loads(seconds)
-        while any(load.poll() is None for load in self.loads):
-            if self.daemon.process.poll() is not None:
-                return [f"the daemon ended with {self.daemon.process.returncode}"]
-            if time.monotonic() >= began + every * (len(self.samples) + 1):
-                self.sample(began)
-            time.sleep(0.1)
+        if wrong := self.watch(seconds, began):
+            return wrong
         for side in (self.changes, self.reloads):
             side.end()
         wrong = self.judge_end()
@@ -345,17 +333,7 @@ class Edge:
         return [f"versions {self.versions.newest} instead of {self.changes.versions}"]
 
     def judge_loads(self):
-        wrong = []
-        for (suffix, _, transport, _), load in zip(MIX, self.loads):
-            report = json.loads(load.communicate()[0])
-            print(f"{suffix} over {transport}: {report['answered']} of {report['sent']} answered, p50 "
-                  f"{report['latency_us']['p50']:.0f} us, p99 {report['latency_us']['p99']:.0f} us")
-            odd = {key: report[key] for key in ("lost", "lost_by_close", "unsent", "unexpected", "truncated")
-                   if report[key]}
-            if odd or set(report["rcodes"]) != {"NOERROR"}:
-                wrong.append(f"{suffix}: {odd}, rcodes {report['rcodes']}")
-        self.loads = []
-        return wrong
+        return self.end_loads(*((suffix, transport, "NOERROR") for suffix, _, transport, _ in MIX))
 
     def judge_memory(self):
         """A reload holds two sets of rules for a moment, so a sample alone says little."""
@@ -368,31 +346,13 @@ class Edge:
     def stop(self):
         for side in self.sides:
             side.end()
-        for load in self.loads:
-            load.kill()
-        self.responder.stop()
+        code = super().stop()
         self.primary.stop()
-        return self.daemon.stop()
+        return code
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--rate", type=int, default=2000, help="queries a second")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="nailup-edge.") as folder:
-        edge, wrong = Edge(args, folder), ["it was interrupted"]
-        try:
-            with edge.daemon:
-                wrong = edge.run()
-        finally:
-            code = edge.stop()
-    wrong += [f"the daemon ended with {code}"] if code else []
-    for sentence in wrong:
-        print(f"NOT: {sentence}")
-    print("edge: " + ("failed" if wrong else "no rule was broken, memory flat"))
-    return 1 if wrong else 0
+    return play("edge", Edge, "no rule was broken, memory flat", __doc__)
 
 
 if __name__ == "__main__":
