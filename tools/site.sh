@@ -67,6 +67,7 @@ nav:
 END
     cat "$nav"
     cat <<'END'
+      - Features beside other resolvers: docs/compared.md
       - Glossary: docs/glossary.md
       - Results: bench/results/README.md
       - Changes: CHANGELOG.md
