@@ -41,9 +41,12 @@ void course_deinit(struct course *course)
     course->redirect = NULL;
 }
 
-/* The question in lower case, as answers have it. */
-static struct question course_question(const struct query *query, uint8_t wire[NAME_WIRE_MAX])
+/* The client's question, or that for the target of a rule. In lower case, as answers have it. */
+static struct question course_question(const struct course *course, const struct query *query,
+                                       uint8_t wire[NAME_WIRE_MAX])
 {
+    if (course->redirect)
+        return course->redirect->target;
     struct question question = query->question;
     question.name = name_fold(question.name, wire);
     return question;
@@ -55,16 +58,42 @@ void course_key(struct course *course, const struct courses *courses,
     const struct query *query = about->query;
     const struct dns64_options *dns64 = courses->dns64;
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = query->question;
+    const struct question *asked = course->redirect ? &course->redirect->target : &query->question;
+    struct question question = *asked;
     if (!dns64)
         course->stage = DNS64_NONE;
-    if (course->redirect)
-        question = course->redirect->target;
-    else if ((course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE) &&
-             !dns64_question(dns64, course->stage, &query->question, &question, wire))
+    if ((course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE) &&
+        !dns64_question(dns64, course->stage, asked, &question, wire))
         course->stage = DNS64_NONE; /* the prefix has changed, and the name is an ordinary one */
     resolver_key(courses->resolver, about->view, key, &question, query->dnssec_ok,
                  query->flags & HEADER_CD);
+}
+
+/* ---- the start of DNS64 ---- */
+
+/* The first stage of a question. Without memory for an answer it has none. */
+static enum dns64_stage course_first_stage(struct courses *courses,
+                                           const struct course_query *about,
+                                           const struct question *question)
+{
+    const struct dns64_options *dns64 = courses->dns64;
+    const struct query *query = about->query;
+    if (!dns64 || about->is_local)
+        return DNS64_NONE;
+    if (!courses->space)
+        courses->space = malloc(sizeof(*courses->space));
+    if (!courses->space)
+        return DNS64_NONE;
+    return dns64_begin(dns64, question, about->client, query->dnssec_ok, query->flags & HEADER_CD);
+}
+
+/* The target of a rule may need addresses for clients without IPv4, like any name. */
+static enum dns64_stage course_stage_of_target(struct courses *courses,
+                                               const struct course_query *about,
+                                               const struct question *target)
+{
+    enum dns64_stage stage = course_first_stage(courses, about, target);
+    return stage == DNS64_FIRST ? stage : DNS64_NONE;
 }
 
 /* ---- policy ---- */
@@ -85,7 +114,7 @@ static struct redirect *redirect_new(const struct police_verdict *verdict)
 
 /* Carries the end out that a rule demands. Without memory, or for a client that sees local data
  * alone, a rule's alias is the answer without its target. */
-static enum course_end course_obey(struct course *course, const struct courses *courses,
+static enum course_end course_obey(struct course *course, struct courses *courses,
                                    const struct course_query *about, enum police_end end,
                                    const struct police_verdict *verdict, struct cache_key *key,
                                    struct answer *answer)
@@ -99,7 +128,7 @@ static enum course_end course_obey(struct course *course, const struct courses *
         course->redirect = redirect_new(verdict);
     if (!course->redirect)
         return COURSE_REPLY;
-    course->stage = DNS64_NONE;
+    course->stage = course_stage_of_target(courses, about, &course->redirect->target);
     course_key(course, courses, about, key);
     return COURSE_ASK;
 }
@@ -115,28 +144,12 @@ static struct police_query course_police_query(const struct course_query *about)
 
 /* ---- DNS64 ---- */
 
-/* The first stage of a query. Without memory for an answer it has none. */
-static enum dns64_stage course_first_stage(struct courses *courses,
-                                           const struct course_query *about)
-{
-    const struct dns64_options *dns64 = courses->dns64;
-    const struct query *query = about->query;
-    if (!dns64 || about->is_local)
-        return DNS64_NONE;
-    if (!courses->space)
-        courses->space = malloc(sizeof(*courses->space));
-    if (!courses->space)
-        return DNS64_NONE;
-    return dns64_begin(dns64, &query->question, about->client, query->dnssec_ok,
-                       query->flags & HEADER_CD);
-}
-
 /* The answer to AAAA of ipv4only.arpa. */
-static enum course_end course_reply_known(struct courses *courses, const struct query *query,
-                                          struct answer *answer)
+static enum course_end course_reply_known(const struct course *course, struct courses *courses,
+                                          const struct query *query, struct answer *answer)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
+    struct question question = course_question(course, query, wire);
     dns64_known(courses->dns64, answer, courses->space, &question, loop_now(courses->loop));
     STATS_INC(courses->stats, dns64_answers);
     return COURSE_REPLY;
@@ -158,7 +171,7 @@ static void course_give_up(struct course *course, struct courses *courses,
         !resolver_find(courses->resolver, about->view, &key, &first))
         return;
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(about->query, wire);
+    struct question question = course_question(course, about->query, wire);
     *answer = first;
     if (first.kind == ANSWER_POSITIVE && dns64_reduce(courses->dns64, &first, courses->space,
                                                       &question, answer, loop_now(courses->loop)))
@@ -167,11 +180,11 @@ static void course_give_up(struct course *course, struct courses *courses,
 
 /* The client gets SERVFAIL: its answer does not fit, or a reload has ended DNS64 between two
  * stages. */
-static void course_fail(const struct courses *courses, const struct query *query,
-                        struct answer *answer)
+static void course_fail(const struct course *course, const struct courses *courses,
+                        const struct query *query, struct answer *answer)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(query, wire);
+    struct question question = course_question(course, query, wire);
     compose_failure(answer, courses->space->bytes, &question, RCODE_SERVFAIL);
 }
 
@@ -182,7 +195,7 @@ static enum course_end course_conclude(struct course *course, struct courses *co
 {
     struct answer made;
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(about->query, wire);
+    struct question question = course_question(course, about->query, wire);
     switch (dns64_make(courses->dns64, course->stage, &made, courses->space, &question,
                        course->ttl_s, answer, loop_now(courses->loop))) {
     case DNS64_MADE:
@@ -193,7 +206,7 @@ static enum course_end course_conclude(struct course *course, struct courses *co
         course_give_up(course, courses, about, answer);
         break;
     case DNS64_TOO_LARGE:
-        course_fail(courses, about->query, answer);
+        course_fail(course, courses, about->query, answer);
         break;
     case DNS64_MOVED:
         course_key(course, courses, about, key);
@@ -210,7 +223,7 @@ static enum course_end course_take_first(struct course *course, struct courses *
     const struct dns64_options *dns64 = courses->dns64;
     uint64_t now = loop_now(courses->loop);
     uint8_t wire[NAME_WIRE_MAX];
-    struct question question = course_question(about->query, wire);
+    struct question question = course_question(course, about->query, wire);
     struct answer reduced;
     enum dns64_verdict verdict = dns64_judge(dns64, &question, answer, now, &course->ttl_s);
     if (verdict == DNS64_ASK) {
@@ -235,7 +248,7 @@ static enum course_end course_make(struct course *course, struct courses *course
         return course_take_first(course, courses, about, key, answer);
     if (courses->dns64)
         return course_conclude(course, courses, about, key, answer);
-    course_fail(courses, about->query, answer);
+    course_fail(course, courses, about->query, answer);
     return COURSE_REPLY;
 }
 
@@ -254,9 +267,9 @@ enum course_end course_begin(struct course *course, struct courses *courses,
             return course_obey(course, courses, about, end, &verdict, key, answer);
         course->rest = verdict.rest;
     }
-    course->stage = course_first_stage(courses, about);
+    course->stage = course_first_stage(courses, about, &about->query->question);
     if (course->stage == DNS64_KNOWN)
-        return course_reply_known(courses, about->query, answer);
+        return course_reply_known(course, courses, about->query, answer);
     course_key(course, courses, about, key);
     return COURSE_ASK;
 }
@@ -266,6 +279,9 @@ enum course_end course_take(struct course *course, struct courses *courses,
                             struct answer *answer)
 {
     if (course->redirect) {
+        enum course_end end = course_make(course, courses, about, key, answer);
+        if (end != COURSE_REPLY)
+            return end;
         struct answer tail = *answer;
         police_join(&courses->police, about->query, course->redirect->head, &tail, answer);
         return COURSE_REPLY;

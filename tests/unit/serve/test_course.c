@@ -2,11 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The steps of a query under DNS64, with reloads between them. tests/scenario/{dns64,rpz} play them
  * with a whole daemon. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit/rpz/rpz_make.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +134,62 @@ static void test_a_reverse_answer_that_does_not_fit_fails_alone(void **state)
     assert_answer(RCODE_SERVFAIL, RRTYPE_PTR, 0);
 }
 
+/* ---- the target of a rule ---- */
+
+static struct rpz_policy *policy;
+
+static enum course_end begin_redirected(void)
+{
+    static char log_name[] = "";
+    static const struct rpz_zone_options options = {.log_name = log_name};
+    struct rpz_policy_entry entry = {&options,
+                                     rules_make("rpz", "bad.test CNAME garden.example.\n")};
+    policy = rpz_policy_new(&entry, 1, false);
+    rpz_rules_unref(entry.rules);
+    courses.police.policy = policy;
+    return begin("bad.test", RRTYPE_AAAA);
+}
+
+static int teardown_policy(void **state)
+{
+    rpz_policy_unref(policy);
+    return teardown(state);
+}
+
+static void test_the_target_of_a_rule_takes_two_answers(void **state)
+{
+    (void)state;
+    assert_int_equal(begin_redirected(), COURSE_ASK);
+    assert_asks("garden.example", RRTYPE_AAAA);
+    assert_int_equal(take(0, 0), COURSE_ASK);
+    assert_asks("garden.example", RRTYPE_A);
+    assert_int_equal(take(2, 4), COURSE_REPLY);
+    assert_answer(RCODE_NOERROR, RRTYPE_AAAA, 2);
+}
+
+/* The A records would answer a question for AAAA. */
+static void test_the_target_of_a_rule_fails_when_dns64_has_ended(void **state)
+{
+    (void)state;
+    assert_int_equal(begin_redirected(), COURSE_ASK);
+    assert_int_equal(take(0, 0), COURSE_ASK);
+    courses.dns64 = NULL;
+    assert_int_equal(take(2, 4), COURSE_REPLY);
+    assert_answer(RCODE_SERVFAIL, RRTYPE_A, 0);
+}
+
+static void test_the_target_of_a_rule_begins_again_when_dns64_has_ended(void **state)
+{
+    (void)state;
+    assert_int_equal(begin_redirected(), COURSE_ASK);
+    assert_int_equal(take(0, 0), COURSE_ASK);
+    courses.dns64 = NULL;
+    course_key(&course, &courses, &about, &key);
+    assert_asks("garden.example", RRTYPE_AAAA);
+    assert_int_equal(take(0, 0), COURSE_REPLY);
+    assert_answer(RCODE_NOERROR, RRTYPE_CNAME, 1);
+}
+
 /* ---- reloads between two answers ---- */
 
 static void test_a_reverse_name_without_its_prefix_is_ordinary(void **state)
@@ -209,6 +261,12 @@ int main(void)
         TEST(test_too_many_addresses_fail_alone),
         TEST(test_reverse_names_have_an_alias),
         TEST(test_a_reverse_answer_that_does_not_fit_fails_alone),
+        cmocka_unit_test_setup_teardown(test_the_target_of_a_rule_takes_two_answers, setup,
+                                        teardown_policy),
+        cmocka_unit_test_setup_teardown(test_the_target_of_a_rule_fails_when_dns64_has_ended, setup,
+                                        teardown_policy),
+        cmocka_unit_test_setup_teardown(test_the_target_of_a_rule_begins_again_when_dns64_has_ended,
+                                        setup, teardown_policy),
         TEST(test_a_reverse_name_without_its_prefix_is_ordinary),
         TEST(test_a_reverse_name_may_become_that_of_another_address),
         TEST(test_the_key_follows_the_prefix),
