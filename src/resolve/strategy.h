@@ -54,7 +54,7 @@ enum bogus_retry {
 };
 
 /* The search for addresses of servers that are inside their own zone and came without glue. The
- * parent is asked for them once for each referral. */
+ * parent is asked for them once for each question. */
 enum parent_search_state {
     PARENT_SEARCH_UNUSED,
     PARENT_SEARCH_ASKS, /* the parent's servers are being asked; memory.cut is theirs */
