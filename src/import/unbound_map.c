@@ -137,13 +137,6 @@ void map_millis(struct unbound_map_state *map, const struct unbound_statement *s
     set_number(map, statement, "ms");
 }
 
-const char *map_path(struct unbound_map_state *map, const char *name)
-{
-    if (!*name || *name == '/')
-        return name;
-    return draft_format(map->draft, "%s/%s", map->source->directory, name);
-}
-
 void map_file(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, map_path(map, statement->args[0]));

@@ -85,6 +85,13 @@ const char *map_word(struct unbound_map_state *map, const struct unbound_stateme
     return word;
 }
 
+const char *map_path(struct unbound_map_state *map, const char *name)
+{
+    if (!*name || *name == '/')
+        return name;
+    return draft_format(map->draft, "%s/%s", map->source->directory, name);
+}
+
 struct unbound_value *map_keep(struct unbound_map_state *map,
                                const struct unbound_statement *statement)
 {
