@@ -43,17 +43,27 @@ static bool sub_find_special(const struct task *task, const struct cache_key *ke
     return true;
 }
 
-/* The target of an alias gets the answer that a client would get from a zone held here. Its own
- * aliases and the names below its cuts are resolved like others. */
-static bool sub_find_in_zone(const struct task *task, const struct question *question, uint16_t tag,
-                             bool dnssec_ok, struct answer *out)
+/* The target of an alias gets the answer that a client would get from a zone held here. Names below
+ * its cuts, and names of a zone that has lost its data and has a fallback, are resolved like
+ * others.
+ */
+static enum sub_answers_result sub_find_in_zone(const struct task *task,
+                                                const struct question *question, uint16_t tag,
+                                                struct sub_answers *out)
 {
     struct tasks *tasks = task->tasks;
-    uint8_t wire[NAME_WIRE_MAX];
-    struct name target;
-    return !tag && tasks->zones &&
-           zone_answers_find(tasks, task->space, question, dnssec_ok, false, out, wire, &target) ==
-               ZONE_ANSWERS_FOUND;
+    if (tag || !tasks->zones)
+        return SUB_ANSWERS_NONE;
+    switch (zone_answers_find(tasks, task->space, question, out->key.flags & CACHE_KEY_DO, false,
+                              &out->answer, out->wire, &out->target)) {
+    case ZONE_ANSWERS_FOUND:
+        return SUB_ANSWERS_FOUND;
+    case ZONE_ANSWERS_ELSEWHERE:
+        return SUB_ANSWERS_ALIAS;
+    case ZONE_ANSWERS_NOT:
+        break;
+    }
+    return SUB_ANSWERS_NONE;
 }
 
 /* Makes the key of a subtask's question. Where answers are validated, addresses of servers are
@@ -93,15 +103,16 @@ static bool sub_find_cached(const struct task *task, const struct question *ques
     return sub_find_usable(task, key, tag, out);
 }
 
-bool sub_answers_find(const struct task *task, const struct question *question, uint16_t tag,
-                      struct cache_key *key, struct answer *out)
+enum sub_answers_result sub_answers_find(const struct task *task, const struct question *question,
+                                         uint16_t tag, struct sub_answers *out)
 {
-    sub_make_key(task, question, tag, key);
-    if (sub_find_cached(task, question, tag, key, out)) {
+    sub_make_key(task, question, tag, &out->key);
+    if (sub_find_cached(task, question, tag, &out->key, &out->answer)) {
         if (task_is_traced(task))
-            task_trace_sub_cached(task, question, out);
-        return true;
+            task_trace_sub_cached(task, question, &out->answer);
+        return SUB_ANSWERS_FOUND;
     }
-    return sub_find_special(task, key, tag, out) ||
-           sub_find_in_zone(task, question, tag, key->flags & CACHE_KEY_DO, out);
+    if (sub_find_special(task, &out->key, tag, &out->answer))
+        return SUB_ANSWERS_FOUND;
+    return sub_find_in_zone(task, question, tag, out);
 }

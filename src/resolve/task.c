@@ -999,6 +999,15 @@ static void start_with(struct task *task, const struct event *event, const struc
     settle(task);
 }
 
+/* The zone of tasks that begin with aliases and ask no server for their own question. */
+static const struct zone alias_zone = {.strategy = &alias_strategy};
+
+/* Begins with the aliases of the head, which lead to the target. */
+static void start_with_alias(struct task *task, const struct answer *head, struct name target)
+{
+    start_with(task, &(struct event){.kind = EVENT_ALIAS, .target = target}, head);
+}
+
 static void start(struct task *task)
 {
     start_with(task, &(struct event){.kind = EVENT_STARTED}, NULL);
@@ -1136,11 +1145,25 @@ static bool is_loop(const struct task *child, const struct task *parent)
     return depends(child, parent, &steps_left);
 }
 
-/* Joins the task of the key or starts one. False, and *ede says why: there is no subtask. */
-static bool join_sub(struct task *task, const struct cache_key *key, uint16_t tag, bool again,
-                     uint16_t *ede)
+/* Makes the subtask of a question that is not answered yet. */
+static enum resolver_result take_sub(const struct task *task, const struct sub_answers *found,
+                                     bool is_alias, struct task **out)
 {
     struct tasks *tasks = task->tasks;
+    unsigned depth = task->depth + 1u;
+    if (!is_alias)
+        return take(tasks, task->space, &found->key, depth, out);
+    *out = take_in(tasks, task->space, &found->key, &alias_zone, depth);
+    return *out ? RESOLVER_WAITING : RESOLVER_FULL;
+}
+
+/* Joins the task of the key or starts one, which begins with the aliases where some were found.
+ * False, and *ede says why: there is no subtask. */
+static bool join_sub(struct task *task, const struct sub_answers *found, bool is_alias,
+                     uint16_t tag, bool again, uint16_t *ede)
+{
+    struct tasks *tasks = task->tasks;
+    const struct cache_key *key = &found->key;
     struct task *running = tasks_find(tasks, key);
     struct subtask *sub = free_sub(task, tag);
     *ede = EDE_OTHER;
@@ -1162,7 +1185,7 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
     if (task->budget && task->budget->refs >= task->budget->tasks_max)
         return false;
     struct task *child;
-    enum resolver_result result = take(tasks, task->space, key, task->depth + 1u, &child);
+    enum resolver_result result = take_sub(task, found, is_alias, &child);
     if (result == RESOLVER_NO_ROUTE)
         *ede = EDE_NO_REACHABLE_AUTHORITY;
     if (result != RESOLVER_WAITING)
@@ -1177,20 +1200,23 @@ static bool join_sub(struct task *task, const struct cache_key *key, uint16_t ta
         STATS_INC(tasks->stats, recursion_primings);
     if (task_is_traced(task))
         child->trace = trace_ref(task->trace);
-    start(child);
+    if (is_alias)
+        start_with_alias(child, &found->answer, found->target);
+    else
+        start(child);
     return true;
 }
 
 /* again: the second try, after a joined subtask failed for another question's reasons. */
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again)
 {
-    struct cache_key key;
-    struct answer found;
+    struct sub_answers found;
     uint16_t ede;
     cache_read_begin();
-    if (sub_answers_find(task, question, tag, &key, &found)) {
-        feed_sub_answer(task, tag, &found);
-    } else if (!join_sub(task, &key, tag, again, &ede)) {
+    enum sub_answers_result result = sub_answers_find(task, question, tag, &found);
+    if (result == SUB_ANSWERS_FOUND) {
+        feed_sub_answer(task, tag, &found.answer);
+    } else if (!join_sub(task, &found, result == SUB_ANSWERS_ALIAS, tag, again, &ede)) {
         if (task_is_traced(task))
             task_trace_sub_refused(task, question, ede);
         feed_sub_refusal(task, tag, ede);
@@ -1242,15 +1268,13 @@ enum resolver_result task_join_alias(struct tasks *tasks, struct space *space,
                                      const struct cache_key *key, const struct answer *head,
                                      struct name target, struct waiter *waiter, struct trace *trace)
 {
-    static const struct zone here = {.strategy = &alias_strategy}; /* without servers */
-    const struct event event = {.kind = EVENT_ALIAS, .target = target};
     if (join_running(tasks, key, waiter, trace))
         return RESOLVER_WAITING;
-    struct task *task = take_in(tasks, space, key, &here, 0);
+    struct task *task = take_in(tasks, space, key, &alias_zone, 0);
     if (!task)
         return RESOLVER_FULL;
     serve_client(task, waiter, trace);
-    start_with(task, &event, head);
+    start_with_alias(task, head, target);
     return RESOLVER_WAITING;
 }
 
