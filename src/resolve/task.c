@@ -560,6 +560,8 @@ static void refuse_bogus(struct task *task, const struct validating *validating,
         refuse_held_zone(task, validating, verdict, server);
         return;
     }
+    if (verdict->is_unsigned)
+        task_ask_doubt_no_edns(task);
     if (!task_validate_note_bogus(task, validating, verdict, server))
         task_fail(task, stat_failures_other, EDE_OTHER, false);
     else if (task_validate_may_retry(task, validating, verdict))

@@ -392,6 +392,12 @@ bool task_ask_were_all_bogus(const struct task *task)
     return (size_t)__builtin_popcountll(servers) == count;
 }
 
+void task_ask_doubt_no_edns(const struct task *task)
+{
+    if (!group_is_gone(task))
+        exchange_doubt_no_edns(task->exchange.group, task->exchange.group_len);
+}
+
 /* After a bogus answer: other servers come first, and a stream, which is hard to forge. */
 static void add_doubts(const struct task *task, struct exchange_question *question,
                        struct upstream *const *group, size_t count)

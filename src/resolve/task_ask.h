@@ -26,6 +26,10 @@ void task_ask(struct task *task, const struct step_ask *ask);
 /* Asks the servers of a zone cut: ASKING, FOLLOWING, or UNASKED where no server may be asked. */
 void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
 
+/* The last answer lacks signatures that its zone has: the servers of its exchange are asked with
+ * EDNS from now on, even if they lacked it lately. */
+void task_ask_doubt_no_edns(const struct task *task);
+
 /* Asks the servers of the last exchange again, after an answer of theirs that failed to validate:
  * servers with such answers come last, streams come first, and a forwarder may validate for itself
  * in the end. False: they were let go, or the budget is used up. */

@@ -767,3 +767,9 @@ bool exchange_note_signatures(struct upstream *const *group, size_t count,
     }
     return false;
 }
+
+void exchange_doubt_no_edns(struct upstream *const *group, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        upstream_doubt_no_edns(group[i]);
+}

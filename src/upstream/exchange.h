@@ -165,4 +165,8 @@ void exchange_resume(struct exchange *exchange);
 bool exchange_note_signatures(struct upstream *const *group, size_t count,
                               const struct addr *server, const struct exchange_signatures *about);
 
+/* An answer of this group lacks signatures. Its upstreams are asked with EDNS again, in case their
+ * lack of EDNS is only remembered (upstream_doubt_no_edns()). */
+void exchange_doubt_no_edns(struct upstream *const *group, size_t count);
+
 #endif

@@ -211,6 +211,15 @@ bool upstream_uses_edns(const struct upstream *upstream)
     return loop_now(upstream->env->loop) >= upstream->no_edns_until_at;
 }
 
+void upstream_doubt_no_edns(struct upstream *upstream)
+{
+    uint64_t now = loop_now(upstream->env->loop), doubted_at = upstream->edns_doubted_at;
+    if (upstream_uses_edns(upstream) || (doubted_at && now - doubted_at < UPSTREAM_EDNS_DOUBT_US))
+        return;
+    upstream->edns_doubted_at = now;
+    upstream->no_edns_until_at = 0;
+}
+
 bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent)
 {
     return !upstream->edns_works && silent >= UPSTREAM_EDNS_TRIES;
@@ -277,6 +286,7 @@ void upstream_forget_path(struct upstream *upstream)
     upstream->given_up_until_at = 0;
     upstream->no_route_until_at = 0;
     upstream->no_edns_until_at = 0;
+    upstream->edns_doubted_at = 0;
     upstream->edns_works = false;
     upstream->no_case_until_at = 0;
     upstream->case_losses = 0;

@@ -36,6 +36,9 @@
 /* How long we remember that a server lacks EDNS or does not keep the case of names. */
 #define UPSTREAM_QUIRK_US (3600 * US_PER_S)
 
+/* The rest between two doubts of that memory of EDNS (upstream_doubt_no_edns()). */
+#define UPSTREAM_EDNS_DOUBT_US (30 * US_PER_S)
+
 enum {
     UPSTREAM_CASE_LOSSES = 3,
     UPSTREAM_UNSIGNED_ZONES = 3, /* signed zones without signatures that prove stripping */
@@ -72,7 +75,8 @@ struct upstream {
     uint64_t given_up_until_at;             /* silent through a whole exchange and ever since */
     uint64_t no_route_until_at;             /* a datagram could not leave this machine */
     uint64_t no_edns_until_at;
-    bool edns_works; /* the server understood a query with EDNS */
+    uint64_t edns_doubted_at; /* when that memory was put aside last; 0: never */
+    bool edns_works;          /* the server understood a query with EDNS */
     uint64_t no_case_until_at;
     uint32_t case_losses; /* in a row over UDP, while no stream was available */
 
@@ -173,6 +177,11 @@ void upstream_forget_path(struct upstream *upstream);
 /* ---- quirks and cookies ---- */
 
 bool upstream_uses_edns(const struct upstream *upstream);
+
+/* The memory that the server has no EDNS made an answer bogus, because there are no signatures
+ * without EDNS. Forgets it, at most once in UPSTREAM_EDNS_DOUBT_US: a client that asks for bogus
+ * names must not slow down a server that truly has no EDNS. */
+void upstream_doubt_no_edns(struct upstream *upstream);
 
 /* It may be a server that drops queries with EDNS: it never answered one, and was silent to the
  * given number in a row for one question. */

@@ -210,10 +210,6 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     uint16_t right = truth_rcode(name), rcode = message_rcode(answer);
     const struct stats *stats = &stage->stats;
     bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
-    /* A gap: a healed server may still be remembered as one without EDNS, which sends no
-     * signatures. So this rule does not find an honest name that is judged bogus. */
-    if (stage->plan->is_signed && rcode == RCODE_SERVFAIL)
-        return;
     bool is_former = asked->at_us < stage->signed_since;
     bool is_bogus =
         stage->plan->is_signed && signing_state_of_chain(name, asked->type) == SIGNING_BOGUS;

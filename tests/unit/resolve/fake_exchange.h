@@ -64,6 +64,11 @@ bool exchange_note_signatures(struct upstream *const *group, size_t count,
     return false;
 }
 
+void exchange_doubt_no_edns(struct upstream *const *group, size_t count)
+{
+    (void)group, (void)count;
+}
+
 static inline enum exchange_verdict answer_with(unsigned number, const struct message *message)
 {
     struct exchange *exchange = asked[number];
