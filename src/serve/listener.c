@@ -62,6 +62,7 @@ struct serve_udp {
     uint64_t looked_at;             /* at the queue */
     unsigned share_changes;         /* of the overload that the socket knows */
     struct timer quiet;             /* while the kernel drops datagrams */
+    bool has_proxies;               /* so the kernel thins no datagrams */
     void (*on_idle)(void *context); /* NULL: not draining and not ending */
     void *context;
 };
@@ -318,6 +319,9 @@ static void serve_udp_renew(struct serve_udp *serve)
     serve->sink.views = view_choice_at(options, &serve->address);
     if (options->proxies)
         serve_udp_stop_thinning(serve);
+    else if (serve->has_proxies)
+        overload_allow_shares(&serve->overload);
+    serve->has_proxies = options->proxies;
 }
 
 static enum err serve_udp_open(struct serve_udp **out, struct requests *requests,

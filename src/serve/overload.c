@@ -125,6 +125,11 @@ void overload_forbid_shares(struct overload *overload)
     memset(overload->busy, 0, sizeof(overload->busy));
 }
 
+void overload_allow_shares(struct overload *overload)
+{
+    overload->is_unshared = false;
+}
+
 /* ---- windows ---- */
 
 static void begin_window(struct overload *overload, uint64_t now)

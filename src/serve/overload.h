@@ -132,6 +132,9 @@ static inline bool overload_is_on(const struct overload *overload)
 /* The kernel cannot thin the datagrams of this socket. */
 void overload_forbid_shares(struct overload *overload);
 
+/* It can from now on. */
+void overload_allow_shares(struct overload *overload);
+
 /* Counts a datagram of this read and says whether it is dropped. client is the hash of its client
  * (client_prefix.h), and addr the address. */
 bool overload_drops(struct overload *overload, uint64_t client, const struct addr *addr);

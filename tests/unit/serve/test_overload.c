@@ -227,6 +227,17 @@ static void test_without_the_kernel_there_are_no_shares(void **state)
     assert_false(has_shares());
 }
 
+/* Proxies hide their clients from the kernel until a reload removes them. */
+static void test_shares_come_back_when_the_kernel_sees_clients_again(void **state)
+{
+    (void)state;
+    overload_forbid_shares(&overload);
+    press();
+    overload_allow_shares(&overload);
+    press();
+    assert_true(has_shares());
+}
+
 static void test_more_busy_clients_than_places(void **state)
 {
     (void)state;
@@ -504,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_capacity_that_is_not_used_does_not_grow, setup),
         cmocka_unit_test_setup(test_silence_ends_the_shares, setup),
         cmocka_unit_test_setup(test_without_the_kernel_there_are_no_shares, setup),
+        cmocka_unit_test_setup(test_shares_come_back_when_the_kernel_sees_clients_again, setup),
         cmocka_unit_test_setup(test_more_busy_clients_than_places, setup),
         cmocka_unit_test_setup(test_slow_queries_at_three_times_the_capacity, setup),
         cmocka_unit_test_setup(test_fast_queries_at_three_times_the_capacity, setup),
