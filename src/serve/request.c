@@ -436,6 +436,21 @@ static struct request *request_hold(struct sink *sink, const struct query *query
     return request;
 }
 
+/* Asks the resolver for the request. NULL: the request waits for the answer. */
+static const struct query_error *request_ask_resolver(struct request *request, unsigned view,
+                                                      const struct cache_key *key)
+{
+    switch (resolver_ask(request->requests->resolver, view, key, &request->waiter)) {
+    case RESOLVER_WAITING:
+        return NULL;
+    case RESOLVER_NO_ROUTE:
+        return &error_no_route;
+    case RESOLVER_FULL:
+        break;
+    }
+    return &error_full;
+}
+
 /* Returns NULL when the query waits for the answer of the key, or the error that it gets. bucket:
  * NULL for a stream. Takes the course, if there is one. */
 static const struct query_error *
@@ -458,12 +473,10 @@ request_start_waiting(struct sink *sink, const struct request_lookup *lookup,
     }
     if (bucket)
         repeats_add(bucket, &request->repeat);
-    enum resolver_result result =
-        resolver_ask(requests->resolver, lookup->client.view, key, &request->waiter);
-    if (result == RESOLVER_WAITING)
-        return NULL;
-    request_release(request);
-    return result == RESOLVER_NO_ROUTE ? &error_no_route : &error_full;
+    error = request_ask_resolver(request, lookup->client.view, key);
+    if (error)
+        request_release(request);
+    return error;
 }
 
 /* Takes a place again for a query that gave it back. */
@@ -491,10 +504,11 @@ static unsigned request_view(const struct request *request)
 static void request_ask_again(struct request *request, const struct cache_key *key)
 {
     const struct query_error *error = request_retake_place(request);
-    if (!error && resolver_ask(request->requests->resolver, request_view(request), key,
-                               &request->waiter) == RESOLVER_WAITING)
+    if (!error)
+        error = request_ask_resolver(request, request_view(request), key);
+    if (!error)
         return;
-    send_error(request->sink, &request->query, error ? error : &error_full, SERVER_ALLOW,
+    send_error(request->sink, &request->query, error, SERVER_ALLOW,
                request->is_stream ? NULL : &request->path, &tell_limited);
     request_release(request);
 }
