@@ -281,6 +281,18 @@ static bool is_zone_answered_here(const struct config *config, const struct runt
     return is_answered_here(config, (struct name){below, (uint8_t)(name.len + sizeof(label) - 1)});
 }
 
+/* Clients get the answers of such a zone before any server is asked. */
+static bool is_zone_held_here(const struct config *config, const struct runtime_zone *forward)
+{
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *held = &config->auth_zones[i];
+        if (held->use != ZONE_FOR_UPSTREAM && held->name_len == forward->name_len &&
+            memcmp(held->wire, forward->wire, forward->name_len) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum err runtime_zone_check(const struct config *config, const struct runtime_zone *forward,
                             char why[RUNTIME_ZONE_WHY_MAX])
 {
@@ -294,6 +306,11 @@ enum err runtime_zone_check(const struct config *config, const struct runtime_zo
             "%.100s is answered by local-zones, local-data or block-lists; add it to "
             "local-zones with action: transparent",
             check.text);
+    if (is_zone_held_here(config, forward))
+        return refuse_zone(&check,
+                           "%.100s is held here by auth-zones, so no server of it would be asked; "
+                           "give it for: upstream in the file, or remove it from auth-zones",
+                           check.text);
     return check_upstreams(&check);
 }
 

@@ -204,6 +204,23 @@ static void test_local_data_needs_no_servers(void **state)
     expect_fine("local-data: [corp.example A 192.0.2.9]\n" ZONE, "corp.example", "192.0.2.1");
 }
 
+static void test_a_zone_held_for_clients_needs_no_servers(void **state)
+{
+    (void)state;
+    static const char reason[] =
+        "corp.example. is held here by auth-zones, so no server of it would be asked; give it "
+        "for: upstream in the file, or remove it from auth-zones";
+    expect_refused("auth-zones: [{name: corp.example, file: /z}]\n" ZONE, "Corp.Example",
+                   "192.0.2.1", reason);
+    expect_refused("auth-zones: [{name: corp.example, file: /z, fallback: yes, for: both}]\n" ZONE,
+                   "corp.example", "192.0.2.1", reason);
+    expect_fine("auth-zones: [{name: corp.example, file: /z}]\n" ZONE, "lab.corp.example",
+                "192.0.2.1");
+    expect_fine("auth-zones: [{name: corp.example, file: /z, for: upstream}]\n" ZONE,
+                "corp.example", "192.0.2.1");
+    expect_fine("auth-zones: [{name: corp.example, file: /z}]\n" ZONE, "example", "192.0.2.1");
+}
+
 static void test_a_special_use_zone_may_have_servers(void **state)
 {
     (void)state;
@@ -411,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_of_the_file_keeps_its_options),
         cmocka_unit_test(test_strict_tls_is_never_weakened),
         cmocka_unit_test(test_contradictions_are_refused),
+        cmocka_unit_test(test_a_zone_held_for_clients_needs_no_servers),
         cmocka_unit_test(test_a_special_use_zone_may_have_servers),
         cmocka_unit_test(test_special_use_names_make_way_for_runtime_zones),
         cmocka_unit_test(test_local_data_needs_no_servers),
