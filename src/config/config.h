@@ -252,6 +252,7 @@ struct config {
     struct addr metrics_listen;            /* family 0: none */
     char *session_file;                    /* TLS sessions; "": none */
     char *snapshot_file;                   /* cache; "": none */
+    char *host_file;                       /* addresses of upstreams by name; "": none */
     uint32_t snapshot_interval_s;
     char *tls_key_log; /* "": none */
     enum log_level log_level;

@@ -328,6 +328,7 @@ void config_check_files(struct loader *loader)
     config_find_accounts(loader);
     config_read_hints(loader);
     check_directory(loader, &upstream, "session-file", loader->config->session_file);
+    check_directory(loader, &upstream, "host-file", loader->config->host_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
     config_check_written(loader);

@@ -17,7 +17,7 @@
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
 
-enum { WRITTEN_MAX = 4 };
+enum { WRITTEN_MAX = 5 };
 
 struct identity {
     bool is_known;
@@ -131,6 +131,7 @@ static void add_all_written(struct check *check)
     const struct config *config = check->loader->config;
     add_written(check, "cache", "snapshot", config->snapshot_file, true);
     add_written(check, "upstream", "session-file", config->session_file, true);
+    add_written(check, "upstream", "host-file", config->host_file, true);
     add_written(check, "dnstap", "file", config->dnstap.file, false);
     add_written(check, "log", "tls-keys", config->tls_key_log, false);
 }

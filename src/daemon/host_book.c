@@ -93,6 +93,24 @@ static bool host_book_add(struct host_book *book, const struct host_answer *answ
     return has_added;
 }
 
+static size_t host_book_count_family(const struct host_book *book, int family)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < book->count; i++)
+        count += addr_family(&book->addrs[i]) == family;
+    return count;
+}
+
+void host_book_restore(struct host_book *book, const struct addr *addrs, size_t count,
+                       int64_t answered_s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!host_book_has(book, &addrs[i]) &&
+            host_book_count_family(book, addr_family(&addrs[i])) < HOST_ANSWER_MAX)
+            book->addrs[book->count++] = addrs[i];
+    book->answered_s = answered_s;
+}
+
 static void host_book_fail(struct host_book *book, bool has_none, uint64_t now)
 {
     uint64_t wait_s = UINT64_C(1) << MIN(book->failures, 6u);
@@ -102,7 +120,7 @@ static void host_book_fail(struct host_book *book, bool has_none, uint64_t now)
 }
 
 bool host_book_take(struct host_book *book, const struct host_answer answers[HOST_BOTH],
-                    uint64_t now)
+                    uint64_t now, int64_t now_s)
 {
     static const int families[HOST_BOTH] = {AF_INET, AF_INET6};
     bool has_changed = false, has_failed = false, has_found = false;
@@ -126,6 +144,7 @@ bool host_book_take(struct host_book *book, const struct host_answer answers[HOS
     if (has_failed)
         ttl_s = MIN(ttl_s, (uint32_t)HOST_HALF_TTL_MAX_S);
     book->answered_at = now;
+    book->answered_s = now_s;
     book->failures = 0;
     book->error = "";
     book->due_at = now + MAX(ttl_s, (uint32_t)HOST_TTL_MIN_S) * US_PER_S;

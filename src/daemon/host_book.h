@@ -36,7 +36,8 @@ struct host_book {
     struct addr addrs[ZONE_HOST_ADDRS_MAX]; /* in the order of their coming */
     uint8_t misses[ZONE_HOST_ADDRS_MAX];
     uint64_t due_at;      /* of the next question */
-    uint64_t answered_at; /* the last answer with an address; 0: none */
+    uint64_t answered_at; /* the last answer with an address; 0: none since the start */
+    int64_t answered_s;   /* likewise by the wall clock, also before the start; 0: none */
     uint32_t failures;    /* since then */
     const char *error;    /* of the last question, or ""; static */
 };
@@ -44,9 +45,15 @@ struct host_book {
 /* Begins to know the name, which is due at once. */
 void host_book_init(struct host_book *book, const char *name);
 
-/* Takes the answers to A and AAAA. Returns whether the addresses changed. */
+/* Fills a new book with addresses that were known at answered_s. The name stays due at once. Skips
+ * an address that is given twice, and more than HOST_ANSWER_MAX of a family. */
+void host_book_restore(struct host_book *book, const struct addr *addrs, size_t count,
+                       int64_t answered_s);
+
+/* Takes the answers to A and AAAA. now_s is the wall clock. Returns whether the addresses changed.
+ */
 bool host_book_take(struct host_book *book, const struct host_answer answers[HOST_BOTH],
-                    uint64_t now);
+                    uint64_t now, int64_t now_s);
 
 /* The network changed: a name whose last question failed is due now. */
 void host_book_retry(struct host_book *book, uint64_t now);

@@ -23,6 +23,8 @@
 #include "control/call.h"
 #include "control/view.h"
 #include "daemon/host_book.h"
+#include "daemon/host_file.h"
+#include "daemon/host_store.h"
 #include "daemon/inquiry.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
@@ -65,6 +67,12 @@ struct host_keeper {
     struct host_book books[CONFIG_HOSTS_MAX];
     struct host_round rounds[HOST_ROUNDS_MAX];
     struct zone_hosts hosts; /* what the books say */
+    /* The file. */
+    struct host_store store;
+    struct host_file file; /* as read or written last */
+    struct timer save;
+    bool is_unsaved; /* the books know more than the file */
+    uint64_t saved_at;
     /* For the bootstrap servers. */
     struct upstreams *upstreams; /* NULL: there are none */
     struct stats stats;
@@ -74,6 +82,66 @@ struct host_keeper {
 };
 
 static void host_keeper_next(struct host_keeper *keeper);
+
+/* ---- the file ---- */
+
+static void host_keeper_save(struct host_keeper *keeper)
+{
+    struct host_file *file = &keeper->file;
+    file->count = 0;
+    for (size_t i = 0; i < keeper->count; i++) {
+        const struct host_book *book = &keeper->books[i];
+        if (book->count == 0)
+            continue;
+        struct host_saved *saved = &file->list[file->count++];
+        *saved = (struct host_saved){.answered_s = book->answered_s, .count = book->count};
+        memcpy(saved->name, book->name, sizeof(saved->name));
+        memcpy(saved->addrs, book->addrs, sizeof(saved->addrs));
+    }
+    keeper->is_unsaved = false;
+    keeper->saved_at = loop_now(keeper->home.loop);
+    host_store_save(&keeper->store, file);
+}
+
+static void host_keeper_on_save(struct timer *timer)
+{
+    host_keeper_save(CONTAINER_OF(timer, struct host_keeper, save));
+}
+
+/* A name has answered. Even the same addresses are saved now and then, because the file's times
+ * say how old they are. */
+static void host_keeper_save_later(struct host_keeper *keeper, bool has_changed)
+{
+    uint64_t now = loop_now(keeper->home.loop), hourly = keeper->saved_at + HOST_SAVE_S * US_PER_S;
+    if (!host_store_is_open(&keeper->store) || (keeper->is_unsaved && !has_changed))
+        return;
+    keeper->is_unsaved = true;
+    timer_stop(&keeper->save);
+    timer_start(keeper->home.loop, &keeper->save,
+                has_changed ? now + HOST_SAVE_SOON_S * US_PER_S : MAX(now, hourly));
+}
+
+static bool host_is_too_old(const struct host_saved *saved, int64_t now_s)
+{
+    /* A machine without a clock starts in the past: its future times are good. */
+    if (now_s <= saved->answered_s || now_s - saved->answered_s <= HOST_SAVED_AGE_MAX_S)
+        return false;
+    LOG(LOG_WARNING, "daemon",
+        "upstream %s: its saved addresses are not used: they are %lld days old", saved->name,
+        (long long)(now_s - saved->answered_s) / 86400);
+    return true;
+}
+
+static void host_keeper_restore(struct host_keeper *keeper)
+{
+    int64_t now_s = loop_wall_s(keeper->home.loop);
+    for (size_t i = 0; i < keeper->count; i++) {
+        struct host_book *book = &keeper->books[i];
+        const struct host_saved *saved = host_file_find(&keeper->file, book->name);
+        if (saved && !host_is_too_old(saved, now_s))
+            host_book_restore(book, saved->addrs, saved->count, saved->answered_s);
+    }
+}
 
 /* ---- the result of a round ---- */
 
@@ -115,7 +183,9 @@ static void host_round_end(struct host_round *round)
         book->due_at = now + HOST_ROOM_US;
     } else if (book) {
         size_t before = book->count;
-        has_changed = host_book_take(book, answers, now);
+        has_changed = host_book_take(book, answers, now, loop_wall_s(keeper->home.loop));
+        if (book->failures == 0)
+            host_keeper_save_later(keeper, has_changed);
         host_log(book, before, has_changed);
     }
     if (has_changed)
@@ -328,6 +398,14 @@ static void host_keeper_use_names(struct host_keeper *keeper, const struct confi
     }
 }
 
+void host_keeper_recall(struct host_keeper *keeper, const struct config *config)
+{
+    host_keeper_use_names(keeper, config);
+    host_store_open(&keeper->store, config->host_file, &keeper->file);
+    host_keeper_restore(keeper);
+    host_keeper_fill(keeper);
+}
+
 void host_keeper_configure(struct host_keeper *keeper, const struct config *config,
                            const struct outgoing_ports *ports)
 {
@@ -399,6 +477,7 @@ struct host_keeper *host_keeper_new(const struct inquirer *home)
         return NULL;
     keeper->home = *home;
     timer_init(&keeper->tick, host_keeper_on_tick);
+    timer_init(&keeper->save, host_keeper_on_save);
     for (int i = 0; i < HOST_ROUNDS_MAX; i++)
         keeper->rounds[i].keeper = keeper;
     return keeper;
@@ -416,6 +495,9 @@ void host_keeper_end(struct host_keeper *keeper)
         return;
     keeper->is_running = false;
     timer_stop(&keeper->tick);
+    timer_stop(&keeper->save);
+    if (keeper->is_unsaved)
+        host_keeper_save(keeper);
     host_keeper_stop_rounds(keeper);
     host_keeper_leave_bootstrap(keeper);
     if (keeper->upstreams)
@@ -430,5 +512,6 @@ void host_keeper_free(struct host_keeper *keeper)
     for (int i = 0; i < HOST_ROUNDS_MAX; i++)
         for (int j = 0; j < HOST_BOTH; j++)
             inquiry_clear(&keeper->rounds[i].queries[j].inquiry);
+    host_store_deinit(&keeper->store);
     free(keeper);
 }

@@ -10,7 +10,9 @@
  *   with upstream.bootstrap   an exchange with these servers, on main's loop
  *   without                   an inquiry (daemon/inquiry.h) to the first worker
  *
- * At most HOST_ROUNDS_MAX names are asked for at a time. Main thread only.
+ * At most HOST_ROUNDS_MAX names are asked for at a time. With upstream.host-file, addresses outlive
+ * a restart: HOST_SAVE_SOON_S after a change, and each HOST_SAVE_S while names answer, the file is
+ * replaced (daemon/host_store.h), on main. Main thread only.
  */
 
 #include "config/zone_hosts.h"
@@ -21,10 +23,19 @@ struct host_keeper;
 struct inquirer;
 struct outgoing_ports;
 
-enum { HOST_ROUNDS_MAX = 3 };
+enum {
+    HOST_ROUNDS_MAX = 3,
+    HOST_SAVE_SOON_S = 1, /* names that answer together are saved together */
+    HOST_SAVE_S = 3600,
+    HOST_SAVED_AGE_MAX_S = 7 * 86400, /* older addresses may belong to another host by now */
+};
 
 /* on_changed comes when addresses came or went. NULL: out of memory. */
 struct host_keeper *host_keeper_new(const struct inquirer *home);
+
+/* Reads upstream.host-file, before the first configuration takes effect: its names have the
+ * addresses of the file at once. */
+void host_keeper_recall(struct host_keeper *keeper, const struct config *config);
 
 /* Follows this configuration from now on, and sends its own queries from these ports. Names that it
  * shares with the former one keep their addresses. */
@@ -43,7 +54,7 @@ void host_keeper_network_changed(struct host_keeper *keeper);
 /* Fills the call's reply with the names and their addresses; the caller calls call_done(). */
 void host_keeper_show(const struct host_keeper *keeper, struct call *call);
 
-/* Asks nothing from now on, and closes its sockets. */
+/* Asks nothing from now on, closes its sockets, and saves what is not in the file yet. */
 void host_keeper_end(struct host_keeper *keeper);
 
 /* Comes after host_keeper_end() and after the loop has been freed. NULL is fine. */

@@ -836,6 +836,7 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     reload->hosts = host_keeper_new(&home);
     if (reload->keeper && reload->hosts) {
         anchor_keeper_configure(reload->keeper, *config);
+        host_keeper_recall(reload->hosts, *config);
         struct generation_settings settings = reload_settings(reload, &reload->forwards);
         reload->current =
             generation_new(&reload->generations, config, NULL, certificate, &settings);

@@ -41,8 +41,8 @@ static void fuzz_answer(const uint8_t *data, size_t size)
         MUST((answers[i].kind == HOST_FOUND) == (answers[i].count > 0));
     }
     host_book_init(&book, "dns.example");
-    MUST(host_book_take(&book, answers, US_PER_S) == (book.count > 0));
-    MUST(!host_book_take(&book, answers, 2 * US_PER_S));
+    MUST(host_book_take(&book, answers, US_PER_S, 1) == (book.count > 0));
+    MUST(!host_book_take(&book, answers, 2 * US_PER_S, 2));
     MUST(book.count <= ZONE_HOST_ADDRS_MAX);
     MUST(book.due_at > 2 * US_PER_S);
 }

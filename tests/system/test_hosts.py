@@ -97,3 +97,28 @@ def test_a_new_address_takes_over_and_a_reload_keeps_what_is_known(harness):
     assert hosts(harness)["ns.up"]["addresses"] == SECOND
     assert harness.ask("www3.corp.").answer
     harness.stop(daemon)
+
+
+@alone
+def test_after_a_restart_without_bootstrap_the_saved_addresses_answer_at_once(harness):
+    path = harness.folder / "hosts"
+    config = {"upstream": {"bootstrap": [BOOT], "host-file": str(path)},
+              "stub-zones": [{"name": "corp", "upstreams": ["ns.up"]}]}
+    harness.serve(BOOT, lay(f"ns 60 A {FIRST}"))
+    harness.serve(FIRST, CORP)
+    daemon = harness.start(config)
+    eventually(lambda: addresses(harness) == [f"{FIRST}@53"])
+    harness.stop(daemon)
+    assert path.read_text().startswith("nailup hosts 1\nns.up ") and path.stat().st_mode & 0o777 == 0o600
+
+    config["upstream"]["bootstrap"] = ["10.53.3.2"]  # no server there
+    daemon = harness.start(config)
+    assert harness.ask("www.corp.").answer
+    assert hosts(harness)["ns.up"]["addresses"] == FIRST
+    harness.stop(daemon)
+
+    path.write_text(path.read_text()[:-2])  # cut
+    daemon = harness.start(config)
+    assert not harness.ask("www2.corp.").answer
+    assert f"host-file {path} is not used" in harness.log()
+    harness.stop(daemon)

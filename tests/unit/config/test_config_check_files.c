@@ -287,6 +287,9 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
         "used: No such file or directory\n"
         "2:7: error: log.tls-keys: the directory /nonexistent cannot be used: No "
         "such file or directory\n");
+    expect_file_errors("upstream: {host-file: /nonexistent/h}\n" ZONE,
+                       "1:12: error: upstream.host-file: the directory /nonexistent cannot be "
+                       "used: No such file or directory\n");
     expect_file_errors("cache: {snapshot: /nonexistent/c}\n" ZONE,
                        "1:9: error: cache.snapshot: the directory /nonexistent cannot be used: No "
                        "such file or directory\n");
@@ -366,6 +369,17 @@ static void test_no_file_is_written_twice(void **state)
                               "1:9: error: cache.snapshot: %s/a.new is also the file of "
                               "log.tls-keys, and would be overwritten; name another file\n",
                               files.directory));
+    expect_file_errors(format(text, "upstream: {session-file: %s/a, host-file: %s/a}\n" ZONE,
+                              files.directory, files.directory),
+                       format(line,
+                              "1:12: error: upstream.session-file: %s/a is also the file of "
+                              "upstream.host-file, and would be overwritten; name another file\n",
+                              files.directory));
+    expect_fine(format(text,
+                       "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/b}\ndnstap: {file: %s/c}\n"
+                       "upstream: {session-file: %s/d, host-file: %s/e}\n" ZONE,
+                       files.directory, files.directory, files.directory, files.directory,
+                       files.directory));
     expect_fine(format(text, "cache: {snapshot: %s/a}\nlog: {tls-keys: %s/b}\n" ZONE,
                        files.directory, files.directory));
 }

@@ -12,7 +12,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/private_file.h"
 #include "base/rand.h"
 #include "cache/cache.h"
 #include "control/view.h"
@@ -24,6 +26,7 @@
 #include "support/fake_peer.h"
 #include "unit/config/config_text.h"
 #include "unit/daemon/host_message.h"
+#include "unit/daemon/log_lines.h"
 #include "upstream/upstreams.h"
 
 #define S US_PER_S
@@ -239,6 +242,164 @@ static void test_many_names_are_asked_for_a_few_at_a_time(void **state)
     assert_true(fake_peer_queries(peer) >= HOST_BOTH * CONFIG_HOSTS_MAX);
 }
 
+/* ---- the file ---- */
+
+static char directory[64], path[128];
+
+static int begin_file(void **state)
+{
+    strcpy(directory, "/tmp/nailup-test-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/hosts", directory);
+    log_lines_begin();
+    return begin(state);
+}
+
+static int end_file(void **state)
+{
+    end(state);
+    log_lines_end();
+    unlink(path);
+    return rmdir(directory);
+}
+
+static void write_file(const char *text)
+{
+    assert_int_equal(private_file_replace(path, span_of(text, strlen(text))), ERR_OK);
+}
+
+static void expect_file(const char *expected)
+{
+    char text[1024] = "";
+    FILE *in = fopen(path, "r");
+    assert_int_equal(in != NULL, expected != NULL);
+    if (!in)
+        return;
+    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+    fclose(in);
+    assert_string_equal(text, expected);
+}
+
+/* Writes a file with one address of dns.example, confirmed so long ago. */
+static void write_aged(int64_t age_s)
+{
+    char text[128];
+    snprintf(text, sizeof(text), "nailup hosts 1\ndns.example %lld 192.0.2.9\nend\n",
+             (long long)(loop_wall_s(loop) - age_s));
+    write_file(text);
+}
+
+/* A start: the file is read before the configuration takes effect. */
+static void start_with_file(void)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "upstream: {bootstrap: [192.0.2.200], host-file: %s}\n"
+             "forward-zones: [{name: ., upstreams: [dns.example@853], transport: tls}]\n",
+             path);
+    config = load_fine(text);
+    host_keeper_recall(keeper, config);
+    host_keeper_configure(keeper, config, NULL);
+}
+
+static void test_saved_addresses_count_at_once_and_are_refreshed(void **state)
+{
+    (void)state;
+    write_aged(3600);
+    start_with_file();
+    expect_addrs("dns.example", "192.0.2.9");
+    assert_int_equal(changes, 0);
+    assert_int_equal(view.hosts.unknown, 0);
+    host_keeper_begin(keeper);
+    fake_loop_advance(loop, S);
+    expect_addrs("dns.example", "192.0.2.9 192.0.2.1");
+    assert_int_equal(changes, 1);
+}
+
+static void test_saved_addresses_stay_while_no_server_answers(void **state)
+{
+    (void)state;
+    write_aged(HOST_SAVED_AGE_MAX_S);
+    peer_is_silent = true;
+    start_with_file();
+    host_keeper_begin(keeper);
+    fake_loop_advance(loop, 7200 * S);
+    expect_addrs("dns.example", "192.0.2.9");
+    assert_int_equal(changes, 0);
+}
+
+static void test_addresses_that_are_too_old_are_not_used(void **state)
+{
+    (void)state;
+    write_aged(HOST_SAVED_AGE_MAX_S + 1);
+    start_with_file();
+    expect_addrs("dns.example", "");
+    assert_non_null(strstr(log_lines, "its saved addresses are not used: they are 7 days old"));
+}
+
+/* A machine without a clock starts in the past. */
+static void test_a_time_in_the_future_counts(void **state)
+{
+    (void)state;
+    write_aged(-1000000000);
+    start_with_file();
+    expect_addrs("dns.example", "192.0.2.9");
+}
+
+static void test_a_change_is_saved_a_moment_later_and_its_time_each_hour(void **state)
+{
+    char expected[128];
+    (void)state;
+    int64_t began_s = loop_wall_s(loop);
+    start_with_file();
+    host_keeper_begin(keeper);
+    fake_loop_advance(loop, HOST_SAVE_SOON_S * S / 2);
+    expect_file(NULL);
+    fake_loop_advance(loop, HOST_SAVE_SOON_S * S);
+    snprintf(expected, sizeof(expected), "nailup hosts 1\ndns.example %lld 192.0.2.1\nend\n",
+             (long long)began_s);
+    expect_file(expected);
+    fake_loop_advance(loop, (HOST_SAVE_S - 60) * S);
+    expect_file(expected);
+    fake_loop_advance(loop, 600 * S);
+    snprintf(expected, sizeof(expected), "nailup hosts 1\ndns.example %lld 192.0.2.1\nend\n",
+             (long long)began_s + HOST_SAVE_S);
+    expect_file(expected);
+}
+
+static void test_the_end_saves_what_is_not_in_the_file(void **state)
+{
+    char expected[128];
+    (void)state;
+    snprintf(expected, sizeof(expected), "nailup hosts 1\ndns.example %lld 192.0.2.1\nend\n",
+             (long long)loop_wall_s(loop));
+    start_with_file();
+    host_keeper_begin(keeper);
+    fake_loop_advance(loop, HOST_SAVE_SOON_S * S / 2);
+    expect_file(NULL);
+    host_keeper_end(keeper);
+    expect_file(expected);
+}
+
+static void test_a_damaged_file_is_ignored_and_replaced(void **state)
+{
+    (void)state;
+    write_file("nailup hosts 1\ndns.example 1 192.0.2.9\n");
+    start_with_file();
+    expect_addrs("dns.example", "");
+    assert_non_null(strstr(log_lines, "is not used, so the names of upstreams have no address "
+                                      "until they are resolved: it is damaged"));
+    host_keeper_begin(keeper);
+    fake_loop_advance(loop, 10 * S);
+    log_lines[0] = '\0';
+    host_keeper_end(keeper);
+    host_keeper_free(keeper);
+    config_free(config);
+    keeper = host_keeper_new(&(struct inquirer){loop, &view, on_changed, &changes});
+    start_with_file();
+    expect_addrs("dns.example", "192.0.2.1");
+}
+
 /* ---- without bootstrap servers ---- */
 
 struct fixture {
@@ -346,6 +507,14 @@ int main(void)
         TEST(test_another_configuration_keeps_the_addresses_of_its_names),
         TEST(test_a_late_answer_for_a_former_configuration_changes_nothing),
         TEST(test_many_names_are_asked_for_a_few_at_a_time),
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_file, end_file)
+        FILE_TEST(test_saved_addresses_count_at_once_and_are_refreshed),
+        FILE_TEST(test_saved_addresses_stay_while_no_server_answers),
+        FILE_TEST(test_addresses_that_are_too_old_are_not_used),
+        FILE_TEST(test_a_time_in_the_future_counts),
+        FILE_TEST(test_a_change_is_saved_a_moment_later_and_its_time_each_hour),
+        FILE_TEST(test_the_end_saves_what_is_not_in_the_file),
+        FILE_TEST(test_a_damaged_file_is_ignored_and_replaced),
         TEST(test_without_bootstrap_the_own_zones_resolve_a_name),
         TEST(test_a_worker_without_an_answer_is_a_failure),
         TEST(test_an_inquiry_of_a_former_configuration_changes_nothing),
