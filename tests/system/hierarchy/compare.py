@@ -53,7 +53,7 @@ REASONS = [
     ("named", is_late_failure, "waits for circles of glueless delegations until the question's time is over"),
     ("unbound", is_late_beside_dead, "now and then has only dead servers left to try when the client gives up"),
     ("unbound", is_answer_of_other_zone, "takes an answer with the SOA of another zone for one without data"),
-    ("unbound", is_without_glue, "now and then fails for a zone whose referral lacks glue"),
+    ("unbound", is_without_glue, "fails for a zone whose referral lacks glue: all 49 questions, in each of 8 runs of 1.17.1"),
     ("unbound", is_cname_by_dname, "follows the CNAME that a DNAME made, though a CNAME was asked for"),
     ("unbound", is_dname_left_out, "leaves a DNAME out of a chain whose parts were met at different times"),
 ]
