@@ -37,7 +37,7 @@ static const char usage[] =
     "  --tls-name NAME      name in the certificate, and SNI (else the address)\n"
     "queries:\n"
     "  --queries FILE       in dnsperf's format, repeated in turn ('-': standard input)\n"
-    "  --pcap FILE          the queries over UDP in a capture of tcpdump, likewise\n"
+    "  --pcap FILE          the queries over UDP in a pcap or pcapng file, likewise\n"
     "  --unique             names never asked before (the default)\n"
     "  --zipf S             names of Zipf popularity with exponent S, of --names N (10000);\n"
     "                       --unique-share PERCENT of them never asked before (0)\n"

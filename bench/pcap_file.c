@@ -13,22 +13,11 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "pcap_reader.h"
 
 enum {
-    FILE_HEADER_BYTES = 24,
-    PACKET_HEADER_BYTES = 16,
     DNS_PORT = 53,
     VLAN_TAGS_MAX = 2,
-};
-
-enum link {
-    LINK_NULL = 0, /* a protocol family of four bytes, in the order of the machine that wrote it */
-    LINK_ETHERNET = 1,
-    LINK_RAW_OPENBSD = 12,
-    LINK_RAW = 101,
-    LINK_LOOP = 108,
-    LINK_COOKED = 113,
-    LINK_COOKED_2 = 276,
 };
 
 enum { ETHER_IPV4 = 0x0800, ETHER_IPV6 = 0x86dd, ETHER_VLAN = 0x8100, ETHER_QINQ = 0x88a8 };
@@ -92,9 +81,11 @@ static struct span pcap_of_ether(struct span from_type)
     return no_query;
 }
 
-static struct span pcap_of_packet(struct span packet, uint32_t link)
+static struct span pcap_of_packet(struct span packet, enum pcap_link link)
 {
     switch (link) {
+    case LINK_UNKNOWN:
+        return no_query;
     case LINK_ETHERNET:
         return pcap_of_ether(pcap_skip(packet, 12));
     case LINK_COOKED:
@@ -107,12 +98,6 @@ static struct span pcap_of_packet(struct span packet, uint32_t link)
     default:
         return pcap_of_ip(packet);
     }
-}
-
-static bool pcap_knows_link(uint32_t link)
-{
-    return link == LINK_NULL || link == LINK_ETHERNET || link == LINK_RAW_OPENBSD ||
-           link == LINK_RAW || link == LINK_LOOP || link == LINK_COOKED || link == LINK_COOKED_2;
 }
 
 static enum err pcap_add(struct query_file *file, struct span message)
@@ -131,81 +116,29 @@ static enum err pcap_add(struct query_file *file, struct span message)
 
 /* ---- the file ---- */
 
-struct pcap {
-    FILE *in;
-    bool is_swapped; /* the numbers are in little endian */
-    uint32_t link;
-    uint8_t *packet; /* PCAP_PACKET_MAX */
-};
-
-static uint32_t pcap_u32(const struct pcap *pcap, const uint8_t *bytes)
-{
-    uint32_t value = get_u32(bytes);
-    return pcap->is_swapped ? __builtin_bswap32(value) : value;
-}
-
-static enum pcap_fault pcap_begin(struct pcap *pcap)
-{
-    uint8_t head[FILE_HEADER_BYTES];
-    if (fread(head, 1, sizeof(head), pcap->in) != sizeof(head))
-        return PCAP_NO_PCAP;
-    switch (get_u32(head)) {
-    case 0xa1b2c3d4: /* times in microseconds, or in nanoseconds */
-    case 0xa1b23c4d:
-        break;
-    case 0xd4c3b2a1:
-    case 0x4d3cb2a1:
-        pcap->is_swapped = true;
-        break;
-    case 0x0a0d0d0a:
-        return PCAP_IS_PCAPNG;
-    default:
-        return PCAP_NO_PCAP;
-    }
-    pcap->link = pcap_u32(pcap, head + 20) & 0xffff; /* above it: the length of the checksum */
-    return pcap_knows_link(pcap->link) ? PCAP_FINE : PCAP_LINK;
-}
-
-/* Reads the next packet. Without one, *is_end. */
-static enum pcap_fault pcap_next(struct pcap *pcap, struct span *packet, bool *is_end)
-{
-    uint8_t head[PACKET_HEADER_BYTES];
-    size_t got = fread(head, 1, sizeof(head), pcap->in);
-    *is_end = got == 0 && feof(pcap->in);
-    if (*is_end)
-        return PCAP_FINE;
-    if (got != sizeof(head))
-        return PCAP_CUT;
-    size_t len = pcap_u32(pcap, head + 8);
-    if (len > PCAP_PACKET_MAX)
-        return PCAP_PACKET;
-    if (fread(pcap->packet, 1, len, pcap->in) != len)
-        return PCAP_CUT;
-    *packet = span_of(pcap->packet, len);
-    return PCAP_FINE;
-}
-
 static enum pcap_fault pcap_read(struct pcap *pcap, struct query_file *file, size_t *packets)
 {
     bool is_end = false;
-    struct span packet = no_query;
+    struct pcap_packet packet = {0};
     enum pcap_fault fault = pcap_begin(pcap);
     while (!fault && !(fault = pcap_next(pcap, &packet, &is_end)) && !is_end) {
-        struct span message = pcap_of_packet(packet, pcap->link);
+        struct span message = pcap_of_packet(packet.bytes, packet.link);
         ++*packets;
         if (message.len > 0 && pcap_add(file, message))
             fault = PCAP_FULL;
     }
-    return !fault && file->count == 0 ? PCAP_EMPTY : fault;
+    if (fault || file->count > 0)
+        return fault;
+    return pcap->has_unknown_link ? PCAP_LINK : PCAP_EMPTY;
 }
 
 enum pcap_fault pcap_file_load(struct query_file *file, FILE *in, size_t *packets)
 {
-    struct pcap pcap = {.in = in, .packet = malloc(PCAP_PACKET_MAX)};
+    struct pcap pcap = {.in = in, .room = malloc(PCAP_BLOCK_MAX)};
     memset(file, 0, sizeof(*file));
     *packets = 0;
-    enum pcap_fault fault = pcap.packet ? pcap_read(&pcap, file, packets) : PCAP_FULL;
-    free(pcap.packet);
+    enum pcap_fault fault = pcap.room ? pcap_read(&pcap, file, packets) : PCAP_FULL;
+    free(pcap.room);
     if (fault)
         query_file_deinit(file);
     return fault;
@@ -215,11 +148,12 @@ const char *pcap_fault_text(enum pcap_fault fault)
 {
     static const char *const texts[] = {
         [PCAP_FINE] = "no fault",
-        [PCAP_NO_PCAP] = "it is no pcap file: tcpdump -w writes one",
-        [PCAP_IS_PCAPNG] = "it is a pcapng file: convert it with tcpdump -r FILE -w OTHER",
+        [PCAP_NO_PCAP] = "it is no pcap or pcapng file: tcpdump -w writes one",
         [PCAP_LINK] = "its link type is unknown: capture on an Ethernet or with -i any",
         [PCAP_CUT] = "it ends within a packet: copy the file again or end the capture first",
         [PCAP_PACKET] = "a packet is too long: the file is damaged",
+        [PCAP_BLOCK] = "a block has a wrong length: the file is damaged",
+        [PCAP_INTERFACES] = "it has too many interfaces: capture on fewer of them",
         [PCAP_EMPTY] = "no packet is a query over UDP to port 53",
         [PCAP_FULL] = "it has more queries than memory holds",
     };

@@ -4,10 +4,10 @@
 #define NAILUP_BENCH_PCAP_FILE_H
 
 /*
- * The DNS queries of a pcap file, as tcpdump -w writes it: packets over UDP to port 53 that hold
- * one question of class IN. Each becomes a query of the load with its name in lower case, type, RD,
- * EDNS size and DO. Other EDNS options, client addresses and times are left out, because the load
- * has its own.
+ * The DNS queries of a pcap or pcapng file (bench/pcap_reader.h): packets over UDP to port 53 that
+ * hold one question of class IN. Each becomes a query of the load with its name in lower case,
+ * type, RD, EDNS size and DO. Other EDNS options, client addresses and times are left out, because
+ * the load has its own.
  *
  * Skipped: all other packets, fragments, and queries over TCP. Link types: Ethernet with VLAN tags,
  * Linux cooked captures (both versions), raw IP and loopback.
@@ -17,23 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/err.h"
-#include "base/span.h"
+#include "pcap_reader.h"
 #include "query_file.h"
-
-enum { PCAP_PACKET_MAX = 262144 }; /* bytes of a packet; tcpdump's own bound */
-
-/* The reason why a file is not read. */
-enum pcap_fault {
-    PCAP_FINE,
-    PCAP_NO_PCAP,   /* it begins with other bytes */
-    PCAP_IS_PCAPNG, /* another format: tcpdump -r FILE -w OTHER converts it */
-    PCAP_LINK,      /* an unknown link type */
-    PCAP_CUT,       /* it ends within a packet */
-    PCAP_PACKET,    /* a packet claims to be longer than PCAP_PACKET_MAX */
-    PCAP_EMPTY,     /* no packet is a query */
-    PCAP_FULL,      /* more queries than memory or 4 GiB hold */
-};
 
 /* Reads all of in. *packets is the number of packets so far: after PCAP_CUT and PCAP_PACKET, the
  * fault is in the next one. After a fault the file is empty. */

@@ -496,6 +496,29 @@ def write_capture(path, names):
                      b"".join(struct.pack("<4I", 0, 0, len(one), len(one)) + one for one in packets))
 
 
+def to_pcapng(path):
+    """Makes a pcapng file of one that write_capture() wrote: a section, an interface, a block for each packet."""
+    def block(kind, body):
+        size = struct.pack("<I", 12 + len(body))
+        return struct.pack("<I", kind) + size + body + size
+
+    rest, blocks = path.read_bytes()[24:], [block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1)),
+                                            block(1, struct.pack("<HHI", 101, 0, 262144))]
+    while rest:
+        size, = struct.unpack_from("<I", rest, 8)
+        blocks.append(block(6, struct.pack("<5I", 0, 0, 0, size, size) + rest[16:16 + size] + bytes(-size % 4)))
+        rest = rest[16 + size:]
+    path.write_bytes(b"".join(blocks))
+
+
+def test_a_capture_of_wireshark_is_asked_in_turn(serve, tmp_path):
+    write_capture(tmp_path / "a.pcapng", ["a.example", "nx.example"])
+    to_pcapng(tmp_path / "a.pcapng")
+    report = json.loads(run("load", "--server", serve().server, "--rate", "500", "--duration", "0.2",
+                            "--pcap", str(tmp_path / "a.pcapng"), "--json").stdout)
+    assert report["lost"] == 0 and report["rcodes"]["NOERROR"] == report["rcodes"]["NXDOMAIN"] > 0
+
+
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_a_capture_is_asked_in_turn(serve, tmp_path, transport):
     write_capture(tmp_path / "a.pcap", ["a.example", "nx.example"])
@@ -509,7 +532,7 @@ def test_a_capture_that_cannot_be_read_is_refused_with_a_remedy(tmp_path):
     write_capture(capture, ["a.example"])
     whole = capture.read_bytes()
     for content, remedy in [(whole[:-1], "after 1 packets: it ends within a packet"), (b"a.example A\n", "tcpdump -w"),
-                            (b"\x0a\x0d\x0d\x0a" + whole, "tcpdump -r"), (whole[:24], "no packet is a query")]:
+                            (b"\x0a\x0d\x0d\x0a" + whole, "the file is damaged"), (whole[:24], "no packet is a query")]:
         capture.write_bytes(content)
         said = run("load", "--server", "127.0.0.1", "--pcap", str(capture), ok=(2,)).stderr
         assert str(capture) in said and remedy in said
