@@ -37,7 +37,7 @@ if [ $only_source = no ]; then
     (
         cd "$work/$name"
         cmake --preset release -DNAILUP_TESTS=OFF -DCMAKE_C_FLAGS="$map" -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" >/dev/null
-        cmake --build build/release -j "$jobs" --target nailupd nailupctl nailup-bench man completion >/dev/null
+        cmake --build build/release -j "$jobs" --target nailupd nailupctl nailup-bench man completion schema >/dev/null
         cd build/release && cpack -G DEB >/dev/null
     )
     cp "$work/$name/build/release"/nailup_*.deb "$folder"

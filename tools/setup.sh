@@ -36,7 +36,7 @@ shift
 
 # targets_of PRESET: the targets that a preset builds; of the tests, only the ones that run with it.
 targets_of() {
-    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man completion; return; }
+    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man completion schema; return; }
     case $1 in
     fuzz) echo fuzz_targets ;;
     tsan) echo thread_tests ;;
