@@ -120,7 +120,7 @@ static void hold_loaded(struct transfer *transfer, struct zone_data *version,
 {
     struct xfr_times times = times_of(version);
     int64_t age_s = MAX(loop_wall_s(transfer->loop) - confirmed_at_s, 0);
-    int64_t left_s = MAX((int64_t)times.expire - age_s, 0);
+    int64_t left_s = MAX((int64_t)xfr_expire_s(&times) - age_s, 0);
     uint64_t now = loop_now(transfer->loop);
     transfer->view.confirmed_at_s = confirmed_at_s;
     xfr_schedule_hold(&transfer->schedule, zone_data_soa(version)->serial, &times,

@@ -20,10 +20,15 @@ static uint32_t interval_s(uint32_t seconds)
     return MIN(MAX(seconds, (uint32_t)XFR_INTERVAL_MIN_S), (uint32_t)XFR_INTERVAL_MAX_S);
 }
 
+uint32_t xfr_expire_s(const struct xfr_times *times)
+{
+    return MAX(times->expire, (uint32_t)XFR_EXPIRE_MIN_S);
+}
+
 /* A zone whose EXPIRE is shorter than its REFRESH must not expire between two rounds. */
 static uint32_t refresh_s(const struct xfr_times *times)
 {
-    return MIN(interval_s(times->refresh), MAX(times->expire / 2, 1U));
+    return MIN(interval_s(times->refresh), xfr_expire_s(times) / 2);
 }
 
 static uint32_t retry_s(const struct xfr_schedule *schedule)
@@ -78,7 +83,7 @@ void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64
 {
     MUST(schedule->has_version);
     schedule->failed_rounds = 0;
-    schedule->expires_at = now + schedule->times.expire * US_PER_S;
+    schedule->expires_at = now + xfr_expire_s(&schedule->times) * US_PER_S;
     end_round(schedule, now, jittered_us(refresh_s(&schedule->times), random));
 }
 

@@ -20,6 +20,7 @@
 enum {
     XFR_INTERVAL_MIN_S = 5,             /* REFRESH and RETRY count as no shorter */
     XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* and no longer */
+    XFR_EXPIRE_MIN_S = 60,              /* EXPIRE counts as no shorter */
     XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
     XFR_NO_ZONE_RETRY_MAX_S = 3600,
     XFR_DOUBLINGS_MAX = 10, /* of the pause after failed rounds */
@@ -28,6 +29,9 @@ enum {
 /* NOTIFYs begin rounds no closer to each other than this. */
 #define XFR_NOTIFY_PAUSE_US (1 * US_PER_S)
 #define XFR_NEVER UINT64_MAX
+
+/* Half of the shortest EXPIRE bounds REFRESH, which must not fall below its own minimum. */
+_Static_assert((int)XFR_EXPIRE_MIN_S / 2 >= (int)XFR_INTERVAL_MIN_S, "a round each few seconds");
 
 enum xfr_phase {
     XFR_IDLE,   /* waits for next_at */
@@ -54,6 +58,10 @@ struct xfr_schedule {
     struct xfr_times times;
     uint64_t expires_at; /* of our version */
 };
+
+/* The seconds after which an unconfirmed version expires: EXPIRE, or XFR_EXPIRE_MIN_S if that is
+ * longer. */
+uint32_t xfr_expire_s(const struct xfr_times *times);
 
 /* Begins without a version: the first round is due at once. */
 void xfr_schedule_init(struct xfr_schedule *schedule, unsigned primaries, uint64_t now);

@@ -135,7 +135,10 @@ static void test_odd_intervals_have_bounds(void **state)
         {{UINT32_MAX, UINT32_MAX, UINT32_MAX}, XFR_INTERVAL_MAX_S, XFR_INTERVAL_MAX_S},
         {{3600, 7200, 86400}, 3600, 3600},
         {{3600, 600, 1000}, 500, 500}, /* must not expire between two rounds */
-        {{3600, 600, 0}, 1, 1},
+        {{3600, 600, 0}, XFR_EXPIRE_MIN_S / 2, XFR_EXPIRE_MIN_S / 2},
+        {{3600, 600, 1}, XFR_EXPIRE_MIN_S / 2, XFR_EXPIRE_MIN_S / 2},
+        {{0, 0, 0}, XFR_INTERVAL_MIN_S, XFR_INTERVAL_MIN_S},
+        {{0, 0, 1}, XFR_INTERVAL_MIN_S, XFR_INTERVAL_MIN_S},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct xfr_schedule schedule;
@@ -144,6 +147,21 @@ static void test_odd_intervals_have_bounds(void **state)
         xfr_schedule_on_version(&schedule, 5, &rows[i].times, START, 0);
         assert_int_equal(xfr_schedule_wakes_at(&schedule), START + rows[i].refresh * US_PER_S);
         assert_int_equal(fail_round(&schedule), rows[i].retry);
+    }
+}
+
+static void test_a_short_expire_counts_as_the_minimum(void **state)
+{
+    (void)state;
+    for (uint32_t expire = 0; expire <= XFR_EXPIRE_MIN_S + 1; expire++) {
+        struct xfr_times odd = {.refresh = 3600, .retry = 600, .expire = expire};
+        uint32_t counts_as = expire > XFR_EXPIRE_MIN_S ? expire : XFR_EXPIRE_MIN_S;
+        struct xfr_schedule schedule;
+        xfr_schedule_init(&schedule, 1, START);
+        begin(&schedule, START);
+        xfr_schedule_on_version(&schedule, 5, &odd, START, 0);
+        assert_int_equal(xfr_expire_s(&odd), counts_as);
+        assert_int_equal(schedule.expires_at, START + counts_as * US_PER_S);
     }
 }
 
@@ -234,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_retries_double_up_to_refresh),
         cmocka_unit_test(test_retries_without_a_version_double_up_to_an_hour),
         cmocka_unit_test(test_odd_intervals_have_bounds),
+        cmocka_unit_test(test_a_short_expire_counts_as_the_minimum),
         cmocka_unit_test(test_a_held_version_keeps_its_age),
         cmocka_unit_test(test_a_notify_begins_a_round_with_its_sender),
         cmocka_unit_test(test_a_notify_of_no_newer_version_does_nothing),
