@@ -51,6 +51,7 @@
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "net/outgoing_files.h"
 #include "serve/listen_sockets.h"
 #include "serve/server_quota.h"
 #include "tls/tls_ticket_keys.h"
@@ -501,13 +502,15 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     cache_thread_begin();
     struct worker_share *share = &supervisor->share;
     share->cache = supervisor->cache;
+    outgoing_files_limit(supervisor->loop, supervisor->files.bootstrap);
     share->nail_quota.max = supervisor->files.nailed;
     share->upstream_files = supervisor->files.upstream_each;
     share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may enable TLS clients */
     share->main_loop = supervisor->loop;
     share->on_all_ended = supervisor_on_all_ended;
     share->context = supervisor;
-    supervisor->zones = zone_keeper_new(supervisor->loop, supervisor->cache);
+    supervisor->zones =
+        zone_keeper_new(supervisor->loop, supervisor->cache, supervisor->files.visits);
     share->on_notify = supervisor_on_notify;
     if (!share->ticket_keys || !supervisor->zones || !supervisor_make_reload(supervisor))
         return refusal_print("out of memory; lower server.max-clients");

@@ -30,9 +30,11 @@
 #include "daemon/zone_primaries.h"
 #include "daemon/zone_times.h"
 #include "loop/loop.h"
+#include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
 #include "tls/tls_contexts.h"
 #include "transfer/transfer.h"
+#include "transfer/xfr_gate.h"
 #include "transfer/xfr_notify.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
@@ -104,6 +106,7 @@ struct publication {
 struct zone_keeper {
     struct loop *main;
     struct cache *cache;
+    unsigned max_visits;
     struct workers *workers;   /* NULL: not serving yet, or no longer */
     struct control_view *view; /* likewise */
     struct forget forget;
@@ -135,6 +138,7 @@ struct zone_keeper {
     uint64_t published_at;
     bool is_reading; /* zones are being read, and a publication follows */
     struct tls_contexts *contexts;
+    struct xfr_gate gate;
 };
 
 /* ---- plans ---- */
@@ -620,6 +624,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
         if (!zone->times)
             zone->times = zone_times_new(); /* without memory the zone shows no times */
         struct transfer_options options = {.zone = zone_held_name(&zone->plan.held),
+                                           .gate = &keeper->gate,
                                            .primaries = primaries->list,
                                            .primary_count = (unsigned)primaries->count,
                                            .max_bytes = zone->plan.max_bytes,
@@ -751,11 +756,16 @@ static void *keeper_run(void *argument)
         loop_free(loop);
         loop = NULL;
     }
+    if (loop) {
+        xfr_gate_init(&keeper->gate, loop, keeper->max_visits);
+        outgoing_files_limit(loop, keeper->max_visits);
+    }
     keeper_report_loop(keeper, loop);
     if (!loop)
         return NULL;
     loop_run(loop);
     free_kept(keeper->zones, keeper->count);
+    xfr_gate_deinit(&keeper->gate);
     keeper->zones = NULL;
     keeper->count = 0;
     rpz_policy_unref(keeper->wanted);
@@ -770,7 +780,7 @@ static void *keeper_run(void *argument)
 static void keeper_on_arrival(struct mail *mail);
 static void keeper_on_forgotten(void *context);
 
-struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache)
+struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsigned max_visits)
 {
     struct zone_keeper *keeper = calloc(1, sizeof(*keeper));
 
@@ -778,6 +788,7 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache)
         return NULL;
     keeper->main = loop;
     keeper->cache = cache;
+    keeper->max_visits = max_visits;
     keeper->arrival.run = keeper_on_arrival;
     keeper->release.run = keeper_on_release;
     forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);

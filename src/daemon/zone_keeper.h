@@ -39,8 +39,9 @@ enum { ZONE_KEEPER_START_S = 5 };
 
 enum { ZONE_KEEPER_NOTIFIES_MAX = 64 };
 
-/* The loop is main's. Returns NULL when memory is out. */
-struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache);
+/* The loop is main's. At most max_visits to primaries are under way (transfer/xfr_gate.h). Returns
+ * NULL when memory is out. */
+struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsigned max_visits);
 
 /* Begins to keep the zones of this configuration: reads new ones and those whose files changed. The
  * configuration is borrowed for the call. On an error the zones before stay. */

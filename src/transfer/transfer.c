@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The schedule decides, a visit fetches, the file remembers. This file joins them and has the two
- * timers: the next round, and the expiry.
+ * The schedule decides, the gate admits, a visit fetches, the file remembers. This file joins them
+ * and has the two timers: the next round, and the expiry.
  * Invariant: has_handed_over says whether the receiver has the held version.
  */
 #include "transfer/transfer.h"
@@ -33,13 +33,14 @@ struct transfer {
 
     struct xfr_schedule schedule;
     struct timer round, expiry;
-    struct xfr_conn *visit; /* while the schedule is XFR_ASKING */
+    struct xfr_place place;
+    struct xfr_conn *visit; /* while the place is inside */
     struct zone_data *held; /* also after its expiry: changes may lead on from it */
     bool has_handed_over;
     struct transfer_view view;
 };
 
-static void begin_round(struct transfer *transfer);
+static void seek_place(struct transfer *transfer);
 
 /* ---- versions ---- */
 
@@ -72,6 +73,8 @@ static void transfer_on_expiry(struct timer *timer)
         transfer->zone_text, transfer->schedule.serial);
     transfer->has_handed_over = false;
     transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+    if (transfer->place.state == XFR_PLACE_WAITING)
+        seek_place(transfer); /* it is urgent now */
 }
 
 static void arm(struct transfer *transfer)
@@ -79,7 +82,7 @@ static void arm(struct transfer *transfer)
     uint64_t wakes_at = xfr_schedule_wakes_at(&transfer->schedule);
     timer_stop(&transfer->round);
     timer_stop(&transfer->expiry);
-    if (wakes_at != XFR_NEVER)
+    if (wakes_at != XFR_NEVER && transfer->place.state == XFR_PLACE_OUT)
         timer_start(transfer->loop, &transfer->round, wakes_at);
     if (transfer->has_handed_over)
         timer_start(transfer->loop, &transfer->expiry, transfer->schedule.expires_at);
@@ -186,7 +189,7 @@ static void take_failure(struct transfer *transfer, const char *why)
         xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64());
     note_visit(transfer, TRANSFER_FAILED, text);
     if (has_next)
-        begin_round(transfer);
+        seek_place(transfer);
 }
 
 static void take_current(struct transfer *transfer)
@@ -223,46 +226,65 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     note_visit(transfer, end->is_whole ? TRANSFER_WHOLE : TRANSFER_CHANGES, "");
 }
 
+/* The place goes to another zone before this one joins the line again. */
+static void close_visit(struct transfer *transfer)
+{
+    xfr_conn_close(&transfer->visit);
+    xfr_place_leave(&transfer->place);
+}
+
 static void transfer_on_visited(void *owner, const struct xfr_end *end)
 {
     struct transfer *transfer = owner;
     struct zone_data *version = end->outcome == XFR_OUTCOME_VERSION ? end->version : NULL;
-    if (end->outcome == XFR_OUTCOME_FAILED) {
-        char why[XFR_WHY_MAX];
-        snprintf(why, sizeof(why), "%s", end->why);
-        xfr_conn_close(&transfer->visit);
+    struct xfr_end kept = *end;
+    char why[XFR_WHY_MAX];
+    snprintf(why, sizeof(why), "%s", end->outcome == XFR_OUTCOME_FAILED ? end->why : "");
+    close_visit(transfer);
+    if (kept.outcome == XFR_OUTCOME_FAILED)
         take_failure(transfer, why);
-    } else if (end->outcome == XFR_OUTCOME_CURRENT) {
-        xfr_conn_close(&transfer->visit);
+    else if (kept.outcome == XFR_OUTCOME_CURRENT)
         take_current(transfer);
-    } else {
-        struct xfr_end kept = *end;
-        xfr_conn_close(&transfer->visit);
+    else
         take_version(transfer, &kept);
-    }
     zone_data_unref(version);
     arm(transfer);
 }
 
-/* Visits the schedule's primary; without memory, the next ones fail as well and the round ends. */
-static void begin_round(struct transfer *transfer)
+static void seek_place(struct transfer *transfer)
+{
+    xfr_place_join(&transfer->place, &asked(transfer)->addr,
+                   xfr_schedule_is_urgent(&transfer->schedule, loop_now(transfer->loop)));
+}
+
+/* Visits the schedule's primary. */
+static enum err open_visit(struct transfer *transfer)
 {
     struct xfr_task task = {.zone = transfer->options.zone,
                             .primary = asked(transfer),
                             .held = transfer->held,
                             .max_bytes = transfer->options.max_bytes};
-    enum err err = xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
-                                 transfer_on_visited, transfer);
-    if (err != ERR_OK)
+    return xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
+                         transfer_on_visited, transfer);
+}
+
+/* The round begins with its first visit: a zone that waits has asked nothing yet. */
+static void transfer_on_admitted(struct xfr_place *place)
+{
+    struct transfer *transfer = CONTAINER_OF(place, struct transfer, place);
+    bool is_next_primary = transfer->schedule.phase == XFR_ASKING;
+    MUST(is_next_primary || xfr_schedule_begin(&transfer->schedule, loop_now(transfer->loop)));
+    enum err err = open_visit(transfer);
+    if (err != ERR_OK) {
+        close_visit(transfer);
         take_failure(transfer, err_str(err));
+    }
+    arm(transfer);
 }
 
 static void transfer_on_round(struct timer *timer)
 {
-    struct transfer *transfer = CONTAINER_OF(timer, struct transfer, round);
-    if (xfr_schedule_begin(&transfer->schedule, loop_now(transfer->loop)))
-        begin_round(transfer);
-    arm(transfer);
+    seek_place(CONTAINER_OF(timer, struct transfer, round));
 }
 
 /* ---- life ---- */
@@ -288,6 +310,7 @@ enum err transfer_open(struct transfer **out, struct loop *loop, struct tls_cont
         transfer->path[0] = '\0';
     timer_init(&transfer->round, transfer_on_round);
     timer_init(&transfer->expiry, transfer_on_expiry);
+    xfr_place_init(&transfer->place, options->gate, transfer_on_admitted);
     xfr_schedule_init(&transfer->schedule, options->primary_count, loop_now(loop));
     if (options->held)
         hold_given(transfer);
@@ -305,7 +328,7 @@ void transfer_close(struct transfer **transfer)
     *transfer = NULL;
     timer_stop(&gone->round);
     timer_stop(&gone->expiry);
-    xfr_conn_close(&gone->visit);
+    close_visit(gone);
     zone_data_unref(gone->held);
     free(gone);
 }
@@ -319,18 +342,24 @@ static unsigned primary_at(const struct transfer *transfer, const struct addr *f
     return i;
 }
 
+/* A NOTIFY makes a zone that waits urgent, and may name another primary. */
+static void prompt(struct transfer *transfer, unsigned primary, const uint32_t *serial)
+{
+    if (!xfr_schedule_on_notify(&transfer->schedule, primary, serial, loop_now(transfer->loop)))
+        return;
+    if (transfer->place.state == XFR_PLACE_WAITING)
+        seek_place(transfer);
+    arm(transfer);
+}
+
 void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial)
 {
-    if (xfr_schedule_on_notify(&transfer->schedule, primary_at(transfer, from), serial,
-                               loop_now(transfer->loop)))
-        arm(transfer);
+    prompt(transfer, primary_at(transfer, from), serial);
 }
 
 void transfer_refresh(struct transfer *transfer)
 {
-    if (xfr_schedule_on_notify(&transfer->schedule, transfer->options.primary_count, NULL,
-                               loop_now(transfer->loop)))
-        arm(transfer);
+    prompt(transfer, transfer->options.primary_count, NULL);
 }
 
 void transfer_look(const struct transfer *transfer, struct transfer_view *out)
@@ -339,7 +368,7 @@ void transfer_look(const struct transfer *transfer, struct transfer_view *out)
     *out = transfer->view;
     out->has_version = transfer->held != NULL;
     uint64_t wakes_at = xfr_schedule_wakes_at(&transfer->schedule);
-    out->refresh_at = wakes_at == XFR_NEVER ? 0 : wakes_at;
+    out->refresh_at = wakes_at == XFR_NEVER || wakes_at <= now ? 0 : wakes_at;
     if (!out->has_version)
         return;
     out->serial = zone_data_soa(transfer->held)->serial;

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "dns/name.h"
 #include "transfer/xfr_conn.h"
+#include "transfer/xfr_gate.h"
 
 struct transfer;
 
@@ -27,6 +28,7 @@ enum { TRANSFER_PRIMARIES_MAX = 16 };
 /* Borrowed while the transfer is open, except the zone's name. */
 struct transfer_options {
     struct name zone;
+    struct xfr_gate *gate; /* of the loop: it admits the visits of all its transfers */
     const struct xfr_primary *primaries;
     unsigned primary_count; /* 1 to TRANSFER_PRIMARIES_MAX */
     size_t max_bytes;       /* bound of a version (zone_builder_new()) */
@@ -63,7 +65,8 @@ struct transfer_view {
     uint32_t serial;
     int64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave the version; 0: never */
     int64_t expires_in_s;   /* 0 once expired */
-    uint64_t refresh_at;    /* us of the loop's clock, when primaries are asked next; 0: just now */
+    uint64_t refresh_at; /* us of the loop's clock, when primaries are asked next; 0: just now, or
+                           when the gate admits the zone */
 };
 
 /* Begins. A version from the file is handed over before the return, and primaries are asked later.

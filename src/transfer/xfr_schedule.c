@@ -76,6 +76,7 @@ static void end_round(struct xfr_schedule *schedule, uint64_t now, uint64_t paus
     if (schedule->is_notified)
         schedule->next_at =
             MIN(schedule->next_at, MAX(now, schedule->round_at + XFR_NOTIFY_PAUSE_US));
+    schedule->is_prompted = schedule->is_notified;
     schedule->is_notified = false;
 }
 
@@ -117,11 +118,19 @@ bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, con
         schedule->is_notified = true;
         return true;
     }
+    schedule->is_prompted = true;
     if (primary < schedule->primaries)
         schedule->primary = primary;
     uint64_t earliest = schedule->round_at ? schedule->round_at + XFR_NOTIFY_PAUSE_US : now;
     schedule->next_at = MIN(schedule->next_at, MAX(now, earliest));
     return true;
+}
+
+bool xfr_schedule_is_urgent(const struct xfr_schedule *schedule, uint64_t now)
+{
+    uint64_t last_us = xfr_expire_s(&schedule->times) * US_PER_S / XFR_LAST_SHARE;
+    bool is_ending = schedule->has_version && now + last_us >= schedule->expires_at;
+    return schedule->is_prompted || schedule->is_notified || is_ending;
 }
 
 uint64_t xfr_schedule_wakes_at(const struct xfr_schedule *schedule)

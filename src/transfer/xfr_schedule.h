@@ -24,6 +24,7 @@ enum {
     XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
     XFR_NO_ZONE_RETRY_MAX_S = 3600,
     XFR_DOUBLINGS_MAX = 10, /* of the pause after failed rounds */
+    XFR_LAST_SHARE = 4,     /* an unconfirmed version is urgent in the last quarter of its time */
 };
 
 /* NOTIFYs begin rounds no closer to each other than this. */
@@ -53,6 +54,7 @@ struct xfr_schedule {
     uint64_t next_at;       /* idle: begin of the next round */
     uint64_t round_at;      /* begin of the last round; 0: none */
     bool is_notified;       /* a NOTIFY came during the round */
+    bool is_prompted;       /* a NOTIFY asked for this round, or when idle for the next one */
     bool has_version;
     uint32_t serial; /* of our version */
     struct xfr_times times;
@@ -92,6 +94,11 @@ bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64
  * version than ours: then nothing happens. */
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
+
+/* Whether the round goes before those of other zones: a NOTIFY asked for it, or our version has
+ * expired or is about to. A zone without a version is like the others: its primaries may be dead.
+ */
+bool xfr_schedule_is_urgent(const struct xfr_schedule *schedule, uint64_t now);
 
 /* When to call xfr_schedule_begin() next; XFR_NEVER while a round runs. */
 uint64_t xfr_schedule_wakes_at(const struct xfr_schedule *schedule);

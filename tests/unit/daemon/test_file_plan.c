@@ -9,11 +9,13 @@
 #include <cmocka.h>
 
 #include "daemon/file_plan.h"
+#include "transfer/xfr_gate.h"
 
 static uint64_t all_files(const struct file_facts *facts, const struct file_plan *plan)
 {
-    return facts->open + FILE_PLAN_MAIN + FILE_PLAN_SPARE + facts->workers * FILE_PLAN_WORKER +
-           plan->clients + facts->workers * (uint64_t)plan->upstream_each;
+    return facts->open + FILE_PLAN_MAIN + FILE_PLAN_ZONES + FILE_PLAN_SPARE +
+           facts->workers * FILE_PLAN_WORKER + plan->visits + plan->bootstrap + plan->clients +
+           facts->workers * (uint64_t)plan->upstream_each;
 }
 
 static void test_limits_that_fit_stay_as_configured(void **state)
@@ -23,6 +25,8 @@ static void test_limits_that_fit_stay_as_configured(void **state)
     struct file_plan plan = file_plan_make(&facts);
     assert_in_range(plan.clients, 130000, 131072);
     assert_int_equal(plan.nailed, 1000);
+    assert_int_equal(plan.visits, XFR_GATE_VISITS_MAX);
+    assert_int_equal(plan.bootstrap, FILE_PLAN_BOOTSTRAP_MAX);
     assert_in_range(plan.upstream_each, 16000, 16384);
 }
 
@@ -49,6 +53,8 @@ static void test_every_share_fits_and_none_is_empty(void **state)
 
                                    .max_nailed = 1000};
         struct file_plan plan = file_plan_make(&facts);
+        assert_in_range(plan.visits, 1, XFR_GATE_VISITS_MAX);
+        assert_in_range(plan.bootstrap, 1, FILE_PLAN_BOOTSTRAP_MAX);
         assert_true(plan.clients >= 1 && plan.upstream_each >= 1 && plan.nailed >= workers);
         if (limit >= 64)
             assert_true(all_files(&facts, &plan) <= limit);
@@ -69,7 +75,7 @@ static void test_only_as_many_workers_start_as_have_enough_files(void **state)
 {
     (void)state;
     assert_int_equal(file_plan_workers(64, 2, 2), 2);
-    assert_int_equal(file_plan_workers(64, 8, 2), 3);
+    assert_int_equal(file_plan_workers(64, 8, 2), 2);
     assert_int_equal(file_plan_workers(64, 8, 100), 1);
     assert_int_equal(file_plan_workers(0, 8, 2), 1);
     assert_int_equal(file_plan_workers(1024, 8, 4), 8);

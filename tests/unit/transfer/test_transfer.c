@@ -20,6 +20,7 @@ static char path[ZONE_STORE_PATH_MAX];
 struct world {
     struct loop *loop;
     struct tls_contexts *contexts;
+    struct xfr_gate gate;
     struct play_primary play[2];
     struct xfr_primary primaries[2];
     struct transfer *transfer;
@@ -62,6 +63,7 @@ static const struct transfer_handler handler = {on_version, on_expired, on_visit
 static void world_open(struct world *world)
 {
     struct transfer_options options = {.zone = NAME("example.com"),
+                                       .gate = &world->gate,
                                        .primaries = world->primaries,
                                        .primary_count = 2,
                                        .max_bytes = 1 << 20,
@@ -76,6 +78,7 @@ static void world_begin(struct world *world)
     memset(world, 0, sizeof(*world));
     world->loop = loop_new();
     world->contexts = tls_contexts_new();
+    xfr_gate_init(&world->gate, world->loop, XFR_GATE_VISITS_MAX);
     play_primary_begin(&world->play[0], world->loop, "192.0.2.1@53");
     play_primary_begin(&world->play[1], world->loop, "192.0.2.2@53");
     world->primaries[0].addr = fake_addr("192.0.2.1@53");
@@ -86,6 +89,7 @@ static void world_begin(struct world *world)
 static void world_end(struct world *world)
 {
     transfer_close(&world->transfer);
+    xfr_gate_deinit(&world->gate);
     assert_int_equal(fake_net_open_sockets(fake_net_of(world->loop)), 0);
     tls_contexts_free(world->contexts);
     loop_free(world->loop);
@@ -241,6 +245,7 @@ static void test_a_given_version_is_held(void **state)
                                        .held_left_s = 100};
     world_begin(&world);
     options.primaries = world.primaries;
+    options.gate = &world.gate;
     assert_int_equal(
         transfer_open(&world.transfer, world.loop, world.contexts, &options, &handler, &world),
         ERR_OK);
@@ -251,6 +256,84 @@ static void test_a_given_version_is_held(void **state)
     assert_int_equal(world.expiries, 0);
     pass(&world, 2);
     assert_int_equal(world.expiries, 1);
+    world_end(&world);
+}
+
+/* ---- the gate ---- */
+
+/* Takes all visits that the first primary may have. */
+static void take_visits(struct world *world, struct xfr_place *places,
+                        void (*on_admitted)(struct xfr_place *place))
+{
+    for (int i = 0; i < XFR_GATE_PRIMARY_VISITS_MAX; i++) {
+        xfr_place_init(&places[i], &world->gate, on_admitted);
+        xfr_place_join(&places[i], &world->primaries[0].addr, false);
+    }
+    pass(world, 1);
+    assert_int_equal(world->gate.visits, XFR_GATE_PRIMARY_VISITS_MAX);
+}
+
+static void on_other_admitted(struct xfr_place *place)
+{
+    assert_int_equal(place->state, XFR_PLACE_INSIDE);
+}
+
+static void test_a_zone_waits_while_its_primary_has_all_its_visits(void **state)
+{
+    (void)state;
+    struct world world;
+    struct xfr_place places[XFR_GATE_PRIMARY_VISITS_MAX];
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    take_visits(&world, places, on_other_admitted);
+    world_open(&world);
+    pass(&world, 1000);
+    assert_int_equal(world.play[0].queries[0], 0);
+    assert_int_equal(look(&world).refresh_at, 0);
+    xfr_place_leave(&places[0]);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    for (int i = 1; i < XFR_GATE_PRIMARY_VISITS_MAX; i++)
+        xfr_place_leave(&places[i]);
+    world_end(&world);
+}
+
+/* The NOTIFY comes from the second primary, which has a visit left. */
+static void test_a_notify_leads_a_zone_that_waits_to_its_sender(void **state)
+{
+    (void)state;
+    struct world world;
+    struct xfr_place places[XFR_GATE_PRIMARY_VISITS_MAX];
+    world_begin(&world);
+    serve(&world.play[1], "S5", "S5 a1 S5", NULL);
+    take_visits(&world, places, on_other_admitted);
+    world_open(&world);
+    pass(&world, 1);
+    transfer_notify(world.transfer, &world.primaries[1].addr, NULL);
+    pass(&world, 1);
+    assert_int_equal(world.serial, 5);
+    for (int i = 0; i < XFR_GATE_PRIMARY_VISITS_MAX; i++)
+        xfr_place_leave(&places[i]);
+    world_end(&world);
+}
+
+static void test_a_zone_that_waits_expires_and_ends(void **state)
+{
+    (void)state;
+    struct world world;
+    struct xfr_place places[XFR_GATE_PRIMARY_VISITS_MAX];
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    take_visits(&world, places, on_other_admitted);
+    pass(&world, 90000);
+    assert_int_equal(world.expiries, 1);
+    assert_int_equal(world.versions, 1);
+    assert_false(list_is_empty(&world.gate.urgent));
+    transfer_close(&world.transfer);
+    for (int i = 0; i < XFR_GATE_PRIMARY_VISITS_MAX; i++)
+        xfr_place_leave(&places[i]);
     world_end(&world);
 }
 
@@ -374,6 +457,9 @@ int main(void)
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
         cmocka_unit_test(test_a_given_version_is_held),
+        cmocka_unit_test(test_a_zone_waits_while_its_primary_has_all_its_visits),
+        cmocka_unit_test(test_a_notify_leads_a_zone_that_waits_to_its_sender),
+        cmocka_unit_test(test_a_zone_that_waits_expires_and_ends),
         cmocka_unit_test(test_a_version_survives_a_restart),
         cmocka_unit_test(test_an_expired_file_waits_for_a_primary),
         cmocka_unit_test(test_changes_lead_on_from_the_file),

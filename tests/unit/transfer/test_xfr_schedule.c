@@ -241,6 +241,46 @@ static void test_rounds_by_notify_have_a_pause(void **state)
     assert_in_range(rounds, 9, 10);
 }
 
+/* ---- urgency ---- */
+
+static void test_a_notify_makes_its_round_urgent(void **state)
+{
+    (void)state;
+    struct xfr_schedule schedule = schedule_with_version(2);
+    uint64_t due = xfr_schedule_wakes_at(&schedule);
+    assert_false(xfr_schedule_is_urgent(&schedule, due));
+    assert_true(xfr_schedule_on_notify(&schedule, 0, NULL, due));
+    assert_true(xfr_schedule_is_urgent(&schedule, due));
+    begin(&schedule, due);
+    assert_true(xfr_schedule_on_failure(&schedule, due, 0));
+    assert_true(xfr_schedule_is_urgent(&schedule, due)); /* at the second primary, too */
+    xfr_schedule_on_current(&schedule, due, 0);
+    assert_false(xfr_schedule_is_urgent(&schedule, due));
+}
+
+static void test_a_notify_during_a_round_makes_the_next_one_urgent(void **state)
+{
+    (void)state;
+    struct xfr_schedule schedule = schedule_with_version(1);
+    uint64_t due = xfr_schedule_wakes_at(&schedule);
+    begin(&schedule, due);
+    assert_true(xfr_schedule_on_notify(&schedule, 0, NULL, due));
+    xfr_schedule_on_current(&schedule, due, 0);
+    assert_true(xfr_schedule_is_urgent(&schedule, due));
+}
+
+static void test_a_version_near_its_expiry_is_urgent(void **state)
+{
+    (void)state;
+    struct xfr_schedule schedule = schedule_with_version(1);
+    uint64_t expires_at = schedule.expires_at, last_us = 86400 * US_PER_S / XFR_LAST_SHARE;
+    assert_false(xfr_schedule_is_urgent(&schedule, expires_at - last_us - 1));
+    assert_true(xfr_schedule_is_urgent(&schedule, expires_at - last_us));
+    assert_true(xfr_schedule_is_urgent(&schedule, expires_at + 1));
+    xfr_schedule_init(&schedule, 1, START);
+    assert_false(xfr_schedule_is_urgent(&schedule, expires_at)); /* no version */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +299,9 @@ int main(void)
         cmocka_unit_test(test_a_notify_without_serial_or_from_another_source_counts),
         cmocka_unit_test(test_a_notify_during_a_round_makes_one_more),
         cmocka_unit_test(test_rounds_by_notify_have_a_pause),
+        cmocka_unit_test(test_a_notify_makes_its_round_urgent),
+        cmocka_unit_test(test_a_notify_during_a_round_makes_the_next_one_urgent),
+        cmocka_unit_test(test_a_version_near_its_expiry_is_urgent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
