@@ -203,17 +203,6 @@ static void put_recursion(struct reply *reply, const struct control_view *view, 
     reply_row_end(reply);
 }
 
-static const char *held_state(enum control_zone_state state)
-{
-    static const char *const words[] = {[CONTROL_ZONE_LOADING] = "loading",
-                                        [CONTROL_ZONE_SERVED] = "served",
-                                        [CONTROL_ZONE_KEPT] = "kept",
-                                        [CONTROL_ZONE_FAILED] = "failed",
-                                        [CONTROL_ZONE_EXPIRED] = "expired"};
-
-    return words[state];
-}
-
 static uint64_t us_until(uint64_t at, uint64_t now)
 {
     return at > now ? at - now : 0;
@@ -252,7 +241,7 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
         reply_row(reply);
         reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
         reply_text(reply, uses[zone->use]);
-        reply_text(reply, held_state(zone->state));
+        reply_text(reply, control_zone_word(zone->state));
         reply_count(reply, zone->serial);
         reply_count(reply, zone->records);
         reply_count(reply, zone->size_bytes);
@@ -278,7 +267,7 @@ static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *z
     reply_row(reply);
     reply_text(reply, name_format((struct name){options->wire, options->name_len}, text));
     reply_text(reply, sources[row->source]);
-    reply_text(reply, held_state(row->state));
+    reply_text(reply, control_zone_word(row->state));
     reply_count(reply, data ? zone_data_soa(data)->serial : 0);
     reply_count(reply, count);
     reply_count(reply, rules ? rpz_rules_skipped(rules) : 0);

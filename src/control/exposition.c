@@ -303,7 +303,7 @@ static bool held_figure(const struct control_zone *zone, enum per_held_zone whic
                         const struct exposition_time *time, uint64_t *out)
 {
     const struct control_zone_times *times = zone->times;
-    bool is_held = zone->state == CONTROL_ZONE_SERVED || zone->state == CONTROL_ZONE_KEPT;
+    bool is_held = control_zone_has_version(zone->state);
 
     switch (which) {
     case PER_HELD_ZONE_held_zone_serial:

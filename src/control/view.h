@@ -67,6 +67,23 @@ enum control_zone_state {
     CONTROL_ZONE_EXPIRED, /* no primary has confirmed the last one in time */
 };
 
+/* Whether a zone in this state has a version in force. */
+static inline bool control_zone_has_version(enum control_zone_state state)
+{
+    return state == CONTROL_ZONE_SERVED || state == CONTROL_ZONE_KEPT;
+}
+
+static inline const char *control_zone_word(enum control_zone_state state)
+{
+    static const char *const words[] = {[CONTROL_ZONE_LOADING] = "loading",
+                                        [CONTROL_ZONE_SERVED] = "served",
+                                        [CONTROL_ZONE_KEPT] = "kept",
+                                        [CONTROL_ZONE_FAILED] = "failed",
+                                        [CONTROL_ZONE_EXPIRED] = "expired"};
+
+    return words[state];
+}
+
 /* Times of a zone from primaries, for stats_read(). */
 struct control_zone_times {
     uint64_t confirmed_at_s; /* since 1970: a primary last confirmed or gave it; 0: never */

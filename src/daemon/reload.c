@@ -65,7 +65,10 @@ _Static_assert((int)RELOAD_WHY_MAX >= (int)TLS_WHY_MAX &&
                    (int)RELOAD_WHY_MAX >= (int)REFUSAL_TEXT_MAX,
                "the parts write their sentences into it");
 
-enum reload_state { RELOAD_IDLE, RELOAD_SWITCHING, RELOAD_FORGETTING };
+/* How long a change waits for zones from files and stored copies. */
+#define ZONES_US (30 * US_PER_S)
+
+enum reload_state { RELOAD_IDLE, RELOAD_SWITCHING, RELOAD_FORGETTING, RELOAD_AWAITING_ZONES };
 
 struct reload {
     struct reload_host host;
@@ -96,7 +99,8 @@ struct reload {
     struct timer nta_end;     /* the first end of ntas, or a retry */
     bool has_failed_settings; /* some workers lack them */
     struct forget forget;
-    size_t failed; /* workers that kept their old routes */
+    struct timer zones_end; /* while RELOAD_AWAITING_ZONES */
+    size_t failed;          /* workers that kept their old routes */
     enum err failure;
     uint64_t begun_at;
     uint64_t loaded_time; /* seconds since 1970, when the thread began */
@@ -181,12 +185,39 @@ static void reload_switch_succeed(struct reload *reload)
         reload->report.config = generation_config(reload->current);
         reload->report.changes = loading_result(reload->loading)->changes;
         reload->report.forgotten = reload->forget.count;
+        reload->report.zones = reload->host.view;
         reloads->done++;
         reloads->last_failed = false;
         reload_report_log(&reload->report);
     }
     askers_answer(&reload->served, &reload->report);
     reload_become_idle(reload);
+}
+
+static void reload_on_zones(void *context)
+{
+    struct reload *reload = context;
+
+    if (reload->state != RELOAD_AWAITING_ZONES || reload->is_ending)
+        return;
+    timer_stop(&reload->zones_end);
+    reload->report.zones_are_read = true;
+    reload_switch_succeed(reload);
+}
+
+static void reload_on_zones_end(struct timer *timer)
+{
+    reload_switch_succeed(CONTAINER_OF(timer, struct reload, zones_end));
+}
+
+/* The rules of a file must be in force when its reload answers. */
+static void reload_await_zones(struct reload *reload)
+{
+    reload->state = RELOAD_AWAITING_ZONES;
+    if (zone_keeper_settle(reload->host.zones, reload_on_zones, reload))
+        reload_on_zones(reload);
+    else if (!reload->is_ending)
+        timer_start(reload->host.loop, &reload->zones_end, loop_now(reload->host.loop) + ZONES_US);
 }
 
 /* A worker without memory keeps its old routes, but the generation is still in effect. */
@@ -199,6 +230,8 @@ static void reload_on_forgotten(void *context)
                     "%zu workers keep their old zones and upstreams (%s), the others have "
                     "switched; try again",
                     reload->failed, err_str(reload->failure));
+    else if (reload->is_from_file)
+        reload_await_zones(reload);
     else
         reload_switch_succeed(reload);
 }
@@ -831,6 +864,7 @@ struct reload *reload_new(const struct reload_host *host, struct config **config
     forget_init(&reload->forget, host->loop, host->cache, reload_on_forgotten, reload);
     timer_init(&reload->nta_end, reload_on_nta_end);
     timer_init(&reload->portal_end, reload_on_portal_end);
+    timer_init(&reload->zones_end, reload_on_zones_end);
     const struct inquirer home = {host->loop, host->view, reload_on_new_facts, reload};
     reload->keeper = anchor_keeper_new(&home);
     reload->hosts = host_keeper_new(&home);
@@ -880,6 +914,7 @@ void reload_end(struct reload *reload)
     reload->is_ending = true;
     timer_stop(&reload->nta_end);
     timer_stop(&reload->portal_end);
+    timer_stop(&reload->zones_end);
     anchor_keeper_end(reload->keeper);
     host_keeper_end(reload->hosts);
     askers_refuse(&reload->served, "nailupd is stopping; the change may be in effect already");

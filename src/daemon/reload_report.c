@@ -12,6 +12,9 @@
 #include "config/changes.h"
 #include "config/config.h"
 #include "control/call.h"
+#include "control/view.h"
+#include "dns/name.h"
+#include "rpz/rpz_policy.h"
 
 enum { KEYS_TEXT_MAX = 512 }; /* names of changed keys in a log line; further names are left out */
 
@@ -47,6 +50,73 @@ static size_t report_count_changes(const struct changes *changes, bool needs_res
     return count;
 }
 
+/* ---- zones without a version ---- */
+
+static void report_put_zone(struct reply *reply, struct name name, const char *use,
+                            enum control_zone_state state, const char *why)
+{
+    char text[NAME_TEXT_MAX];
+
+    if (!reply)
+        return;
+    reply_row(reply);
+    reply_text(reply, name_format(name, text));
+    reply_text(reply, use);
+    reply_text(reply, control_zone_word(state));
+    reply_text(reply, why);
+    reply_row_end(reply);
+}
+
+static size_t report_held_zones(const struct control_view *view, struct reply *reply)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < view->held_count; i++) {
+        const struct control_zone *zone = &view->held[i];
+        if (control_zone_has_version(zone->state))
+            continue;
+        count++;
+        report_put_zone(reply, (struct name){zone->wire, zone->name_len}, "answers", zone->state,
+                        zone->why);
+    }
+    return count;
+}
+
+static size_t report_policy_zones(const struct control_policy *policy, struct reply *reply)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; policy->rules && i < rpz_policy_count(policy->rules); i++) {
+        const struct control_policy_zone *zone = &policy->zones[i];
+        const struct rpz_zone_options *options =
+            rpz_policy_zone_options(rpz_policy_at(policy->rules, i));
+        if (control_zone_has_version(zone->state))
+            continue;
+        count++;
+        report_put_zone(reply, (struct name){options->wire, options->name_len}, "policy",
+                        zone->state, zone->why);
+    }
+    return count;
+}
+
+/* Writes a row for each, unless reply is NULL. Returns their number. */
+static size_t report_zones_to_come(const struct control_view *view, struct reply *reply)
+{
+    return view ? report_held_zones(view, reply) + report_policy_zones(&view->policy, reply) : 0;
+}
+
+static void report_log_zones(const struct reload_report *report)
+{
+    size_t count = report_zones_to_come(report->zones, NULL);
+
+    if (!report->zones_are_read)
+        LOG(LOG_WARNING, "daemon",
+            "reload: the files of some zones are still being read; nailupctl zones shows them");
+    if (count > 0)
+        LOG(LOG_NOTICE, "daemon",
+            "reload: zones without a version: %zu; nailupctl zones shows them", count);
+}
+
 void reload_report_log(const struct reload_report *report)
 {
     char keys[KEYS_TEXT_MAX];
@@ -62,6 +132,7 @@ void reload_report_log(const struct reload_report *report)
                 "reload: %s needs a restart: it stays %s until then; the file says %s",
                 change->path, change->before, change->after);
     }
+    report_log_zones(report);
 }
 
 /* Calls say() for each line. */
@@ -101,7 +172,7 @@ static void report_put_summary(const struct reload_report *report, struct reply 
     reply_record(reply, "reload",
                  "config:text\ttook:duration\tchanged:count\tneeding_restart:count\t"
                  "forward_zones:count\tstub_zones:count\trecursion:flag\tlocal_names:"
-                 "count\tforgotten_answers:count");
+                 "count\tforgotten_answers:count\tzones_are_read:flag");
     reply_row(reply);
     reply_text(reply, report->config_file);
     reply_duration(reply, report->took_us);
@@ -112,6 +183,7 @@ static void report_put_summary(const struct reload_report *report, struct reply 
     reply_flag(reply, config->route.recursion.enabled);
     reply_count(reply, local_names_count(config->local));
     reply_count(reply, report->forgotten);
+    reply_flag(reply, report->zones_are_read);
     reply_row_end(reply);
 }
 
@@ -133,6 +205,8 @@ void reload_report_answer(const struct reload_report *report, struct call *call)
 {
     report_put_summary(report, &call->reply);
     report_put_changes(report->changes, &call->reply);
+    reply_table(&call->reply, "zones_to_come", "zone:text\tfor:text\tstate:text\twhy:text");
+    (void)report_zones_to_come(report->zones, &call->reply);
 }
 
 static void report_put_error(void *context, const char *line)

@@ -65,6 +65,7 @@ struct zone_plan {
 struct plan_letter {
     struct mail mail;
     struct zone_keeper *keeper;
+    uint64_t edition;
     struct rpz_policy *policy; /* NULL: none; zones with primaries have no rules in it */
     size_t count;
     struct zone_plan plans[];
@@ -95,6 +96,7 @@ struct kept_zone {
 /* A set and a policy with their rows for people. */
 struct publication {
     struct publication *next_released;
+    uint64_t number; /* 1, 2, ... */
     struct zone_set *set;
     struct rpz_policy *policy; /* NULL: none */
     struct control_policy_zone policy_rows[RPZ_ZONES_MAX];
@@ -112,6 +114,9 @@ struct zone_keeper {
     struct forget forget;
     struct publication *current, *next; /* next: on its way to the workers */
     bool is_taking;                     /* workers take next, or the cache forgets */
+    uint64_t edition;                   /* of the configuration that the thread got last */
+    void (*on_settled)(void *context);  /* NULL: no one waits */
+    void *settled_context;
     pthread_t thread;
     bool has_thread;
 
@@ -119,7 +124,9 @@ struct zone_keeper {
     pthread_cond_t changed;
     struct loop *loop;            /* the thread's, once it runs */
     bool has_failed;              /* the thread could not make its loop */
-    bool has_settled;             /* the first zones have been read, well or badly */
+    bool has_copies;              /* all but large files have been read, well or badly */
+    uint64_t settled;             /* the last edition whose zones have all been read */
+    uint64_t settled_number;      /* the publication that has them */
     struct publication *waiting;  /* the newest one for main */
     struct publication *released; /* for the thread to free */
     bool is_arrival_posted, is_release_posted;
@@ -136,7 +143,8 @@ struct zone_keeper {
     struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
     uint64_t planned_at;
     uint64_t published_at;
-    bool is_reading; /* zones are being read, and a publication follows */
+    uint64_t published; /* the number of the last publication */
+    bool is_reading;    /* zones are being read, and a publication follows */
     struct tls_contexts *contexts;
     struct xfr_gate gate;
 };
@@ -361,6 +369,17 @@ static struct publication *make_publication(struct zone_keeper *keeper)
 
 /* ---- the thread ---- */
 
+/* Makes main look at what the thread has for it. */
+static void keeper_post_arrival(struct zone_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool is_posted = keeper->is_arrival_posted;
+    keeper->is_arrival_posted = true;
+    pthread_mutex_unlock(&keeper->lock);
+    if (!is_posted)
+        loop_post(keeper->main, &keeper->arrival);
+}
+
 static void keeper_publish(struct zone_keeper *keeper)
 {
     struct publication *publication = make_publication(keeper);
@@ -370,15 +389,13 @@ static void keeper_publish(struct zone_keeper *keeper)
         LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
         return;
     }
+    publication->number = ++keeper->published;
     pthread_mutex_lock(&keeper->lock);
     struct publication *superseded = keeper->waiting;
-    bool is_posted = keeper->is_arrival_posted;
     keeper->waiting = publication;
-    keeper->is_arrival_posted = true;
     pthread_mutex_unlock(&keeper->lock);
     free_publication(superseded);
-    if (!is_posted)
-        loop_post(keeper->main, &keeper->arrival);
+    keeper_post_arrival(keeper);
 }
 
 /* Frees the sets that no worker has. */
@@ -637,6 +654,8 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
             zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
             log_refused(zone);
         }
+        if (loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
+            keeper_publish(keeper);
     }
 }
 
@@ -696,22 +715,33 @@ static void keeper_renew_tls(struct zone_keeper *keeper)
         LOG(LOG_ERROR, "zones", "primaries: %s; the files before stay in use", why);
 }
 
-static void keeper_on_plans(struct mail *mail)
+/* All zones of this edition have been read, except versions that must come from a primary. */
+static void keeper_note_settled(struct zone_keeper *keeper, uint64_t edition)
 {
-    struct plan_letter *letter = CONTAINER_OF(mail, struct plan_letter, mail);
-    struct zone_keeper *keeper = letter->keeper;
+    pthread_mutex_lock(&keeper->lock);
+    keeper->has_copies = true;
+    keeper->settled = edition;
+    keeper->settled_number = keeper->published;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+    keeper_post_arrival(keeper);
+}
 
-    if (atomic_load(&keeper->is_ending)) {
-        free_letter(letter);
-        return;
-    }
+static void keeper_note_copies(struct zone_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->has_copies = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+/* Replaces the zones by those of the letter. On an error those before stay. */
+static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
+{
     struct kept_zone *zones = calloc(letter->count + 1, sizeof(*zones));
 
-    if (!zones) {
-        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
-        free_letter(letter);
-        return;
-    }
+    if (!zones)
+        return ERR_NO_MEMORY;
     for (size_t i = 0; i < letter->count; i++)
         keeper_take_plan(keeper, &zones[i], &letter->plans[i]);
     free_kept(keeper->zones, keeper->count);
@@ -721,7 +751,12 @@ static void keeper_on_plans(struct mail *mail)
     keeper->wanted = letter->policy;
     keeper->planned_at = loop_clock(keeper->loop);
     letter->policy = NULL;
-    free_letter(letter);
+    return ERR_OK;
+}
+
+/* Large files come last: stored copies and the others need not wait for them. */
+static void keeper_read_all(struct zone_keeper *keeper)
+{
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
     keeper->is_reading = true;
     keeper_read_changed(keeper, false);
@@ -730,11 +765,24 @@ static void keeper_on_plans(struct mail *mail)
     keeper_note_expiry(keeper);
     keeper->is_reading = false;
     keeper_publish(keeper);
+    keeper_note_copies(keeper);
     keeper_read_changed(keeper, true);
-    pthread_mutex_lock(&keeper->lock);
-    keeper->has_settled = true;
-    pthread_cond_broadcast(&keeper->changed);
-    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void keeper_on_plans(struct mail *mail)
+{
+    struct plan_letter *letter = CONTAINER_OF(mail, struct plan_letter, mail);
+    struct zone_keeper *keeper = letter->keeper;
+    uint64_t edition = letter->edition;
+    bool is_ending = atomic_load(&keeper->is_ending);
+
+    if (!is_ending && keeper_take_letter(keeper, letter) == ERR_OK)
+        keeper_read_all(keeper);
+    else if (!is_ending)
+        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
+    free_letter(letter);
+    if (!is_ending)
+        keeper_note_settled(keeper, edition);
 }
 
 static void keeper_report_loop(struct zone_keeper *keeper, struct loop *loop)
@@ -830,6 +878,7 @@ enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *
         return err;
     }
     letter->keeper = keeper;
+    letter->edition = ++keeper->edition;
     letter->mail.run = keeper_on_plans;
     loop_post(keeper->loop, &letter->mail);
     return ERR_OK;
@@ -844,22 +893,42 @@ static struct publication *keeper_take_waiting(struct zone_keeper *keeper)
     return publication;
 }
 
+static bool keeper_has_all(const struct zone_keeper *keeper)
+{
+    return keeper->settled > 0;
+}
+
+static bool keeper_has_copies(const struct zone_keeper *keeper)
+{
+    return keeper->has_copies;
+}
+
+/* Waits for the thread, at most for these seconds since the instant. */
+static void keeper_wait_for(struct zone_keeper *keeper, const struct timespec *begun, int within_s,
+                            bool (*is_done)(const struct zone_keeper *keeper))
+{
+    struct timespec until = *begun;
+    int waited = 0;
+
+    until.tv_sec += within_s;
+    pthread_mutex_lock(&keeper->lock);
+    while (waited == 0 && !is_done(keeper))
+        waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
 void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
                        struct rpz_policy **policy)
 {
-    struct timespec until;
-    int waited = 0;
+    struct timespec begun;
 
     *zones = NULL;
     *policy = NULL;
     if (!keeper->has_thread)
         return;
-    MUST(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += ZONE_KEEPER_START_S;
-    pthread_mutex_lock(&keeper->lock);
-    while (!keeper->has_settled && waited == 0)
-        waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
-    pthread_mutex_unlock(&keeper->lock);
+    MUST(clock_gettime(CLOCK_REALTIME, &begun) == 0);
+    keeper_wait_for(keeper, &begun, ZONE_KEEPER_LARGE_S, keeper_has_all);
+    keeper_wait_for(keeper, &begun, ZONE_KEEPER_COPIES_S, keeper_has_copies);
     keeper->current = keeper_take_waiting(keeper);
     if (!keeper->current)
         return;
@@ -944,12 +1013,46 @@ static void keeper_give(struct zone_keeper *keeper)
                       keeper);
 }
 
+/* Whether the zones of the last configuration are in force, except versions still to come. */
+static bool keeper_is_settled(struct zone_keeper *keeper)
+{
+    uint64_t number = keeper->current ? keeper->current->number : 0;
+
+    pthread_mutex_lock(&keeper->lock);
+    bool is_settled = keeper->settled == keeper->edition && number >= keeper->settled_number;
+    pthread_mutex_unlock(&keeper->lock);
+    return is_settled && !keeper->is_taking;
+}
+
+/* Gives the workers what has come, and tells the waiter when its zones are in force. */
+static void keeper_go_on(struct zone_keeper *keeper)
+{
+    void (*on_settled)(void *context) = keeper->on_settled;
+    bool is_settled = keeper_is_settled(keeper);
+
+    keeper_give(keeper);
+    if (!on_settled || !is_settled)
+        return;
+    keeper->on_settled = NULL;
+    on_settled(keeper->settled_context);
+}
+
+bool zone_keeper_settle(struct zone_keeper *keeper, void (*on_settled)(void *context),
+                        void *context)
+{
+    if (!keeper->has_thread || keeper_is_settled(keeper))
+        return true;
+    keeper->on_settled = on_settled;
+    keeper->settled_context = context;
+    return false;
+}
+
 static void keeper_on_forgotten(void *context)
 {
     struct zone_keeper *keeper = context;
 
     keeper->is_taking = false;
-    keeper_give(keeper);
+    keeper_go_on(keeper);
 }
 
 static void keeper_on_arrival(struct mail *mail)
@@ -959,7 +1062,7 @@ static void keeper_on_arrival(struct mail *mail)
     pthread_mutex_lock(&keeper->lock);
     keeper->is_arrival_posted = false;
     pthread_mutex_unlock(&keeper->lock);
-    keeper_give(keeper);
+    keeper_go_on(keeper);
 }
 
 void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,

@@ -34,8 +34,12 @@ struct addr;
 struct xfr_notify;
 struct zone_set;
 
-/* How long a start waits for the zones. After that the workers serve the others. */
-enum { ZONE_KEEPER_START_S = 5 };
+/* How long a start waits. The rules of a stored copy come before the first query, or clients would
+ * reach names that it blocks; files above 4 MiB may come later. */
+enum {
+    ZONE_KEEPER_LARGE_S = 5,   /* for all zones */
+    ZONE_KEEPER_COPIES_S = 60, /* for the stored copies, and for files that are not large */
+};
 
 enum { ZONE_KEEPER_NOTIFIES_MAX = 64 };
 
@@ -47,8 +51,9 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
  * configuration is borrowed for the call. On an error the zones before stay. */
 MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
 
-/* Waits for the first zones from files and transfer-directory, at most ZONE_KEEPER_START_S. Sets
- * them and the policy; NULL: none. Both are borrowed until zone_keeper_begin(). */
+/* Waits for the first zones from files and transfer-directory (ZONE_KEEPER_LARGE_S,
+ * ZONE_KEEPER_COPIES_S). Sets them and the policy; NULL: none. Both are borrowed until
+ * zone_keeper_begin(). */
 void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
                        struct rpz_policy **policy);
 
@@ -56,6 +61,12 @@ void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
  * the zones in the view. */
 void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
                        struct control_view *view);
+
+/* Returns true when the zones and the policy of the last configuration are in force at all workers.
+ * A zone that waits for its first transfer does not count. Else on_settled comes once, later, when
+ * they are. One call waits: a later one takes its place. */
+bool zone_keeper_settle(struct zone_keeper *keeper, void (*on_settled)(void *context),
+                        void *context);
 
 /* A NOTIFY has come that may ask for a transfer. Any worker's thread. Above
  * ZONE_KEEPER_NOTIFIES_MAX on their way it is forgotten: the primary sends it again. */

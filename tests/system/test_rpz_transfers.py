@@ -167,3 +167,37 @@ def test_a_reload_keeps_the_rules_and_takes_other_options(nailupd, primary, dig,
     rewrite(daemon, lambda config: config.pop("rpz"))
     eventually(lambda: not blocks(daemon, dig))
     assert "policy_zones" not in daemon.ask("zones")
+
+
+def test_the_rules_of_a_reload_are_in_force_when_it_answers(nailupd, dig, tmp_path):
+    """Rules from a file, beside a zone whose primary never answers: it delays nothing, and the reload names it."""
+    path, dead = tmp_path / "rules", "127.0.0.1@%d" % free_address("127.0.0.1")[1]
+    fill = [f"h{number}.test" for number in range(2000)]
+    path.write_text(policy_text(0, *fill))
+    rules = {"name": ZONE, "file": str(path)}
+    daemon = nailupd({"rpz": [rules], "local-data": [f"n{number}.test. A 192.0.2.1" for number in range(30)]})
+    for number in range(30):
+        path.write_text(policy_text(number + 1, f"n{number}.test", *fill))
+        answer = daemon.ask("reload")
+        assert blocks(daemon, dig, f"n{number}.test"), number
+        assert answer["zones_to_come"] == []
+    rewrite(daemon, lambda config: config["rpz"].append({"name": "dead.test", "primaries": [dead]}))
+    [late] = daemon.ask("reload")["zones_to_come"]
+    assert late["zone"] == "dead.test." and late["for"] == "policy" and late["state"] in ("loading", "failed")
+
+
+def test_a_stored_copy_is_in_force_when_the_reload_answers(nailupd, primary, dig, tmp_path):  # noqa: F811
+    fill = [f"h{number}.test" for number in range(30000)]  # it takes a while to read
+    bind = primary(Bind, policy_text(1, "bad.test", *fill))
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    config = {**policy(bind.server), "transfer-directory": str(folder)}
+    daemon = nailupd(config)
+    await_serial(daemon, 1)
+    bind.kill()
+    zones = config["rpz"]
+    for _ in range(2):
+        rewrite(daemon, lambda config: config.update({"rpz": []}))
+        assert not blocks(daemon, dig)
+        rewrite(daemon, lambda config: config.update({"rpz": zones}))
+        assert blocks(daemon, dig)

@@ -11,6 +11,7 @@
 
 #include "config/changes.h"
 #include "control/call.h"
+#include "control/view.h"
 #include "daemon/reload_report.h"
 #include "unit/config/config_text.h"
 #include "unit/daemon/log_lines.h"
@@ -24,8 +25,11 @@ static int begin(void **state)
     (void)state;
     log_lines_begin();
     memset(&changes, 0, sizeof(changes));
-    report = (struct reload_report){
-        .config_file = "/etc/f.yaml", .took_us = 12345, .changes = &changes, .forgotten = 7};
+    report = (struct reload_report){.config_file = "/etc/f.yaml",
+                                    .took_us = 12345,
+                                    .changes = &changes,
+                                    .forgotten = 7,
+                                    .zones_are_read = true};
     return 0;
 }
 
@@ -112,9 +116,10 @@ static void test_the_answer_has_the_counts_and_each_change(void **state)
     reload_report_answer(&report, call);
     call_done(call);
     assert_non_null(strstr(answered, "\nrow\t/etc/f.yaml\t12345\t1\t1\t1\t0\t"));
-    assert_non_null(strstr(answered, "\t7\ntable\tchanges\n"));
+    assert_non_null(strstr(answered, "\t7\tyes\ntable\tchanges\n"));
     assert_non_null(strstr(answered, "\nrow\tlog.level\tnow\t1\t2\n"
-                                     "row\tserver.workers\tneeds a restart\t1\t2\nend\n"));
+                                     "row\tserver.workers\tneeds a restart\t1\t2\n"
+                                     "table\tzones_to_come\n"));
     config_free(config);
 }
 
@@ -127,6 +132,31 @@ static void fail_with(const char *errors)
     reload_report_log_failure(&report);
     reload_report_refuse(&report, call);
     call_done(call);
+}
+
+/* Two zones: one is served, and the other has no version. */
+static void test_zones_that_are_still_to_come_are_named(void **state)
+{
+    struct config *config = load_fine(ZONE);
+    struct call *call = new_call();
+    struct control_zone rows[] = {
+        {.wire = "\1a", .name_len = 3, .state = CONTROL_ZONE_KEPT},
+        {.wire = "\1b", .name_len = 3, .state = CONTROL_ZONE_LOADING, .why = "no answer"}};
+    struct control_view view = {.held = rows, .held_count = 2};
+
+    (void)state;
+    report.config = config;
+    report.zones = &view;
+    report.zones_are_read = false;
+    reload_report_answer(&report, call);
+    call_done(call);
+    assert_non_null(strstr(answered, "\t7\tno\ntable\tchanges\n"));
+    assert_non_null(strstr(answered, "\nrow\tb.\tanswers\tloading\tno answer\nend\n"));
+    assert_null(strstr(answered, "\nrow\ta."));
+    reload_report_log(&report);
+    assert_non_null(strstr(log_lines, "reload: the files of some zones are still being read"));
+    assert_non_null(strstr(log_lines, "reload: zones without a version: 1;"));
+    config_free(config);
 }
 
 static void test_a_failure_without_errors_is_one_sentence(void **state)
@@ -159,6 +189,7 @@ int main(void)
         TEST(test_a_reload_without_changes_names_no_key),
         TEST(test_a_list_of_keys_that_is_too_long_ends_in_dots),
         TEST(test_the_answer_has_the_counts_and_each_change),
+        TEST(test_zones_that_are_still_to_come_are_named),
         TEST(test_a_failure_without_errors_is_one_sentence),
         TEST(test_hostile_errors_keep_one_line_each),
     };
