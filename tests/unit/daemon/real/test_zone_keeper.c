@@ -21,6 +21,7 @@
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "rpz/rpz_policy.h"
+#include "transfer/xfr_gate.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
@@ -144,7 +145,7 @@ static int begin_test(void **state)
     (void)state;
     loop = loop_new();
     cache = cache_new(&(struct cache_options){.size_bytes = 1 << 20});
-    keeper = zone_keeper_new(loop, cache);
+    keeper = zone_keeper_new(loop, cache, XFR_GATE_VISITS_MAX);
     view = (struct control_view){0};
     publications = 0;
     return !loop || !cache || !keeper;
