@@ -222,6 +222,7 @@ struct config_rpz_zone {
     struct rpz_zone_options options;
     char *file; /* "": the zone has primaries */
     struct config_source source;
+    bool catalog; /* it lists zones of policy (RFC 9432), and has primaries */
 };
 
 /* Response policy: as written in the file, and what is made of it. */

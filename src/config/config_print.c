@@ -371,14 +371,14 @@ static void put_rpz_zone(struct printer *printer, const struct config_rpz_zone *
     put_prefix_items(printer, &zone->source.allow_notify);
     put_format(printer,
                "], action-override: %s, cname-override: %s, log: %s, log-name: %s, "
-               "break-dnssec: %s, ede: %s, max-bytes: %s}\n",
+               "break-dnssec: %s, ede: %s, max-bytes: %s, catalog: %s}\n",
                kind_format(KIND_RPZ_OVERRIDE, &options->override, override),
                kind_format(KIND_ZONE_NAME, options->cname, cname),
                kind_format(KIND_BOOL, &options->log, log),
                kind_format(KIND_LINE, &options->log_name, log_name),
                kind_format(KIND_BOOL, &options->break_dnssec, breaks),
                kind_format(KIND_RPZ_EDE, &options->ede, ede),
-               kind_format(KIND_SIZE, &options->max_bytes, bytes));
+               kind_format(KIND_SIZE, &options->max_bytes, bytes), zone->catalog ? "yes" : "no");
 }
 
 static void put_rpz(struct printer *printer)

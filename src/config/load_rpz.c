@@ -33,6 +33,10 @@ static bool is_sound(struct loader *loader, const struct yaml_tree_node *node,
                      "[192.0.2.1]");
     else if (*zone->file && zone->source.primary_count > 0)
         loader_error(loader, node, "has a file and primaries; keep one of them");
+    else if (*zone->file && zone->catalog)
+        loader_error(loader, node,
+                     "has a file, but the zones of a catalog come from its primaries; write "
+                     "primaries: [192.0.2.1], or leave catalog out");
     else if (zone->options.override == RPZ_OVERRIDE_CNAME && !has_target)
         loader_error(loader, node,
                      "has no target; write cname-override: garden.example, or another "

@@ -275,6 +275,9 @@ static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *z
     reply_duration(reply, row->loaded_at ? us_until(now, row->loaded_at) : 0);
     reply_duration(reply, us_until(row->refresh_at, now));
     reply_duration(reply, us_until(row->expires_at, now));
+    reply_text(reply, row->catalog_len > 0
+                          ? name_format((struct name){row->catalog, row->catalog_len}, text)
+                          : "");
     reply_text(reply, row->why);
     reply_row_end(reply);
 }
@@ -282,9 +285,10 @@ static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *z
 static void command_zones_put_policy(struct reply *reply, const struct control_policy *policy,
                                      uint64_t now)
 {
-    reply_table(reply, "policy_zones",
-                "zone:text\tfrom:text\tstate:text\tserial:count\trules:count\tskipped:count\t"
-                "size:bytes\tage:duration\trefresh:duration\texpiry:duration\twhy:text");
+    reply_table(
+        reply, "policy_zones",
+        "zone:text\tfrom:text\tstate:text\tserial:count\trules:count\tskipped:count\t"
+        "size:bytes\tage:duration\trefresh:duration\texpiry:duration\tcatalog:text\twhy:text");
     for (size_t i = 0; i < rpz_policy_count(policy->rules); i++)
         put_policy_zone(reply, rpz_policy_at(policy->rules, i), &policy->zones[i], now);
 }

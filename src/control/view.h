@@ -106,6 +106,8 @@ struct control_zone {
 enum control_policy_source { CONTROL_POLICY_FILE, CONTROL_POLICY_PRIMARIES };
 
 struct control_policy_zone {
+    uint8_t catalog[NAME_WIRE_MAX]; /* that lists the zone */
+    uint8_t catalog_len;            /* 0: the configuration has the zone */
     enum control_policy_source source;
     enum control_zone_state state;
     uint64_t loaded_at;              /* us of the loops' clock; 0: never */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -36,6 +37,8 @@
 #include "transfer/transfer.h"
 #include "transfer/xfr_gate.h"
 #include "transfer/xfr_notify.h"
+#include "transfer/zone_store.h"
+#include "zone/zone_catalog.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
@@ -49,12 +52,15 @@
 enum zone_kind {
     ZONE_OF_ANSWERS, /* auth-zones: clients and recursion */
     ZONE_OF_POLICY,  /* rpz: its rules */
+    ZONE_OF_CATALOG, /* rpz with catalog: its members have rules (RFC 9432) */
 };
 
 /* A zone as the configuration wants it. */
 struct zone_plan {
     enum zone_kind kind;
-    struct zone_held held;            /* without data; with ZONE_OF_POLICY its name alone counts */
+    struct zone_held held;            /* without data; the name alone counts, but with answers */
+    uint8_t node_wire[NAME_WIRE_MAX]; /* of a member, in its catalog */
+    uint8_t node_len;                 /* 0: no member */
     char *file;                       /* "": the zone has primaries */
     struct zone_primaries *primaries; /* NULL: the zone has a file */
     size_t max_bytes;
@@ -143,8 +149,10 @@ struct zone_keeper {
     struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
     uint64_t planned_at;
     uint64_t published_at;
-    uint64_t published; /* the number of the last publication */
-    bool is_reading;    /* zones are being read, and a publication follows */
+    uint64_t published;   /* the number of the last publication */
+    bool is_reading;      /* zones are being read, and a publication follows */
+    bool has_new_catalog; /* its members are not known yet */
+    struct turn_end catalog_end;
     struct tls_contexts *contexts;
     struct xfr_gate gate;
 };
@@ -197,7 +205,7 @@ static bool plan_answers(struct zone_plan *plan, const struct config *config,
 static bool plan_policy(struct zone_plan *plan, const struct config *config,
                         const struct config_rpz_zone *zone)
 {
-    plan->kind = ZONE_OF_POLICY;
+    plan->kind = zone->catalog ? ZONE_OF_CATALOG : ZONE_OF_POLICY;
     memcpy(plan->held.wire, zone->options.wire, sizeof(plan->held.wire));
     plan->held.name_len = zone->options.name_len;
     plan->max_bytes = zone->options.max_bytes;
@@ -251,14 +259,25 @@ static void free_publication(struct publication *publication)
     free(publication);
 }
 
-static struct kept_zone *find_kept(const struct zone_keeper *keeper, struct name name,
+static struct kept_zone *find_kept(struct kept_zone *zones, size_t count, struct name name,
                                    enum zone_kind kind)
 {
-    for (size_t i = 0; i < keeper->count; i++)
-        if (keeper->zones[i].plan.kind == kind &&
-            name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
-            return &keeper->zones[i];
+    for (size_t i = 0; i < count; i++)
+        if (zones[i].plan.kind == kind && name_equal(zone_held_name(&zones[i].plan.held), name))
+            return &zones[i];
     return NULL;
+}
+
+/* The name of a member's node; the root: no member. */
+static struct name plan_node(const struct zone_plan *plan)
+{
+    return plan->node_len > 0 ? (struct name){plan->node_wire, plan->node_len} : name_root();
+}
+
+static bool is_member_of(const struct kept_zone *zone, const struct kept_zone *catalog)
+{
+    return zone->plan.node_len > 0 &&
+           name_is_below(plan_node(&zone->plan), zone_held_name(&catalog->plan.held));
 }
 
 /* Finds the zone with primaries that has this name: there is only one. */
@@ -315,6 +334,8 @@ static void fill_policy_row(struct control_policy_zone *row, const struct kept_z
     if (zone->transfer)
         transfer_look(zone->transfer, &view);
     row->source = CONTROL_POLICY_PRIMARIES;
+    if (zone->plan.node_len > 0)
+        row->catalog_len = name_copy(name_strip(plan_node(&zone->plan), 2), row->catalog).len;
     row->state = zone->state;
     row->loaded_at = zone->loaded_at;
     row->refresh_at = view.refresh_at;
@@ -322,28 +343,65 @@ static void fill_policy_row(struct control_policy_zone *row, const struct kept_z
     snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
 }
 
+/* A policy that is being put together. */
+struct policy_draft {
+    struct rpz_policy_entry entries[RPZ_ZONES_MAX];
+    struct rpz_zone_options
+        options[RPZ_ZONES_MAX]; /* of members: their catalog's, with their name */
+    size_t count;
+};
+
+/* Members apply at the place of their catalog. */
+static void policy_draft_add_members(struct policy_draft *draft, struct publication *publication,
+                                     const struct zone_keeper *keeper,
+                                     const struct kept_zone *catalog,
+                                     const struct rpz_zone_options *options)
+{
+    for (size_t i = 0; i < keeper->count && draft->count < RPZ_ZONES_MAX; i++) {
+        const struct kept_zone *zone = &keeper->zones[i];
+        if (!is_member_of(zone, catalog))
+            continue;
+        struct rpz_zone_options *own = &draft->options[draft->count];
+        *own = *options;
+        own->name_len = name_copy(zone_held_name(&zone->plan.held), own->wire).len;
+        fill_policy_row(&publication->policy_rows[draft->count], zone, loop_clock(keeper->loop));
+        draft->entries[draft->count++] = (struct rpz_policy_entry){own, zone->rules};
+    }
+}
+
+static void policy_draft_add(struct policy_draft *draft, struct publication *publication,
+                             const struct zone_keeper *keeper, const struct rpz_policy_zone *wanted)
+{
+    const struct rpz_zone_options *options = rpz_policy_zone_options(wanted);
+    struct name name = {options->wire, options->name_len};
+    const struct kept_zone *zone = find_kept(keeper->zones, keeper->count, name, ZONE_OF_POLICY);
+    const struct kept_zone *catalog =
+        find_kept(keeper->zones, keeper->count, name, ZONE_OF_CATALOG);
+    struct control_policy_zone *row = &publication->policy_rows[draft->count];
+
+    if (zone || catalog)
+        fill_policy_row(row, zone ? zone : catalog, loop_clock(keeper->loop));
+    else
+        *row = (struct control_policy_zone){.state = CONTROL_ZONE_SERVED,
+                                            .loaded_at = keeper->planned_at};
+    draft->entries[draft->count++] =
+        (struct rpz_policy_entry){options, zone ? zone->rules : rpz_policy_zone_rules(wanted)};
+    if (catalog)
+        policy_draft_add_members(draft, publication, keeper, catalog, options);
+}
+
 /* Makes the policy of the wanted zones, with the rules that each has now. Without zones there is
  * none. */
 static bool publication_take_policy(struct publication *publication, struct zone_keeper *keeper)
 {
-    struct rpz_policy_entry entries[RPZ_ZONES_MAX];
+    struct policy_draft draft = {.count = 0};
     size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct rpz_policy_zone *wanted = rpz_policy_at(keeper->wanted, i);
-        const struct rpz_zone_options *options = rpz_policy_zone_options(wanted);
-        const struct kept_zone *zone =
-            find_kept(keeper, (struct name){options->wire, options->name_len}, ZONE_OF_POLICY);
-        entries[i] =
-            (struct rpz_policy_entry){options, zone ? zone->rules : rpz_policy_zone_rules(wanted)};
-        if (zone)
-            fill_policy_row(&publication->policy_rows[i], zone, loop_clock(keeper->loop));
-        else
-            publication->policy_rows[i] = (struct control_policy_zone){
-                .state = CONTROL_ZONE_SERVED, .loaded_at = keeper->planned_at};
-    }
+    for (size_t i = 0; i < count && draft.count < RPZ_ZONES_MAX; i++)
+        policy_draft_add(&draft, publication, keeper, rpz_policy_at(keeper->wanted, i));
     if (count > 0) {
-        publication->policy = rpz_policy_new(entries, count, rpz_policy_waits(keeper->wanted));
+        publication->policy =
+            rpz_policy_new(draft.entries, draft.count, rpz_policy_waits(keeper->wanted));
         if (!publication->policy)
             return false;
         if (keeper->policy)
@@ -532,6 +590,33 @@ static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *vers
     return ERR_OK;
 }
 
+/* A broken catalog is refused, so the members stay (RFC 9432 section 5.1). */
+static enum err keeper_take_catalog(struct zone_keeper *keeper, struct zone_data *version)
+{
+    struct zone_catalog_member members[RPZ_ZONES_MAX];
+    char text[NAME_TEXT_MAX];
+    size_t total;
+    const char *fault = zone_catalog_read(version, members, RPZ_ZONES_MAX, &total);
+
+    if (fault) {
+        LOG(LOG_ERROR, "zones", "catalog %s: serial %u: %s; its members stay as they are",
+            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
+        return ERR_INVALID;
+    }
+    keeper->has_new_catalog = true;
+    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
+    return ERR_OK;
+}
+
+/* Makes what the kind of the zone needs. On an error the version before stays. */
+static enum err keeper_prepare(struct zone_keeper *keeper, struct kept_zone *zone,
+                               struct zone_data *version)
+{
+    if (zone->plan.kind == ZONE_OF_CATALOG)
+        return keeper_take_catalog(keeper, version);
+    return zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
+}
+
 static enum err keeper_on_version(void *owner, struct zone_data *version)
 {
     struct zone_keeper *keeper = owner;
@@ -545,7 +630,7 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
             name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
         return ERR_INVALID;
     }
-    enum err err = zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
+    enum err err = keeper_prepare(keeper, zone, version);
     if (err)
         return err;
     keeper_take_version(keeper, zone, zone_data_ref(version));
@@ -597,7 +682,7 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
         zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
         zone->state = CONTROL_ZONE_FAILED;
-    if (zone->state != before || zone->plan.kind == ZONE_OF_POLICY)
+    if (zone->state != before || zone->plan.kind != ZONE_OF_ANSWERS)
         keeper_show_change(keeper);
 }
 
@@ -664,8 +749,11 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
 static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
                              struct zone_plan *plan)
 {
-    struct kept_zone *before = find_kept(keeper, zone_held_name(&plan->held), plan->kind);
+    struct kept_zone *before =
+        find_kept(keeper->zones, keeper->count, zone_held_name(&plan->held), plan->kind);
 
+    if (before && !name_equal(plan_node(&before->plan), plan_node(plan)))
+        before = NULL; /* another node: the state is reset (RFC 9432 section 5.4) */
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
     if (before) {
         bool is_same = strcmp(before->plan.file, plan->file) == 0 &&
@@ -706,6 +794,179 @@ static void free_kept(struct kept_zone *zones, size_t count)
     free(zones);
 }
 
+/* ---- members of catalogs ---- */
+
+/* A list of zones that replaces the keeper's. It has room for RPZ_ZONES_MAX members. */
+struct zone_list {
+    struct kept_zone *zones;
+    size_t count;
+};
+
+static bool has_wanted_name(const struct zone_keeper *keeper, struct name name)
+{
+    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct rpz_zone_options *options =
+            rpz_policy_zone_options(rpz_policy_at(keeper->wanted, i));
+        if (name_equal((struct name){options->wire, options->name_len}, name))
+            return true;
+    }
+    return false;
+}
+
+/* Whether another item or member has the name (RFC 9432 section 5.2). */
+static bool is_taken_name(const struct zone_keeper *keeper, const struct zone_list *list,
+                          struct name name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (name_equal(zone_held_name(&list->zones[i].plan.held), name))
+            return true;
+    return has_wanted_name(keeper, name);
+}
+
+static size_t count_policy_zones(const struct zone_keeper *keeper, const struct zone_list *list)
+{
+    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += list->zones[i].plan.node_len > 0;
+    return count;
+}
+
+static void log_member(const struct kept_zone *catalog, struct name member, const char *why)
+{
+    char name[NAME_TEXT_MAX], of[NAME_TEXT_MAX];
+
+    LOG(LOG_WARNING, "zones", "catalog %s: member %s is left out: %s",
+        name_format(zone_held_name(&catalog->plan.held), of), name_format(member, name), why);
+}
+
+static void keeper_add_member(struct zone_keeper *keeper, struct zone_list *list,
+                              const struct kept_zone *catalog,
+                              const struct zone_catalog_member *member)
+{
+    struct zone_plan plan = {.kind = ZONE_OF_POLICY,
+                             .max_bytes = catalog->plan.max_bytes,
+                             .zonemd = catalog->plan.zonemd};
+
+    plan.held.name_len = name_fold(member->zone, plan.held.wire).len;
+    plan.node_len = name_fold(member->node, plan.node_wire).len;
+    if (is_taken_name(keeper, list, member->zone)) {
+        log_member(catalog, member->zone, "another zone has this name");
+        return;
+    }
+    if (count_policy_zones(keeper, list) >= RPZ_ZONES_MAX) {
+        log_member(catalog, member->zone, "there are too many zones of rpz");
+        return;
+    }
+    plan.file = strdup("");
+    plan.primaries = zone_primaries_clone(catalog->plan.primaries);
+    if (plan.file && plan.primaries)
+        keeper_take_plan(keeper, &list->zones[list->count++], &plan);
+    else
+        log_member(catalog, member->zone, "out of memory");
+    free_plan(&plan);
+}
+
+/* An expired catalog keeps the members that it had. */
+static void keeper_keep_members(struct zone_keeper *keeper, struct zone_list *list,
+                                const struct kept_zone *catalog)
+{
+    for (size_t i = 0; i < keeper->count; i++) {
+        const struct kept_zone *zone = &keeper->zones[i];
+        if (!is_member_of(zone, catalog))
+            continue;
+        struct zone_catalog_member member = {zone_held_name(&zone->plan.held),
+                                             plan_node(&zone->plan)};
+        keeper_add_member(keeper, list, catalog, &member);
+    }
+}
+
+static void keeper_add_members(struct zone_keeper *keeper, struct zone_list *list)
+{
+    struct zone_catalog_member members[RPZ_ZONES_MAX];
+    size_t configured = list->count, total;
+
+    for (size_t i = 0; i < configured; i++) {
+        const struct kept_zone *catalog = &list->zones[i];
+        if (catalog->plan.kind != ZONE_OF_CATALOG)
+            continue;
+        if (!catalog->data) {
+            keeper_keep_members(keeper, list, catalog);
+            continue;
+        }
+        MUST(!zone_catalog_read(catalog->data, members, RPZ_ZONES_MAX, &total));
+        for (size_t j = 0; j < MIN(total, (size_t)RPZ_ZONES_MAX); j++)
+            keeper_add_member(keeper, list, catalog, &members[j]);
+        if (total > RPZ_ZONES_MAX)
+            log_member(catalog, members[0].node, "further members are above the bound");
+    }
+}
+
+/* Removes the stored copies of members that left, or whose state is reset. */
+static void keeper_drop_copies(const struct zone_keeper *keeper, const struct zone_list *list)
+{
+    char path[ZONE_STORE_PATH_MAX], text[NAME_TEXT_MAX];
+
+    for (size_t i = 0; i < keeper->count; i++) {
+        const struct zone_plan *old = &keeper->zones[i].plan;
+        struct name name = zone_held_name(&old->held);
+        const struct kept_zone *now =
+            old->node_len > 0 ? find_kept(list->zones, list->count, name, old->kind) : NULL;
+        if (old->node_len == 0 || (now && name_equal(plan_node(&now->plan), plan_node(old))))
+            continue;
+        LOG(LOG_NOTICE, "zones", "zone %s: its catalog %s", name_format(name, text),
+            now ? "resets it" : "has dropped it");
+        if (*old->primaries->folder &&
+            zone_store_path(path, old->primaries->folder, name) == ERR_OK)
+            (void)unlink(path);
+    }
+}
+
+/* Adds the members, and replaces the keeper's zones. */
+static void keeper_use_list(struct zone_keeper *keeper, struct zone_list *list)
+{
+    keeper_add_members(keeper, list);
+    keeper_drop_copies(keeper, list);
+    free_kept(keeper->zones, keeper->count);
+    keeper->zones = list->zones;
+    keeper->count = list->count;
+    keeper->has_new_catalog = false;
+}
+
+/* The configured zones move as they are. */
+static void keeper_update_members(struct zone_keeper *keeper)
+{
+    struct zone_list list = {.zones = calloc(keeper->count + RPZ_ZONES_MAX, sizeof(*list.zones))};
+
+    if (!list.zones) {
+        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs stay as they are");
+        return;
+    }
+    for (size_t i = 0; i < keeper->count; i++) {
+        if (keeper->zones[i].plan.node_len > 0)
+            continue;
+        list.zones[list.count++] = keeper->zones[i];
+        keeper->zones[i] = (struct kept_zone){.plan.held.name_len = 1}; /* the root */
+    }
+    keeper_use_list(keeper, &list);
+    keeper_open_transfers(keeper);
+}
+
+static void keeper_on_catalog(struct turn_end *end)
+{
+    struct zone_keeper *keeper = CONTAINER_OF(end, struct zone_keeper, catalog_end);
+
+    if (!keeper->has_new_catalog || atomic_load(&keeper->is_ending))
+        return;
+    keeper->is_reading = true;
+    keeper_update_members(keeper);
+    keeper_note_expiry(keeper);
+    keeper->is_reading = false;
+    keeper_publish(keeper);
+}
+
 /* A reload takes changed files of authorities and certificates. */
 static void keeper_renew_tls(struct zone_keeper *keeper)
 {
@@ -738,19 +999,17 @@ static void keeper_note_copies(struct zone_keeper *keeper)
 /* Replaces the zones by those of the letter. On an error those before stay. */
 static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
 {
-    struct kept_zone *zones = calloc(letter->count + 1, sizeof(*zones));
+    struct zone_list list = {.zones = calloc(letter->count + RPZ_ZONES_MAX, sizeof(*list.zones))};
 
-    if (!zones)
+    if (!list.zones)
         return ERR_NO_MEMORY;
     for (size_t i = 0; i < letter->count; i++)
-        keeper_take_plan(keeper, &zones[i], &letter->plans[i]);
-    free_kept(keeper->zones, keeper->count);
-    keeper->zones = zones;
-    keeper->count = letter->count;
+        keeper_take_plan(keeper, &list.zones[list.count++], &letter->plans[i]);
     rpz_policy_unref(keeper->wanted);
     keeper->wanted = letter->policy;
-    keeper->planned_at = loop_clock(keeper->loop);
     letter->policy = NULL;
+    keeper->planned_at = loop_clock(keeper->loop);
+    keeper_use_list(keeper, &list);
     return ERR_OK;
 }
 
@@ -762,6 +1021,8 @@ static void keeper_read_all(struct zone_keeper *keeper)
     keeper_read_changed(keeper, false);
     keeper_renew_tls(keeper);
     keeper_open_transfers(keeper);
+    if (keeper->has_new_catalog)
+        keeper_update_members(keeper); /* a stored catalog has stored members */
     keeper_note_expiry(keeper);
     keeper->is_reading = false;
     keeper_publish(keeper);
@@ -813,6 +1074,7 @@ static void *keeper_run(void *argument)
         return NULL;
     loop_run(loop);
     free_kept(keeper->zones, keeper->count);
+    turn_end_cancel(&keeper->catalog_end);
     xfr_gate_deinit(&keeper->gate);
     keeper->zones = NULL;
     keeper->count = 0;
@@ -840,6 +1102,7 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
     keeper->arrival.run = keeper_on_arrival;
     keeper->release.run = keeper_on_release;
     forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);
+    turn_end_init(&keeper->catalog_end, keeper_on_catalog);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     return keeper;

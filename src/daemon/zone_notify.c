@@ -8,24 +8,6 @@
 #include "config/config.h"
 #include "dns/rrtype.h"
 
-/* Finds the primaries of the zone with this name. */
-static const struct config_source *notify_find_source(const struct config *config, struct name name)
-{
-    for (size_t i = 0; i < config->auth_zone_count; i++) {
-        const struct config_auth_zone *zone = &config->auth_zones[i];
-        if (zone->source.primary_count > 0 &&
-            name_equal((struct name){zone->wire, zone->name_len}, name))
-            return &zone->source;
-    }
-    for (size_t i = 0; i < config->rpz.count; i++) {
-        const struct config_rpz_zone *zone = &config->rpz.zones[i];
-        if (zone->source.primary_count > 0 &&
-            name_equal((struct name){zone->options.wire, zone->options.name_len}, name))
-            return &zone->source;
-    }
-    return NULL;
-}
-
 static const struct xfr_primary *find_primary(const struct config_source *source,
                                               const struct addr *from)
 {
@@ -41,6 +23,38 @@ static bool is_allowed(const struct config_source *source, const struct addr *fr
         if (prefix_contains(&source->allow_notify.list[i], from))
             return true;
     return false;
+}
+
+/* The zone may be a member of a catalog. Only the keeper knows the members, so the sender decides
+ * here. */
+static const struct config_source *notify_find_catalog(const struct config *config,
+                                                       const struct addr *from)
+{
+    for (size_t i = 0; i < config->rpz.count; i++) {
+        const struct config_rpz_zone *zone = &config->rpz.zones[i];
+        if (zone->catalog && (find_primary(&zone->source, from) || is_allowed(&zone->source, from)))
+            return &zone->source;
+    }
+    return NULL;
+}
+
+/* Finds the primaries of the zone with this name. */
+static const struct config_source *notify_find_source(const struct config *config, struct name name,
+                                                      const struct addr *from)
+{
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        if (zone->source.primary_count > 0 &&
+            name_equal((struct name){zone->wire, zone->name_len}, name))
+            return &zone->source;
+    }
+    for (size_t i = 0; i < config->rpz.count; i++) {
+        const struct config_rpz_zone *zone = &config->rpz.zones[i];
+        if (zone->source.primary_count > 0 &&
+            name_equal((struct name){zone->options.wire, zone->options.name_len}, name))
+            return &zone->source;
+    }
+    return notify_find_catalog(config, from);
 }
 
 /* Finds the key that signed the message. A primary may use its key, another host that of any
@@ -90,7 +104,7 @@ size_t zone_notify_judge(const struct config *config, struct span message, const
     *is_taken = false;
     if (!xfr_notify_read(notify, message))
         return 0;
-    const struct config_source *source = notify_find_source(config, xfr_notify_zone(notify));
+    const struct config_source *source = notify_find_source(config, xfr_notify_zone(notify), from);
     if (!source)
         return notify_reply(notify, RCODE_NOTAUTH, out, max);
     const struct xfr_primary *primary = find_primary(source, from);

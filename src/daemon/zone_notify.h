@@ -7,7 +7,8 @@
  * Decides about a NOTIFY (RFC 1996): does it concern a zone with primaries, may its sender say so,
  * and is it signed where it must be? Pure.
  *
- *   no zone of this name has primaries                       NOTAUTH
+ *   no zone of this name has primaries                       NOTAUTH, unless the sender is a
+ *                                                            primary of a catalog (RFC 9432)
  *   the sender is no primary, and not in allow-notify         REFUSED
  *   a primary with a key, without a signature                REFUSED
  *   a signature with another key, or a wrong one             NOTAUTH (RFC 8945 section 5.2)

@@ -20,23 +20,34 @@ static bool copy_primary(struct zone_primaries *to, size_t index, const struct x
     return !from->has_tls || tls_peer_options_copy(&primary->tls, &from->tls, &to->memory[index]);
 }
 
-struct zone_primaries *zone_primaries_copy(const struct config *config,
-                                           const struct config_source *source)
+static struct zone_primaries *copy_primaries(const char *folder, const struct xfr_primary *list,
+                                             size_t count)
 {
     struct zone_primaries *copy = calloc(1, sizeof(*copy));
     if (!copy)
         return NULL;
-    copy->folder = strdup(config->transfer_directory);
-    copy->list = calloc(source->primary_count, sizeof(*copy->list));
-    copy->keys = calloc(source->primary_count, sizeof(*copy->keys));
-    copy->memory = calloc(source->primary_count, sizeof(*copy->memory));
+    copy->folder = strdup(folder);
+    copy->list = calloc(count, sizeof(*copy->list));
+    copy->keys = calloc(count, sizeof(*copy->keys));
+    copy->memory = calloc(count, sizeof(*copy->memory));
     bool is_whole = copy->folder && copy->list && copy->keys && copy->memory;
-    for (; is_whole && copy->count < source->primary_count; copy->count++)
-        is_whole = copy_primary(copy, copy->count, &source->servers[copy->count]);
+    for (; is_whole && copy->count < count; copy->count++)
+        is_whole = copy_primary(copy, copy->count, &list[copy->count]);
     if (is_whole)
         return copy;
     zone_primaries_free(copy);
     return NULL;
+}
+
+struct zone_primaries *zone_primaries_copy(const struct config *config,
+                                           const struct config_source *source)
+{
+    return copy_primaries(config->transfer_directory, source->servers, source->primary_count);
+}
+
+struct zone_primaries *zone_primaries_clone(const struct zone_primaries *primaries)
+{
+    return copy_primaries(primaries->folder, primaries->list, primaries->count);
 }
 
 void zone_primaries_free(struct zone_primaries *primaries)

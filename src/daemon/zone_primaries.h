@@ -27,6 +27,9 @@ struct zone_primaries {
 struct zone_primaries *zone_primaries_copy(const struct config *config,
                                            const struct config_source *source);
 
+/* Copies a copy, likewise. */
+struct zone_primaries *zone_primaries_clone(const struct zone_primaries *primaries);
+
 /* Overwrites the keys. primaries may be NULL. */
 void zone_primaries_free(struct zone_primaries *primaries);
 

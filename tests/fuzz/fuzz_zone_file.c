@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Reads any bytes as a master file. A fault has a line of the text, and the records of a zone come
- * in order, have the shape of their types and are found again.
+ * in order, have the shape of their types and are found again. The zone is read as a catalog too.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +10,13 @@
 #include "base/check.h"
 #include "dns/name.h"
 #include "zone/zone_builder.h"
+#include "zone/zone_catalog.h"
 #include "zone/zone_data.h"
 #include "zone/zone_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CATALOG_MAX = 3 };
 
 static void check_fault(struct span text, const struct zone_file_fault *fault)
 {
@@ -58,6 +61,20 @@ static void check_again(const struct zone_data *zone)
     zone_data_unref(again);
 }
 
+/* Members are below the zone, and no two are of one zone. */
+static void check_catalog(const struct zone_data *zone)
+{
+    struct zone_catalog_member members[CATALOG_MAX];
+    size_t total;
+    const char *fault = zone_catalog_read(zone, members, CATALOG_MAX, &total);
+    for (size_t i = 0; !fault && i < total && i < CATALOG_MAX; i++) {
+        MUST(name_is_below(members[i].node, zone_data_origin(zone)));
+        MUST(members[i].zone.len > 0);
+        for (size_t j = 0; j < i; j++)
+            MUST(!name_equal(members[i].zone, members[j].zone));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t origin[] = "\1n";
@@ -76,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     check_zone(zone);
     check_again(zone);
+    check_catalog(zone);
     zone_data_unref(zone);
     return 0;
 }

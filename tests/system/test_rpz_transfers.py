@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import subprocess
 import time
 import urllib.request
 
@@ -201,3 +202,125 @@ def test_a_stored_copy_is_in_force_when_the_reload_answers(nailupd, primary, dig
         assert not blocks(daemon, dig)
         rewrite(daemon, lambda config: config.update({"rpz": zones}))
         assert blocks(daemon, dig)
+
+
+# ---- catalogs (RFC 9432) ----
+
+class Catalog(Bind):
+    """named with a catalog in place of the zone, and members that block a name each: a.rules.test blocks a.test."""
+
+    MEMBERS = "abc"
+
+    def __init__(self, folder, text, **more):
+        self.more = more
+        super().__init__(folder, text, **more)
+
+    def start(self):
+        path = self.folder / "named.conf"
+        if "rules.test" not in path.read_text():
+            notify = self.more.get("notify")
+            also = f"also-notify {{ {notify[0]} port {notify[1]}; }}; notify explicit;" if notify else "notify no;"
+            with path.open("a") as conf:
+                for member in self.MEMBERS:
+                    zone = f"{member}.rules.test"
+                    (self.folder / zone).write_text(policy_text(1, f"{member}.test").replace(f"{ZONE}.", f"{zone}.", 1))
+                    conf.write(f'zone "{zone}" {{ type primary; file "{zone}"; allow-transfer {{ any; }}; '
+                               f"allow-update {{ any; }}; {also} }};\n")
+        super().start()
+
+    def update_member(self, member, *commands):
+        text = (f"server {self.ip} {self.port}\nzone {member}.rules.test\n" +
+                "".join(f"update {row}\n" for row in commands) + "send\n")
+        assert subprocess.run([self.nsupdate], input=text, text=True, capture_output=True, timeout=20,
+                              check=False).returncode == 0
+
+
+def catalog_text(serial, *rows):
+    return (f"$ORIGIN {ZONE}.\n@ 60 SOA ns mail {serial} 3600 5 3600 60\n@ 60 NS invalid.\nversion 60 TXT 2\n" +
+            "".join(f"{row}\n" for row in rows))
+
+
+def node(label, zone):
+    return f"{label}.zones.{ZONE}. 60 PTR {zone}."
+
+
+CATALOG_DATA = {"local-data": [f"{name}.test. A 192.0.2.1" for name in ("a", "b", "c", "d")]}
+
+
+def states(daemon):
+    """{zone: (state, its catalog)}"""
+    return {row["zone"]: (row["state"], row["catalog"]) for row in daemon.ask("zones")["policy_zones"]}
+
+
+def await_members(daemon, *members):
+    wanted = {f"{ZONE}.": ("served", ""), **{f"{member}.rules.test.": ("served", f"{ZONE}.") for member in members}}
+    eventually(lambda: states(daemon) == wanted)
+
+
+def test_a_catalog_brings_and_drops_zones_of_rules(nailupd, primary, dig, tmp_path):  # noqa: F811
+    address = free_address()
+    bind = primary(Catalog, catalog_text(1, node("1", "a.rules.test"), node("2", "b.rules.test")), notify=address)
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    config = {"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"}], **CATALOG_DATA,
+              "server": {"listen": ["%s@%d" % address]}, "transfer-directory": str(folder)}
+    daemon = nailupd(config)
+    await_members(daemon, "a", "b")
+    assert blocks(daemon, dig, "a.test") and blocks(daemon, dig, "b.test") and not blocks(daemon, dig, "c.test")
+    bind.update(f"add {node('3', 'c.rules.test')}", f"delete 1.zones.{ZONE}. PTR")
+    await_members(daemon, "b", "c")
+    assert not blocks(daemon, dig, "a.test") and blocks(daemon, dig, "c.test")
+    assert sorted(path.name for path in folder.iterdir()) == ["b.rules.test.zone", "c.rules.test.zone", f"{ZONE}.zone"]
+    bind.update_member("c", "add d.test.c.rules.test. 60 CNAME .")  # its NOTIFY is accepted
+    eventually(lambda: blocks(daemon, dig, "d.test"))
+    assert daemon.ctl("reload").returncode == 0  # the members stay
+    assert blocks(daemon, dig, "b.test") and blocks(daemon, dig, "d.test")
+    bind.kill()
+    assert daemon.stop() == 0
+    daemon = nailupd(config)
+    assert blocks(daemon, dig, "b.test") and blocks(daemon, dig, "d.test")  # the first queries already
+
+
+def test_a_broken_catalog_leaves_its_members(nailupd, primary, dig):  # noqa: F811
+    address = free_address()
+    bind = primary(Catalog, catalog_text(1, node("1", "a.rules.test")), notify=address)
+    daemon = nailupd({"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"}], **CATALOG_DATA,
+                      "server": {"listen": ["%s@%d" % address]}})
+    await_members(daemon, "a")
+    bind.update(f"delete version.{ZONE}. TXT", f"delete 1.zones.{ZONE}. PTR", f"add {node('2', 'b.rules.test')}")
+    eventually(lambda: states(daemon)[f"{ZONE}."][0] == "kept")
+    assert blocks(daemon, dig, "a.test") and not blocks(daemon, dig, "b.test")
+    bind.update(f"add version.{ZONE}. 60 TXT 2")
+    await_members(daemon, "b")
+    assert not blocks(daemon, dig, "a.test") and blocks(daemon, dig, "b.test")
+
+
+def test_a_configured_zone_wins_over_a_member(nailupd, primary, dig, tmp_path):  # noqa: F811
+    bind = primary(Catalog, catalog_text(1, node("1", "a.rules.test"), node("2", "b.rules.test"), node("3", ZONE)))
+    path = tmp_path / "own"
+    path.write_text(policy_text(9, "d.test").replace(f"{ZONE}.", "a.rules.test.", 1))
+    daemon = nailupd({"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"},
+                              {"name": "a.rules.test", "file": str(path)}], **CATALOG_DATA})
+    eventually(lambda: states(daemon).get("b.rules.test.", [""])[0] == "served")
+    assert states(daemon)["a.rules.test."] == ("served", "") and len(states(daemon)) == 3
+    assert blocks(daemon, dig, "d.test") and not blocks(daemon, dig, "a.test")
+
+
+def test_another_node_resets_a_member(nailupd, primary, dig):  # noqa: F811
+    address = free_address()
+    bind = primary(Catalog, catalog_text(1, node("1", "a.rules.test")), notify=address)
+    daemon = nailupd({"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"}], **CATALOG_DATA,
+                      "server": {"listen": ["%s@%d" % address]}})
+    await_members(daemon, "a")
+    whole = transfers(daemon, "whole")
+    bind.update(f"delete 1.zones.{ZONE}. PTR", f"add {node('9', 'a.rules.test')}")
+    eventually(lambda: transfers(daemon, "whole") > whole)
+    await_members(daemon, "a")
+    assert blocks(daemon, dig, "a.test")
+
+
+def test_members_above_the_bound_are_left_out(nailupd, primary):  # noqa: F811
+    bind = primary(Catalog, catalog_text(1, *(node(str(number), f"m{number}.rules.test") for number in range(40))))
+    daemon = nailupd({"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"}]})
+    eventually(lambda: len(states(daemon)) == 32)  # the catalog is one of them
+    assert "there are too many zones of rpz" in daemon.log()

@@ -122,6 +122,9 @@ static void test_contradictions_are_errors(void **state)
                   "f:1:28: error: rpz[1]: has the name of an earlier zone; keep one of them\n");
     expect_errors("rpz: [{name: a, file: /x, primaries: [192.0.2.1]}]\n" ZONE,
                   "f:1:7: error: rpz[0]: has a file and primaries; keep one of them\n");
+    expect_errors("rpz: [{name: a, file: /x, catalog: yes}]\n" ZONE,
+                  "f:1:7: error: rpz[0]: has a file, but the zones of a catalog come from its "
+                  "primaries; write primaries: [192.0.2.1], or leave catalog out\n");
     expect_errors("rpz: [{name: A, primaries: [192.0.2.1]}]\n"
                   "auth-zones: [{name: a, file: /x}]\n" ZONE,
                   "f:1:17: error: rpz[0].primaries: a zone of auth-zones has the same name; keep "
@@ -149,7 +152,7 @@ static void test_a_printed_policy_loads_back_to_the_same(void **state)
                                       "  - {name: b.example, file: /y}\n"
                                       "  - {name: c.example, primaries: [192.0.2.1, "
                                       "{address: 192.0.2.2, tls: yes}], "
-                                      "allow-notify: [192.0.2.0/24]}\n" ZONE);
+                                      "allow-notify: [192.0.2.0/24], catalog: yes}\n" ZONE);
     assert_int_equal(config->rpz.count, 3);
     buf_init(&first, 1 << 20);
     buf_init(&second, 1 << 20);
@@ -161,6 +164,7 @@ static void test_a_printed_policy_loads_back_to_the_same(void **state)
     assert_int_equal(config->rpz.zones[0].options.ede, RPZ_EDE_NONE);
     assert_true(config->rpz.zones[0].options.break_dnssec && config->rpz.wait_recurse);
     assert_int_equal(config->rpz.zones[2].source.primary_count, 2);
+    assert_true(config->rpz.zones[2].catalog && !config->rpz.zones[1].catalog);
     assert_int_equal(config->rpz.zones[2].source.allow_notify.count, 1);
     assert_int_equal(config_print(config, &second), ERR_OK);
     config_free(config);

@@ -127,6 +127,26 @@ static void test_other_zones_and_zones_of_files_are_not_ours(void **state)
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
 }
 
+/* The keeper drops a NOTIFY of a zone that no catalog lists. */
+static void test_primaries_of_a_catalog_may_notify_its_members(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    struct config_rpz_zone catalog = {.source = world.zone.source, .catalog = true};
+    struct name name = name_copy(NAME("cat.example"), catalog.options.wire);
+    catalog.options.name_len = name.len;
+    world.config.auth_zone_count = 0;
+    world.config.rpz.zones = &catalog;
+    world.config.rpz.count = 1;
+    expect(&world, "192.0.2.1", RCODE_NOERROR, false);
+    expect(&world, "192.0.2.129", RCODE_NOERROR, false);
+    expect(&world, "192.0.2.3", RCODE_NOTAUTH, false);
+    expect(&world, "192.0.2.2", RCODE_REFUSED, false); /* unsigned, with a key */
+    catalog.catalog = false;
+    expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
+}
+
 static void test_other_messages_get_no_reply_here(void **state)
 {
     (void)state;
@@ -145,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_a_primary_with_a_key_must_sign),
         cmocka_unit_test(test_wrong_signatures_are_refused),
         cmocka_unit_test(test_other_zones_and_zones_of_files_are_not_ours),
+        cmocka_unit_test(test_primaries_of_a_catalog_may_notify_its_members),
         cmocka_unit_test(test_other_messages_get_no_reply_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

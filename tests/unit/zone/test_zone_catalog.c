@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#include "unit/zone/zone_make.h"
+
+#include "zone/zone_catalog.h"
+
+#define START "@ 60 SOA . . 1 60 60 60 60\n@ 60 NS invalid.\n"
+#define VERSION "version 60 TXT 2\n"
+
+enum { MEMBERS = 4 };
+
+/* Lists the members as "node zone" in one line, or gives the fault. */
+static const char *read_catalog(const char *text)
+{
+    static char out[4096];
+    char name[NAME_TEXT_MAX];
+    struct zone_catalog_member members[MEMBERS];
+    size_t total;
+    struct zone_data *data = zone_make("cat.example", text);
+    const char *fault = zone_catalog_read(data, members, MEMBERS, &total);
+    size_t len = (size_t)snprintf(out, sizeof(out), "%s", fault ? fault : "");
+    for (size_t i = 0; !fault && i < total && i < MEMBERS; i++) {
+        assert_true(name_is_below(members[i].node, zone_data_origin(data)));
+        len += (size_t)snprintf(out + len, sizeof(out) - len, "%s ",
+                                name_format(members[i].zone, name));
+    }
+    if (!fault && total > MEMBERS)
+        snprintf(out + len, sizeof(out) - len, "and %zu more", total - MEMBERS);
+    zone_data_unref(data);
+    return out;
+}
+
+static void test_members_are_listed_in_the_order_of_their_nodes(void **state)
+{
+    (void)state;
+    assert_string_equal(read_catalog(START VERSION "b.zones 60 PTR one.example.\n"
+                                                   "a.zones 60 PTR two.example.\n"),
+                        "two.example. one.example. ");
+    assert_string_equal(read_catalog(START VERSION), "");
+}
+
+static void test_properties_and_other_records_are_ignored(void **state)
+{
+    (void)state;
+    assert_string_equal(read_catalog(START VERSION "a.zones 60 PTR one.example.\n"
+                                                   "a.zones 60 TXT other\n"
+                                                   "group.a.zones 60 TXT fast\n"
+                                                   "coo.a.zones 60 PTR old.example.\n"
+                                                   "serial.ext.a.zones 60 PTR odd.example.\n"
+                                                   "zones 60 PTR odd.example.\n"
+                                                   "a.other 60 PTR odd.example.\n"
+                                                   "@ 60 PTR odd.example.\n"),
+                        "one.example. ");
+}
+
+static void test_a_catalog_needs_version_2(void **state)
+{
+    (void)state;
+    static const char members[] = "a.zones 60 PTR one.example.\n";
+    static const struct {
+        const char *version, *fault;
+    } rows[] = {
+        {"", "it has no TXT record named version"},
+        {"version 60 A 192.0.2.1\n", "it has no TXT record named version"},
+        {"version 60 TXT 1\n", "its version is not 2"},
+        {"version 60 TXT 22\n", "its version is not 2"},
+        {"version 60 TXT \"\"\n", "its version is not 2"},
+        {"version 60 TXT 2 2\n", "its version is not 2"},
+        {"version 60 TXT 2\nversion 60 TXT 3\n", "it has several versions"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char text[512];
+        snprintf(text, sizeof(text), "%s%s%s", START, rows[i].version, members);
+        assert_string_equal(read_catalog(text), rows[i].fault);
+    }
+}
+
+static void test_a_broken_list_is_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(read_catalog(START VERSION "a.zones 60 PTR one.example.\n"
+                                                   "a.zones 60 PTR two.example.\n"),
+                        "a node has several PTR records");
+    assert_string_equal(read_catalog(START VERSION "a.zones 60 PTR one.example.\n"
+                                                   "b.zones 60 PTR ONE.example.\n"),
+                        "a zone is listed twice");
+}
+
+static void test_members_above_the_bound_are_counted(void **state)
+{
+    (void)state;
+    assert_string_equal(read_catalog(START VERSION "a.zones 60 PTR a.\nb.zones 60 PTR b.\n"
+                                                   "c.zones 60 PTR c.\nd.zones 60 PTR d.\n"
+                                                   "e.zones 60 PTR e.\nf.zones 60 PTR f.\n"),
+                        "a. b. c. d. and 2 more");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members_are_listed_in_the_order_of_their_nodes),
+        cmocka_unit_test(test_properties_and_other_records_are_ignored),
+        cmocka_unit_test(test_a_catalog_needs_version_2),
+        cmocka_unit_test(test_a_broken_list_is_refused),
+        cmocka_unit_test(test_members_above_the_bound_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
