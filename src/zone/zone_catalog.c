@@ -10,17 +10,19 @@
 #include "dns/rrtype.h"
 #include "zone/zone_data.h"
 
-/* Writes <label>.<origin>. Returns false when that name is too long. */
-static bool catalog_name(const char *label, struct name origin, uint8_t wire[NAME_WIRE_MAX],
+static const uint8_t version_label[] = {7, 'v', 'e', 'r', 's', 'i', 'o', 'n'};
+static const uint8_t zones_label[] = {5, 'z', 'o', 'n', 'e', 's'};
+
+/* Writes the name of the label, in wire form, below the origin. Returns false when it is too long.
+ */
+static bool catalog_name(struct span label, struct name origin, uint8_t wire[NAME_WIRE_MAX],
                          struct name *out)
 {
-    size_t len = strlen(label);
-    if (1 + len + origin.len > NAME_WIRE_MAX)
+    if (label.len + origin.len > NAME_WIRE_MAX)
         return false;
-    wire[0] = (uint8_t)len;
-    memcpy(wire + 1, label, len);
-    memcpy(wire + 1 + len, origin.wire, origin.len);
-    *out = (struct name){wire, (uint8_t)(1 + len + origin.len)};
+    memcpy(wire, label.data, label.len);
+    memcpy(wire + label.len, origin.wire, origin.len);
+    *out = (struct name){wire, (uint8_t)(label.len + origin.len)};
     return true;
 }
 
@@ -31,7 +33,8 @@ static const char *catalog_check_version(const struct zone_data *data)
     struct name name;
     struct zone_rrset rrset;
     struct span text;
-    if (!catalog_name("version", zone_data_origin(data), wire, &name) ||
+    if (!catalog_name(span_of(version_label, sizeof(version_label)), zone_data_origin(data), wire,
+                      &name) ||
         !zone_data_find(data, name, RRTYPE_TXT, &rrset))
         return "it has no TXT record named version";
     if (rrset.count != 1 || !zone_rrset_next(&rrset, &text))
@@ -65,7 +68,8 @@ const char *zone_catalog_read(const struct zone_data *data, struct zone_catalog_
     struct zone_iter iter;
     const char *fault = catalog_check_version(data);
     *total = 0;
-    if (fault || !catalog_name("zones", zone_data_origin(data), wire, &zones))
+    if (fault || !catalog_name(span_of(zones_label, sizeof(zones_label)), zone_data_origin(data),
+                               wire, &zones))
         return fault;
     zone_iter_init(&iter, data);
     for (struct zone_record record; !fault && zone_iter_next(&iter, &record);)
