@@ -3,10 +3,11 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 #
 # Installs missing packages (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
-# Usage: tools/setup.sh build|demo|test PRESET...
+# Usage: tools/setup.sh build|demo|test|check PRESET...
 #   build  the programs and manual pages
 #   demo   the same, and the programs that the demonstration starts beside them
 #   test   these, the tests, and the programs that the tests use
+#   check  the same, but of the preset release only the tests that ./check runs
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,9 +20,9 @@ test_packages="$demo_packages dnsperf unbound knot bind9 knot-resolver pdns-serv
   dns-root-data clang-format-14 clang-tidy-14 cppcheck mold"
 
 case "${1-} ${2-}" in
-"build "?* | "demo "?* | "test "?*) ;;
+"build "?* | "demo "?* | "test "?* | "check "?*) ;;
 *)
-    echo "usage: tools/setup.sh build|demo|test PRESET..." >&2
+    echo "usage: tools/setup.sh build|demo|test|check PRESET..." >&2
     exit 2
     ;;
 esac
@@ -30,16 +31,17 @@ packages=$build_packages
 what=$1
 case $what in
 demo) packages="$packages $demo_packages" ;;
-test) packages="$packages $test_packages" ;;
+test | check) packages="$packages $test_packages" ;;
 esac
 shift
 
 # targets_of PRESET: the targets that a preset builds; of the tests, only the ones that run with it.
 targets_of() {
-    [ "$what" = test ] || { echo nailupd nailupctl nailup-bench man completion schema; return; }
-    case $1 in
-    fuzz) echo fuzz_targets ;;
-    tsan) echo thread_tests ;;
+    case "$what $1" in
+    "build "* | "demo "*) echo nailupd nailupctl nailup-bench man completion schema ;;
+    *" fuzz") echo fuzz_targets ;;
+    *" tsan") echo thread_tests ;;
+    "check release") echo optimised_tests ;;
     *) echo all ;;
     esac
 }
