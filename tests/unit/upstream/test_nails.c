@@ -20,6 +20,7 @@ struct server {
     uint64_t hold_takes_us;   /* its answer time for them */
     uint16_t announces_100ms; /* the timeout of RFC 7828; 0: none */
     uint64_t heard_at[CONNS_MAX];
+    size_t first_conn; /* those before it have ended */
     size_t holds, hold_conns[CONNS_MAX];
     uint16_t hold_type;
     size_t hold_len, hold_name_len;
@@ -97,7 +98,11 @@ static void close_what_idles(struct fixture *f)
     uint64_t now = loop_now(f->world.loop), every_us = f->server.sweeps_every_us;
     if (every_us && f->total_us % every_us != 0)
         return;
-    for (size_t i = 0; f->server.limit_us && i < peer_dials(f->peer); i++) {
+    size_t dials = peer_dials(f->peer);
+    while (f->server.first_conn < dials &&
+           fake_conn_state(peer_conn(f->peer, f->server.first_conn)) > FAKE_CONN_OPEN)
+        f->server.first_conn++;
+    for (size_t i = f->server.first_conn; f->server.limit_us && i < dials; i++) {
         struct fake_conn *conn = peer_conn(f->peer, i);
         uint64_t since = MAX(f->server.heard_at[i], fake_conn_dialed_at(conn) + 4 * MS);
         if (fake_conn_state(conn) == FAKE_CONN_OPEN && now >= since + f->server.limit_us)
