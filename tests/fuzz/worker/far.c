@@ -167,9 +167,9 @@ static void poison(struct far *far, struct writer *out, const struct message *qu
     bool is_empty = !header_count(out->data, SECTION_ANSWER) &&
                     !header_count(out->data, SECTION_AUTHORITY) &&
                     !header_count(out->data, SECTION_ADDITIONAL); /* sections come in this order */
-    truth_lie(out, is_empty ? SECTION_ANSWER : SECTION_ADDITIONAL, name, RRTYPE_A);
+    truth_lie(out, is_empty ? SECTION_ANSWER : SECTION_ADDITIONAL, name, RRTYPE_A, TRUTH_TTL);
     name = truth_leaf(foreign_zone(asked.zone), asked.number + far->param, true, wire);
-    truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA);
+    truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA, TRUTH_TTL);
 }
 
 /* Makes an answer with marked data for the question of a message. */
@@ -179,7 +179,7 @@ static void lie(struct writer *out, const struct message *query)
     uint8_t wire[NAME_WIRE_MAX];
     struct name name = name_copy(query->question.name, wire);
     writer_begin(out, out->data, out->max, query, HEADER_AA);
-    truth_lie(out, SECTION_ANSWER, name, type);
+    truth_lie(out, SECTION_ANSWER, name, type, TRUTH_TTL);
 }
 
 static void lie_with_wrong_id(struct far *far, struct writer *out, const struct message *query)
@@ -271,7 +271,8 @@ static void send_lies_first(struct far *far, const struct fake_ask *ask,
 }
 
 /* Replaces the data by marked data, which the signatures do not cover. Only a worker that has
- * validated for a while must not believe it, and it must validate from now on. */
+ * validated for a while must not believe it, and it must validate from now on. Addresses of servers
+ * are not validated: a forged one costs the zone this server until its TTL is over. */
 static void forge(struct far *far, struct writer *out, const struct message *query)
 {
     struct stage *stage = far->stage;
@@ -286,7 +287,7 @@ static void forge(struct far *far, struct writer *out, const struct message *que
         return;
     stage->has_forged = true;
     writer_begin(out, out->data, out->max, query, HEADER_AA);
-    truth_lie(out, SECTION_ANSWER, asked, type);
+    truth_lie(out, SECTION_ANSWER, asked, type, LIE_TTL);
     struct rr_iter iter = message_rrs(&honest, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
         if (rr.type == RRTYPE_RRSIG)

@@ -503,12 +503,13 @@ void truth_answer(struct writer *out, uint8_t *data, size_t max, const struct me
     write_chain(out, mask, name, type);
 }
 
-void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type)
+void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type,
+               uint32_t ttl)
 {
     uint8_t mark[16];
     memset(mark, MARK, sizeof(mark));
     mark[0] = type == RRTYPE_TXT ? 15 : MARK;
-    writer_record(out, section, owner, type, 3600, span_of(mark, type == RRTYPE_A ? 4 : 16));
+    writer_record(out, section, owner, type, ttl, span_of(mark, type == RRTYPE_A ? 4 : 16));
 }
 
 /* ---- checking ---- */

@@ -70,6 +70,7 @@ enum {
         240,       /* schedules ask for smaller numbers, so no server has lied about the others */
     LEAF_BIG = 25, /* its addresses do not fit into a datagram */
     TRUTH_TTL = 3600,
+    LIE_TTL = 60, /* of an address that only a validating resolver can know to be false */
 };
 
 struct truth truth_of(struct name name);
@@ -117,7 +118,8 @@ void truth_refer(struct writer *out, enum truth_zone zone, enum truth_zone hosts
 void truth_deny(struct writer *out, enum truth_zone zone);
 
 /* Writes a record that no resolver may believe: truth_is_marked() of its data is true. */
-void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type);
+void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type,
+               uint32_t ttl);
 
 /* ---- checking ---- */
 
