@@ -25,8 +25,8 @@ enum {
     LEDGER_GIVEN = 1 << 14,
 };
 
-/* A client waits as long as a resolution may take while one server of each zone works: two exchanges
- * one after the other (TASK_WALL_US), or more in recursion (BUDGET_WALL_US). */
+/* A client waits as long as a resolution may take while one server of each zone works: two
+ * exchanges one after the other (TASK_WALL_US), or more in recursion (BUDGET_WALL_US). */
 #define LEDGER_PATIENCE_US (10 * UINT64_C(1000000))
 #define LEDGER_PATIENCE_RECURSION_US (12 * UINT64_C(1000000))
 
