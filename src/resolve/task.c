@@ -157,25 +157,53 @@ static void task_on_yield(struct timer *timer)
     finish_deliver(tasks);
 }
 
+/* Whether an answer waits for a verdict that changes nothing (VALIDATE_LOG). */
+static bool waits_in_vain(const struct task *task)
+{
+    return task->state == TASK_VALIDATING && !task_is_enforced(task);
+}
+
+static void start_end(struct task *task)
+{
+    task->deadline = TASK_DEADLINE_END;
+    timer_start(task->tasks->loop, &task->clock, task->ends_at);
+}
+
+/* 0: a stale answer never comes before the end. */
+static uint64_t stale_timeout_us(const struct tasks *tasks)
+{
+    uint64_t us = cache_stale_timeout_us(tasks->cache);
+    return us < TASK_WALL_US ? us : 0;
+}
+
+/* The clients have been patient. */
+static void end_patience(struct task *task)
+{
+    start_end(task);
+    if (waits_in_vain(task))
+        end_unjudged(task);
+    else if (!task->bogus && stale_timeout_us(task->tasks))
+        finish_stale(task);
+}
+
 /* Each exchange ends in time, but a chain of aliases may need many in a row. Subtasks go on after
  * the end: the cache keeps their answers for the next client. */
+static void end_in_time(struct task *task)
+{
+    if (task->bogus)
+        fail_as_bogus(task);
+    else
+        task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
+}
+
 static void task_on_clock(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, clock);
     struct tasks *tasks = task->tasks;
-    if (task->deadline == TASK_DEADLINE_STALE) {
-        task->deadline = TASK_DEADLINE_END;
-        timer_start(tasks->loop, &task->clock, task->ends_at);
-        if (!task->bogus)
-            finish_stale(task);
-        return;
-    }
-    if (task->bogus)
-        fail_as_bogus(task);
-    else if (task->state == TASK_VALIDATING && !task_is_enforced(task))
-        end_unjudged(task);
+    if (task->deadline == TASK_DEADLINE_PATIENCE)
+        end_patience(task);
     else
-        task_fail(task, stat_failures_unreachable, EDE_NO_REACHABLE_AUTHORITY, true);
+        end_in_time(task);
     settle(task);
     finish_deliver(tasks);
 }
@@ -183,11 +211,16 @@ static void task_on_clock(struct timer *timer)
 static void start_clock(struct task *task)
 {
     struct loop *loop = task->tasks->loop;
-    uint64_t now = loop_now(loop), patience_us = cache_stale_timeout_us(task->tasks->cache);
-    bool may_be_stale = patience_us > 0 && patience_us < TASK_WALL_US;
-    task->deadline = may_be_stale ? TASK_DEADLINE_STALE : TASK_DEADLINE_END;
+    uint64_t now = loop_now(loop), patience_us = stale_timeout_us(task->tasks);
     task->ends_at = now + TASK_WALL_US;
-    timer_start(loop, &task->clock, may_be_stale ? now + patience_us : task->ends_at);
+    if (!patience_us && task_validates(task) && !task_is_enforced(task))
+        patience_us = TASK_VERDICT_US;
+    if (!patience_us) {
+        start_end(task);
+        return;
+    }
+    task->deadline = TASK_DEADLINE_PATIENCE;
+    timer_start(loop, &task->clock, now + patience_us);
 }
 
 /* ---- zone cuts ---- */
@@ -602,20 +635,28 @@ static bool hold_message(struct task *task, const struct exchange_answer *from,
     return true;
 }
 
-/* Lets the validation wait for a question, or for the next turn. */
+static void put_off(struct task *task)
+{
+    struct tasks *tasks = task->tasks;
+    STATS_INC(tasks->stats, validation_bound_turn);
+    list_append(&tasks->put_off, &task->node);
+    verify_again(tasks);
+}
+
+/* Lets the validation wait for a question, or for the next turn. Clients that were patient do not
+ * wait for a verdict that changes nothing. Its question is asked nevertheless, so that the verdict
+ * about a later answer comes sooner. */
 static void wait_for(struct task *task, enum validate_result result,
                      const struct validate_need *need)
 {
-    struct tasks *tasks = task->tasks;
-    if (result == VALIDATE_PUT_OFF) {
-        STATS_INC(tasks->stats, validation_bound_turn);
-        list_append(&tasks->put_off, &task->node);
-        verify_again(tasks);
-        return;
-    }
     struct question question = {
         .name = {need->wire, need->len}, .type = need->type, .cls = RRCLASS_IN};
-    start_sub(task, &question, TASK_TAG_VALIDATION, false);
+    if (result == VALIDATE_PUT_OFF)
+        put_off(task);
+    else
+        start_sub(task, &question, TASK_TAG_VALIDATION, false);
+    if (task->deadline == TASK_DEADLINE_END && waits_in_vain(task))
+        end_unjudged(task);
 }
 
 /* The fate of an answer after its judging. */
@@ -772,9 +813,11 @@ static void end_validation(struct task *task, struct task_reading *read,
     held_message_free(&task->tasks->held_bytes, held);
 }
 
+/* The validation's subtask goes on without this task. */
 static void end_unjudged(struct task *task)
 {
     struct task_reading read;
+    tasks_leave_sub(&task->sub[TASK_SUB_VALIDATION]);
     task_read_kind(task, task->held->from.message, &read);
     end_validation(task, &read, NULL);
 }
@@ -1106,10 +1149,10 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
 /* A validation has a reserved place, because the strategy may use all others meanwhile. */
 static struct subtask *free_sub(struct task *task, uint16_t tag)
 {
-    enum { LAST = TASK_SUBS_MAX - 1 };
+    struct subtask *reserved = &task->sub[TASK_SUB_VALIDATION];
     if (tag == TASK_TAG_VALIDATION)
-        return task->sub[LAST].child ? NULL : &task->sub[LAST];
-    for (unsigned i = 0; i < LAST; i++)
+        return reserved->child ? NULL : reserved;
+    for (unsigned i = 0; i < TASK_SUB_VALIDATION; i++)
         if (!task->sub[i].child)
             return &task->sub[i];
     return NULL;

@@ -55,8 +55,10 @@ enum task_state {
 
 /* The event when the clock of a running task (struct task.clock) expires. */
 enum task_deadline {
-    TASK_DEADLINE_STALE, /* clients get a stale answer if there is one; the task goes on */
-    TASK_DEADLINE_END,   /* the task fails */
+    /* Clients get a stale answer if there is one, or an answer whose verdict would change nothing;
+     * the task goes on. */
+    TASK_DEADLINE_PATIENCE,
+    TASK_DEADLINE_END, /* the task fails */
 };
 
 /* Static storage. */

@@ -286,16 +286,19 @@ void tasks_give(struct tasks *tasks, struct task *task)
     list_prepend(&tasks->idle, &task->node);
 }
 
+void tasks_leave_sub(struct subtask *sub)
+{
+    if (!sub->child)
+        return;
+    list_remove(&sub->waiter.node);
+    sub->child = NULL;
+    sub->parent->subs--;
+}
+
 void tasks_leave_subs(struct task *task)
 {
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++) {
-        struct subtask *sub = &task->sub[i];
-        if (!sub->child)
-            continue;
-        list_remove(&sub->waiter.node);
-        sub->child = NULL;
-        task->subs--;
-    }
+    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
+        tasks_leave_sub(&task->sub[i]);
 }
 
 bool tasks_may_refresh(const struct tasks *tasks)

@@ -35,6 +35,7 @@ enum {
     /* Subtasks of one task at once: A and AAAA of three servers, and one in the last place that
      * only a validation uses. */
     TASK_SUBS_MAX = 7,
+    TASK_SUB_VALIDATION = TASK_SUBS_MAX - 1,
     TASK_DEPTH_MAX = 12, /* targets of aliases below each other */
     /* All subtasks below each other: the keys and DS records of six zones may be unknown below an
      * alias chain. The budget bounds the number of tasks whatever their depth is. */
@@ -58,6 +59,10 @@ enum {
 /* The time for a zone's servers where the zone has a substitute (first: yes), or where the whole
  * QNAME follows a minimised one that brings silence. */
 #define TASK_FIRST_US (2 * US_PER_S)
+
+/* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), where the time for
+ * stale answers does not say so. */
+#define TASK_VERDICT_US (1800 * US_PER_MS)
 
 struct held_message;
 struct iterate_world;
@@ -246,6 +251,9 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
+
+/* The task no longer waits for this subtask, which goes on; no effect on an unused place. */
+void tasks_leave_sub(struct subtask *sub);
 
 /* The task no longer waits for its subtasks; they go on. */
 void tasks_leave_subs(struct task *task);
