@@ -341,6 +341,7 @@ struct config_view {
     char *name;
     struct config_prefixes clients;
     bool inherit_local;
+    struct config_names policy_zones;
     struct config part;
 };
 

@@ -361,7 +361,7 @@ static void put_rpz_zone(struct printer *printer, const struct config_rpz_zone *
 {
     char name[KIND_TEXT_MAX], file[KIND_TEXT_MAX], override[KIND_TEXT_MAX], cname[KIND_TEXT_MAX];
     char log[KIND_TEXT_MAX], log_name[KIND_TEXT_MAX], breaks[KIND_TEXT_MAX], ede[KIND_TEXT_MAX];
-    char bytes[KIND_TEXT_MAX];
+    char bytes[KIND_TEXT_MAX], is_default[KIND_TEXT_MAX];
     const struct rpz_zone_options *options = &zone->options;
     put_format(printer, "  - {name: %s, file: %s, primaries: [",
                kind_format(KIND_ZONE_NAME, options->wire, name),
@@ -371,14 +371,15 @@ static void put_rpz_zone(struct printer *printer, const struct config_rpz_zone *
     put_prefix_items(printer, &zone->source.allow_notify);
     put_format(printer,
                "], action-override: %s, cname-override: %s, log: %s, log-name: %s, "
-               "break-dnssec: %s, ede: %s, max-bytes: %s, catalog: %s}\n",
+               "break-dnssec: %s, ede: %s, max-bytes: %s, catalog: %s, default: %s}\n",
                kind_format(KIND_RPZ_OVERRIDE, &options->override, override),
                kind_format(KIND_ZONE_NAME, options->cname, cname),
                kind_format(KIND_BOOL, &options->log, log),
                kind_format(KIND_LINE, &options->log_name, log_name),
                kind_format(KIND_BOOL, &options->break_dnssec, breaks),
                kind_format(KIND_RPZ_EDE, &options->ede, ede),
-               kind_format(KIND_SIZE, &options->max_bytes, bytes), zone->catalog ? "yes" : "no");
+               kind_format(KIND_SIZE, &options->max_bytes, bytes), zone->catalog ? "yes" : "no",
+               kind_format(KIND_BOOL, &options->is_default, is_default));
 }
 
 static void put_rpz(struct printer *printer)
@@ -475,6 +476,10 @@ static void put_view(struct printer *printer, const struct config_view *view)
     put_format(printer, "    clients:");
     put_prefixes(printer, &view->clients);
     put_format(printer, "    inherit-local: %s\n", view->inherit_local ? "yes" : "no");
+    if (config_view_gives(view, "views[].rpz-zones")) {
+        put_format(printer, "    rpz-zones:");
+        put_names(printer, &view->policy_zones);
+    }
     buf_init(&text, (size_t)4 * CONFIG_FILE_MAX);
     for (size_t i = 0; i < count && !printer->err; i++) {
         const char *key = rows[i].path + sizeof(prefix) - 1;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/local_file.h"
+#include "rpz/rpz_choice.h"
 #include "rpz/rpz_policy.h"
 #include "rpz/rpz_rules.h"
 #include "zone/zone_builder.h"
@@ -109,6 +110,7 @@ void config_rpz(struct loader *loader, bool with_files)
     if (rpz->count == 0)
         return;
     for (size_t i = 0; i < rpz->count; i++) {
+        rpz_choices_add(&loader->config->server.policy_choices, &rpz->zones[i].options);
         entries[i].options = &rpz->zones[i].options;
         if (with_files && *rpz->zones[i].file)
             entries[i].rules = rpz_read_rules(&(struct rpz_item){loader, i});

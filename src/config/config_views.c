@@ -219,6 +219,32 @@ static void check_equal_clients(struct loader *loader)
     prefix_set_free(seen);
 }
 
+/* Returns the view's choice of response policy zones. */
+static uint32_t choose_policy(struct loader *loader, const struct config_view *view)
+{
+    struct config *config = loader->config;
+    struct rpz_choices *choices = &config->server.policy_choices;
+    char text[NAME_TEXT_MAX];
+    uint32_t choice = 0;
+    if (!config_view_gives(view, "views[].rpz-zones"))
+        return choices->usual;
+    set_scope(loader, (size_t)(view - config->views));
+    for (size_t i = 0; i < view->policy_zones.count; i++) {
+        struct name name;
+        uint32_t bit;
+        MUST(name_view(span_of(view->policy_zones.list[i], NAME_WIRE_MAX), 0, &name) != 0);
+        if (rpz_choices_find(choices, name, &bit))
+            choice |= bit;
+        else
+            problems_add(loader->problems, view->position, "rpz-zones",
+                         "%s is no zone of rpz; add it there, or leave it out here",
+                         name_format(name, text));
+    }
+    loader->problems->scope[0] = '\0';
+    choices->differ |= choice != choices->usual;
+    return choice;
+}
+
 static bool make_choices(struct loader *loader)
 {
     struct config *config = loader->config;
@@ -237,7 +263,8 @@ static bool make_choices(struct loader *loader)
             .name = view->name,
             .access = has_access ? view->part.server.access : NULL,
             .limits_rate = config_view_gives(view, "views[].queries-per-second"),
-            .rate_limit_qps = view->part.server.rate_limit_qps};
+            .rate_limit_qps = view->part.server.rate_limit_qps,
+            .policy_zones = choose_policy(loader, view)};
         for (size_t j = 0; j < view->part.server.listen_count; j++)
             if (!add_view_listener(server, config, &view->part.server.listen[j]))
                 return false;

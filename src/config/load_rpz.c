@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "config/load_mapping.h"
+#include "rpz/rpz_choice.h"
 
 static struct name rpz_name(const uint8_t wire[NAME_WIRE_MAX])
 {
@@ -58,6 +59,7 @@ static void load_rpz_zone(struct loader *loader, const struct yaml_tree_node *no
     if (load_item(loader, node, &place,
                   "a mapping such as {name: rpz.example, file: /var/lib/nailup/rpz.zone}")) {
         zone.options.name_len = rpz_name(zone.options.wire).len;
+        zone.options.mark = rpz_choice_mark(rpz_name(zone.options.wire));
         zone.options.cname_len = rpz_name(zone.options.cname).len;
         if (is_sound(loader, node, &zone)) {
             rpz->zones[rpz->count++] = zone;

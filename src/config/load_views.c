@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "config/load_mapping.h"
+#include "local/name_map.h"
 
 enum { VIEW_BYTES_MAX = 64 * 1024 * 1024 };
 
@@ -108,6 +109,7 @@ void load_views_free(struct config *config)
     for (size_t i = 0; i < config->view_count; i++) {
         struct config_view *view = &config->views[i];
         prefix_set_free(view->clients.set);
+        name_map_free(view->policy_zones.map);
         if (view->part.server.access != config->server.access)
             prefix_set_free(view->part.server.access);
         arena_deinit(&view->part.arena);

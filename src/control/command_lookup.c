@@ -36,6 +36,7 @@ struct wanted {
     struct cache *cache;
     struct addr client;           /* for response policy */
     char view[VIEW_NAME_MAX + 1]; /* "": clients without a view */
+    uint32_t policy_zones;        /* the view's choice */
     uint16_t type;
     uint8_t name_len;
     uint8_t wire[NAME_WIRE_MAX];
@@ -443,14 +444,29 @@ static void put_decision(struct reply *reply, const struct rpz_decision *decisio
     reply_text(reply, basis);
 }
 
+/* The zones that do not apply to clients of the wanted view. */
+static uint32_t policy_except(const struct control_view *view, const struct wanted *wanted)
+{
+    struct rpz_choice_map map;
+
+    if (!view->config)
+        return 0;
+    rpz_choice_map_make(&map, &view->config->server.policy_choices, view->policy.rules);
+    return rpz_choice_except(&map, wanted->policy_zones);
+}
+
 /* Says which rule decides for the client. Without an answer in the cache, rules about answers and
  * servers are not known to apply. */
-static void put_policy(struct reply *reply, const struct rpz_policy *policy,
+static void put_policy(struct reply *reply, const struct control_view *view,
                        const struct wanted *wanted, const struct seen *seen)
 {
+    const struct rpz_policy *policy = view->policy.rules;
     struct question question = {
         .name = {wanted->wire, wanted->name_len}, .type = wanted->type, .cls = RRCLASS_IN};
-    struct rpz_query query = {.client = &wanted->client, .question = &question, .is_look = true};
+    struct rpz_query query = {.client = &wanted->client,
+                              .question = &question,
+                              .except = policy_except(view, wanted),
+                              .is_look = true};
     struct rpz_decision decision;
     const char *basis = "the query";
     char client[ADDR_TEXT_MAX];
@@ -483,7 +499,7 @@ static void command_lookup_put_head(struct call *call, const struct wanted *want
 
     put_outlook(reply, wanted, seen);
     if (call->view->policy.rules)
-        put_policy(reply, call->view->policy.rules, wanted, seen);
+        put_policy(reply, call->view, wanted, seen);
     reply_table(reply, "cached_answers",
                 "do:flag\tcd:flag\tstate:text\trcode:text\tkind:text\tttl:duration\tage:duration\t"
                 "over:duration\tsize:bytes\tprefetch:text\tsecurity:text\tsigner:text\t"
@@ -580,6 +596,7 @@ static bool read_view(struct call *call, struct wanted *out)
     }
     snprintf(out->view, sizeof(out->view), "%s",
              place ? config->view_set.views[place - 1].name : "");
+    out->policy_zones = config ? view_choice_policy(&config->server, (unsigned)place) : 0;
     return true;
 }
 

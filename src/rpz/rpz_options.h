@@ -6,6 +6,7 @@
 /* The options of a response policy zone. config fills them and owns the text. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "dns/name.h"
@@ -36,6 +37,8 @@ enum rpz_ede {
 struct rpz_zone_options {
     uint8_t wire[NAME_WIRE_MAX]; /* its name, in lower case */
     uint8_t name_len;
+    uint64_t mark;   /* rpz_choice_mark() of its item of `rpz`: a member has that of its catalog */
+    bool is_default; /* it applies to clients whose view chooses no zones */
     enum rpz_override override;
     uint8_t cname[NAME_WIRE_MAX]; /* of RPZ_OVERRIDE_CNAME; may begin with "*" */
     uint8_t cname_len;            /* 0: none */

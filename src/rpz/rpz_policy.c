@@ -276,26 +276,32 @@ static bool find_rule(const struct rpz_policy_zone *zone, const struct rpz_query
 
 /* ---- before the look-up ---- */
 
+static bool is_excepted(uint32_t except, size_t at)
+{
+    return except >> at & 1;
+}
+
 /* Whether a rule with this trigger, about addresses, matches. Out of line: most policies are about
  * names alone. */
-static __attribute__((noinline)) bool
-lists_address(const struct rpz_policy *policy, enum rpz_trigger trigger, const struct addr *addr)
+static __attribute__((noinline)) bool lists_address(const struct rpz_policy *policy,
+                                                    uint32_t except, enum rpz_trigger trigger,
+                                                    const struct addr *addr)
 {
     for (size_t i = 0; i < policy->count; i++)
-        if (policy->zones[i].has[trigger] &&
+        if (policy->zones[i].has[trigger] && !is_excepted(except, i) &&
             rpz_rules_have_addr(policy->zones[i].rules, trigger, addr))
             return true;
     return false;
 }
 
-bool rpz_policy_may_ask(const struct rpz_policy *policy, const struct addr *client,
+bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, const struct addr *client,
                         struct name name)
 {
-    if (policy->has[RPZ_CLIENT_IP] && lists_address(policy, RPZ_CLIENT_IP, client))
+    if (policy->has[RPZ_CLIENT_IP] && lists_address(policy, except, RPZ_CLIENT_IP, client))
         return true;
     const struct rpz_policy_zone *end = policy->zones + policy->count;
-    for (const struct rpz_policy_zone *zone = policy->zones; zone < end; zone++)
-        if (zone->has[RPZ_QNAME] && rpz_rules_may_have_qname(zone->rules, name))
+    for (const struct rpz_policy_zone *zone = policy->zones; zone < end; zone++, except >>= 1)
+        if (zone->has[RPZ_QNAME] && !(except & 1) && rpz_rules_may_have_qname(zone->rules, name))
             return true;
     return false;
 }
@@ -320,13 +326,18 @@ static enum rpz_step ask_zones(const struct rpz_policy *policy, const struct rpz
                                const struct place *place, struct rpz_decision *out, size_t *count)
 {
     bool has_to_wait = false; /* an earlier zone may decide with the answer */
-    for (*count = 0; *count < policy->count; has_to_wait |= waits_for_answer(out->zone)) {
-        out->zone = &policy->zones[(*count)++];
-        if (!find_rule(out->zone, query, place, &out->rule))
+    for (*count = 0; *count < policy->count;) {
+        size_t at = (*count)++;
+        if (is_excepted(query->except, at))
             continue;
-        out->action = overridden(out->zone, out->rule.action);
-        if (out->action == RPZ_DISABLED)
+        out->zone = &policy->zones[at];
+        out->action = RPZ_DISABLED;
+        if (find_rule(out->zone, query, place, &out->rule))
+            out->action = overridden(out->zone, out->rule.action);
+        if (out->action == RPZ_DISABLED) {
+            has_to_wait |= waits_for_answer(out->zone);
             continue;
+        }
         bool exempts = exempts_query(query, out->action);
         if (has_to_wait && (exempts || policy->wait_recurse))
             return RPZ_WAIT;
@@ -345,6 +356,7 @@ static void note_disabled(const struct rpz_policy *policy, const struct rpz_quer
     for (size_t i = 0; i < count; i++) {
         decision.zone = &policy->zones[i];
         if (decision.zone->options.override == RPZ_OVERRIDE_DISABLED &&
+            !is_excepted(query->except, i) &&
             find_rule(decision.zone, query, place, &decision.rule))
             note_match(query, &decision, RPZ_DISABLED);
     }
@@ -427,7 +439,7 @@ static enum rpz_step judge_place(const struct rpz_policy *policy, const struct r
 {
     for (size_t i = 0; i < policy->count; i++) {
         out->zone = &policy->zones[i];
-        if (!find_rule(out->zone, query, place, &out->rule))
+        if (is_excepted(query->except, i) || !find_rule(out->zone, query, place, &out->rule))
             continue;
         out->action = overridden(out->zone, out->rule.action);
         bool exempts = exempts_query(query, out->action);
@@ -444,7 +456,7 @@ static enum rpz_step judge_place(const struct rpz_policy *policy, const struct r
     return RPZ_CLEAR;
 }
 
-static void policy_fill_place(const struct rpz_policy *policy, const struct rpz_answer *answer,
+static void policy_fill_place(bool needs_servers, const struct rpz_answer *answer,
                               const struct sight *sight, bool is_last, struct place *place)
 {
     if (answer->is_local)
@@ -453,7 +465,7 @@ static void policy_fill_place(const struct rpz_policy *policy, const struct rpz_
         place->addrs = sight->addrs;
         place->addr_count = sight->addr_count;
     }
-    if (rpz_policy_needs_servers(policy))
+    if (needs_servers)
         place->servers = answer->servers(answer->context, place->name);
 }
 
@@ -469,6 +481,7 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
 {
     uint8_t wire[NAME_WIRE_MAX], lower[NAME_WIRE_MAX];
     struct name name = query->question->name, target;
+    bool needs_servers = rpz_policy_needs_servers(policy, query->except);
     if (policy->has[RPZ_IP] && !answer->is_local)
         find_addresses(sight);
     for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
@@ -476,7 +489,7 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
             !follows_aliases(query->question) || !find_target(&sight->message, name, wire, &target);
         struct place place = {
             .name = name, .is_first = hops == 0, .skips_query = is_clear && hops == 0};
-        policy_fill_place(policy, answer, sight, is_last, &place);
+        policy_fill_place(needs_servers, answer, sight, is_last, &place);
         enum rpz_step step = judge_place(policy, query, &place, answer->is_signed, out);
         if (step != RPZ_CLEAR || is_last)
             return step;
@@ -490,7 +503,7 @@ enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz
                                struct rpz_decision *out)
 {
     struct sight sight;
-    bool has_more = policy->has[RPZ_IP] || rpz_policy_needs_servers(policy);
+    bool has_more = policy->has[RPZ_IP] || rpz_policy_needs_servers(policy, query->except);
     if (is_clear && !has_more && !answer_may_have_alias(answer->message, query->question->name))
         return RPZ_CLEAR;
     sight.addr_count = 0;
@@ -501,8 +514,8 @@ enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz
 
 /* Finds the records by the offsets of their TTLs, so that a hit is not parsed. The first offsets
  * are those of the answer section. */
-static __attribute__((noinline)) bool lists_any_address(const struct rpz_policy *policy,
-                                                        const struct answer *answer)
+static __attribute__((noinline)) bool
+lists_any_address(const struct rpz_policy *policy, uint32_t except, const struct answer *answer)
 {
     struct span message = answer->message;
     uint16_t count = header_count(message.data, SECTION_ANSWER);
@@ -511,22 +524,29 @@ static __attribute__((noinline)) bool lists_any_address(const struct rpz_policy 
         const uint8_t *ttl = message.data + answer->ttl_offsets[i];
         struct span rdata = span_of(ttl + 6, get_u16(ttl + 4));
         if (policy_read_address(get_u16(ttl - 4), rdata, &addr) &&
-            lists_address(policy, RPZ_IP, &addr))
+            lists_address(policy, except, RPZ_IP, &addr))
             return true;
     }
     return count > answer->ttl_count;
 }
 
-bool rpz_policy_may_judge(const struct rpz_policy *policy, struct name name,
+bool rpz_policy_may_judge(const struct rpz_policy *policy, uint32_t except, struct name name,
                           const struct answer *answer)
 {
-    return rpz_policy_needs_servers(policy) || answer_may_have_alias(answer->message, name) ||
-           (policy->has[RPZ_IP] && lists_any_address(policy, answer));
+    return rpz_policy_needs_servers(policy, except) ||
+           answer_may_have_alias(answer->message, name) ||
+           (policy->has[RPZ_IP] && lists_any_address(policy, except, answer));
 }
 
-bool rpz_policy_needs_servers(const struct rpz_policy *policy)
+bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except)
 {
-    return policy->has[RPZ_NSDNAME] || policy->has[RPZ_NSIP];
+    if (!policy->has[RPZ_NSDNAME] && !policy->has[RPZ_NSIP])
+        return false;
+    for (size_t i = 0; i < policy->count; i++)
+        if (!is_excepted(except, i) &&
+            (policy->zones[i].has[RPZ_NSDNAME] || policy->zones[i].has[RPZ_NSIP]))
+            return true;
+    return false;
 }
 
 /* ---- zones ---- */

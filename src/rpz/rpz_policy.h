@@ -60,9 +60,13 @@ void rpz_policy_unref(struct rpz_policy *policy); /* NULL is allowed */
 
 /* ---- deciding ---- */
 
+/* Zones that do not apply to a client are a mask: bit i is the zone rpz_policy_at(policy, i). 0:
+ * all zones apply. rpz_choice.h makes such masks. */
+
 struct rpz_query {
     const struct addr *client;
     const struct question *question; /* its name is in lower case */
+    uint32_t except;                 /* the zones that do not apply */
     bool dnssec_ok;
     bool is_stream;
     bool is_look; /* for a person: nothing is counted or logged */
@@ -88,11 +92,11 @@ struct answer;
 /* Returns false only if no rule about clients and names matches: then rpz_policy_ask() returns
  * RPZ_CLEAR. Most queries match none and pay for this look alone. True may be wrong. The name is in
  * lower case. */
-bool rpz_policy_may_ask(const struct rpz_policy *policy, const struct addr *client,
+bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, const struct addr *client,
                         struct name name);
 
 /* Likewise for rpz_policy_judge() with is_clear and the answer to a question for this name. */
-bool rpz_policy_may_judge(const struct rpz_policy *policy, struct name name,
+bool rpz_policy_may_judge(const struct rpz_policy *policy, uint32_t except, struct name name,
                           const struct answer *answer);
 
 /* Decides before the look-up. TCP-only over a stream is RPZ_EXEMPT. */
@@ -122,8 +126,8 @@ enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz
                                const struct rpz_answer *answer, bool is_clear,
                                struct rpz_decision *out);
 
-/* Whether a zone has rules about servers. */
-bool rpz_policy_needs_servers(const struct rpz_policy *policy);
+/* Whether a zone outside this mask has rules about servers. */
+bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except);
 
 /* ---- zones ---- */
 

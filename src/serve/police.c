@@ -60,6 +60,24 @@ bool police_init(struct police *police, struct loop *loop, struct resolver *reso
     return police->space != NULL;
 }
 
+static void police_translate(struct police *police)
+{
+    if (police->options)
+        rpz_choice_map_make(&police->map, &police->options->policy_choices, police->policy);
+}
+
+void police_set_policy(struct police *police, const struct rpz_policy *policy)
+{
+    police->policy = policy;
+    police_translate(police);
+}
+
+void police_set_options(struct police *police, const struct server_options *options)
+{
+    police->options = options;
+    police_translate(police);
+}
+
 void police_deinit(struct police *police)
 {
     free(police->space);
@@ -173,12 +191,13 @@ static struct question fold_question(const struct query *query, uint8_t wire[NAM
     return question;
 }
 
-static struct rpz_query rpz_query_of(const struct police_query *query,
+static struct rpz_query rpz_query_of(const struct police *police, const struct police_query *query,
                                      const struct question *question)
 {
     return (struct rpz_query){
         .client = query->client,
         .question = question,
+        .except = police_except(police, query->view),
         .dnssec_ok = query->query->dnssec_ok,
         .is_stream = query->is_stream,
     };
@@ -192,7 +211,7 @@ enum police_end police_ask(struct police *police, const struct police_query *que
     uint8_t wire[NAME_WIRE_MAX];
     struct rpz_decision decision;
     struct question question = fold_question(query->query, wire);
-    struct rpz_query asked = rpz_query_of(query, &question);
+    struct rpz_query asked = rpz_query_of(police, query, &question);
     enum rpz_step step = rpz_policy_ask(police->policy, &asked, &decision);
     if (step == RPZ_DECIDED)
         return decide(police, &question, &decision, (struct span){0}, verdict);
@@ -209,7 +228,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     if (rest == POLICE_DONE)
         return POLICE_PASS;
     struct question question = fold_question(query->query, wire);
-    struct rpz_query asked = rpz_query_of(query, &question);
+    struct rpz_query asked = rpz_query_of(police, query, &question);
     struct police_look look = {police, query->view};
     struct rpz_answer facts = {
         .message = answer->message,
@@ -219,7 +238,8 @@ enum police_end police_judge(struct police *police, const struct police_query *q
         .context = &look,
     };
     bool may_resolve = !query->is_asked && !facts.is_local && answer->kind == ANSWER_POSITIVE;
-    if (may_resolve && rpz_policy_needs_servers(police->policy) && lacks_servers(&look, &question))
+    if (may_resolve && rpz_policy_needs_servers(police->policy, asked.except) &&
+        lacks_servers(&look, &question))
         return POLICE_RESOLVE;
     enum rpz_step step =
         rpz_policy_judge(police->policy, &asked, &facts, rest == POLICE_CLEAR, &decision);

@@ -24,7 +24,9 @@
 #include "base/err.h"
 #include "cache/answer.h"
 #include "dns/question.h"
+#include "rpz/rpz_choice.h"
 #include "serve/query.h"
+#include "serve/view_choice.h"
 
 struct loop;
 struct police_space;
@@ -32,7 +34,9 @@ struct resolver;
 struct rpz_policy;
 
 struct police {
-    const struct rpz_policy *policy; /* borrowed, may be set at any time; NULL: none */
+    const struct rpz_policy *policy;      /* borrowed; NULL: none */
+    const struct server_options *options; /* borrowed; what the views choose of it */
+    struct rpz_choice_map map;            /* of both */
     uint64_t seed;
     struct police_space *space;
     struct resolver *resolver;
@@ -42,6 +46,19 @@ struct police {
 /* The memory is taken here, so that a change of the policy never fails. It is not touched without a
  * policy. False: out of memory. */
 MUST_USE bool police_init(struct police *police, struct loop *loop, struct resolver *resolver);
+
+/* Changes the policy, or the options. At any time. */
+void police_set_policy(struct police *police, const struct rpz_policy *policy);
+void police_set_options(struct police *police, const struct server_options *options);
+
+/* The zones of the policy that do not apply to clients of the view (rpz_policy.h). */
+static inline uint32_t police_except(const struct police *police, unsigned view)
+{
+    if (!police->map.differ)
+        return 0;
+    return rpz_choice_except(&police->map, view_choice_policy(police->options, view));
+}
+
 void police_deinit(struct police *police);
 
 /* The fate of a query or its answer. */

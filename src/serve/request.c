@@ -730,11 +730,12 @@ request_resolve_with_steps(struct sink *sink, const struct request_lookup *looku
     const struct courses *courses = &sink->requests->courses;
     const struct cache_key *key = &lookup->key;
     struct answer answer;
-    if (courses_concern_query(courses, &lookup->query, sink_client(sink, lookup->path), key))
+    if (courses_concern_query(courses, &lookup->query, sink_client(sink, lookup->path),
+                              lookup->client.view, key))
         return request_take_steps(sink, lookup, NULL);
     if (!request_find(sink, lookup, key, &answer))
         return request_ask(sink, lookup, key, NULL);
-    if (courses_concern_answer(courses, key, &answer))
+    if (courses_concern_answer(courses, lookup->client.view, key, &answer))
         return request_take_steps(sink, lookup, &answer);
     return request_send_answer(sink, &lookup->query, &answer, lookup->path, &tell_at_hand);
 }
@@ -988,6 +989,7 @@ void requests_renew(struct requests *requests, const struct server_options *opti
     move_all(&requests->orphans, quota, requests->quota);
     requests->options = options;
     requests->courses.dns64 = options->dns64;
+    police_set_options(&requests->courses.police, options);
     requests->quota = quota;
     gate_renew(&requests->gate, options, quota);
     stream_memory_renew(&requests->memory, quota);

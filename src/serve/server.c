@@ -64,6 +64,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.loop = loop;
     server->requests.options = options;
     server->requests.courses.dns64 = options->dns64;
+    police_set_options(&server->requests.courses.police, options);
     server->requests.resolver = resolver;
     server->requests.quota = quota;
     server->requests.stats = stats;
@@ -119,7 +120,7 @@ void server_set_taps(struct server *server, struct tap *taps)
 
 void server_set_policy(struct server *server, const struct rpz_policy *policy)
 {
-    server->requests.courses.police.policy = policy;
+    police_set_policy(&server->requests.courses.police, policy);
 }
 
 void server_set_notify_taker(struct server *server, const struct notify_taker *taker)

@@ -11,6 +11,7 @@
 
 #include "base/addr.h"
 #include "base/prefix.h"
+#include "rpz/rpz_choice.h"
 #include "serve/cookie_secrets.h"
 
 /* Values of the access list. An address in no prefix is refused. A query without RD is answered
@@ -34,6 +35,7 @@ struct server_view {
     struct prefix_set *access; /* frozen; values are enum server_access. NULL: that of all */
     bool limits_rate;          /* rate_limit_qps is in place of that of all */
     uint32_t rate_limit_qps;   /* 0: no limit */
+    uint32_t policy_zones;     /* a choice of server_options.policy_choices */
 };
 
 /* The views at one listener. */
@@ -82,6 +84,7 @@ struct server_options {
     size_t view_count;
     struct server_view_listener *view_listeners;
     size_t view_listener_count;
+    struct rpz_choices policy_choices;
 };
 
 #endif

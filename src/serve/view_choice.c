@@ -31,4 +31,5 @@ void view_choice_mix(struct server_options *out, const struct server_options *op
     out->view_count = views_of->view_count;
     out->view_listeners = views_of->view_listeners;
     out->view_listener_count = views_of->view_listener_count;
+    out->policy_choices = views_of->policy_choices;
 }

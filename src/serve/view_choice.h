@@ -34,6 +34,12 @@ static inline enum server_access view_choice_access(const struct server_options 
     return acl_find(own ? own : options->access, client);
 }
 
+/* Returns the view's choice of response policy zones. */
+static inline uint32_t view_choice_policy(const struct server_options *options, unsigned view)
+{
+    return view ? options->views[view - 1].policy_zones : options->policy_choices.usual;
+}
+
 /* Sets *out to the options with the views of others. The lists are borrowed from both. */
 void view_choice_mix(struct server_options *out, const struct server_options *options,
                      const struct server_options *views_of);

@@ -191,6 +191,69 @@ def test_reloads_that_change_views_lose_no_query_and_mix_no_answers(harness):
     harness.stop(daemon)
 
 
+# ---- response policy of views ----
+
+
+def policy_zone(harness, name, rules):
+    harness.write(f"{name}.zone", f"$TTL 60\n@ SOA ns. host. 1 3600 900 86400 60\n@ NS ns.\n{rules}")
+    return {"name": name, "file": str(harness.folder / f"{name}.zone"), "default": "no"}
+
+
+def policy_view(name, client, *zones):
+    return {"name": name, "clients": [f"{client}/32"], "rpz-zones": list(zones)}
+
+
+@alone
+def test_reloads_that_change_the_policy_of_views_never_apply_it_to_others(harness):
+    """`one` lists www.tld, `two` lists games.tld, and only views that name them have them."""
+    serve_all(harness)
+    one = policy_zone(harness, "one", "www.tld CNAME .\n")
+    two = policy_zone(harness, "two", "games.tld CNAME .\n")
+    steps = [([one, two], [policy_view("lab", LAB, "one"), policy_view("shop", GUEST, "two")]),
+             ([two, one], [policy_view("lab", LAB, "one"), policy_view("shop", GUEST, "two")]),
+             ([two, one], [policy_view("shop", GUEST, "two"), policy_view("lab", LAB, "one")]),
+             ([one], [policy_view("lab", LAB, "one"), policy_view("shop", GUEST)]),
+             ([], []),
+             ([two], [policy_view("shop", GUEST, "two")]),
+             ([two, one], [policy_view("rest", KIDS, "one", "two"), policy_view("lab", LAB, "one")])]
+    options = {"server": {"workers": 2}}
+    daemon = harness.start(options | {"rpz": steps[0][0], "views": steps[0][1]})
+    eventually((harness.folder / "control.sock").exists)
+    # PLAIN never has a rule, LAB never one about games.tld, GUEST never one about www.tld.
+    askers = [Asker(PLAIN, ["www.tld.", "games.tld."]), Asker(LAB, ["games.tld."]), Asker(GUEST, ["www.tld."])]
+    for asker in askers:
+        asker.start()
+    for _ in range(3):
+        for zones, views in steps:
+            harness.write("nailup.yaml", json.dumps(harness.config(options | {"rpz": zones, "views": views})))
+            ctl(harness, "reload")
+            chosen = {row["clients"][0].split("/")[0]: row["rpz-zones"] for row in views}
+            for client in CLIENTS:
+                for name, listed in (("www.tld.", "one"), ("games.tld.", "two")):
+                    wanted = "NXDOMAIN" if listed in chosen.get(client, []) else "NOERROR"
+                    assert dig(SELF, name, "A", client)[0] == wanted, (client, name, views)
+    for asker in askers:
+        asker.is_ending = True
+    for asker in askers:
+        asker.join(20)
+        assert not asker.lost and sum(asker.answers.values()) > 100
+        assert set(asker.answers) == {1}, (asker.client, asker.answers)
+    harness.stop(daemon)
+
+
+@alone
+def test_lookup_names_the_rule_for_the_view(harness):
+    serve_all(harness)
+    one = policy_zone(harness, "one", "www.tld CNAME .\n")
+    daemon = harness.start({"rpz": [one], "views": [policy_view("lab", LAB, "one")]})
+    eventually((harness.folder / "control.sock").exists)
+    assert ctl(harness, "lookup", "--client", LAB, "www.tld")["policy"]["rule"] == "www.tld.one."
+    assert ctl(harness, "lookup", "--view", "lab", "www.tld")["policy"]["zone"] == "one."
+    assert ctl(harness, "lookup", "--client", PLAIN, "www.tld")["policy"]["rule"] == ""
+    assert ctl(harness, "lookup", "www.tld")["policy"]["action"] == "depends on the answer"
+    harness.stop(daemon)
+
+
 # ---- the operator ----
 
 

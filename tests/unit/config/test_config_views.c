@@ -77,6 +77,29 @@ static void test_access_and_rate_of_a_view_replace_those_of_all(void **state)
 
 /* ---- spaces ---- */
 
+#define RPZ "rpz: [{name: a, file: /f}, {name: b, file: /f, default: no}]\n"
+
+static void test_views_choose_zones_of_response_policy(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine(ZONE RPZ "views:\n"
+                           "  - {name: usual, clients: [10.0.0.0/16]}\n"
+                           "  - {name: both, clients: [10.1.0.0/16], rpz-zones: [B., a]}\n"
+                           "  - {name: none, clients: [10.2.0.0/16], rpz-zones: []}\n");
+    const struct server_options *server = &config->server;
+    const uint32_t wanted[] = {1, 1, 3, 0};
+    for (unsigned i = 0; i < ARRAY_LEN(wanted); i++)
+        assert_int_equal(view_choice_policy(server, i), wanted[i]);
+    assert_true(server->policy_choices.differ);
+    assert_int_equal(config->route.views->space_count, 0); /* policy changes no cached answer */
+    config_free(config);
+    config = load_fine(ZONE "rpz: [{name: a, file: /f}]\n"
+                            "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a]}]\n");
+    assert_false(config->server.policy_choices.differ);
+    config_free(config);
+}
+
 static void test_views_that_resolve_alike_share_a_space(void **state)
 {
     (void)state;
@@ -112,14 +135,15 @@ static void test_a_configuration_with_views_prints_and_loads_again(void **state)
 {
     (void)state;
     struct config *config =
-        load_fine("server: {listen: [192.0.2.1]}\n" ZONE "views:\n"
+        load_fine("server: {listen: [192.0.2.1]}\n" ZONE RPZ "views:\n"
                   "  - name: a.b-c_D\n    clients: [10.1.0.0/16, \"2001:db8::/32\"]\n"
                   "    listen: [192.0.2.1]\n    inherit-local: no\n    validate: log\n"
                   "    access: [{prefix: 10.1.1.0/24, action: refuse}]\n    queries-per-second: 3\n"
                   "    stub-zones: [{name: s.example, upstreams: [192.0.2.7@5353]}]\n"
                   "    local-zones: [{name: l.example, action: refuse}]\n"
                   "    local-data: [\"x.example. A 192.0.2.1\"]\n"
-                  "  - {name: e, clients: [10.9.0.0/16]}\n");
+                  "  - {name: e, clients: [10.9.0.0/16], rpz-zones: [b]}\n"
+                  "  - {name: f, clients: [10.8.0.0/16], rpz-zones: []}\n");
     struct buf texts[2];
     for (int i = 0; i < 2; i++) {
         buf_init(&texts[i], (size_t)4 * CONFIG_FILE_MAX);
@@ -130,7 +154,10 @@ static void test_a_configuration_with_views_prints_and_loads_again(void **state)
         assert_string_equal(errors_text, "");
     }
     assert_true(span_equal(buf_span(&texts[0]), buf_span(&texts[1])));
-    assert_int_equal(config->view_count, 2);
+    assert_int_equal(config->view_count, 3);
+    assert_int_equal(view_choice_policy(&config->server, 1), 1);
+    assert_int_equal(view_choice_policy(&config->server, 2), 2);
+    assert_int_equal(view_choice_policy(&config->server, 3), 0);
     config_free(config);
     buf_deinit(&texts[0]);
     buf_deinit(&texts[1]);
@@ -194,6 +221,12 @@ static void test_wrong_views_are_refused(void **state)
                   "views: [{name: a, clients: [10.0.0.0/8]}, {name: b, clients: [10.0.0.0/8]}]\n",
                   "f:2:43: error: views: 10.0.0.0/8 is in clients of b and of a view before it; "
                   "keep one of them\n");
+    expect_errors(
+        ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, c]}]\n",
+        "f:3:9: error: views[0].rpz-zones: c. is no zone of rpz; add it there, or leave it "
+        "out here\n");
+    expect_errors(ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, A.]}]\n",
+                  "f:3:57: error: views[0].rpz-zones[1]: a. is given twice; keep one of them\n");
     expect_errors(ZONE "views: [{name: a, listen: [192.0.2.77]}]\n",
                   "f:2:9: error: views[0].listen: 192.0.2.77@53 is neither in server.listen nor in "
                   "server.listen-tls; write one of their addresses, with its port\n");
@@ -244,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_prefix_and_the_listener_choose_the_view),
         cmocka_unit_test(test_without_views_there_is_nothing_to_search),
         cmocka_unit_test(test_access_and_rate_of_a_view_replace_those_of_all),
+        cmocka_unit_test(test_views_choose_zones_of_response_policy),
         cmocka_unit_test(test_views_that_resolve_alike_share_a_space),
         cmocka_unit_test(test_a_configuration_with_views_prints_and_loads_again),
         cmocka_unit_test(test_a_thousand_views_load),

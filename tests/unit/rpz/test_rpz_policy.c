@@ -77,7 +77,7 @@ static enum rpz_step ask(const char *name, const char *client, bool dnssec_ok, b
     struct addr addr = addr_make(client);
     struct rpz_query query = {
         .client = &addr, .question = &question, .dnssec_ok = dnssec_ok, .is_stream = is_stream};
-    bool may_ask = rpz_policy_may_ask(policy, &addr, question.name);
+    bool may_ask = rpz_policy_may_ask(policy, 0, &addr, question.name);
     enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
     assert_true(may_ask || step == RPZ_CLEAR);
     return step;
@@ -209,7 +209,7 @@ static enum rpz_step judge(unsigned first, unsigned count)
     assert_true(compose_end(&compose, &answer));
     struct rpz_query query = {.client = &addr, .question = &question};
     struct rpz_answer facts = {.message = answer.message, .servers = no_servers};
-    bool may_judge = rpz_policy_may_judge(policy, question.name, &answer);
+    bool may_judge = rpz_policy_may_judge(policy, 0, question.name, &answer);
     enum rpz_step step = rpz_policy_judge(policy, &query, &facts, true, &decision);
     assert_true(may_judge || step == RPZ_CLEAR);
     return step;
@@ -221,11 +221,11 @@ static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
     struct addr listed = addr_make("192.0.2.1"), other = addr_make("192.0.2.9");
     policy = MAKE(NULL, "bad.test CNAME .\n*.wild.test CNAME .\nlabel CNAME .\n"
                         "32.1.2.0.192.rpz-client-ip CNAME .\n");
-    assert_false(rpz_policy_may_ask(policy, &other, zone_make_name("www.example.com")));
-    assert_true(rpz_policy_may_ask(policy, &listed, zone_make_name("www.example.com")));
-    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("bad.test")));
-    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("a.b.wild.test")));
-    assert_true(rpz_policy_may_ask(policy, &other, zone_make_name("label")));
+    assert_false(rpz_policy_may_ask(policy, 0, &other, zone_make_name("www.example.com")));
+    assert_true(rpz_policy_may_ask(policy, 0, &listed, zone_make_name("www.example.com")));
+    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("bad.test")));
+    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("a.b.wild.test")));
+    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("label")));
 }
 
 /* Makes an answer with one record, whose owner is the QNAME. */
@@ -237,9 +237,9 @@ static bool may_judge_one(uint16_t type, const void *rdata, size_t len)
     compose_begin(&compose, &space, &question, 0);
     compose_rr(&compose, question.name, type, 60, span_of(rdata, len));
     assert_true(compose_end(&compose, &answer));
-    bool may_judge = rpz_policy_may_judge(policy, question.name, &answer);
+    bool may_judge = rpz_policy_may_judge(policy, 0, question.name, &answer);
     answer.ttl_count = 0; /* the record is not known */
-    assert_true(type == RRTYPE_CNAME || rpz_policy_may_judge(policy, question.name, &answer));
+    assert_true(type == RRTYPE_CNAME || rpz_policy_may_judge(policy, 0, question.name, &answer));
     return may_judge;
 }
 
@@ -311,6 +311,54 @@ static void test_the_smallest_server_decides(void **state)
     assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_CLEAR);
 }
 
+static void test_a_zone_that_does_not_apply_decides_nothing(void **state)
+{
+    (void)state;
+    struct question question = {zone_make_name("a.test"), RRTYPE_A, 1};
+    struct addr addr = addr_make("192.0.2.1");
+    struct rpz_query query = {.client = &addr, .question = &question, .except = 1};
+    options[0].override = RPZ_OVERRIDE_DISABLED;
+    options[0].break_dnssec = true;
+    policy = MAKE("a.test CNAME .\n32.1.2.0.192.rpz-client-ip CNAME .\nns.rpz-nsdname CNAME .\n",
+                  "b.test CNAME .\n32.1.2.0.192.rpz-client-ip CNAME rpz-passthru.\n");
+    assert_true(rpz_policy_may_ask(policy, 2, &addr, question.name));
+    assert_true(rpz_policy_may_ask(policy, 1, &addr, question.name));
+    assert_false(rpz_policy_may_ask(policy, 3, &addr, question.name));
+    assert_true(rpz_policy_needs_servers(policy, 2));
+    assert_false(rpz_policy_needs_servers(policy, 1));
+    /* The zone that waits for servers would make PASSTHRU wait. */
+    assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_EXEMPT);
+    assert_ptr_equal(decision.zone, rpz_policy_at(policy, 1));
+    assert_int_equal(hits(0, RPZ_DISABLED), 0);
+    query.except = 3;
+    assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_CLEAR);
+    query.except = 0;
+    assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_WAIT);
+}
+
+static void test_an_answer_is_judged_by_the_zones_that_apply(void **state)
+{
+    (void)state;
+    struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
+    struct addr addr = addr_make("192.0.2.1");
+    struct rpz_query query = {.client = &addr, .question = &question};
+    struct compose compose;
+    struct answer answer;
+    policy = MAKE("24.0.0.0.10.rpz-ip CNAME .\n", "24.0.0.0.10.rpz-ip CNAME *.\n");
+    compose_begin(&compose, &space, &question, 0);
+    compose_rr(&compose, question.name, RRTYPE_A, 60, span_of("\x0a\x00\x00\x07", 4));
+    assert_true(compose_end(&compose, &answer));
+    struct rpz_answer facts = {.message = answer.message};
+    for (uint32_t except = 0; except < 4; except++) {
+        query.except = except;
+        assert_int_equal(rpz_policy_may_judge(policy, except, question.name, &answer), except != 3);
+        assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision),
+                         except == 3 ? RPZ_CLEAR : RPZ_DECIDED);
+        if (except != 3)
+            assert_ptr_equal(decision.zone, rpz_policy_at(policy, except & 1));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -329,6 +377,8 @@ int main(void)
         TEST(test_so_many_addresses_are_judged_and_no_more),
         TEST(test_the_smallest_address_decides_between_equal_prefixes),
         TEST(test_the_smallest_server_decides),
+        TEST(test_a_zone_that_does_not_apply_decides_nothing),
+        TEST(test_an_answer_is_judged_by_the_zones_that_apply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
