@@ -164,6 +164,48 @@ static bool names_listener(const struct config_view *view, const struct addr *li
     return false;
 }
 
+static void report_equal_clients(struct loader *loader, const struct config_view *view,
+                                 const struct prefix *prefix, const struct addr *listener)
+{
+    char text[PREFIX_TEXT_MAX], at[ADDR_TEXT_MAX];
+    problems_add(loader->problems, view->position, "views",
+                 "%s is in clients of %s and of a view before it%s%s; keep one of them",
+                 prefix_format(prefix, text), view->name, listener ? " at " : "",
+                 listener ? addr_format(listener, at) : "");
+}
+
+/* Finds a prefix of the view that a view before it has at the same listener: it would never choose
+ * this view. A view without clients has all of them. */
+static void check_clients_at(struct loader *loader, struct prefix_set *seen,
+                             const struct config_view *view, const struct addr *listener)
+{
+    struct config_prefixes all = {.count = 0};
+    struct prefix everywhere[2];
+    const struct config_prefixes *clients = &view->clients;
+    MUST(prefix_parse(&everywhere[0], "0.0.0.0/0") == ERR_OK &&
+         prefix_parse(&everywhere[1], "::/0") == ERR_OK);
+    if (!clients->count) {
+        all = (struct config_prefixes){.list = everywhere, .count = ARRAY_LEN(everywhere)};
+        clients = &all;
+    }
+    for (size_t i = 0; i < clients->count; i++)
+        if (prefix_set_add(seen, &clients->list[i], 0) == ERR_INVALID)
+            report_equal_clients(loader, view, &clients->list[i], listener);
+}
+
+/* Checks the views that name the listener. */
+static void check_listener(struct loader *loader, const struct addr *listener)
+{
+    const struct config *config = loader->config;
+    struct prefix_set *seen = prefix_set_new();
+    for (size_t i = 0; seen && i < config->view_count; i++)
+        if (names_listener(&config->views[i], listener))
+            check_clients_at(loader, seen, &config->views[i], listener);
+    if (!seen)
+        problems_no_memory(loader->problems);
+    prefix_set_free(seen);
+}
+
 /* Returns the views at the listener, which comes first where a view names it. NULL: at all other
  * listeners. */
 static struct prefix_set *views_at(const struct config *config, const struct addr *listener)
@@ -182,9 +224,10 @@ static struct prefix_set *views_at(const struct config *config, const struct add
     return NULL;
 }
 
-static bool add_view_listener(struct server_options *server, const struct config *config,
-                              const struct addr *listener)
+static bool add_view_listener(struct loader *loader, const struct addr *listener)
 {
+    const struct config *config = loader->config;
+    struct server_options *server = &loader->config->server;
     struct server_view_listener *out = &server->view_listeners[server->view_listener_count];
     for (size_t i = 0; listener && i < server->view_listener_count; i++)
         if (addr_equal(&server->view_listeners[i].listen, listener))
@@ -195,25 +238,19 @@ static bool add_view_listener(struct server_options *server, const struct config
     if (!out->views)
         return false;
     server->view_listener_count++;
+    if (listener)
+        check_listener(loader, listener);
     return true;
 }
 
-/* Finds two views with one prefix at the same listeners: the second one would never be chosen. */
+/* Checks the views that name no listener. */
 static void check_equal_clients(struct loader *loader)
 {
     const struct config *config = loader->config;
     struct prefix_set *seen = prefix_set_new();
-    char text[PREFIX_TEXT_MAX];
-    for (size_t i = 0; seen && i < config->view_count; i++) {
-        const struct config_view *view = &config->views[i];
-        for (size_t j = 0; !view->part.server.listen_count && j < view->clients.count; j++) {
-            enum err err = prefix_set_add(seen, &view->clients.list[j], (int)i);
-            if (err == ERR_INVALID)
-                problems_add(loader->problems, view->position, "views",
-                             "%s is in clients of %s and of a view before it; keep one of them",
-                             prefix_format(&view->clients.list[j], text), view->name);
-        }
-    }
+    for (size_t i = 0; seen && i < config->view_count; i++)
+        if (!config->views[i].part.server.listen_count)
+            check_clients_at(loader, seen, &config->views[i], NULL);
     if (!seen)
         problems_no_memory(loader->problems);
     prefix_set_free(seen);
@@ -254,7 +291,7 @@ static bool make_choices(struct loader *loader)
         listeners += config->views[i].part.server.listen_count;
     server->view_listeners = loader_take(loader, listeners, sizeof(*server->view_listeners));
     server->views = loader_take(loader, config->view_count, sizeof(*server->views));
-    if (!server->view_listeners || !server->views || !add_view_listener(server, config, NULL))
+    if (!server->view_listeners || !server->views || !add_view_listener(loader, NULL))
         return false;
     for (size_t i = 0; i < config->view_count; i++) {
         const struct config_view *view = &config->views[i];
@@ -266,7 +303,7 @@ static bool make_choices(struct loader *loader)
             .rate_limit_qps = view->part.server.rate_limit_qps,
             .policy_zones = choose_policy(loader, view)};
         for (size_t j = 0; j < view->part.server.listen_count; j++)
-            if (!add_view_listener(server, config, &view->part.server.listen[j]))
+            if (!add_view_listener(loader, &view->part.server.listen[j]))
                 return false;
     }
     server->view_count = config->view_count;
