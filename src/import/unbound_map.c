@@ -39,6 +39,9 @@ void unbound_map_init(struct unbound_map_state *map, struct draft *draft,
     map->last_rpz = &map->rpzs;
     map->last_view = &map->views;
     map->last_view_client = &map->view_clients;
+    map->last_client_tag = &map->client_tags;
+    map->last_zone_tag = &map->zone_tags;
+    map->last_local = &map->locals;
     map->tls_ports[853 / 8] |= 1 << 853 % 8;
 }
 
@@ -87,6 +90,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_dns64(map);
     map_end_zones(map);
     map_end_rpz(map);
+    map_end_tags(map);
     map_end_views(map);
     draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");
 }

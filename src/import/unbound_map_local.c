@@ -34,37 +34,40 @@ static const struct {
      "For a name in local-data, other types get NODATA, and no server is asked."},
 };
 
-/* Keeps an item of a view's list. */
-static void keep_in_view(struct unbound_map_state *map, struct unbound_value ***last,
+/* Keeps an item for all clients: tags of a later line may change that. name: see unbound_local. */
+static void keep_for_all(struct unbound_map_state *map, bool is_zone, const char *name,
                          const char *text, const struct draft_origin *origin)
 {
-    struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
-    if (!value) {
+    struct unbound_local *local = arena_take(&map->draft->arena, sizeof(*local));
+    if (!local) {
         map->draft->err = ERR_NO_MEMORY;
         return;
     }
-    *value = (struct unbound_value){.text = text, .origin = origin};
-    **last = value;
-    *last = &value->next;
+    *local = (struct unbound_local){
+        .value = {.text = text, .origin = origin}, .name = name, .is_zone = is_zone};
+    *map->last_local = local;
+    map->last_local = &local->next;
+    draft_account(origin);
 }
 
-static void add_local_zone(struct unbound_map_state *map, const char *word, const char *action,
-                           const struct draft_origin *origin)
+/* name: as given, word: the same as a word of YAML */
+static void add_local_zone(struct unbound_map_state *map, const char *name, const char *word,
+                           const char *action, const struct draft_origin *origin)
 {
     const char *text = draft_format(map->draft, "{name: %s, action: %s}", word, action);
     if (map->view)
-        keep_in_view(map, &map->view->last_zone, text, origin);
+        map_keep_in_view(map, &map->view->last_zone, text, origin);
     else
-        draft_add_local(map->draft, "local-zones", text, origin);
+        keep_for_all(map, true, draft_format(map->draft, "%s", name), text, origin);
 }
 
 static void local_add_record(struct unbound_map_state *map, const char *word,
                              const struct draft_origin *origin)
 {
     if (map->view)
-        keep_in_view(map, &map->view->last_record, word, origin);
+        map_keep_in_view(map, &map->view->last_record, word, origin);
     else
-        draft_add_local(map->draft, "local-data", word, origin);
+        keep_for_all(map, false, word, word, origin);
 }
 
 static void add_null_record(struct unbound_map_state *map,
@@ -93,7 +96,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
         return;
     }
     if (strcmp(type, "always_null") == 0) {
-        add_local_zone(map, word, "redirect", statement->origin);
+        add_local_zone(map, statement->args[0], word, "redirect", statement->origin);
         add_null_record(map, statement, "A 0.0.0.0");
         add_null_record(map, statement, "AAAA ::");
         return;
@@ -101,7 +104,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(types[i].unbound, type) != 0)
             continue;
-        add_local_zone(map, word, types[i].nailup, statement->origin);
+        add_local_zone(map, statement->args[0], word, types[i].nailup, statement->origin);
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;
@@ -180,10 +183,11 @@ void map_unblock_lan(struct unbound_map_state *map, const struct unbound_stateme
     if (!yes)
         return;
     for (size_t i = 0; i < ARRAY_LEN(lan_zones); i++)
-        add_local_zone(map, lan_zones[i], "transparent", statement->origin);
-    for (unsigned second = 16; second < 32; second++)
-        add_local_zone(map, draft_format(map->draft, "%u.172.in-addr.arpa", second), "transparent",
-                       statement->origin);
+        add_local_zone(map, lan_zones[i], lan_zones[i], "transparent", statement->origin);
+    for (unsigned second = 16; second < 32; second++) {
+        const char *zone = draft_format(map->draft, "%u.172.in-addr.arpa", second);
+        add_local_zone(map, zone, zone, "transparent", statement->origin);
+    }
     map_note(map, statement,
              "Converted to zones with the action transparent; remove those that your servers do "
              "not serve.");

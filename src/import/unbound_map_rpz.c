@@ -133,15 +133,18 @@ void map_end_rpz(struct unbound_map_state *map)
     static const char lost[] =
         "Not imported: rpz needs a name, and primaries by address or a file of its own. Without "
         "this zone its rules do not apply.";
-    for (const struct unbound_rpz *rpz = map->rpzs; rpz; rpz = rpz->next) {
+    for (struct unbound_rpz *rpz = map->rpzs; rpz; rpz = rpz->next) {
         const char *source = source_of(map, rpz);
         note_values(map, rpz->urls, "Not imported: zones come by AXFR and IXFR, or from a file.");
         if (rpz->name && source) {
-            draft_add(map->draft, "rpz",
-                      draft_format(map->draft, "{name: %s, %s%s}", rpz->name, source, rpz->keys),
-                      rpz->origin);
+            const char *scope = rpz->tags ? ", default: no" : "";
+            draft_add(
+                map->draft, "rpz",
+                draft_format(map->draft, "{name: %s, %s%s%s}", rpz->name, source, rpz->keys, scope),
+                rpz->origin);
             continue;
         }
+        rpz->is_lost = true;
         draft_note(map->draft, rpz->origin, lost);
         map_warn(map, rpz->origin, lost);
     }

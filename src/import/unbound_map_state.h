@@ -44,6 +44,8 @@ struct unbound_rpz {
     const struct draft_origin *origin;
     const char *name; /* a word of YAML; NULL: not given */
     const char *keys; /* ", key: value" for each */
+    uint32_t tags;    /* a set of tags; 0: the zone is for all clients */
+    bool is_lost;     /* it is no item of rpz */
     const char *file; /* as given; NULL: not given */
     /* The newest comes first. */
     struct unbound_value *primaries, *notifies, *urls;
@@ -58,6 +60,7 @@ struct unbound_view {
     const struct draft_origin *name_origin, *first_origin; /* NULL: not given */
     struct unbound_value *zones, **last_zone;              /* items of local-zones */
     struct unbound_value *records, **last_record;          /* words of local-data */
+    struct unbound_value *policies, **last_policy;         /* words of rpz-zones */
 };
 struct unbound_view_client {
     struct unbound_view_client *next;
@@ -67,7 +70,25 @@ struct unbound_view_client {
     bool is_known;             /* a view has the name */
 };
 
-enum { UNBOUND_PORTS = 65536 };
+/* A line access-control-tag or local-zone-tag. */
+struct unbound_tagged {
+    struct unbound_tagged *next;
+    const struct draft_origin *origin;
+    const char *subject; /* the prefix or the zone, as given */
+    const char *word;    /* the same as a word of YAML */
+    uint32_t tags;
+    bool is_void; /* a later line has the prefix, or it has a view */
+};
+
+/* Local data of all clients, until the tags of all lines are known. */
+struct unbound_local {
+    struct unbound_local *next;
+    struct unbound_value value; /* an item of its list */
+    const char *name;           /* of the zone, or the record as a word of YAML */
+    bool is_zone;
+};
+
+enum { UNBOUND_PORTS = 65536, UNBOUND_TAGS_MAX = 32 };
 
 struct unbound_map_state {
     struct draft *draft;
@@ -97,6 +118,12 @@ struct unbound_map_state {
     struct unbound_rpz *rpzs, **last_rpz, *rpz;
     struct unbound_view *views, **last_view, *view; /* view: of the clause; NULL: another clause */
     struct unbound_view_client *view_clients, **last_view_client;
+    /* tags: a set has the bit of a tag's place */
+    const char *tags[UNBOUND_TAGS_MAX];
+    size_t tag_count;
+    struct unbound_tagged *client_tags, **last_client_tag; /* access-control-tag */
+    struct unbound_tagged *zone_tags, **last_zone_tag;     /* local-zone-tag */
+    struct unbound_local *locals, **last_local;
     /* recursion */
     const struct draft_origin
         *not_query_origin; /* the first do-not-query line; NULL: the default */

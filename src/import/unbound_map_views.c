@@ -11,21 +11,39 @@
 
 #include "base/check.h"
 
-void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+struct unbound_view *map_new_view(struct unbound_map_state *map, const struct draft_origin *origin)
 {
-    map->view = NULL;
-    if (statement->clause != UNBOUND_CLAUSE_VIEW)
-        return;
     struct unbound_view *view = arena_take(&map->draft->arena, sizeof(*view));
     if (!view) {
         map->draft->err = ERR_NO_MEMORY;
-        return;
+        return NULL;
     }
-    *view = (struct unbound_view){.origin = statement->origin};
+    *view = (struct unbound_view){.origin = origin};
     view->last_zone = &view->zones;
     view->last_record = &view->records;
-    *map->last_view = map->view = view;
+    view->last_policy = &view->policies;
+    *map->last_view = view;
     map->last_view = &view->next;
+    return view;
+}
+
+void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool is_view = statement->clause == UNBOUND_CLAUSE_VIEW;
+    map->view = is_view ? map_new_view(map, statement->origin) : NULL;
+}
+
+void map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last, const char *text,
+                      const struct draft_origin *origin)
+{
+    struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
+    if (!value) {
+        map->draft->err = ERR_NO_MEMORY;
+        return;
+    }
+    *value = (struct unbound_value){.text = text, .origin = origin};
+    **last = value;
+    *last = &value->next;
 }
 
 void map_view_name(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -47,12 +65,9 @@ void map_view_first(struct unbound_map_state *map, const struct unbound_statemen
 }
 
 /* The line of a prefix that is given again counts alone, as in Unbound. */
-void map_access_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+void map_add_view_client(struct unbound_map_state *map, const char *prefix, const char *view,
+                         const struct draft_origin *origin)
 {
-    const char *prefix = map_word(map, statement, statement->args[0]);
-    const char *view = map_word(map, statement, statement->args[1]);
-    if (!prefix || !view)
-        return;
     for (struct unbound_view_client *at = map->view_clients; at; at = at->next)
         at->is_void = at->is_void || strcmp(at->prefix, prefix) == 0;
     struct unbound_view_client *client = arena_take(&map->draft->arena, sizeof(*client));
@@ -60,11 +75,18 @@ void map_access_view(struct unbound_map_state *map, const struct unbound_stateme
         map->draft->err = ERR_NO_MEMORY;
         return;
     }
-    *client =
-        (struct unbound_view_client){.origin = statement->origin, .prefix = prefix, .view = view};
+    *client = (struct unbound_view_client){.origin = origin, .prefix = prefix, .view = view};
     *map->last_view_client = client;
     map->last_view_client = &client->next;
-    draft_account(statement->origin);
+    draft_account(origin);
+}
+
+void map_access_view(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    const char *prefix = map_word(map, statement, statement->args[0]);
+    const char *view = map_word(map, statement, statement->args[1]);
+    if (prefix && view)
+        map_add_view_client(map, prefix, view, statement->origin);
 }
 
 /* ---- the items ---- */
@@ -147,6 +169,7 @@ static const char *make_item(struct unbound_map_state *map, const struct unbound
     if (put_clients(map, &buf, view)) {
         put_list(map, &buf, "local-zones", view->zones);
         put_list(map, &buf, "local-data", view->records);
+        put_list(map, &buf, "rpz-zones", view->policies);
         put_text(map, &buf, has_local && !view->asks_all ? ", inherit-local: no}" : "}");
         struct span text = buf_span(&buf);
         item = draft_format(map->draft, "%.*s", (int)text.len, (const char *)text.data);

@@ -32,6 +32,21 @@ void map_end_dnssec(struct unbound_map_state *map);
 void map_end_dns64(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 void map_end_rpz(struct unbound_map_state *map);
+
+/* Makes a view of each set of tags that clients have, and adds the local data of all other clients.
+ * After map_end_rpz() and before map_end_views(). */
+void map_end_tags(struct unbound_map_state *map);
 void map_end_views(struct unbound_map_state *map);
+
+/* Returns an empty view at the end of the list. NULL: out of memory, which the draft records. */
+struct unbound_view *map_new_view(struct unbound_map_state *map, const struct draft_origin *origin);
+
+/* Gives a view the clients of a prefix; both are words of YAML. */
+void map_add_view_client(struct unbound_map_state *map, const char *prefix, const char *view,
+                         const struct draft_origin *origin);
+
+/* Appends an item to a list of a view. */
+void map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last, const char *text,
+                      const struct draft_origin *origin);
 
 #endif

@@ -75,6 +75,10 @@ enum unbound_clause {
     MAP(view_name)                                                                                 \
     MAP(view_first)                                                                                \
     MAP(access_view)                                                                               \
+    MAP(define_tag)                                                                                \
+    MAP(access_tag)                                                                                \
+    MAP(zone_tag)                                                                                  \
+    MAP(rpz_tags)                                                                                  \
     MAP(zone_file)                                                                                 \
     MAP(zone_url)                                                                                  \
     MAP(zone_notify)                                                                               \

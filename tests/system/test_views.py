@@ -16,8 +16,8 @@ from peers import need, start_resolving_unbound
 
 UNBOUND = "10.53.0.20"
 AUTH, LAB_AUTH, SHOP_AUTH = "10.53.1.1", "10.53.1.2", "10.53.1.3"
-PLAIN, LAB, KIDS, GUEST = "10.53.0.50", "10.53.7.1", "10.53.7.9", "10.53.8.1"
-CLIENTS = (PLAIN, LAB, KIDS, GUEST)
+PLAIN, LAB, KIDS, GUEST, TAGGED = "10.53.0.50", "10.53.7.1", "10.53.7.9", "10.53.8.1", "10.53.9.1"
+CLIENTS = (PLAIN, LAB, KIDS, GUEST, TAGGED)
 
 ROOT_ZONE = f"@ NS whatever.name.\nwhatever.name. A {ROOT}\ntld NS ns.tld.\nns.tld. A {AUTH}\n"
 
@@ -44,6 +44,13 @@ server:
   local-zone: "ads.tld" refuse
   local-zone: "home.test" static
   local-data: "nas.home.test 60 A 10.0.0.9"
+  define-tag: "work play"
+  access-control-tag: 10.53.9.0/24 "play"
+  local-zone: "play.tld" static
+  local-zone-tag: "play.tld" "play"
+  local-data: "www.play.tld 60 A 10.0.0.6"
+  local-zone: "games.tld" refuse
+  local-zone-tag: "games.tld" "work play"
 view:
   name: "lab"
   view-first: yes
@@ -60,7 +67,7 @@ view:
 """
 NAMES = [("www.tld.", "A"), ("ads.tld.", "A"), ("x.ads.tld.", "A"), ("games.tld.", "A"), ("x.games.tld.", "A"),
          ("alias.tld.", "A"), ("nas.home.test.", "A"), ("no.home.test.", "A"), ("lab.test.", "A"), ("x.lab.test.", "A"),
-         ("lab.test.", "MX"), ("missing.tld.", "A")]
+         ("lab.test.", "MX"), ("missing.tld.", "A"), ("www.play.tld.", "A"), ("none.play.tld.", "A")]
 
 
 def start_unbound(harness):

@@ -727,12 +727,13 @@ static void test_a_policy_zone_with_a_file_is_imported(void **state)
     (void)state;
     EXPECT("rpz:\n name: Feed.example\n zonefile: /var/feed.zone\n rpz-log: yes\n"
            " rpz-log-name: \"a feed\"\n rpz-action-override: cname\n"
-           " rpz-cname-override: *.garden.example\n tags: \"x\"\n" ROOT,
+           " rpz-cname-override: *.garden.example\n" ROOT,
            "  - {name: Feed.example, file: /var/feed.zone, log: yes, log-name: \"a feed\", "
            "action-override: cname, cname-override: \"*.garden.example\"}\n");
     EXPECT("rpz:\n name: a\n zonefile: feed\n" DIRECTORY ROOT,
            "  - {name: a, file: /var/unbound/feed}\n");
-    EXPECT("rpz:\n name: a\n zonefile: /f\n tags: x\n" ROOT, "The zone applies to all clients.");
+    EXPECT("rpz:\n name: a\n zonefile: /f\n tags: x\n" ROOT, "{name: a, file: /f, default: no}",
+           "so no client has the zone");
     assert_string_equal(said, "");
 }
 
@@ -795,19 +796,86 @@ static void test_the_last_view_of_a_prefix_counts(void **state)
     expect_missing("{name: a");
 }
 
+static void test_each_set_of_tags_becomes_a_view(void **state)
+{
+    (void)state;
+    EXPECT("server:\n define-tag: \"kids work\"\n access-control-tag: 10.1.0.0/16 \"kids\"\n"
+           " access-control-tag: 10.2.0.0/16 \"work kids\"\n"
+           " access-control-tag: 10.3.0.0/16 \"kids\"\n"
+           " local-zone: games.example refuse\n local-zone: all.example static\n"
+           " local-zone: sub.games.example transparent\n"
+           " local-data: \"x.Games.example A 192.0.2.1\"\n"
+           " local-data: \"x.sub.games.example A 192.0.2.2\"\n"
+           " local-zone-tag: GAMES.example \"kids\"\n local-zone-tag: jobs.example \"work\"\n"
+           " local-zone: jobs.example static\n" ROOT,
+           "local-zones:\n  - {name: all.example, action: nxdomain}\n"
+           "  - {name: sub.games.example, action: transparent}\n\n",
+           "local-data:\n  - \"x.sub.games.example A 192.0.2.2\"\n\n",
+           "views:\n"
+           "  - {name: tags-kids, clients: [10.1.0.0/16, 10.3.0.0/16], local-zones: "
+           "[{name: games.example, action: refuse}], local-data: "
+           "[\"x.Games.example A 192.0.2.1\"]}\n",
+           "  - {name: tags-kids-work, clients: [10.2.0.0/16], local-zones: "
+           "[{name: games.example, action: refuse}, {name: jobs.example, action: nxdomain}], ",
+           "# Every line has a counterpart above.");
+    assert_string_equal(said, "");
+}
+
+static void test_tags_choose_response_policy_zones(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control-tag: 10.1.0.0/16 \"a\"\n"
+           " access-control-tag: 10.2.0.0/16 \"b\"\n"
+           "rpz:\n name: all\n primary: 192.0.2.1\nrpz:\n name: some\n primary: 192.0.2.1\n"
+           " tags: \"a\"\nrpz:\n name: none\n primary: 192.0.2.1\n tags: \"c\"\n" ROOT,
+           "{name: some, ", "default: no}",
+           "{name: tags-a, clients: [10.1.0.0/16], rpz-zones: [all, some]}\n",
+           "{name: tags-b, clients: [10.2.0.0/16]}\n",
+           "No access-control-tag has one of these tags");
+}
+
+static void test_tags_that_cannot_be_kept_are_said(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control-tag: 10.1.0.0/16 \"a\"\n"
+           " access-control-tag: 10.1.0.0/16 \"b\"\n"
+           " access-control-tag: 10.2.0.0/16 \"a\"\n access-control-view: 10.2.0.0/16 lab\n"
+           " access-control-tag: 10.3.0.0/16 \"\"\n local-zone: z.example static\n"
+           " local-zone-tag: z.example \"a\"\nview:\n name: lab\n" ROOT,
+           "{name: tags-b, clients: [10.1.0.0/16]}", "# u.conf:2: access-control-tag",
+           "a later line gives this prefix other tags", "# u.conf:4: access-control-tag",
+           "a client has one view", "# u.conf:6: access-control-tag", "it has no tags",
+           "# u.conf:8: local-zone-tag", "so no client has the zone");
+    expect_missing("z.example, action");
+    assert_non_null(strstr(said, "warning: access-control-tag: 10.2.0.0/16"));
+}
+
+static void test_tags_are_bounded(void **state)
+{
+    (void)state;
+    char text[4096] = "server:\n";
+    for (int i = 0; i < 34; i++)
+        sprintf(text + strlen(text), " access-control-tag: 10.%d.0.0/16 \"t/%d\"\n", i, i);
+    strcat(text, ROOT);
+    EXPECT(text, "{name: tags-t_31, clients: [10.31.0.0/16]}", "# u.conf:34: access-control-tag",
+           "# u.conf:35: access-control-tag", "more than 32 tags");
+    expect_missing("tags-t_32");
+    assert_non_null(strstr(said, "more than 32 tags"));
+}
+
 static void test_what_no_view_can_express_is_said(void **state)
 {
     (void)state;
-    EXPECT("server:\n define-tag: \"kids guests\"\n access-control-tag: 10.0.0.0/8 kids\n"
-           " local-zone-tag: games.example kids\n interface-view: 192.0.2.1 lab\n"
+    EXPECT("server:\n interface-tag: 192.0.2.1 kids\n interface-view: 192.0.2.1 lab\n"
            " access-control-tag-action: 10.0.0.0/8 kids refuse\n"
+           " local-zone-override: games.example 10.0.0.0/8 refuse\n"
            "view:\n name: lab\n response-ip: 192.0.2.0/24 deny\n view-last: yes\n" ROOT,
-           "# u.conf:2: define-tag", "# u.conf:3: access-control-tag", "# u.conf:4: local-zone-tag",
-           "write an item of views with the clients of the tag", "# u.conf:5: interface-view",
-           "by its key listen", "# u.conf:6: access-control-tag-action", "# u.conf:9: response-ip",
-           "# u.conf:10: view-last: yes\n#     Not imported: an item of views has no such key.");
-    assert_non_null(strstr(said, "warning: access-control-tag: 10.0.0.0/8 kids is not imported"));
-    assert_non_null(strstr(said, "warning: local-zone-tag: games.example kids is not imported"));
+           "# u.conf:2: interface-tag", "# u.conf:3: interface-view", "by its key listen",
+           "# u.conf:4: access-control-tag-action", "# u.conf:5: local-zone-override",
+           "A zone has one action", "# u.conf:8: response-ip",
+           "# u.conf:9: view-last: yes\n#     Not imported: an item of views has no such key.");
+    assert_non_null(strstr(said, "warning: interface-tag: 192.0.2.1 kids is not imported"));
+    assert_non_null(strstr(said, "warning: local-zone-override: games.example"));
     assert_non_null(strstr(said, "warning: interface-view: 192.0.2.1 lab is not imported"));
     assert_non_null(strstr(said, "warning: response-ip: 192.0.2.0/24 deny is not imported"));
 }
@@ -938,6 +1006,10 @@ int main(void)
         cmocka_unit_test(test_a_view_ends_with_its_clause),
         cmocka_unit_test(test_a_view_without_clients_is_for_none),
         cmocka_unit_test(test_the_last_view_of_a_prefix_counts),
+        cmocka_unit_test(test_each_set_of_tags_becomes_a_view),
+        cmocka_unit_test(test_tags_choose_response_policy_zones),
+        cmocka_unit_test(test_tags_that_cannot_be_kept_are_said),
+        cmocka_unit_test(test_tags_are_bounded),
         cmocka_unit_test(test_what_no_view_can_express_is_said),
         cmocka_unit_test(test_a_view_that_the_loader_refuses_is_reported),
         cmocka_unit_test(test_a_policy_zone_keeps_its_primaries),
