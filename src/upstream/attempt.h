@@ -64,6 +64,7 @@ struct attempt {
     bool without_edns;    /* the server did not understand EDNS, or did not answer */
     bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
     bool is_probe;        /* sent beside the real attempt, so its failure changes nothing */
+    bool is_watch;        /* beside late datagrams: it is sent if a connection opens */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
     uint8_t strays;       /* datagrams that did not belong to the query */

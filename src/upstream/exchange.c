@@ -95,6 +95,12 @@ static void count_attempt(struct exchange *exchange, int by)
         *left = (uint8_t)(*left - by);
 }
 
+/* No copy of the question was sent yet, so no bound counts it. */
+static bool is_watching(const struct attempt *attempt)
+{
+    return attempt->is_watch && !attempt->sent_at;
+}
+
 /* Queries to this server on a stream or waiting for one. Probes do not count: a stream in doubt is
  * probably dead. */
 static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
@@ -103,7 +109,8 @@ static unsigned count_by_stream(const struct exchange *exchange, unsigned index)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        count += attempt->index == index && attempt->over_stream && !attempt->is_probe;
+        count += attempt->index == index && attempt->over_stream && !attempt->is_probe &&
+                 !is_watching(attempt);
     }
     return count;
 }
@@ -136,8 +143,11 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
 static bool has_fresh_attempt(const struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
-    if (!attempt_state_is_overdue(LIST_ITEM(node, struct attempt, node)->state))
-        return true;
+    {
+        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (!attempt_state_is_overdue(attempt->state) && !is_watching(attempt))
+            return true;
+    }
     return false;
 }
 
@@ -320,6 +330,26 @@ static void wait_for_return(struct exchange *exchange)
         if (!attempt_wait_return(attempt, exchange->began_at + EXCHANGE_PATIENCE_US))
             drop_unsent(exchange, attempt);
     }
+}
+
+/* A datagram is late at a server that answered before. If it restarts, its streams tell when it
+ * is back, and the question goes there at once. */
+static void watch_for_return(struct exchange *exchange, unsigned index)
+{
+    LIST_EACH(node, &exchange->attempts)
+    if (LIST_ITEM(node, struct attempt, node)->over_stream)
+        return;
+    if (exchange->one_round || age_us(exchange) >= EXCHANGE_PATIENCE_US ||
+        !upstream_is_expected(exchange->group[index]))
+        return;
+    struct attempt *attempt = new_attempt(exchange, index);
+    if (!attempt)
+        return;
+    attempt->is_watch = true;
+    exchange->silent--;
+    count_attempt(exchange, -1);
+    if (!attempt_wait_return(attempt, exchange->began_at + EXCHANGE_PATIENCE_US))
+        attempt_free(attempt);
 }
 
 /* Asks the next upstream, and skips upstreams to which no query can be sent. */
@@ -544,7 +574,7 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
     unsigned index = attempt->index;
     bool stopped = false;
 
-    exchange->silent--;
+    exchange->silent -= !attempt->is_watch;
     attempt_free(attempt);
     exchange->stopped = &stopped;
     enum exchange_verdict verdict = exchange->handler->on_answer(exchange->owner, &answer);
@@ -613,7 +643,7 @@ static bool is_asked_by_stream(const struct exchange *exchange, unsigned index)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
         if (attempt->index == index && attempt->over_stream &&
-            !attempt_state_is_silent(attempt->state) && !attempt->is_probe)
+            !attempt_state_is_silent(attempt->state) && !attempt->is_probe && !is_watching(attempt))
             return true;
     }
     return false;
@@ -662,13 +692,18 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     bool replaced = attempt->state >= ATTEMPT_SILENT || attempt->is_probe;
     bool diverted = !attempt->over_stream || attempt->upstream != exchange->group[index];
 
+    if (is_watching(attempt)) {
+        attempt_free(attempt);
+        end_if_idle(exchange);
+        return;
+    }
     if (exchange->active)
         report_loss(attempt, exchange_failure_word(why));
-    if (!attempt->sent_at || is_heard(why))
+    if (!attempt->is_watch && (!attempt->sent_at || is_heard(why)))
         exchange->silent--;
     if (why == ATTEMPT_CLOSED && attempt->state != ATTEMPT_WAITING && !replaced)
         forgive_stream(exchange, index);
-    if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 &&
+    if (why == ATTEMPT_CLOSED && attempt->upstream->pool.useless > 0 && !attempt->is_watch &&
         is_bound_by_time(exchange, attempt))
         count_attempt(exchange, -1);
     attempt_free(attempt);
@@ -712,8 +747,11 @@ static void exchange_on_slow(struct attempt *attempt)
     } else {
         STATS_INC(env_of(exchange)->stats, upstream_retries_timeout);
     }
-    if (exchange->active && !attempt->is_probe && !is_new_and_slow(exchange, attempt))
-        advance(exchange, WAY_ELSEWHERE, silent);
+    if (!exchange->active || attempt->is_probe || is_new_and_slow(exchange, attempt))
+        return;
+    advance(exchange, WAY_ELSEWHERE, silent);
+    if (!attempt->over_stream)
+        watch_for_return(exchange, attempt->index);
 }
 
 /* Only the latest overdue datagram keeps its port: each open port helps an attacker guess. */
