@@ -30,7 +30,7 @@ struct reach {
 /* A query lacked a route. family: AF_INET or AF_INET6. */
 void reach_failed(struct reach *reach, int family, uint64_t now);
 
-/* A query left. */
+/* A query left, or an answer came, over a stream too. */
 void reach_worked(struct reach *reach, int family);
 
 /* The last REACH_STRIKES queries to this family lacked a route, so its servers come after all

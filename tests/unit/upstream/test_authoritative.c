@@ -302,6 +302,35 @@ static void test_authoritative_nailed_server_without_a_route_comes_last(void **s
     world_close(&zone.world);
 }
 
+/* A filter of this machine refuses datagrams to some servers. Streams of the same IP version work,
+ * so the version is not missing. */
+static void test_authoritative_answers_over_streams_prove_a_route(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    struct upstream_options nailed = world_nailed();
+    open_zone(&zone);
+    for (unsigned i = 0; i < REACH_STRIKES; i++) {
+        char text[ADDR_TEXT_MAX];
+        snprintf(text, sizeof(text), "192.0.2.%u@53", i + 1);
+        add(&zone, text, FAKE_UDP_FAIL_NOW);
+    }
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_true(upstreams_lacks_family(zone.world.upstreams, AF_INET));
+    assert_false(upstreams_lacks_family(zone.world.upstreams, AF_INET6));
+    struct fake_peer *plant = world_peer(&zone.world, "10.1.1.1@53", NULL, NULL);
+    zone.group[0] = world_discover(&zone.world, "10.1.1.1@53", &nailed);
+    zone.count = 1;
+    fake_loop_advance(zone.world.loop, S);
+    ask_zone(&zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+    assert_int_equal(fake_peer_udp_queries(plant), 0);
+    assert_false(upstreams_lacks_family(zone.world.upstreams, AF_INET));
+    world_close(&zone.world);
+}
+
 static void test_authoritative_zone_without_any_route_fails_at_once(void **state)
 {
     (void)state;
@@ -583,6 +612,7 @@ int main(void)
         cmocka_unit_test(test_authoritative_family_that_gets_a_route_is_used_again),
         cmocka_unit_test(test_authoritative_servers_without_a_route_use_up_no_attempts),
         cmocka_unit_test(test_authoritative_nailed_server_without_a_route_comes_last),
+        cmocka_unit_test(test_authoritative_answers_over_streams_prove_a_route),
         cmocka_unit_test(test_authoritative_zone_without_any_route_fails_at_once),
         cmocka_unit_test(test_authoritative_preferred_family_comes_first_and_the_other_replaces_it),
         cmocka_unit_test(test_authoritative_question_may_have_less_time_and_fewer_attempts),
