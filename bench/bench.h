@@ -12,6 +12,7 @@
 int responder_main(int argc, char **argv);
 int transports_main(int argc, char **argv);
 int load_main(int argc, char **argv);
+int replay_main(int argc, char **argv);
 int udp_floor_main(int argc, char **argv);
 int cable_main(int argc, char **argv);
 int control_main(int argc, char **argv);

@@ -26,13 +26,13 @@
 #include "latency.h"
 #include "poller.h"
 #include "query_source.h"
+#include "report.h"
 #include "tls_client.h"
 
 enum {
     LOAD_SOCKETS_MAX = 20000,
     LOAD_IN_FLIGHT_MAX = 32768,
     LOAD_BATCH = 64,
-    LOAD_RCODES = 16,
     LOAD_RETRY_NS = 100000000, /* until a closed connection is opened again */
     LOAD_IDLE_MAX = 60000,
     LOAD_SOURCES_MAX = 64,
@@ -64,7 +64,7 @@ struct load_counters {
     uint64_t reconnects;
     uint64_t reads, writes; /* of all connections: reads with answers, writes with queries */
     uint64_t shakes_failed;
-    uint64_t rcodes[LOAD_RCODES];
+    uint64_t rcodes[REPORT_RCODES];
 };
 
 /* A query in flight. */

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture_option.h"
 #include "load.h"
 #include "options.h"
-#include "pcap_file.h"
+#include "tls_option.h"
 
 enum { SUFFIX_MAX = 230, NAMES_MAX = 1 << 28 };
 
@@ -38,6 +39,7 @@ static const char usage[] =
     "queries:\n"
     "  --queries FILE       in dnsperf's format, repeated in turn ('-': standard input)\n"
     "  --pcap FILE          the queries over UDP in a pcap or pcapng file, likewise\n"
+    "  --dnstap FILE        the queries of clients in a dnstap file, likewise\n"
     "  --unique             names never asked before (the default)\n"
     "  --zipf S             names of Zipf popularity with exponent S, of --names N (10000);\n"
     "                       --unique-share PERCENT of them never asked before (0)\n"
@@ -51,7 +53,7 @@ static const char usage[] =
 
 /* Options that are needed only to make the source. */
 struct source_options {
-    const char *file, *pcap, *suffix, *server;
+    const char *file, *pcap, *dnstap, *suffix, *server;
     bool has_server, has_rate, unique, has_zipf;
     double zipf, unique_share;
     uint64_t names;
@@ -85,6 +87,7 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {"queries", required_argument, NULL, 'Q'},
     {"pcap", required_argument, NULL, 'P'},
+    {"dnstap", required_argument, NULL, 'C'},
     {"unique", no_argument, NULL, 'U'},
     {"zipf", required_argument, NULL, 'Z'},
     {"names", required_argument, NULL, 'N'},
@@ -101,29 +104,6 @@ static bool take_transport(struct load_options *options, const char *value)
     options->is_tls = strcmp(value, "tls") == 0;
     options->is_stream = options->is_tls || strcmp(value, "tcp") == 0;
     return options->is_stream || strcmp(value, "udp") == 0;
-}
-
-static bool take_tls_option(struct load_options *options, int option, const char *value)
-{
-    switch (option) {
-    case 'V':
-        if (strcmp(value, "both") != 0 && strcmp(value, "1.2") != 0 && strcmp(value, "1.3") != 0)
-            option_wrong("load", "--tls-version takes both, 1.2 or 1.3, not '%s'", value);
-        options->tls.version = value[0] == 'b' ? 0 : 10 + value[2] - '0';
-        return true;
-    case 'R':
-        if (!parse_switch(value, &options->resume))
-            option_wrong("load", "--tls-resume takes on or off, not '%s'", value);
-        return true;
-    case 'A':
-        options->tls.ca_file = value;
-        return true;
-    case 'H':
-        options->tls.name = value;
-        return true;
-    default:
-        return false;
-    }
 }
 
 static void add_source(struct load_options *options, const char *value)
@@ -214,6 +194,9 @@ static void take_source_option(struct source_options *source, int option, const 
     case 'P':
         source->pcap = value;
         break;
+    case 'C':
+        source->dnstap = value;
+        break;
     case 'U':
         source->unique = true;
         break;
@@ -262,19 +245,23 @@ static void open_file(struct load *load, const struct source_options *options)
     query_source_init_file(&load->source, &file);
 }
 
-static void open_pcap(struct load *load, const char *path)
+/* The load has its own times and clients. */
+static void take_queries(struct load *load, struct capture *capture)
 {
-    struct query_file file;
-    size_t packets;
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    if (!in)
-        option_wrong("load", "%s: %s", path, strerror(errno));
-    enum pcap_fault fault = pcap_file_load(&file, in, &packets);
-    if (in != stdin)
-        fclose(in);
-    if (fault)
-        option_wrong("load", "%s: after %zu packets: %s", path, packets, pcap_fault_text(fault));
-    query_source_init_file(&load->source, &file);
+    struct query_file queries = capture->queries;
+    capture->queries = (struct query_file){0};
+    capture_deinit(capture);
+    query_source_init_file(&load->source, &queries);
+}
+
+static void open_capture(struct load *load, const struct source_options *options)
+{
+    struct capture capture;
+    if (options->pcap)
+        option_pcap("load", options->pcap, &capture);
+    else
+        option_dnstap("load", options->dnstap, &capture);
+    take_queries(load, &capture);
 }
 
 static void open_source(struct load *load, const struct source_options *options)
@@ -284,8 +271,8 @@ static void open_source(struct load *load, const struct source_options *options)
         open_file(load, options);
         return;
     }
-    if (options->pcap) {
-        open_pcap(load, options->pcap);
+    if (options->pcap || options->dnstap) {
+        open_capture(load, options);
         return;
     }
     size_t len = wire_name_from_text(suffix, options->suffix);
@@ -303,8 +290,9 @@ static void check(const struct load_options *options, const struct source_option
         option_wrong("load", "needs --server IP@PORT");
     if (source->has_rate && options->is_closed_loop)
         option_wrong("load", "takes --rate or --max, not both");
-    if ((source->file != NULL) + (source->pcap != NULL) + source->unique + source->has_zipf > 1)
-        option_wrong("load", "takes one of --queries, --pcap, --unique and --zipf");
+    int kinds = (source->file != NULL) + (source->pcap != NULL) + (source->dnstap != NULL);
+    if (kinds + source->unique + source->has_zipf > 1)
+        option_wrong("load", "takes one of --queries, --pcap, --dnstap, --unique and --zipf");
     if (options->idle && !options->is_stream)
         option_wrong("load", "--idle-connections needs --transport tcp or tls");
     if (options->json && options->csv)
@@ -329,7 +317,7 @@ void load_options_parse(struct load *load, int argc, char **argv)
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         source.has_rate |= option == 'r';
         if (!take_load_option(&load->options, option, optarg) &&
-            !take_tls_option(&load->options, option, optarg) &&
+            !option_tls("load", option, optarg, &load->options.tls, &load->options.resume) &&
             !take_report_option(&load->options, option, optarg))
             take_source_option(&source, option, optarg);
     }

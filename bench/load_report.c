@@ -10,18 +10,15 @@
 
 #include "json.h"
 #include "load.h"
-
-static double us(const struct latency *latency, double percent)
-{
-    return (double)latency_percentile(latency, percent) / 1e3;
-}
+#include "report.h"
 
 void load_report_progress(struct load *load, double at_s, double seconds, uint64_t answered)
 {
     const struct load_counters *counters = &load->counters;
     fprintf(stderr, "%s%6.1f s %10.0f/s  p50 %8.1f us  p99 %8.1f us  in flight %6llu  lost %llu%s",
             isatty(STDERR_FILENO) ? "\r" : "", at_s, (double)answered / seconds,
-            us(&load->interval, 50), us(&load->interval, 99), (unsigned long long)load->in_flight,
+            report_us(&load->interval, 50), report_us(&load->interval, 99),
+            (unsigned long long)load->in_flight,
             (unsigned long long)(counters->lost + counters->lost_by_close),
             isatty(STDERR_FILENO) ? "\x1b[K" : "\n");
 }
@@ -42,18 +39,6 @@ static double qps(const struct load_figures *figures)
     return figures->seconds > 0 ? (double)figures->answered / figures->seconds : 0;
 }
 
-static void put_latency(struct json *json, const char *key, const struct latency *latency)
-{
-    json_open(json, key, '{');
-    json_number(json, "mean", latency_mean(latency) / 1e3);
-    json_number(json, "p50", us(latency, 50));
-    json_number(json, "p90", us(latency, 90));
-    json_number(json, "p99", us(latency, 99));
-    json_number(json, "p999", us(latency, 99.9));
-    json_number(json, "max", (double)latency->max / 1e3);
-    json_close(json, '}');
-}
-
 static void load_report_put_counters(struct json *json, const struct load_counters *counters)
 {
     json_u64(json, "sent", counters->sent);
@@ -64,11 +49,7 @@ static void load_report_put_counters(struct json *json, const struct load_counte
     json_u64(json, "truncated", counters->truncated);
     json_u64(json, "unexpected", counters->unexpected);
     json_u64(json, "reconnects", counters->reconnects);
-    json_open(json, "rcodes", '{');
-    for (unsigned i = 0; i < LOAD_RCODES; i++)
-        if (counters->rcodes[i])
-            json_u64(json, wire_rcode_text(i), counters->rcodes[i]);
-    json_close(json, '}');
+    report_put_rcodes(json, counters->rcodes);
 }
 
 static double load_report_ratio(uint64_t a, uint64_t b)
@@ -98,7 +79,7 @@ static void load_report_put_tls(struct json *json, const struct load *load)
     json_u64(json, "tickets_received", load->tls->tickets_received);
     if (load->tls_why[0])
         json_text(json, "last_failure", load->tls_why);
-    put_latency(json, "handshake_us", &load->shakes);
+    report_put_latency(json, "handshake_us", &load->shakes);
     json_close(json, '}');
 }
 
@@ -155,8 +136,8 @@ static void report_json(const struct load *load, const struct load_figures *figu
     load_report_put_tls(&json, load);
     put_idle(&json, load);
     json_number(&json, "qps", qps(figures));
-    put_latency(&json, "latency_us", &load->latency);
-    put_latency(&json, "send_lag_us", &load->lag);
+    report_put_latency(&json, "latency_us", &load->latency);
+    report_put_latency(&json, "send_lag_us", &load->lag);
     put_cpu(&json, figures);
     json_close(&json, '}');
     putchar('\n');
@@ -178,18 +159,10 @@ static void report_csv(const struct load *load, const struct load_figures *figur
            (unsigned long long)counters->lost_by_close, (unsigned long long)counters->unsent,
            (unsigned long long)counters->rcodes[0],
            (unsigned long long)counters->rcodes[RCODE_SERVFAIL], qps(figures),
-           latency_mean(latency) / 1e3, us(latency, 50), us(latency, 90), us(latency, 99),
-           us(latency, 99.9), (double)latency->max / 1e3, us(&load->lag, 99),
-           per_query(figures->server_cpu_us, figures), per_query(figures->own_cpu_us, figures));
-}
-
-static void print_rcodes(const struct load_counters *counters)
-{
-    printf("rcodes      ");
-    for (unsigned i = 0; i < LOAD_RCODES; i++)
-        if (counters->rcodes[i])
-            printf(" %s %llu", wire_rcode_text(i), (unsigned long long)counters->rcodes[i]);
-    putchar('\n');
+           latency_mean(latency) / 1e3, report_us(latency, 50), report_us(latency, 90),
+           report_us(latency, 99), report_us(latency, 99.9), (double)latency->max / 1e3,
+           report_us(&load->lag, 99), per_query(figures->server_cpu_us, figures),
+           per_query(figures->own_cpu_us, figures));
 }
 
 static void print_cpu(const struct load_figures *figures)
@@ -209,8 +182,8 @@ static void print_tls(const struct load *load)
     printf("handshakes   full %llu, resumed %llu, failed %llu, p50 %.1f us, p99 %.1f us; "
            "tickets received %llu\n",
            (unsigned long long)load->tls->full, (unsigned long long)load->tls->resumed,
-           (unsigned long long)load->counters.shakes_failed, us(&load->shakes, 50),
-           us(&load->shakes, 99), (unsigned long long)load->tls->tickets_received);
+           (unsigned long long)load->counters.shakes_failed, report_us(&load->shakes, 50),
+           report_us(&load->shakes, 99), (unsigned long long)load->tls->tickets_received);
 }
 
 static void print_idle(const struct load *load)
@@ -237,7 +210,6 @@ static void print_streams(const struct load *load)
 static void report_text(const struct load *load, const struct load_figures *figures)
 {
     const struct load_counters *counters = &load->counters;
-    const struct latency *latency = &load->latency;
     char text[ADDR_TEXT_MAX];
     printf("server       %s over %s, %llu %s\n", addr_format(&load->options.server, text),
            load->options.is_tls      ? "TLS"
@@ -249,13 +221,11 @@ static void report_text(const struct load *load, const struct load_figures *figu
            (unsigned long long)counters->sent, (unsigned long long)counters->answered,
            (unsigned long long)counters->lost, (unsigned long long)counters->lost_by_close,
            (unsigned long long)counters->unsent);
-    print_rcodes(counters);
+    report_print_rcodes(counters->rcodes);
     printf("rate         %.1f answers/s over %.2f s\n", qps(figures), figures->seconds);
-    printf("latency us   mean %.1f  p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f\n",
-           latency_mean(latency) / 1e3, us(latency, 50), us(latency, 90), us(latency, 99),
-           us(latency, 99.9), (double)latency->max / 1e3);
-    printf("sent late us p50 %.1f  p99 %.1f  max %.1f\n", us(&load->lag, 50), us(&load->lag, 99),
-           (double)load->lag.max / 1e3);
+    report_print_latency("latency us", &load->latency);
+    printf("sent late us p50 %.1f  p99 %.1f  max %.1f\n", report_us(&load->lag, 50),
+           report_us(&load->lag, 99), (double)load->lag.max / 1e3);
     print_cpu(figures);
     print_streams(load);
 }

@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"responder", responder_main, "an upstream with set delay, loss, resets and limits"},
     {"transports", transports_main, "one client, one query after the other, over each transport"},
     {"load", load_main, "open-loop or saturating load with latency percentiles"},
+    {"replay", replay_main, "the queries of a capture again, at their times and by client"},
     {"udp-floor", udp_floor_main, "the cheapest UDP responder possible, to compare with"},
     {"cable", cable_main, "a network device with a distance behind it: delay and loss"},
     {"control", control_main, "send one command to a running responder"},

@@ -8,12 +8,12 @@
 
 #include "pcap_file.h"
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "pcap_reader.h"
 
 enum {
     DNS_PORT = 53,
@@ -39,7 +39,17 @@ static struct span pcap_of_udp(struct span udp)
     return len < 8 || len > udp.len ? no_query : span_of(udp.data + 8, len - 8);
 }
 
-static struct span pcap_of_ipv4(struct span ip)
+static void pcap_set_source(struct addr *from, int family, const uint8_t *bytes)
+{
+    memset(from, 0, sizeof(*from));
+    from->sa.sa_family = (sa_family_t)family;
+    if (family == AF_INET)
+        memcpy(&from->in.sin_addr, bytes, sizeof(from->in.sin_addr));
+    else
+        memcpy(&from->in6.sin6_addr, bytes, sizeof(from->in6.sin6_addr));
+}
+
+static struct span pcap_of_ipv4(struct span ip, struct addr *from)
 {
     if (ip.len < 20)
         return no_query;
@@ -47,33 +57,35 @@ static struct span pcap_of_ipv4(struct span ip)
     bool is_fragment = get_u16(ip.data + 6) & 0x3fff;
     if (head < 20 || len < head || len > ip.len || is_fragment || ip.data[9] != IP_UDP)
         return no_query;
+    pcap_set_source(from, AF_INET, ip.data + 12);
     return pcap_of_udp(span_of(ip.data + head, len - head));
 }
 
-static struct span pcap_of_ipv6(struct span ip)
+static struct span pcap_of_ipv6(struct span ip, struct addr *from)
 {
     if (ip.len < 40 || ip.data[6] != IP_UDP)
         return no_query;
     size_t len = get_u16(ip.data + 4);
+    pcap_set_source(from, AF_INET6, ip.data + 8);
     return len > ip.len - 40 ? no_query : pcap_of_udp(span_of(ip.data + 40, len));
 }
 
-static struct span pcap_of_ip(struct span ip)
+static struct span pcap_of_ip(struct span ip, struct addr *from)
 {
     if (ip.len == 0)
         return no_query;
-    return ip.data[0] >> 4 == 4   ? pcap_of_ipv4(ip)
-           : ip.data[0] >> 4 == 6 ? pcap_of_ipv6(ip)
+    return ip.data[0] >> 4 == 4   ? pcap_of_ipv4(ip, from)
+           : ip.data[0] >> 4 == 6 ? pcap_of_ipv6(ip, from)
                                   : no_query;
 }
 
 /* Reads a frame from the number of its protocol on. */
-static struct span pcap_of_ether(struct span from_type)
+static struct span pcap_of_ether(struct span from_type, struct addr *from)
 {
     for (int tags = 0; tags <= VLAN_TAGS_MAX && from_type.len >= 2; tags++) {
         uint16_t type = get_u16(from_type.data);
         if (type == ETHER_IPV4 || type == ETHER_IPV6)
-            return pcap_of_ip(pcap_skip(from_type, 2));
+            return pcap_of_ip(pcap_skip(from_type, 2), from);
         if (type != ETHER_VLAN && type != ETHER_QINQ)
             return no_query;
         from_type = pcap_skip(from_type, 4);
@@ -81,66 +93,54 @@ static struct span pcap_of_ether(struct span from_type)
     return no_query;
 }
 
-static struct span pcap_of_packet(struct span packet, enum pcap_link link)
+static struct span pcap_of_packet(const struct pcap_packet *packet, struct addr *from)
 {
-    switch (link) {
+    struct span bytes = packet->bytes;
+    switch (packet->link) {
     case LINK_UNKNOWN:
         return no_query;
     case LINK_ETHERNET:
-        return pcap_of_ether(pcap_skip(packet, 12));
+        return pcap_of_ether(pcap_skip(bytes, 12), from);
     case LINK_COOKED:
-        return pcap_of_ether(pcap_skip(packet, 14));
+        return pcap_of_ether(pcap_skip(bytes, 14), from);
     case LINK_COOKED_2: /* the protocol comes first, and the packet after 20 bytes */
-        return pcap_of_ip(pcap_skip(packet, 20));
+        return pcap_of_ip(pcap_skip(bytes, 20), from);
     case LINK_NULL:
     case LINK_LOOP:
-        return pcap_of_ip(pcap_skip(packet, 4));
+        return pcap_of_ip(pcap_skip(bytes, 4), from);
     default:
-        return pcap_of_ip(packet);
+        return pcap_of_ip(bytes, from);
     }
-}
-
-static enum err pcap_add(struct query_file *file, struct span message)
-{
-    struct wire_query query;
-    if (!wire_parse_query(message, &query) || query.flags & WIRE_QR ||
-        query.class != WIRE_CLASS_IN || query.type == 0)
-        return ERR_OK;
-    struct wire_style style = {
-        .recursion_desired = query.flags & WIRE_RD,
-        .dnssec_ok = query.dnssec_ok,
-        .edns_bytes = query.has_edns ? (uint16_t)MAX(query.udp_size, 512) : 0,
-    };
-    return query_file_add(file, query.lower, query.name_len, query.type, &style);
 }
 
 /* ---- the file ---- */
 
-static enum pcap_fault pcap_read(struct pcap *pcap, struct query_file *file, size_t *packets)
+static enum pcap_fault pcap_read(struct pcap *pcap, struct capture *capture, size_t *packets)
 {
     bool is_end = false;
     struct pcap_packet packet = {0};
     enum pcap_fault fault = pcap_begin(pcap);
     while (!fault && !(fault = pcap_next(pcap, &packet, &is_end)) && !is_end) {
-        struct span message = pcap_of_packet(packet.bytes, packet.link);
+        struct addr from;
+        struct span message = pcap_of_packet(&packet, &from);
         ++*packets;
-        if (message.len > 0 && pcap_add(file, message))
+        if (message.len > 0 && capture_add(capture, message, &from, packet.at_ns))
             fault = PCAP_FULL;
     }
-    if (fault || file->count > 0)
+    if (fault || capture->queries.count > 0)
         return fault;
     return pcap->has_unknown_link ? PCAP_LINK : PCAP_EMPTY;
 }
 
-enum pcap_fault pcap_file_load(struct query_file *file, FILE *in, size_t *packets)
+enum pcap_fault pcap_file_load(struct capture *capture, FILE *in, size_t *packets)
 {
     struct pcap pcap = {.in = in, .room = malloc(PCAP_BLOCK_MAX)};
-    memset(file, 0, sizeof(*file));
+    memset(capture, 0, sizeof(*capture));
     *packets = 0;
-    enum pcap_fault fault = pcap.room ? pcap_read(&pcap, file, packets) : PCAP_FULL;
+    enum pcap_fault fault = pcap.room ? pcap_read(&pcap, capture, packets) : PCAP_FULL;
     free(pcap.room);
     if (fault)
-        query_file_deinit(file);
+        capture_deinit(capture);
     return fault;
 }
 

@@ -5,24 +5,21 @@
 
 /*
  * The DNS queries of a pcap or pcapng file (bench/pcap_reader.h): packets over UDP to port 53 that
- * hold one question of class IN. Each becomes a query of the load with its name in lower case,
- * type, RD, EDNS size and DO. Other EDNS options, client addresses and times are left out, because
- * the load has its own.
+ * hold one question of class IN, with their times and source addresses.
  *
  * Skipped: all other packets, fragments, and queries over TCP. Link types: Ethernet with VLAN tags,
  * Linux cooked captures (both versions), raw IP and loopback.
  */
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
+#include "capture.h"
 #include "pcap_reader.h"
-#include "query_file.h"
 
 /* Reads all of in. *packets is the number of packets so far: after PCAP_CUT and PCAP_PACKET, the
- * fault is in the next one. After a fault the file is empty. */
-enum pcap_fault pcap_file_load(struct query_file *file, FILE *in, size_t *packets);
+ * fault is in the next one. After a fault the capture is empty. */
+enum pcap_fault pcap_file_load(struct capture *capture, FILE *in, size_t *packets);
 
 /* Says what is wrong and what to do; static. */
 const char *pcap_fault_text(enum pcap_fault fault);

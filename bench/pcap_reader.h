@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/span.h"
+#include "capture.h"
 
 enum {
     PCAP_PACKET_MAX = 262144,                 /* bytes of a packet; tcpdump's own bound */
@@ -29,7 +30,7 @@ enum pcap_fault {
     PCAP_LINK,       /* an unknown link type; in pcapng, and no other one has a query */
     PCAP_CUT,        /* it ends within a packet or a block */
     PCAP_PACKET,     /* a packet claims to be longer than PCAP_PACKET_MAX or than its block */
-    PCAP_BLOCK,      /* a block is too short or too long, or has two lengths */
+    PCAP_BLOCK,      /* a block or an option in it is too short or too long, or has two lengths */
     PCAP_INTERFACES, /* a section has more than PCAP_INTERFACES_MAX */
     PCAP_EMPTY,      /* no packet is a query */
     PCAP_FULL,       /* more queries than memory or 4 GiB hold */
@@ -50,17 +51,24 @@ enum pcap_link {
 struct pcap_packet {
     struct span bytes; /* in the reader's room until the next call */
     enum pcap_link link;
+    uint64_t at_ns; /* since 1970; CAPTURE_NO_TIME in a simple block, which has none */
+};
+
+struct pcap_interface {
+    enum pcap_link link;
+    uint8_t resolution; /* a unit of time is 10^-resolution s, or with bit 7 set 2^-resolution s */
+    uint64_t offset_s;  /* is added to times, modulo 2^64 */
 };
 
 /* The caller sets in and room; the rest is zero at first. */
 struct pcap {
     FILE *in;
-    uint8_t *room;         /* PCAP_BLOCK_MAX */
-    bool is_blocks;        /* pcapng */
-    bool is_swapped;       /* the numbers are in little endian */
-    bool has_unknown_link; /* an interface has one */
-    size_t link_count;     /* pcap: 1; pcapng: the interfaces of the section */
-    enum pcap_link links[PCAP_INTERFACES_MAX];
+    uint8_t *room;          /* PCAP_BLOCK_MAX */
+    bool is_blocks;         /* pcapng */
+    bool is_swapped;        /* the numbers are in little endian */
+    bool has_unknown_link;  /* an interface has one */
+    size_t interface_count; /* pcap: 1; pcapng: those of the section */
+    struct pcap_interface interfaces[PCAP_INTERFACES_MAX];
 };
 
 /* Reads the head of the file, which says its format. */

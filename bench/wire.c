@@ -171,7 +171,8 @@ size_t wire_build_query(uint8_t *out, const uint8_t *name, size_t name_len, uint
                         const struct wire_style *style)
 {
     memset(out, 0, WIRE_HEADER_BYTES);
-    put_u16(out + 2, style->recursion_desired ? WIRE_RD : 0);
+    put_u16(out + 2,
+            (style->recursion_desired ? WIRE_RD : 0) | (style->checking_disabled ? WIRE_CD : 0));
     put_u16(out + 4, 1);
     uint8_t *p = out + WIRE_HEADER_BYTES;
     memcpy(p, name, name_len);

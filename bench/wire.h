@@ -78,7 +78,7 @@ size_t wire_question_end(struct span message);
 size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text);
 
 struct wire_style {
-    bool recursion_desired, dnssec_ok;
+    bool recursion_desired, checking_disabled, dnssec_ok;
     uint16_t edns_bytes; /* 0: no EDNS */
 };
 

@@ -3,12 +3,12 @@
 #ifndef NAILUP_FUZZ_BENCH_QUERIES_H
 #define NAILUP_FUZZ_BENCH_QUERIES_H
 
-/* The targets of nailup-bench's two kinds of query files share this. */
+/* The targets of nailup-bench's kinds of query files share this. */
 
 #include <stdio.h>
 
 #include "base/check.h"
-#include "bench/query_file.h"
+#include "bench/capture.h"
 
 /* Opens the input as a file. NULL: it is empty. */
 static inline FILE *bench_queries_open(const uint8_t *data, size_t size)
@@ -24,6 +24,23 @@ static inline void bench_queries_check(struct query_file *file)
         MUST(wire_parse_query(query_file_at(file, i), &query));
     }
     query_file_deinit(file);
+}
+
+/* Ends with the capture. Each query has an event and a client, and each client has a query. */
+static inline void bench_capture_check(struct capture *capture, bool is_fault, size_t packets)
+{
+    size_t count = capture->queries.count, clients = 0;
+    MUST(is_fault ? count == 0 && !capture->queries.bytes : count > 0 && count <= packets);
+    for (size_t i = 0; i < count; i++) {
+        MUST(capture->events[i].query == i && capture->events[i].client <= clients);
+        clients += capture->events[i].client == clients;
+    }
+    MUST(clients == capture->client_count);
+    capture_sort(capture);
+    for (size_t i = 1; i < count; i++)
+        MUST(capture->events[i - 1].at_ns <= capture->events[i].at_ns);
+    bench_queries_check(&capture->queries);
+    capture_deinit(capture);
 }
 
 #endif

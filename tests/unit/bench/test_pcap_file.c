@@ -18,7 +18,7 @@ enum { ETHERNET = 1, RAW = 101, LOOP = 108, COOKED = 113, COOKED_2 = 276 };
 
 static uint8_t capture[70000], packet[4096];
 static size_t capture_len, packet_len, packets;
-static struct query_file file;
+static struct capture file;
 
 static void put(const void *bytes, size_t len)
 {
@@ -96,7 +96,7 @@ static enum pcap_fault load(size_t len)
 static void expect_query(size_t at)
 {
     struct wire_query query;
-    assert_true(wire_parse_query(query_file_at(&file, at), &query));
+    assert_true(wire_parse_query(query_file_at(&file.queries, at), &query));
     assert_memory_equal(query.lower, "\3www\7example", 13);
     assert_int_equal(query.type, WIRE_TYPE_AAAA);
     assert_int_equal(query.id, 0);
@@ -126,10 +126,10 @@ static void test_queries_come_from_every_kind_of_link(void **state)
             end_packet();
         }
         assert_int_equal(load(capture_len), PCAP_FINE);
-        assert_int_equal(file.count, 2);
+        assert_int_equal(file.queries.count, 2);
         expect_query(0);
         expect_query(1);
-        query_file_deinit(&file);
+        capture_deinit(&file);
     }
 }
 
@@ -147,7 +147,7 @@ static void test_vlan_tags_are_passed_up_to_a_bound(void **state)
         put_ipv4(17, 0, 53);
         end_packet();
         assert_int_equal(load(capture_len), tags <= 2 ? PCAP_FINE : PCAP_EMPTY);
-        query_file_deinit(&file);
+        capture_deinit(&file);
     }
 }
 
@@ -163,7 +163,7 @@ static void test_both_orders_of_bytes_are_read(void **state)
     }
     assert_int_equal(load(capture_len), PCAP_FINE);
     expect_query(0);
-    query_file_deinit(&file);
+    capture_deinit(&file);
 }
 
 static void test_other_packets_are_skipped(void **state)
@@ -192,8 +192,8 @@ static void test_other_packets_are_skipped(void **state)
     put_ipv4(17, 0, 53);
     end_packet();
     assert_int_equal(load(capture_len), PCAP_FINE);
-    assert_int_equal(file.count, 1);
-    query_file_deinit(&file);
+    assert_int_equal(file.queries.count, 1);
+    capture_deinit(&file);
 }
 
 static void test_lengths_that_lie_are_skipped(void **state)
@@ -208,7 +208,7 @@ static void test_lengths_that_lie_are_skipped(void **state)
             end_packet();
             enum pcap_fault fault = load(capture_len);
             assert_true(fault == PCAP_FINE || fault == PCAP_EMPTY);
-            query_file_deinit(&file);
+            capture_deinit(&file);
         }
 }
 
@@ -227,8 +227,31 @@ static void test_a_file_that_is_cut_is_refused_whole(void **state)
                                 : len == 24  ? PCAP_EMPTY
                                 : len == one ? PCAP_FINE
                                              : PCAP_CUT);
-        assert_int_equal(file.count, len == one);
-        query_file_deinit(&file);
+        assert_int_equal(file.queries.count, len == one);
+        capture_deinit(&file);
+    }
+}
+
+static void test_times_and_clients_come_with_the_queries(void **state)
+{
+    (void)state;
+    static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
+    static const uint64_t times[] = {UINT64_C(3000005000), UINT64_C(3000000005)};
+    for (size_t i = 0; i < 2; i++) {
+        char text[ADDR_TEXT_MAX];
+        begin(RAW);
+        put_u32(capture, magics[i]);
+        put_ipv4(17, 0, 53);
+        end_packet();
+        put_u32(capture + 24, 3);
+        put_u32(capture + 28, 5);
+        put_ipv6(17);
+        end_packet();
+        assert_int_equal(load(capture_len), PCAP_FINE);
+        assert_int_equal(file.events[0].at_ns, times[i]);
+        assert_string_equal(addr_format_ip(&file.clients[0], text), "192.0.2.1");
+        assert_int_equal(addr_family(&file.clients[1]), AF_INET6);
+        capture_deinit(&file);
     }
 }
 
@@ -271,11 +294,16 @@ static void add_interface(uint32_t link)
     BLOCK(1, is_little ? link : link << 16, 262144);
 }
 
-static void add_packet(uint32_t interface)
+static void add_packet_at(uint32_t interface, uint64_t units)
 {
     put_ipv4(17, 0, 53);
     uint32_t len = (uint32_t)packet_len;
-    BLOCK(6, interface, 0, 0, len, len);
+    BLOCK(6, interface, (uint32_t)(units >> 32), (uint32_t)units, len, len);
+}
+
+static void add_packet(uint32_t interface)
+{
+    add_packet_at(interface, 0);
 }
 
 static void begin_blocks(void)
@@ -298,11 +326,12 @@ static void test_each_block_with_a_packet_is_read(void **state)
     put_ipv4(17, 0, 53);
     BLOCK(2, 0, 0, 0, len, len);
     assert_int_equal(load(capture_len), PCAP_FINE);
-    assert_int_equal(file.count, 3);
+    assert_int_equal(file.queries.count, 3);
     assert_int_equal(packets, 3);
     for (size_t i = 0; i < 3; i++)
         expect_query(i);
-    query_file_deinit(&file);
+    assert_true(file.lacks_times); /* a simple block has none */
+    capture_deinit(&file);
 }
 
 static void test_a_section_has_its_own_order_and_interfaces(void **state)
@@ -316,11 +345,65 @@ static void test_a_section_has_its_own_order_and_interfaces(void **state)
     add_packet(0);
     assert_int_equal(load(capture_len), PCAP_FINE);
     expect_query(0);
-    query_file_deinit(&file);
+    capture_deinit(&file);
     is_little = false;
     add_section();
     add_packet(0); /* of an interface of the sections before */
     assert_int_equal(load(capture_len), PCAP_PACKET);
+}
+
+static void test_each_interface_has_its_own_unit_of_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t resolution;
+        uint64_t units, ns;
+    } rows[] = {
+        {0, 7, UINT64_C(7000000000)},
+        {6, 7, 7000},
+        {9, 7, 7},
+        {12, 7999, 7},
+        {19, UINT64_C(70000000000), 7},
+        {0x80, 7, UINT64_C(7000000000)},
+        {0x81, 3, 1500000000},
+        {0x80 | 40, UINT64_C(3) << 39, 1500000000},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        begin_blocks();
+        BLOCK(1, RAW << 16, 262144, 9 << 16 | 1, (uint32_t)rows[i].resolution << 24, 0);
+        add_packet_at(0, rows[i].units);
+        assert_int_equal(load(capture_len), PCAP_FINE);
+        assert_int_equal(file.events[0].at_ns, rows[i].ns);
+        capture_deinit(&file);
+    }
+    begin_blocks();
+    add_interface(RAW); /* without the option: microseconds */
+    BLOCK(1, RAW << 16, 262144, 14 << 16 | 8, 0, 2);
+    add_packet_at(0, 5);
+    add_packet_at(1, 5);
+    BLOCK(1, RAW << 16, 262144, 14 << 16 | 8, UINT32_MAX, UINT32_MAX); /* a second earlier */
+    add_packet_at(2, 1000005);
+    assert_int_equal(load(capture_len), PCAP_FINE);
+    assert_int_equal(file.events[0].at_ns, 5000);
+    assert_int_equal(file.events[1].at_ns, 2000005000);
+    assert_int_equal(file.events[2].at_ns, 5000);
+    assert_false(file.lacks_times);
+    capture_deinit(&file);
+}
+
+static void test_options_of_interfaces_that_lie_are_faults(void **state)
+{
+    (void)state;
+    begin_blocks();
+    size_t start = capture_len;
+    BLOCK(1, RAW << 16, 262144, 9 << 16 | 5, 0); /* longer than the block */
+    assert_int_equal(load(capture_len), PCAP_BLOCK);
+    static const uint32_t resolutions[] = {20, 0x7f, 0xc0, 0xff};
+    for (size_t i = 0; i < sizeof(resolutions) / sizeof(*resolutions); i++) {
+        capture_len = start;
+        BLOCK(1, RAW << 16, 262144, 9 << 16 | 1, resolutions[i] << 24);
+        assert_int_equal(load(capture_len), PCAP_BLOCK);
+    }
 }
 
 static void test_an_unknown_interface_is_skipped_beside_others(void **state)
@@ -333,9 +416,9 @@ static void test_an_unknown_interface_is_skipped_beside_others(void **state)
     add_interface(RAW);
     add_packet(1);
     assert_int_equal(load(capture_len), PCAP_FINE);
-    assert_int_equal(file.count, 1);
+    assert_int_equal(file.queries.count, 1);
     assert_int_equal(packets, 2);
-    query_file_deinit(&file);
+    capture_deinit(&file);
 }
 
 static void test_a_section_has_a_bound_of_interfaces(void **state)
@@ -346,7 +429,7 @@ static void test_a_section_has_a_bound_of_interfaces(void **state)
         add_interface(RAW);
     add_packet(PCAP_INTERFACES_MAX - 1);
     assert_int_equal(load(capture_len), PCAP_FINE);
-    query_file_deinit(&file);
+    capture_deinit(&file);
     add_interface(RAW);
     assert_int_equal(load(capture_len), PCAP_INTERFACES);
 }
@@ -367,8 +450,8 @@ static void test_blocks_that_are_cut_are_refused_whole(void **state)
                                 : len == section || len == interface ? PCAP_EMPTY
                                 : len == one                         ? PCAP_FINE
                                                                      : PCAP_CUT);
-        assert_int_equal(file.count, len == one);
-        query_file_deinit(&file);
+        assert_int_equal(file.queries.count, len == one);
+        capture_deinit(&file);
     }
 }
 
@@ -429,7 +512,10 @@ int main(void)
         cmocka_unit_test(test_other_packets_are_skipped),
         cmocka_unit_test(test_lengths_that_lie_are_skipped),
         cmocka_unit_test(test_a_file_that_is_cut_is_refused_whole),
+        cmocka_unit_test(test_times_and_clients_come_with_the_queries),
         cmocka_unit_test(test_each_block_with_a_packet_is_read),
+        cmocka_unit_test(test_each_interface_has_its_own_unit_of_time),
+        cmocka_unit_test(test_options_of_interfaces_that_lie_are_faults),
         cmocka_unit_test(test_a_section_has_its_own_order_and_interfaces),
         cmocka_unit_test(test_an_unknown_interface_is_skipped_beside_others),
         cmocka_unit_test(test_a_section_has_a_bound_of_interfaces),

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_CAPTURE_H
+#define NAILUP_BENCH_CAPTURE_H
+
+/*
+ * The queries of a capture, each with its time and its client. pcap_file and dnstap_file fill it. A
+ * client is an address without its port: a stub resolver takes another port for each query.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/err.h"
+#include "query_file.h"
+
+#define CAPTURE_NO_TIME UINT64_MAX
+
+struct capture_event {
+    uint64_t at_ns;         /* since 1970 */
+    uint32_t query, client; /* indexes into queries and clients */
+};
+
+/* A new capture is {0}. */
+struct capture {
+    struct query_file queries;
+    struct capture_event *events; /* queries.count of them, in the order of the file */
+    size_t events_cap;
+    struct addr *clients; /* port 0; in the order of their first query */
+    size_t client_count, clients_cap;
+    uint32_t *table; /* of clients by address: index + 1, or 0; at most half full */
+    size_t table_size;
+    bool lacks_times; /* a query came with CAPTURE_NO_TIME */
+};
+
+void capture_deinit(struct capture *capture);
+
+/* Adds the query in a message: its name in lower case, type, RD, CD, EDNS size and DO. Other EDNS
+ * options are left out: a cookie of the past is wrong. A message that is no query of class IN with
+ * one question is skipped. ERR_LIMIT: more than 4 GiB; ERR_NO_MEMORY. */
+MUST_USE enum err capture_add(struct capture *capture, struct span message,
+                              const struct addr *client, uint64_t at_ns);
+
+/* Puts the events in the order of their times: a capture on several interfaces and a server with
+ * several threads write them in another one. */
+void capture_sort(struct capture *capture);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_BENCH_REPORT_H
+#define NAILUP_BENCH_REPORT_H
+
+/* Parts of a report that several commands have. Latencies are kept in ns and shown in us. */
+
+#include <stdint.h>
+
+#include "json.h"
+#include "latency.h"
+
+enum { REPORT_RCODES = 16 };
+
+double report_us(const struct latency *latency, double percent);
+void report_put_latency(struct json *json, const char *key, const struct latency *latency);
+void report_put_rcodes(struct json *json, const uint64_t rcodes[REPORT_RCODES]);
+
+/* Lines of text on standard output. label: 12 characters. */
+void report_print_latency(const char *label, const struct latency *latency);
+void report_print_rcodes(const uint64_t rcodes[REPORT_RCODES]);
+
+#endif
