@@ -5,6 +5,9 @@
  * sorted array of range starts for each family, and a sorted array of the addresses that have a
  * zone. Invariant of a frozen family: starts[0] is 0, starts rise, and values[i] applies from
  * starts[i] up to the next start.
+ *
+ * An index by the first bits of an address narrows the search: of ten thousand ranges, one or two
+ * are left where addresses are spread evenly, and one where the first bits occur in no prefix.
  */
 #include "base/prefix.h"
 
@@ -17,7 +20,12 @@
 
 typedef unsigned __int128 key128; /* an address as a number; IPv4 uses the low 32 bits */
 
-enum { FIRST_SLOTS = 16, DEPTH_MAX = 129 /* prefixes in a nested chain */ };
+enum {
+    FIRST_SLOTS = 16,
+    DEPTH_MAX = 129,     /* prefixes in a nested chain */
+    INDEXED_MIN = 64,    /* ranges; fewer are searched as quickly without an index */
+    INDEX_BITS_MAX = 16, /* more would take memory without making a bucket much smaller */
+};
 
 struct slot {
     key128 first, last;
@@ -31,6 +39,9 @@ struct ranges {
     key128 *starts;
     int *values;
     size_t count;
+    uint32_t *index; /* for each bucket the range of its first address, and at the end the last;
+                        NULL below INDEXED_MIN */
+    unsigned shift;  /* of an address, to its bucket */
 };
 
 struct prefix_set {
@@ -64,6 +75,7 @@ static void free_ranges(struct ranges *ranges)
 {
     free(ranges->starts);
     free(ranges->values);
+    free(ranges->index);
     *ranges = (struct ranges){0};
 }
 
@@ -182,7 +194,30 @@ static void build_ranges(struct ranges *ranges, const struct slot *slots, size_t
     }
 }
 
-static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t count)
+/* Makes at most as many buckets as there are ranges, so that the index stays the smaller part. */
+static bool build_index(struct ranges *ranges, unsigned width)
+{
+    unsigned bits = 1;
+    if (ranges->count < INDEXED_MIN)
+        return true;
+    while (bits < INDEX_BITS_MAX && (size_t)2 << bits <= ranges->count)
+        bits++;
+    size_t buckets = (size_t)1 << bits, at = 0;
+    ranges->shift = width - bits;
+    ranges->index = malloc((buckets + 1) * sizeof(*ranges->index));
+    if (!ranges->index)
+        return false;
+    for (size_t bucket = 0; bucket < buckets; bucket++) {
+        while (at + 1 < ranges->count && ranges->starts[at + 1] <= (key128)bucket << ranges->shift)
+            at++;
+        ranges->index[bucket] = (uint32_t)at;
+    }
+    ranges->index[buckets] = (uint32_t)(ranges->count - 1);
+    return true;
+}
+
+static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t count,
+                              unsigned width)
 {
     qsort(slots, count, sizeof(*slots), compare_slots);
     size_t room = 2 * count + 1;
@@ -193,7 +228,10 @@ static enum err freeze_family(struct ranges *ranges, struct slot *slots, size_t 
         return ERR_NO_MEMORY;
     }
     build_ranges(ranges, slots, count);
-    return ERR_OK;
+    if (build_index(ranges, width))
+        return ERR_OK;
+    free_ranges(ranges);
+    return ERR_NO_MEMORY;
 }
 
 /* Moves the slots of this kind, from first to the end, to first; returns their number. */
@@ -251,9 +289,9 @@ enum err prefix_set_freeze(struct prefix_set *set)
     size_t v4 = prefix_set_gather(set->slots + zoned, set->used - zoned, is_v4);
     enum err err = freeze_zoned(set, zoned);
     if (!err)
-        err = freeze_family(&set->v4, set->slots + zoned, v4);
+        err = freeze_family(&set->v4, set->slots + zoned, v4, 32);
     if (!err)
-        err = freeze_family(&set->v6, set->slots + zoned + v4, set->used - zoned - v4);
+        err = freeze_family(&set->v6, set->slots + zoned + v4, set->used - zoned - v4, 128);
     free(set->slots);
     set->slots = NULL;
     return err;
@@ -279,6 +317,11 @@ int prefix_set_find(const struct prefix_set *set, const struct addr *addr)
         return -1;
     key128 key = key_of(addr);
     size_t low = 0, count = ranges->count; /* starts[low] <= key always holds */
+    if (ranges->index) {
+        const uint32_t *bucket = &ranges->index[(size_t)(key >> ranges->shift)];
+        low = bucket[0];
+        count = bucket[1] - low + 1;
+    }
     while (count > 1) {
         size_t half = count / 2;
         if (ranges->starts[low + half] <= key)

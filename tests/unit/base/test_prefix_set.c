@@ -186,10 +186,10 @@ static int find_naively(const struct prefix *prefixes, size_t count, const struc
     return best;
 }
 
-static size_t fill_randomly(struct prefix_set *set, struct prefix *prefixes)
+static size_t fill_randomly(struct prefix_set *set, struct prefix *prefixes, size_t tries)
 {
     size_t count = 0;
-    for (int i = 0; i < PREFIXES; i++) {
+    for (size_t i = 0; i < tries; i++) {
         struct prefix prefix = {.addr = random_addr(rand_below(2))};
         prefix.length = (uint8_t)rand_below(addr_family(&prefix.addr) == AF_INET ? 33 : 129);
         bool there = false;
@@ -226,10 +226,11 @@ static void test_random_sets_agree_with_a_linear_search(void **state)
 {
     (void)state;
     static struct prefix prefixes[PREFIXES];
+    static const size_t sizes[] = {PREFIXES, PREFIXES, 10, 60, 70, 200}; /* few have no index */
     rand_seed_for_tests(11);
-    for (int round = 0; round < 3; round++) {
+    for (size_t round = 0; round < ARRAY_LEN(sizes); round++) {
         struct prefix_set *set = prefix_set_new();
-        size_t count = fill_randomly(set, prefixes), found = 0;
+        size_t count = fill_randomly(set, prefixes, sizes[round]), found = 0;
         assert_int_equal(prefix_set_freeze(set), ERR_OK);
         for (int i = 0; i < LOOKUPS; i++) {
             struct addr addr =
