@@ -15,12 +15,14 @@
 #include "base/check.h"
 #include "bench.h"
 #include "clock.h"
+#include "options.h"
 #include "process_cpu.h"
 
 enum {
     SWEEP_NS = 100000000,
     PROGRESS_NS = 1000000000,
     SENT_PER_TURN_MAX = 1024, /* then the loop reads answers, however late the schedule is */
+    GAP_MAX_S = 86400,
 };
 
 /* The instant of an event, in ns after the first one. */
@@ -71,6 +73,19 @@ static void replay_run(struct replay *replay)
             replay_report_progress(replay, (double)(now_ns - replay->start_ns) / 1e9);
             progress_at_ns += PROGRESS_NS;
         }
+    }
+}
+
+/* A query with a wrong clock would make all others wait for years. */
+static void replay_check_gaps(const struct replay *replay)
+{
+    for (size_t i = 1; i < replay->end; i++) {
+        double gap_s = (double)(replay_at_ns(replay, i) - replay_at_ns(replay, i - 1)) / 1e9;
+        if (gap_s > GAP_MAX_S)
+            option_wrong("replay",
+                         "%.0f seconds lie between two queries: cut the file, or check the clocks "
+                         "of the servers that wrote it",
+                         gap_s);
     }
 }
 
@@ -135,6 +150,7 @@ int replay_main(int argc, char **argv)
     replay_options_parse(&replay, argc, argv);
     capture_sort(&replay.capture);
     replay_bound(&replay);
+    replay_check_gaps(&replay);
     enum err err = replay_set_up(&replay);
     if (!err)
         replay_measure(&replay);

@@ -86,6 +86,13 @@ def test_wrong_use_names_the_remedy(tmp_path):
         assert remedy in replay(*args, ok=2)
 
 
+def test_a_query_of_a_wrong_clock_delays_no_other_for_years(tmp_path):
+    capture = str(write_pcap(tmp_path / "a.pcap", [(0, 1, "a.example"), (172800000, 1, "b.example")]))
+    args = ["--server", "127.0.0.1@1", "--pcap", capture, "--timeout", "100"]
+    assert "172800 seconds lie between two queries" in replay(*args, ok=2)
+    assert "lie between" not in replay(*args, "--speed", "100000", ok=1)
+
+
 def clients_in_log(daemon):
     """Returns the address of the client of each query, once there are six of them."""
     def found():
