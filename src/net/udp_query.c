@@ -5,12 +5,18 @@
  * UDP queries (udp_query.h) and the sockets that they leave from. The owner checks answers,
  * retransmits and keeps deadlines.
  *
- * Each query has its own socket on a random port (RFC 5452 section 9.2). A port outside the
- * system's range needs a new socket, which is bound to it. A port in the system's range reuses an
- * idle socket, because making, watching and closing a socket costs more than the rest of a query:
- * disconnecting a socket gives its port back, and connecting it again draws a fresh one. The first
- * reuses check that the kernel does so. Then such a query makes four system calls: connect, send,
- * recv and the disconnecting connect.
+ * Each port is drawn at random (RFC 5452 section 9.2). A port outside the system's range needs a
+ * new socket, which is bound to it. A port in the system's range reuses an idle socket, because
+ * making, watching and closing a socket costs more than the rest of a query: disconnecting a socket
+ * gives its port back, and connecting it again draws a fresh one. The first reuses check that the
+ * kernel does so.
+ *
+ * A query joins the port of another one to the same server if that one left at most UDP_JOIN_US ago
+ * and still waits (udp_query_path.queries_per_port bounds the queries of a port). So only a burst
+ * shares ports, and each of its queries then makes two system calls, send and recv. A forger gains
+ * nothing: no id leaves twice from a port, each forged datagram still has to match the port, the id
+ * and the name of one query, and no port stays open longer than the queries that left within those
+ * microseconds.
  *
  * Invariant: an idle socket is not connected and has no port, so nothing can arrive at it. It
  * serves no query before the datagrams that had arrived are discarded, after the next look at the
@@ -46,6 +52,7 @@ enum {
     LOOKS = 3,                 /* reuses whose ports are checked */
     TURNS_TO_DRAIN = 2,        /* polls of the sockets: the first one reports earlier arrivals */
     DRAIN_MAX = 16,            /* datagrams discarded at an idle socket before it is closed */
+    JOIN_PLACES = 64,          /* a power of two */
 };
 
 enum { FAMILY_V4, FAMILY_V6, FAMILIES };
@@ -56,18 +63,29 @@ struct udp_socket {
     struct list node; /* idle */
     uint64_t idle_turn;
     int family;
-    bool is_reusable;        /* the kernel alone chose its port */
-    struct udp_query *query; /* NULL: idle */
+    bool is_reusable; /* the kernel alone chose its port */
+
+    /* While it has a port: */
+    struct addr peer, source;
+    struct list queries; /* struct udp_query, the oldest first; empty: idle */
+    unsigned open_count; /* their number */
+    unsigned sent_count; /* queries that ever left from this port */
+    uint16_t sent_ids[UDP_PORT_QUERIES_MAX];
+    uint64_t opened_at;
+    unsigned strays;     /* udp_query_note_stray() */
+    bool has_failed;     /* no query joins it or uses it again */
+    enum err lost_error; /* an ICMP error that a send met: it belongs to the earlier queries */
+    bool is_reading;     /* its queries' callbacks run: it is given back after them */
 };
 
 struct udp_query {
     struct udp_socket *socket; /* NULL: it waits for a file */
-    struct list node;          /* waits for a file */
-    struct letter *letter;     /* ... and sends this then */
+    struct list node;          /* of its socket's queries, or of the line of waiting ones */
+    struct letter *letter;     /* sent when there is a file */
     struct stock *stock;
     const struct udp_query_handler *handler;
     void *owner;
-    bool has_failed; /* its socket is not used again */
+    uint16_t id; /* the first two bytes of the datagram, as they are */
 };
 
 /* The datagram of a query that waits for a file. */
@@ -89,7 +107,8 @@ struct udp_sockets {
     bool has_sticky_ports; /* this kernel keeps a port: each query gets a new socket */
     bool has_ports;        /* else the system draws all of them */
     struct outgoing_ports ports;
-    uint64_t *fallbacks; /* NULL unless has_ports */
+    uint64_t *fallbacks;                      /* NULL unless has_ports */
+    struct udp_socket *joinable[JOIN_PLACES]; /* by the peer's hash: the last port that was drawn */
 };
 
 static unsigned place_of(int family)
@@ -168,17 +187,17 @@ static void udp_sockets_drain(struct udp_socket *socket)
     drop_idle(socket);
 }
 
-static void udp_query_on_ready(struct udp_query *query);
+static void udp_socket_read(struct udp_socket *socket);
 
 static void udp_sockets_on_ready(struct watch *watch, uint32_t events)
 {
     struct udp_socket *socket = CONTAINER_OF(watch, struct udp_socket, watch);
 
     (void)events;
-    if (socket->query)
-        udp_query_on_ready(socket->query);
-    else
+    if (list_is_empty(&socket->queries))
         udp_sockets_drain(socket);
+    else
+        udp_socket_read(socket);
 }
 
 /* ---------------------------------------------------------------- connecting */
@@ -220,6 +239,7 @@ static enum err new_watched_socket(struct udp_socket **out, struct stock *stock,
         return ERR_NO_MEMORY;
     }
     list_init(&socket->node);
+    list_init(&socket->queries);
     socket->stock = stock;
     socket->family = family;
     socket->watch.on_ready = udp_sockets_on_ready;
@@ -391,18 +411,55 @@ static uint16_t draw_port(const struct udp_sockets *sockets, const struct addr *
                                            : OUTGOING_PORT_SYSTEM;
 }
 
-/* Gives the query a watched socket that is connected to peer on a fresh port. */
-static enum err take_socket(struct udp_query *query, const struct addr *peer,
-                            const struct addr *source)
+static struct udp_socket **join_place(struct udp_sockets *sockets, const struct addr *peer)
 {
-    struct udp_sockets *sockets = sockets_of(query->stock);
-    if (!sockets)
-        return ERR_NO_MEMORY;
+    return &sockets->joinable[addr_hash(peer, 0) & (JOIN_PLACES - 1)];
+}
+
+static bool has_sent(const struct udp_socket *socket, uint16_t id)
+{
+    for (unsigned i = 0; i < socket->sent_count; i++)
+        if (socket->sent_ids[i] == id)
+            return true;
+    return false;
+}
+
+/* The port of a burst to this peer that the query may join, or NULL. Nothing joins a port at which
+ * a datagram arrived that answers no query: a forger may have found it. */
+static struct udp_socket *find_joinable(struct udp_sockets *sockets, const struct udp_query *query,
+                                        const struct udp_query_path *path)
+{
+    if (path->queries_per_port <= 1)
+        return NULL;
+    struct udp_socket *socket = *join_place(sockets, path->peer);
+    if (!socket || socket->sent_count >= MIN(path->queries_per_port, UDP_PORT_QUERIES_MAX) ||
+        socket->has_failed || socket->strays > 0 || list_is_empty(&socket->queries))
+        return NULL;
+    if (loop_now(stock_loop(sockets->stock)) - socket->opened_at > UDP_JOIN_US)
+        return NULL;
+    if (!addr_equal(&socket->peer, path->peer) || !addr_equal(&socket->source, path->source))
+        return NULL;
+    return has_sent(socket, query->id) ? NULL : socket;
+}
+
+static void join_socket(struct udp_query *query, struct udp_socket *socket)
+{
+    query->socket = socket;
+    list_append(&socket->queries, &query->node);
+    socket->open_count++;
+    socket->sent_ids[socket->sent_count++] = query->id;
+}
+
+/* Gives the query a watched socket that is connected to peer on a fresh port. */
+static enum err open_port(struct udp_socket **out, struct udp_sockets *sockets,
+                          const struct udp_query_path *path)
+{
+    const struct addr *peer = path->peer, *source = path->source;
     struct udp_socket *socket = NULL;
     uint16_t port = draw_port(sockets, source);
     bool is_bound = port != OUTGOING_PORT_SYSTEM || addr_family(source) != 0;
     if (!is_bound)
-        socket = take_idle(sockets, query->stock, addr_family(peer));
+        socket = take_idle(sockets, sockets->stock, addr_family(peer));
     enum err err = ERR_OK;
     if (!socket)
         err = new_socket_for(&socket, sockets, addr_family(peer), is_bound);
@@ -413,27 +470,45 @@ static enum err take_socket(struct udp_query *query, const struct addr *peer,
         socket_free(socket);
         return err;
     }
-    socket->query = query;
-    query->socket = socket;
+    socket->peer = *peer;
+    socket->source = *source;
+    socket->sent_count = 0;
+    socket->strays = 0;
+    socket->opened_at = loop_now(stock_loop(sockets->stock));
+    if (path->queries_per_port > 1)
+        *join_place(sockets, peer) = socket;
+    *out = socket;
     return ERR_OK;
 }
 
-/* Keeps the socket for another query if no error was met on it, else closes it. */
-static void give_socket(struct udp_query *query, bool is_healthy)
+static enum err take_socket(struct udp_query *query, const struct udp_query_path *path)
 {
-    struct udp_socket *given = query->socket;
+    struct udp_sockets *sockets = sockets_of(query->stock);
+    if (!sockets)
+        return ERR_NO_MEMORY;
+    struct udp_socket *socket = find_joinable(sockets, query, path);
+    enum err err = socket ? ERR_OK : open_port(&socket, sockets, path);
+    if (!err)
+        join_socket(query, socket);
+    return err;
+}
+
+/* Keeps a socket without queries for another one if no error was met on it, else closes it. */
+static void give_socket(struct udp_socket *given)
+{
     struct udp_sockets *sockets = sockets_of(given->stock);
+    struct udp_socket **joinable = join_place(sockets, &given->peer);
     unsigned place = place_of(given->family);
 
-    query->socket = NULL;
-    bool is_kept = is_healthy && given->is_reusable && !sockets->has_sticky_ports &&
+    if (*joinable == given)
+        *joinable = NULL;
+    bool is_kept = !given->has_failed && given->is_reusable && !sockets->has_sticky_ports &&
                    sockets->count[place] < UDP_IDLE_MAX && disconnect(given->watch.fd);
     if (is_kept && sockets->looks < LOOKS)
         check_port_is_gone(sockets, given->watch.fd);
     if (!is_kept || sockets->has_sticky_ports) {
         socket_free(given);
     } else {
-        given->query = NULL;
         given->idle_turn = watch_turns(stock_loop(given->stock));
         list_append(&sockets->idle[place], &given->node);
         sockets->count[place]++;
@@ -441,51 +516,131 @@ static void give_socket(struct udp_query *query, bool is_healthy)
     retry_later(sockets, WAIT_AFTER_GIVE_US);
 }
 
+static void leave_socket(struct udp_query *query)
+{
+    struct udp_socket *socket = query->socket;
+
+    query->socket = NULL;
+    list_remove(&query->node);
+    if (--socket->open_count == 0 && !socket->is_reading)
+        give_socket(socket);
+}
+
 /* ---------------------------------------------------------------- queries */
 
-/* Reads one datagram or error per event, because the callback may close the query; the rest comes
- * in the next turn. Reading an ICMP error clears it, and the socket stays usable for this query. */
-static void udp_query_on_ready(struct udp_query *query)
+/* An error of the socket concerns all its queries: they have one peer. */
+static void fail_all(struct udp_socket *socket, enum err why)
 {
-    uint8_t *buffer = stock_read_buffer(query->stock);
-    ssize_t len = recv(query->socket->watch.fd, buffer, NET_READ_MAX, 0);
+    struct list untold;
 
-    if (len >= 0) {
-        query->handler->on_datagram(query->owner, span_of(buffer, (size_t)len));
-    } else if (errno != EAGAIN && errno != EINTR) {
-        query->has_failed = true;
-        query->handler->on_failed(query->owner, err_from_errno(errno));
+    socket->has_failed = true;
+    list_init(&untold);
+    list_splice(&untold, &socket->queries);
+    for (struct list *node; (node = list_take_first(&untold));) {
+        struct udp_query *query = LIST_ITEM(node, struct udp_query, node);
+        list_append(&socket->queries, node);
+        query->handler->on_failed(query->owner, why);
     }
 }
 
-static enum err send_once(struct udp_query *query, const struct addr *peer,
-                          const struct addr *source, struct span datagram)
+/* The query with the datagram's id. NULL: that query is closed, and the answer is late or a copy.
+ * The oldest query gets a datagram with any other id, and recognises a stray. */
+static struct udp_query *addressee_of(struct udp_socket *socket, struct span datagram)
 {
-    enum err err = take_socket(query, peer, source);
+    struct udp_query *oldest = LIST_ITEM(list_first(&socket->queries), struct udp_query, node);
+    uint16_t id;
+
+    if (socket->sent_count == 1 || datagram.len < sizeof(id))
+        return oldest;
+    memcpy(&id, datagram.data, sizeof(id));
+    LIST_EACH(node, &socket->queries)
+    {
+        struct udp_query *query = LIST_ITEM(node, struct udp_query, node);
+        if (query->id == id)
+            return query;
+    }
+    return has_sent(socket, id) ? NULL : oldest;
+}
+
+/* Returns false when there is nothing more to read now. Reading an ICMP error clears it, and the
+ * socket stays usable for its queries. */
+static bool read_once(struct udp_socket *socket)
+{
+    uint8_t *buffer = stock_read_buffer(socket->stock);
+    ssize_t len = recv(socket->watch.fd, buffer, NET_READ_MAX, MSG_DONTWAIT);
+
+    if (len >= 0) {
+        struct span datagram = span_of(buffer, (size_t)len);
+        struct udp_query *query = addressee_of(socket, datagram);
+        if (query)
+            query->handler->on_datagram(query->owner, datagram);
+        return true;
+    }
+    if (errno != EAGAIN && errno != EINTR)
+        fail_all(socket, err_from_errno(errno));
+    return false;
+}
+
+/* Reads at most one datagram for each waiting query. The rest comes in the next turn. */
+static void udp_socket_read(struct udp_socket *socket)
+{
+    unsigned reads = socket->open_count;
+
+    socket->is_reading = true;
+    if (socket->lost_error) {
+        enum err why = socket->lost_error;
+        socket->lost_error = ERR_OK;
+        fail_all(socket, why);
+    }
+    while (reads-- > 0 && socket->open_count > 0 && read_once(socket))
+        continue;
+    socket->is_reading = false;
+    if (socket->open_count == 0)
+        give_socket(socket);
+}
+
+/* The send met an ICMP error. The earlier queries of the port hear of it in their own turn, because
+ * no callback comes while a query is opened. */
+static void leave_failed_send(struct udp_query *query, enum err why)
+{
+    struct udp_socket *socket = query->socket;
+
+    socket->has_failed = true;
+    if (socket->open_count > 1 && !socket->lost_error) {
+        socket->lost_error = why;
+        watch_call(stock_loop(socket->stock), &socket->watch);
+    }
+    leave_socket(query);
+}
+
+static enum err send_once(struct udp_query *query, const struct udp_query_path *path,
+                          struct span datagram)
+{
+    enum err err = take_socket(query, path);
     if (err)
         return err;
     if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
         return ERR_OK;
     err = err_from_errno(errno);
-    give_socket(query, false);
+    leave_failed_send(query, err);
     return err;
 }
 
 /* Sends again after ERR_REFUSED: no peer can refuse a query that was never sent, so the error
  * belongs to the socket's previous query, and that socket is closed now. */
-static enum err udp_query_start(struct udp_query *query, const struct addr *peer,
-                                const struct addr *source, struct span datagram)
+static enum err udp_query_start(struct udp_query *query, const struct udp_query_path *path,
+                                struct span datagram)
 {
-    enum err err = send_once(query, peer, source, datagram);
-    return err == ERR_REFUSED ? send_once(query, peer, source, datagram) : err;
+    enum err err = send_once(query, path, datagram);
+    return err == ERR_REFUSED ? send_once(query, path, datagram) : err;
 }
 
 /* Sends the datagram of a query at the head of the line; returns false if no file is free yet. */
 static bool send_letter(struct udp_query *query)
 {
     const struct letter *letter = query->letter;
-    enum err err = udp_query_start(query, &letter->peer, &letter->source,
-                                   span_of(letter->datagram, letter->len));
+    const struct udp_query_path path = {&letter->peer, &letter->source, .queries_per_port = 1};
+    enum err err = udp_query_start(query, &path, span_of(letter->datagram, letter->len));
     if (err == ERR_NO_FILES)
         return false;
     free(query->letter);
@@ -496,13 +651,13 @@ static bool send_letter(struct udp_query *query)
 }
 
 /* Puts the query in line: without free files, many queries share few sockets, one after another. */
-static enum err udp_query_wait(struct udp_query *query, const struct addr *peer,
-                               const struct addr *source, struct span datagram)
+static enum err udp_query_wait(struct udp_query *query, const struct udp_query_path *path,
+                               struct span datagram)
 {
     struct letter *letter = malloc(sizeof(*letter) + datagram.len);
     if (!letter)
         return ERR_NO_MEMORY;
-    *letter = (struct letter){.peer = *peer, .source = *source, .len = datagram.len};
+    *letter = (struct letter){.peer = *path->peer, .source = *path->source, .len = datagram.len};
     memcpy(letter->datagram, datagram.data, datagram.len);
     enum err err = wait_in_line(query);
     if (err)
@@ -512,8 +667,8 @@ static enum err udp_query_wait(struct udp_query *query, const struct addr *peer,
     return err;
 }
 
-enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
-                        const struct addr *source, struct span datagram,
+enum err udp_query_open(struct udp_query **out, struct loop *loop,
+                        const struct udp_query_path *path, struct span datagram,
                         const struct udp_query_handler *handler, void *owner)
 {
     struct stock *stock = stock_of(loop);
@@ -523,9 +678,10 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
         return ERR_NO_MEMORY;
     *query = (struct udp_query){.stock = stock, .handler = handler, .owner = owner};
     list_init(&query->node);
-    enum err err = udp_query_start(query, peer, source, datagram);
+    memcpy(&query->id, datagram.data, MIN(datagram.len, sizeof(query->id)));
+    enum err err = udp_query_start(query, path, datagram);
     if (err == ERR_NO_FILES)
-        err = udp_query_wait(query, peer, source, datagram);
+        err = udp_query_wait(query, path, datagram);
     if (err) {
         stock_give(stock, STOCK_UDP_QUERY, query);
         return err;
@@ -540,14 +696,20 @@ void udp_query_local(const struct udp_query *query, struct addr *out)
         *out = (struct addr){0};
 }
 
+unsigned udp_query_note_stray(struct udp_query *query)
+{
+    MUST(query->socket);
+    return ++query->socket->strays;
+}
+
 void udp_query_close(struct udp_query **query)
 {
     struct udp_query *closing = *query;
 
     *query = NULL;
     if (closing->socket)
-        give_socket(closing, !closing->has_failed);
-    if (list_is_linked(&closing->node))
+        leave_socket(closing);
+    else if (list_is_linked(&closing->node))
         leave_line(closing);
     free(closing->letter);
     stock_give(closing->stock, STOCK_UDP_QUERY, closing);

@@ -4,8 +4,9 @@
 #define NAILUP_NET_UDP_QUERY_H
 
 /*
- * One UDP query on a connected socket with a fresh random port (RFC 5452; outgoing_ports.h).
- * tests/support/fake_net.c replaces it in tests of behaviour.
+ * One UDP query on a connected socket with a random port (RFC 5452; outgoing_ports.h). The queries
+ * of a burst to one server may share a port. tests/support/fake_net.c replaces it in tests of
+ * behaviour.
  */
 
 #include <stdbool.h>
@@ -22,26 +23,41 @@ struct udp_query;
 enum {
     UDP_WAITING_MAX = 10000,
     UDP_IDLE_MAX = 512, /* idle sockets that a loop keeps for each family */
+    UDP_PORT_QUERIES_MAX = 16,
+    UDP_JOIN_US = 2000, /* how long after its first query others may join a port */
 };
 
 struct udp_query_handler {
-    /* A datagram from the peer's address, with unchecked content. May come several times. */
+    /* A datagram from the peer's address, with unchecked content: the query's answer, or a datagram
+     * whose first two bytes, the id, belong to no query of the port. May come several times. */
     void (*on_datagram)(void *owner, struct span datagram);
     /* ICMP reported an unreachable peer (ERR_REFUSED, ERR_UNREACHABLE). May come several times. */
     void (*on_failed)(void *owner, enum err why);
 };
 
-/* Sends the datagram to peer. source: family 0 lets the kernel choose. If no file is free, the
- * query waits in line for one, at most UDP_WAITING_MAX queries per loop (ERR_LIMIT), and is sent
- * then. Returns immediate errors; no callback comes before the return. */
-MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
-                                 const struct addr *source, struct span datagram,
+/* Where a query goes; borrowed. */
+struct udp_query_path {
+    const struct addr *peer;
+    const struct addr *source; /* family 0: the kernel chooses */
+    unsigned queries_per_port; /* of a burst to the peer, at most UDP_PORT_QUERIES_MAX; 1: its own
+                                  port */
+};
+
+/* Sends the datagram to the peer. If no file is free, the query waits in line for one, at most
+ * UDP_WAITING_MAX queries per loop (ERR_LIMIT), and is sent then, from its own port. Returns
+ * immediate errors; no callback comes before the return. */
+MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop,
+                                 const struct udp_query_path *path, struct span datagram,
                                  const struct udp_query_handler *handler, void *owner);
 
 /* The source address of the query; family 0 if it is unknown or the query still waits. A system
  * call.
  */
 void udp_query_local(const struct udp_query *query, struct addr *out);
+
+/* The owner found that a datagram does not answer the query. Returns how many such datagrams the
+ * port got, whichever of its queries they came to. Only inside on_datagram. */
+unsigned udp_query_note_stray(struct udp_query *query);
 
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);

@@ -252,9 +252,13 @@ bool attempt_send_udp(struct attempt *attempt)
     attempt->over_stream = false;
     size_t len = build(attempt, query, sizeof(query), rand_u16(), false);
     MUST(len > 0);
-    enum err err =
-        udp_query_open(&attempt->udp, attempt->env->loop, &upstream->addr,
-                       &upstream->options.source, span_of(query, len), &udp_handler, attempt);
+    const struct udp_query_path path = {
+        .peer = &upstream->addr,
+        .source = &upstream->options.source,
+        .queries_per_port = upstream->is_discovered ? 1 : upstream->options.queries_per_port,
+    };
+    enum err err = udp_query_open(&attempt->udp, attempt->env->loop, &path, span_of(query, len),
+                                  &udp_handler, attempt);
     note_route(attempt, err);
     if (err)
         return false;
@@ -580,7 +584,8 @@ static void attempt_judge(struct attempt *attempt, const struct message *message
 static void attempt_on_stray(struct attempt *attempt)
 {
     STATS_INC(attempt->env->stats, upstream_forged);
-    if (++attempt->strays > ATTEMPT_STRAYS_MAX) /* an attacker is guessing: leave this port */
+    /* an attacker is guessing: leave this port */
+    if (udp_query_note_stray(attempt->udp) > ATTEMPT_STRAYS_MAX)
         attempt_fail(attempt, ATTEMPT_UNTRUSTED);
 }
 

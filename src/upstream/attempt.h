@@ -67,7 +67,6 @@ struct attempt {
     bool is_watch;        /* beside late datagrams: it is sent if a connection opens */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
-    uint8_t strays;       /* datagrams that did not belong to the query */
     uint16_t id;
     uint64_t patience_us; /* on_slow comes no earlier than this after sending */
     uint64_t sent_at;

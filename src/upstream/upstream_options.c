@@ -29,6 +29,7 @@ const struct upstream_options upstream_options_default = {
     .keepalive_count = 3,
     .tls = {.profile = TLS_STRICT},
     .max_handshakes = 200,
+    .queries_per_port = 8,
     .fallback_port = 53,
 };
 
@@ -48,7 +49,7 @@ bool upstream_options_equal(const struct upstream_options *a, const struct upstr
            a->keepalive_interval_s == b->keepalive_interval_s &&
            a->keepalive_count == b->keepalive_count && a->tcp_fast_open == b->tcp_fast_open &&
            a->max_handshakes == b->max_handshakes && a->fallback_port == b->fallback_port &&
-           tls_peer_options_equal(&a->tls, &b->tls) &&
+           a->queries_per_port == b->queries_per_port && tls_peer_options_equal(&a->tls, &b->tls) &&
            addr_family(&a->source) == addr_family(&b->source) &&
            (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
 }

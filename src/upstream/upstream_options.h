@@ -42,6 +42,7 @@ struct upstream_options {
     bool tcp_fast_open;
     struct tls_peer_options tls; /* for a secure transport */
     uint32_t max_handshakes;     /* TLS handshakes a second to this address, per worker */
+    uint16_t queries_per_port;   /* of a burst over UDP; a discovered server gets 1 */
     uint16_t fallback_port;      /* for plain text while opportunistic TLS is unavailable */
     struct addr source;          /* in this upstream's family; family 0: the kernel chooses */
 };

@@ -15,6 +15,7 @@ struct udp_query {
     struct fake_net *net;
     uint64_t number;
     struct addr from;
+    unsigned strays;
     const struct udp_query_handler *handler;
     void *owner;
 };
@@ -92,12 +93,12 @@ static enum err fault(struct fake_net *net, const struct fake_server *server)
     return err;
 }
 
-enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct addr *peer,
-                        const struct addr *source, struct span datagram,
+enum err udp_query_open(struct udp_query **out, struct loop *loop,
+                        const struct udp_query_path *path, struct span datagram,
                         const struct udp_query_handler *handler, void *owner)
 {
     struct fake_net *net = fake_net_of(loop);
-    struct fake_server *server = fake_server_at(net, peer);
+    struct fake_server *server = fake_server_at(net, path->peer);
     struct udp_query *query;
     struct packet *packet;
     enum err err = fault(net, server);
@@ -108,7 +109,7 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
     MUST(query);
     query->net = net;
     query->number = ++net->last_query;
-    query->from = fake_net_source(net, source, addr_family(peer));
+    query->from = fake_net_source(net, path->source, addr_family(path->peer));
     query->handler = handler;
     query->owner = owner;
     list_append(&net->queries[query->number % QUERY_BUCKETS], &query->node);
@@ -127,6 +128,11 @@ enum err udp_query_open(struct udp_query **out, struct loop *loop, const struct 
 void udp_query_local(const struct udp_query *query, struct addr *out)
 {
     *out = query->from;
+}
+
+unsigned udp_query_note_stray(struct udp_query *query)
+{
+    return ++query->strays;
 }
 
 void udp_query_close(struct udp_query **query)

@@ -2,13 +2,17 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Which ports do queries to upstreams come from? A forger has to guess them (RFC 5452 section 9.2)."""
 
+import collections
 import pathlib
+import signal
+import socket
 
 import pytest
-from harness import alone
+from harness import RD, ROOT, SELF, Message, alone, pack_query
 
 SERVER, SERVER6 = "10.53.1.1", "fd53::1:1"
 QUERIES = 400
+BURST = 64
 SYSCTL = pathlib.Path("/proc/sys/net/ipv4")
 
 
@@ -49,3 +53,47 @@ def test_a_source_address_also_uses_the_whole_range_of_ports(harness):
     ports = ports_of(harness, SERVER, ["10.53.0.77"])
     assert {source for _, _, source, _ in harness.servers.queries} == {"10.53.0.77"}
     assert min(ports) < 16384 and max(ports) > 61000
+
+
+def ports_of_a_burst(harness, options, server=SERVER):
+    """How many queries came from each source port, for BURST queries that the daemon reads at once."""
+    harness.serve(server, {".": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST))})
+    daemon = harness.start(options)
+    daemon.send_signal(signal.SIGSTOP)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(10)
+        for i in range(BURST):
+            client.sendto(pack_query(i, f"n{i}.", "A", RD), (SELF, 53))
+        daemon.send_signal(signal.SIGCONT)
+        answers = [Message(client.recv(65535)) for _ in range(BURST)]
+    assert sorted(answer.id for answer in answers) == list(range(BURST))
+    assert all(answer.rcode == 0 for answer in answers), harness.log()
+    harness.stop(daemon)
+    names = [query.question[0].lower() for _, query, _, _ in harness.servers.queries]
+    ports = {name: port for name, port in zip(names, harness.servers.ports) if name != "."}  # without priming
+    assert set(ports) == {f"n{i}." for i in range(BURST)}
+    return collections.Counter(ports.values())
+
+
+def forwarding(upstream):
+    return {"forward-zones": [{"name": ".", "upstreams": [SERVER]}], "upstream": {"transport": "udp", **upstream}}
+
+
+@pytest.mark.parametrize("most", [8, 3])
+@alone
+def test_queries_of_a_burst_share_ports(harness, most):
+    ports = ports_of_a_burst(harness, forwarding({} if most == 8 else {"queries-per-port": most}))
+    assert max(ports.values()) == most
+    assert len(ports) < BURST / 2
+
+
+@alone
+def test_each_query_of_a_burst_has_its_own_port_where_the_operator_wants_it(harness):
+    ports = ports_of_a_burst(harness, forwarding({"queries-per-port": 1}))
+    assert len(ports) > BURST * 0.9  # two draws may be equal
+
+
+@alone
+def test_each_query_to_a_discovered_server_has_its_own_port(harness):
+    ports = ports_of_a_burst(harness, {}, ROOT)
+    assert len(ports) > BURST * 0.9

@@ -248,9 +248,9 @@ static void test_an_idle_udp_socket_makes_room_for_a_dial(void **state)
     int fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &server);
 
     outgoing_files_limit(end->seen.loop, 1);
-    assert_int_equal(
-        udp_query_open(&query, end->seen.loop, &server, &any, text("query"), &handler, end),
-        ERR_OK);
+    const struct udp_query_path path = {&server, &any, .queries_per_port = 1};
+    assert_int_equal(udp_query_open(&query, end->seen.loop, &path, text("query"), &handler, end),
+                     ERR_OK);
     udp_query_close(&query);
     close(dial_plain(end, &no_options));
     tcp_close(&end->tcp);

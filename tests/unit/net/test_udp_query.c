@@ -68,7 +68,8 @@ static int tear_down(void **state)
 
 static enum err ask(struct end *end, const struct addr *peer, const struct addr *source)
 {
-    return udp_query_open(&end->query, end->seen.loop, peer, source, text("query"), &events, end);
+    const struct udp_query_path path = {peer, source, .queries_per_port = 1};
+    return udp_query_open(&end->query, end->seen.loop, &path, text("query"), &events, end);
 }
 
 /* Reads the query at the server, with its source address. */
@@ -532,7 +533,295 @@ static void test_a_bound_query_takes_the_file_of_an_idle_socket(void **state)
     assert_true(port_of_query(end) >= OUTGOING_PORT_FIRST);
 }
 
+/* ---- queries of a burst ---- */
+
+enum { BURST = 10, SHARE = 4 };
+
+static unsigned queries_per_port;
+
+/* One query of a burst; its datagram is two bytes of id and a letter. */
+struct member {
+    struct end *end;
+    struct udp_query *query;
+    unsigned number, strays;
+    uint16_t port;
+    bool closes_all; /* in each callback */
+};
+
+static struct member burst[BURST];
+
+static void close_burst(void)
+{
+    for (unsigned i = 0; i < BURST; i++)
+        if (burst[i].query)
+            udp_query_close(&burst[i].query);
+}
+
+static void see_member(struct member *member, const char *word)
+{
+    char words[40];
+
+    snprintf(words, sizeof(words), "%u:%s", member->number, word);
+    if (member->closes_all)
+        close_burst();
+    see(&member->end->seen, words, text(""));
+}
+
+/* A datagram "<id><id>a" is an answer; every other one is a stray. */
+static void member_on_datagram(void *owner, struct span datagram)
+{
+    struct member *member = owner;
+    bool is_answer = datagram.len == 3 && datagram.data[0] == 'A' + member->number &&
+                     datagram.data[1] == datagram.data[0] && datagram.data[2] == 'a';
+
+    if (!is_answer)
+        member->strays = udp_query_note_stray(member->query);
+    see_member(member, is_answer ? "answer" : "stray");
+}
+
+static void member_on_failed(void *owner, enum err why)
+{
+    see_member(owner, why == ERR_REFUSED ? "refused" : "failed");
+}
+
+static const struct udp_query_handler member_events = {member_on_datagram, member_on_failed};
+
+static struct addr read_member(struct end *end, const char *wanted)
+{
+    struct addr from;
+    socklen_t len = sizeof(from);
+    char bytes[100];
+
+    assert_int_equal(recvfrom(end->fd, bytes, sizeof(bytes), 0, &from.sa, &len), 3);
+    assert_memory_equal(bytes, wanted, 3);
+    return from;
+}
+
+static enum err ask_member_with(struct end *end, unsigned number, const char *datagram,
+                                const struct addr *peer, const struct addr *source)
+{
+    struct member *member = &burst[number];
+
+    const struct udp_query_path path = {peer, source, queries_per_port};
+    *member = (struct member){.end = end, .number = number};
+    return udp_query_open(&member->query, end->seen.loop, &path, text(datagram), &member_events,
+                          member);
+}
+
+/* Asks the server as one more of a burst, and returns where the query came from. */
+static struct addr ask_member(struct end *end, unsigned number)
+{
+    char datagram[4] = {(char)('A' + number), (char)('A' + number), 'q', 0};
+
+    assert_int_equal(ask_member_with(end, number, datagram, &end->server, &any_source), ERR_OK);
+    struct addr from = read_member(end, datagram);
+    burst[number].port = addr_port(&from);
+    return from;
+}
+
+static void answer_member(struct end *end, const struct addr *to, unsigned number)
+{
+    char datagram[4] = {(char)('A' + number), (char)('A' + number), 'a', 0};
+    answer(end->fd, to, datagram);
+}
+
+static int tear_down_burst(void **state)
+{
+    close_burst();
+    return tear_down(state);
+}
+
+static void test_queries_of_a_burst_share_ports_up_to_a_bound(void **state)
+{
+    struct end *end = *state;
+    struct addr from[BURST];
+
+    queries_per_port = SHARE;
+    for (unsigned i = 0; i < BURST; i++) {
+        from[i] = ask_member(end, i);
+        assert_true(i % SHARE == 0 || burst[i].port == burst[i - 1].port);
+        assert_true(i % SHARE != 0 || i == 0 || burst[i].port != burst[i - 1].port);
+    }
+    for (unsigned i = SHARE; i-- > 0;)
+        answer_member(end, &from[i], i);
+    run_until_seen(&end->seen, SHARE);
+    assert_string_equal(end->seen.words, "3:answer 2:answer 1:answer 0:answer");
+}
+
+static void test_a_query_that_wants_its_own_port_gets_it(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = 1;
+    ask_member(end, 0);
+    ask_member(end, 1);
+    assert_int_not_equal(burst[0].port, burst[1].port);
+    queries_per_port = SHARE;
+    ask_member(end, 2);
+    queries_per_port = 1;
+    ask_member(end, 3);
+    queries_per_port = SHARE;
+    ask_member(end, 4);
+    assert_int_not_equal(burst[2].port, burst[3].port);
+    assert_int_equal(burst[2].port, burst[4].port);
+}
+
+/* All of these would have the port of the first query otherwise. */
+static void test_a_query_joins_no_port_that_does_not_fit(void **state)
+{
+    struct end *end = *state;
+    struct addr other, source = addr_of("127.0.0.9@0");
+    int fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &other);
+
+    queries_per_port = SHARE;
+    ask_member(end, 0);
+    assert_int_equal(ask_member_with(end, 1, "AAq", &end->server, &any_source), ERR_OK);
+    struct addr same_id = read_member(end, "AAq");
+    assert_int_not_equal(addr_port(&same_id), burst[0].port);
+
+    ask_member(end, 2);
+    assert_int_equal(ask_member_with(end, 3, "DDq", &end->server, &source), ERR_OK);
+    struct addr bound = read_member(end, "DDq");
+    assert_true(addr_equal_ip(&bound, &source));
+
+    ask_member(end, 4);
+    assert_int_equal(ask_member_with(end, 5, "FFq", &other, &any_source), ERR_OK);
+    struct addr local;
+    udp_query_local(burst[5].query, &local);
+    assert_int_not_equal(addr_port(&local), burst[4].port);
+    close(fd);
+}
+
+static void test_a_query_joins_no_port_after_a_while(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    ask_member(end, 0);
+    usleep(2 * UDP_JOIN_US);
+    run_some_turns(end->seen.loop);
+    ask_member(end, 1);
+    assert_int_not_equal(burst[0].port, burst[1].port);
+}
+
+static void test_a_port_without_waiting_queries_is_not_joined(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    ask_member(end, 0);
+    ask_member(end, 1);
+    udp_query_close(&burst[0].query);
+    ask_member(end, 2);
+    assert_int_equal(burst[2].port, burst[1].port);
+    udp_query_close(&burst[1].query);
+    udp_query_close(&burst[2].query);
+    ask_member(end, 3);
+    assert_int_not_equal(burst[3].port, burst[2].port);
+}
+
+/* A second answer, or an answer to a query that was given up, is no attack. */
+static void test_an_answer_to_a_closed_query_of_the_port_is_dropped(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    struct addr from = ask_member(end, 0);
+    ask_member(end, 1);
+    udp_query_close(&burst[0].query);
+    answer_member(end, &from, 0);
+    answer_member(end, &from, 1);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "1:answer");
+    assert_int_equal(burst[1].strays, 0);
+    assert_int_equal(ask_member_with(end, 2, "AAq", &end->server, &any_source), ERR_OK);
+    struct addr same_id = read_member(end, "AAq");
+    assert_int_not_equal(addr_port(&same_id), burst[1].port);
+}
+
+/* A forger that has found the port does not get new queries there, and its guesses count for all
+ * queries of the port together. */
+static void test_strays_count_for_the_whole_port(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    struct addr from = ask_member(end, 0);
+    ask_member(end, 1);
+    answer(end->fd, &from, "ZZa");
+    answer(end->fd, &from, "BBx");
+    answer(end->fd, &from, "");
+    run_until_seen(&end->seen, 3);
+    assert_string_equal(end->seen.words, "0:stray 1:stray 0:stray");
+    assert_int_equal(burst[0].strays, 3);
+    assert_int_equal(burst[1].strays, 2);
+    ask_member(end, 2);
+    assert_int_not_equal(burst[2].port, burst[1].port);
+}
+
+static void test_an_icmp_error_fails_all_queries_of_the_port(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    ask_member(end, 0);
+    ask_member(end, 1);
+    close(end->fd);
+    assert_int_equal(ask_member_with(end, 2, "CCq", &end->server, &any_source), ERR_OK);
+    run_until_seen(&end->seen, 3);
+    assert_string_equal(end->seen.words, "0:refused 1:refused 2:refused");
+    end->fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &end->server);
+}
+
+/* The kernel gives the error to the second send, which leaves from another port then. */
+static void test_an_error_that_a_send_meets_reaches_the_earlier_queries(void **state)
+{
+    struct end *end = *state;
+    struct addr closed = closed_port(SOCK_DGRAM);
+
+    queries_per_port = SHARE;
+    assert_int_equal(ask_member_with(end, 0, "AAq", &closed, &any_source), ERR_OK);
+    assert_int_equal(ask_member_with(end, 1, "BBq", &closed, &any_source), ERR_OK);
+    struct addr first, second;
+    udp_query_local(burst[0].query, &first);
+    udp_query_local(burst[1].query, &second);
+    assert_int_not_equal(addr_port(&first), addr_port(&second));
+    run_until_seen(&end->seen, 2);
+    assert_non_null(strstr(end->seen.words, "0:refused"));
+    assert_non_null(strstr(end->seen.words, "1:refused"));
+}
+
+/* No further callback comes from a port that has lost its queries. */
+static void test_a_callback_may_close_the_other_queries_of_the_port(void **state)
+{
+    struct end *end = *state;
+    struct addr from[3];
+
+    queries_per_port = SHARE;
+    for (unsigned i = 0; i < 3; i++)
+        from[i] = ask_member(end, i);
+    for (unsigned i = 0; i < 3; i++) {
+        burst[i].closes_all = true;
+        answer_member(end, &from[i], i);
+    }
+    run_until_seen(&end->seen, 1);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "0:answer");
+
+    ask_member(end, 3);
+    ask_member(end, 4);
+    burst[3].closes_all = burst[4].closes_all = true;
+    close(end->fd);
+    assert_int_equal(ask_member_with(end, 5, "FFq", &end->server, &any_source), ERR_OK);
+    run_until_seen(&end->seen, 1);
+    run_some_turns(end->seen.loop);
+    assert_string_equal(end->seen.words, "0:answer 3:refused");
+    end->fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &end->server);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#define TEST_BURST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_burst)
 
 int main(void)
 {
@@ -560,6 +849,16 @@ int main(void)
         TEST(test_sockets_with_drawn_ports_are_closed),
         TEST(test_a_bound_query_takes_the_file_of_an_idle_socket),
         TEST(test_a_query_that_waited_reports_why_it_cannot_be_sent),
+        TEST_BURST(test_queries_of_a_burst_share_ports_up_to_a_bound),
+        TEST_BURST(test_a_query_that_wants_its_own_port_gets_it),
+        TEST_BURST(test_a_query_joins_no_port_that_does_not_fit),
+        TEST_BURST(test_a_query_joins_no_port_after_a_while),
+        TEST_BURST(test_a_port_without_waiting_queries_is_not_joined),
+        TEST_BURST(test_an_answer_to_a_closed_query_of_the_port_is_dropped),
+        TEST_BURST(test_strays_count_for_the_whole_port),
+        TEST_BURST(test_an_icmp_error_fails_all_queries_of_the_port),
+        TEST_BURST(test_an_error_that_a_send_meets_reaches_the_earlier_queries),
+        TEST_BURST(test_a_callback_may_close_the_other_queries_of_the_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,8 +169,9 @@ static void dial(struct world *world)
 static void ask_udp(struct world *world, const char *words)
 {
     struct addr any = {0};
-    assert_int_equal(udp_query_open(&world->seen.query, world->loop, &world->addr, &any,
-                                    text(words), &query_events, &world->seen),
+    struct udp_query_path path = {&world->addr, &any, .queries_per_port = 1};
+    assert_int_equal(udp_query_open(&world->seen.query, world->loop, &path, text(words),
+                                    &query_events, &world->seen),
                      ERR_OK);
 }
 
@@ -300,6 +301,7 @@ static void test_opens_fail_when_files_run_out(void **state)
     struct world *world = *state;
     struct link_options how = options();
     struct addr any = {0};
+    struct udp_query_path path = {&world->addr, &any, .queries_per_port = 1};
     struct udp_query *query;
     struct link *link;
 
@@ -307,9 +309,8 @@ static void test_opens_fail_when_files_run_out(void **state)
     dial(world);
     assert_int_equal(link_dial(&link, world->loop, &world->addr, &how, &link_events, NULL),
                      ERR_NO_FILES);
-    assert_int_equal(
-        udp_query_open(&query, world->loop, &world->addr, &any, text("x"), &query_events, NULL),
-        ERR_NO_FILES);
+    assert_int_equal(udp_query_open(&query, world->loop, &path, text("x"), &query_events, NULL),
+                     ERR_NO_FILES);
     fake_net_set_file_limit(world->net, 0);
     fake_net_fail_opens(world->net, 1, ERR_UNREACHABLE);
     assert_int_equal(link_dial(&link, world->loop, &world->addr, &how, &link_events, NULL),
