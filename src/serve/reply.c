@@ -177,12 +177,13 @@ static void plan_tsig(struct reply *reply)
     reply->len += len;
 }
 
+/* RD, RA and CD have a meaning for the opcode QUERY alone. */
 static uint16_t flags_of_error(const struct query *query, uint16_t rcode, bool is_recursive)
 {
-    uint16_t flags = echoed_flags(query) | (rcode & HEADER_RCODE_MASK);
-    if (rcode == RCODE_NOTIMP)
-        return flags & (uint16_t)~HEADER_CD;
-    return flags | (is_recursive ? HEADER_RA : 0);
+    uint16_t opcode = query->flags & HEADER_OPCODE_MASK;
+    if (opcode != OPCODE_QUERY << 11)
+        return HEADER_QR | opcode | (rcode & HEADER_RCODE_MASK);
+    return echoed_flags(query) | (rcode & HEADER_RCODE_MASK) | (is_recursive ? HEADER_RA : 0);
 }
 
 void reply_plan_error(struct reply *reply, const struct query *query,

@@ -72,8 +72,8 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
                        const struct reply_rules *rules);
 
 /* Plans an error, or NOERROR without records: header, the question if the query has one, and OPT if
- * it has one, padded likewise. is_recursive sets RA; refused clients get none. NOTIMP has no RA
- * and no CD, because the query was not understood. */
+ * it has one, padded likewise. is_recursive sets RA; refused clients get none. RD, RA and CD
+ * belong to queries: a reply to a message with another opcode has none of them. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);

@@ -452,8 +452,8 @@ static void test_an_error_without_a_question_is_a_header(void **state)
     assert_int_equal(reply.len, 12);
 }
 
-/* The query was not understood, so RA and CD would say nothing about it. */
-static void test_a_reply_with_notimp_has_no_ra_and_no_cd(void **state)
+/* The bits have a meaning for queries alone. */
+static void test_a_reply_to_another_opcode_has_no_rd_no_ra_and_no_cd(void **state)
 {
     (void)state;
     struct canned_query asks = {
@@ -461,9 +461,19 @@ static void test_a_reply_with_notimp_has_no_ra_and_no_cd(void **state)
         0,           false, false,      false};
     assert_int_equal(ask(&asks), QUERY_ERROR);
     refused(error.rcode, error.ede, error.text);
-    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | HEADER_RD | RCODE_NOTIMP);
+    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | RCODE_NOTIMP);
     refused(RCODE_REFUSED, EDE_NONE, "");
-    assert_int_equal(parsed.flags & (HEADER_RA | HEADER_CD), HEADER_RA | HEADER_CD);
+    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | RCODE_REFUSED);
+}
+
+static void test_a_refused_query_gets_its_rd_and_cd_back(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7,     RRTYPE_MAILA, HEADER_RD | HEADER_CD,
+                                0,           false, false,        false};
+    assert_int_equal(ask(&asks), QUERY_ERROR);
+    refused(error.rcode, error.ede, error.text);
+    assert_int_equal(parsed.flags, HEADER_QR | HEADER_RD | HEADER_RA | HEADER_CD | RCODE_NOTIMP);
 }
 
 static struct span nsid_sent(const char *nsid, bool is_wanted)
@@ -599,7 +609,8 @@ int main(void)
         TEST(test_an_error_says_why_in_words),
         TEST(test_bad_version_uses_the_upper_bits_of_the_rcode),
         TEST(test_an_error_without_a_question_is_a_header),
-        TEST(test_a_reply_with_notimp_has_no_ra_and_no_cd),
+        TEST(test_a_reply_to_another_opcode_has_no_rd_no_ra_and_no_cd),
+        TEST(test_a_refused_query_gets_its_rd_and_cd_back),
         TEST(test_the_identifier_goes_to_queries_that_ask_for_it),
         TEST(test_the_opcode_is_echoed),
         TEST(test_a_signed_query_gets_a_bad_key),
