@@ -32,7 +32,7 @@ struct tap_message {
 enum tap_origin {
     TAP_FROM_CACHE,
     TAP_FROM_STALE,     /* a stale entry of the cache (RFC 8767) */
-    TAP_FROM_LOCAL,     /* local data */
+    TAP_FROM_LOCAL,     /* local data, or a NOTIFY that was accepted */
     TAP_FROM_UPSTREAM,  /* an upstream's answer */
     TAP_FROM_NO_ANSWER, /* no upstream answered */
     TAP_FROM_REFUSAL,   /* the query is malformed or not allowed */

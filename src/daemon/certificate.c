@@ -96,7 +96,7 @@ void certificate_warn_expired(const struct certificate *certificate,
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc) == 0)
         return;
     LOG(LOG_WARNING, "daemon",
-        "the certificate for TLS clients was valid until %s UTC: clients that check it  "
+        "the certificate for TLS clients was valid until %s UTC: clients that check it "
         "refuse to connect; put a new one into %s and send SIGHUP",
         text, options->tls_certificate);
 }

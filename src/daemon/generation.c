@@ -100,8 +100,8 @@ static void generation_free(struct generation *generation)
     list_remove(&generation->node);
     all->count--;
     certificate_unref(generation->certificate);
-    arena_deinit(&generation->arena);
     generation_free_tables(generation);
+    arena_deinit(&generation->arena);
     local_names_free(generation->local);
     anchors_free(generation->anchors);
     shared_leave(generation->shared, all);

@@ -195,7 +195,9 @@ static int with_config(enum action action, const char *file)
 {
     int code = EXIT_STOPPED;
 
-    algorithm_probe(); /* before threads, and before warnings about trust anchors */
+    if (action == ACTION_RUN)
+        signals_block_reload(); /* large files take seconds */
+    algorithm_probe();          /* before threads, and before warnings about trust anchors */
     struct config *config = main_load(file);
     if (!config)
         return EXIT_CONFIG;

@@ -31,6 +31,15 @@ static void signals_fill_set(sigset_t *set)
     sigaddset(set, SIGHUP);
 }
 
+void signals_block_reload(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    MUST(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+}
+
 void signals_block(void)
 {
     sigset_t set;

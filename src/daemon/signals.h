@@ -10,6 +10,9 @@
 struct loop;
 struct signals;
 
+/* Blocks SIGHUP until signals_open(): a reload that comes during the start takes place after it. */
+void signals_block_reload(void);
+
 /* Blocks SIGTERM, SIGINT and SIGHUP until signals_open(), and ignores SIGPIPE. Comes before any
  * thread starts: threads inherit it. */
 void signals_block(void);

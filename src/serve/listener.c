@@ -244,11 +244,21 @@ static const struct udp_path *serve_udp_detour(struct serve_udp *serve, const st
     return &proxied->path;
 }
 
+/* Whether a query from this port is forged: no host can be at port 0, and at the others are
+ * services that answer each datagram. Their text looks like another query to us, and our error like
+ * one to them: echo, daytime, quote of the day, character generator, time. */
+static inline bool is_no_client_port(in_port_t port)
+{
+    static const uint64_t ports = UINT64_C(1) << 0 | UINT64_C(1) << 7 | UINT64_C(1) << 13 |
+                                  UINT64_C(1) << 17 | UINT64_C(1) << 19 | UINT64_C(1) << 37;
+    return port < 64 && ports >> port & 1;
+}
+
 static inline void serve_udp_take(struct serve_udp *serve, struct span datagram,
                                   const struct udp_path *path)
 {
     struct requests *requests = serve->sink.requests;
-    if (addr_port(&path->peer) == 0) { /* no host can be there: forged */
+    if (is_no_client_port(addr_port(&path->peer))) {
         STATS_INC(requests->stats, dropped_malformed);
         return;
     }

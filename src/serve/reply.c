@@ -49,9 +49,10 @@ static bool tells_idle_time(const struct reply *reply)
            (reply->query->has_keepalive || reply->rules->keepalive_100ms == 0);
 }
 
-static bool tells_nsid(const struct reply *reply)
+/* The identifier for a client that asked for it; NULL: none. */
+static const char *nsid_for(const struct query *query, const struct reply_rules *rules)
 {
-    return reply->query->has_nsid && reply->rules->nsid && *reply->rules->nsid;
+    return query->has_nsid && rules->nsid && *rules->nsid ? rules->nsid : NULL;
 }
 
 static uint16_t opt_len(const struct reply *reply)
@@ -63,8 +64,8 @@ static uint16_t opt_len(const struct reply *reply)
         len += OPTION_FIXED + 2;
     if (reply->query->sends_cookie)
         len += OPTION_FIXED + COOKIE_BYTES;
-    if (tells_nsid(reply))
-        len += OPTION_FIXED + nsid_len(reply->rules->nsid);
+    if (reply->nsid)
+        len += OPTION_FIXED + nsid_len(reply->nsid);
     if (reply->ede_count > 0)
         len += reply->ede_count * (OPTION_FIXED + 2) + strnlen(reply->ede_text, EDE_TEXT_MAX);
     return (uint16_t)len;
@@ -109,11 +110,42 @@ static bool reply_leave_out(struct reply *reply)
     return false;
 }
 
+/* Whether the reply has room for this many bytes and its OPT record. Notes both lengths. */
+static bool reply_fits(struct reply *reply, size_t body_len)
+{
+    reply->opt_len = opt_len(reply);
+    reply->len = body_len + reply->opt_len;
+    return reply->len <= limit_of(reply);
+}
+
+/* Leaves out the text of the extended error, if the reply is too long with it. */
+static bool reply_fits_without_text(struct reply *reply, size_t body_len)
+{
+    if (reply_fits(reply, body_len))
+        return true;
+    reply->ede_text = "";
+    return reply_fits(reply, body_len);
+}
+
+/* Plans a reply without records. The name, the identifier and the errors together may be too long.
+ * The rest always fits. */
+static void plan_bare(struct reply *reply)
+{
+    size_t len = HEADER_LEN + question_len(reply->query);
+    if (reply_fits_without_text(reply, len))
+        return;
+    reply->ede_count = 0;
+    if (reply_fits(reply, len))
+        return;
+    reply->nsid = NULL;
+    (void)reply_fits(reply, len);
+}
+
 static void reply_truncate(struct reply *reply)
 {
     reply->is_truncated = true;
     reply->flags |= HEADER_TC;
-    reply->len = HEADER_LEN + question_len(reply->query) + reply->opt_len;
+    plan_bare(reply);
 }
 
 /* The last step: fills the rest of the block, after TSIG. */
@@ -155,14 +187,13 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
     reply->ede_count = answer->ede_count;
     reply->ede[0] = answer->ede[0];
     reply->ede[1] = answer->ede[1];
-    reply->opt_len = opt_len(reply);
+    reply->nsid = nsid_for(query, rules);
     reply->padding_len = 0;
     reply->tsig_len = 0;
     reply->is_truncated = false;
     reply->left_out = SECTION_COUNT;
     reply->body_len = answer->message.len;
-    reply->len = answer->message.len + reply->opt_len;
-    if (reply->len > limit_of(reply) && !reply_leave_out(reply))
+    if (!reply_fits_without_text(reply, reply->body_len) && !reply_leave_out(reply))
         reply_truncate(reply);
     plan_padding(reply);
 }
@@ -177,12 +208,13 @@ static void plan_tsig(struct reply *reply)
     reply->len += len;
 }
 
+/* RD, RA and CD have a meaning for the opcode QUERY alone. */
 static uint16_t flags_of_error(const struct query *query, uint16_t rcode, bool is_recursive)
 {
-    uint16_t flags = echoed_flags(query) | (rcode & HEADER_RCODE_MASK);
-    if (rcode == RCODE_NOTIMP)
-        return flags & (uint16_t)~HEADER_CD;
-    return flags | (is_recursive ? HEADER_RA : 0);
+    uint16_t opcode = query->flags & HEADER_OPCODE_MASK;
+    if (opcode != OPCODE_QUERY << 11)
+        return HEADER_QR | opcode | (rcode & HEADER_RCODE_MASK);
+    return echoed_flags(query) | (rcode & HEADER_RCODE_MASK) | (is_recursive ? HEADER_RA : 0);
 }
 
 void reply_plan_error(struct reply *reply, const struct query *query,
@@ -197,9 +229,9 @@ void reply_plan_error(struct reply *reply, const struct query *query,
         .rcode = error->rcode,
         .ede_count = error->ede != EDE_NONE,
         .ede = {error->ede},
+        .nsid = nsid_for(query, rules),
     };
-    reply->opt_len = opt_len(reply);
-    reply->len = HEADER_LEN + question_len(query) + reply->opt_len;
+    plan_bare(reply);
     if (error->rcode == RCODE_NOTAUTH)
         plan_tsig(reply);
     plan_padding(reply);
@@ -268,10 +300,10 @@ static uint8_t *reply_write_opt(const struct reply *reply, uint8_t *at)
         memcpy(at, reply->query->cookie, COOKIE_BYTES);
         at += COOKIE_BYTES;
     }
-    if (tells_nsid(reply)) {
-        size_t len = nsid_len(reply->rules->nsid);
+    if (reply->nsid) {
+        size_t len = nsid_len(reply->nsid);
         at = reply_write_option(at, EDNS_NSID, (uint16_t)len);
-        nsid_write(reply->rules->nsid, at);
+        nsid_write(reply->nsid, at);
         at += len;
     }
     return write_padding(reply, write_errors(reply, at));

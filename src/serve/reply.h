@@ -55,15 +55,16 @@ struct reply {
     uint16_t tsig_len;    /* likewise */
     uint8_t ede_count;
     uint16_t ede[REPLY_ERRORS_MAX];
+    const char *nsid; /* RFC 5001; NULL: none */
 };
 
 /*
  * Plans the answer for this client. It has the id, RD and CD of the query; AD only if the query has
  * AD or DO (RFC 6840 section 5.7); the name in the client's spelling; aged TTLs; and an OPT record
  * only if the query has one. An answer that is too long for the client or the rules loses the
- * records that no RFC requires: the additional section, and without DO the servers of a positive
- * answer. If that is not enough, the reply is truncated. The answer has the question of the query
- * (MUST).
+ * text of its extended error, and the records that no RFC requires: the additional section, and
+ * without DO the servers of a positive answer. If that is not enough, the reply is truncated. The
+ * answer has the question of the query (MUST).
  *
  * With pads, the reply to a padded query has a multiple of EDNS_PADDING_ANSWER bytes, or as many as
  * a message may have (RFC 8467 section 4.1).
@@ -72,8 +73,9 @@ void reply_plan_answer(struct reply *reply, const struct query *query, const str
                        const struct reply_rules *rules);
 
 /* Plans an error, or NOERROR without records: header, the question if the query has one, and OPT if
- * it has one, padded likewise. is_recursive sets RA; refused clients get none. NOTIMP has no RA
- * and no CD, because the query was not understood. */
+ * it has one, padded likewise. Where a datagram has too little room, the extended errors and the
+ * identifier are left out. is_recursive sets RA; refused clients get none. RD, RA and CD
+ * belong to queries: a reply to a message with another opcode has none of them. */
 void reply_plan_error(struct reply *reply, const struct query *query,
                       const struct query_error *error, bool is_recursive,
                       const struct reply_rules *rules);

@@ -914,9 +914,10 @@ static bool request_take_notify(struct sink *sink, const struct request_lookup *
     }
     memcpy(out, bytes, len);
     count_reply(sink->requests->stats, reply.rcode);
-    request_tell(sink, &reply, out, lookup->path, &tell_at_hand);
+    bool is_taken = reply.rcode == RCODE_NOERROR;
+    request_tell(sink, &reply, out, lookup->path, is_taken ? &tell_taken : &tell_refused);
     sink->commit(sink, len, lookup->path);
-    *result = reply.rcode == RCODE_NOERROR ? REQUEST_ANSWERED : REQUEST_UNSOUND;
+    *result = is_taken ? REQUEST_ANSWERED : REQUEST_UNSOUND;
     return true;
 }
 

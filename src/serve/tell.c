@@ -38,6 +38,8 @@ static enum tap_origin origin_of(const struct reply *reply, const struct tell_ho
         return origin_waited(reply->answer, how->source);
     case TELL_REFUSED:
         return TAP_FROM_REFUSAL;
+    case TELL_TAKEN:
+        return TAP_FROM_LOCAL;
     case TELL_LIMITED:
         break;
     }

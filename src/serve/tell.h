@@ -17,6 +17,7 @@ enum tell_end {
     TELL_WAITED,  /* an answer of the resolver */
     TELL_REFUSED, /* an error without an answer of the resolver */
     TELL_LIMITED, /* an error, or no answer, because of a limit */
+    TELL_TAKEN,   /* a NOTIFY that its taker accepted */
 };
 
 struct tell_how {
@@ -28,6 +29,7 @@ struct tell_how {
 static const struct tell_how tell_at_hand = {.end = TELL_AT_HAND};
 static const struct tell_how tell_refused = {.end = TELL_REFUSED};
 static const struct tell_how tell_limited = {.end = TELL_LIMITED};
+static const struct tell_how tell_taken = {.end = TELL_TAKEN};
 
 /* Shows a query that came. taps is not NULL. */
 __attribute__((cold)) void tell_query(struct tap *taps, const struct tap_message *message);

@@ -30,9 +30,10 @@ struct inflight_entry {
 struct inflight {
     struct inflight_entry *table; /* open addressing, a power of two; NULL before the first query */
     uint32_t mask;
-    uint32_t live; /* entries with a flight */
-    uint32_t owed; /* entries given up */
-    uint32_t next; /* ids drawn so far */
+    uint32_t live;   /* entries with a flight */
+    uint32_t owed;   /* entries given up */
+    uint32_t next;   /* ids drawn so far */
+    uint32_t any_at; /* no live query lies before this slot */
     uint16_t next_id;
     uint64_t keys[INFLIGHT_ROUNDS];
 };

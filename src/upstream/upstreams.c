@@ -465,7 +465,7 @@ struct upstream *upstreams_discover(struct upstreams *upstreams, const struct ad
     if (upstream->pool.nailing && options->prewarm && !upstream->pool.dials)
         pool_tend(&upstream->pool); /* at first sight */
     env->discovered_count += !upstream->is_discovered;
-    env->stats->recursion_servers = env->discovered_count;
+    STATS_SET(env->stats, recursion_servers, env->discovered_count);
     upstream->is_discovered = true;
     if (env->discovered_count > env->discovered_max)
         loop_at_turn_end(env->loop, &upstreams->trim);
@@ -492,7 +492,7 @@ static void upstreams_forget_discovery(struct upstream *upstream)
 {
     upstream_leave_idle(upstream);
     upstream->env->discovered_count -= upstream->is_discovered;
-    upstream->env->stats->recursion_servers = upstream->env->discovered_count;
+    STATS_SET(upstream->env->stats, recursion_servers, upstream->env->discovered_count);
     upstream->is_discovered = false;
 }
 

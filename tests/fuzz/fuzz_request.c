@@ -30,9 +30,14 @@ enum {
 /* Bits of the first byte. Its other bits are a number of records. */
 enum { CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4 };
 
-/* Bits of the second byte, for streams. Its other bits make the records longer, even longer than a
- * message may be. */
-enum { CHOICE_PADS = 1, FILL_STEP = 17 };
+/* A bit of the second byte: padding over streams, and over UDP options that may be too long for a
+ * datagram. Its other bits make the records longer, even longer than a message may be. */
+enum { CHOICE_PADS = 1, CHOICE_EXPLAINS = 1, FILL_STEP = 17 };
+
+static const char long_text[] =
+    "ascii_a text of two hundred bytes, so that it does not fit into a small datagram together "
+    "with a long name, a cookie and an extended error: its reply has to leave something out, and "
+    "never what a client needs.";
 
 static uint8_t bytes[MESSAGE_MAX];
 static uint16_t offsets[RECORDS_MAX];
@@ -77,18 +82,20 @@ static struct answer make_answer(const struct question *question, uint8_t choice
 }
 
 /* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only for clients that ask for
- * it. RA and CD say nothing about an opcode that is not implemented. */
+ * it. RD, RA and CD belong to the opcode QUERY. */
 static void check_flags(const struct message *message, const struct query *query)
 {
-    const bool is_unknown = (message->flags & HEADER_RCODE_MASK) == RCODE_NOTIMP;
-    const uint16_t echoed =
-        (uint16_t)(HEADER_OPCODE_MASK | HEADER_RD | (is_unknown ? 0 : HEADER_CD));
+    const uint16_t opcode = query->flags & HEADER_OPCODE_MASK, echoed = HEADER_RD | HEADER_CD;
+    MUST(message->edns.dnssec_ok == query->dnssec_ok && message->edns.version == 0);
+    if (opcode != OPCODE_QUERY << 11) {
+        MUST((message->flags & ~HEADER_RCODE_MASK) == (HEADER_QR | opcode));
+        return;
+    }
+    MUST(message_opcode(message) == OPCODE_QUERY);
     MUST((message->flags & echoed) == (query->flags & echoed));
     MUST(!(message->flags & (HEADER_AA | HEADER_Z)));
-    MUST(!(message->flags & HEADER_RA) == is_unknown);
-    MUST(!is_unknown || !(message->flags & HEADER_CD));
+    MUST(message->flags & HEADER_RA);
     MUST(!(message->flags & HEADER_AD) || query->flags & HEADER_AD || query->dnssec_ok);
-    MUST(message->edns.dnssec_ok == query->dnssec_ok && message->edns.version == 0);
 }
 
 static unsigned count_of(const struct message *message)
@@ -194,6 +201,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct reply_rules rules =
         *data & CHOICE_STREAM ? reply_rules_stream(1232, 30000000) : reply_rules_udp(1232);
     rules.pads = rules.stream && data[1] & CHOICE_PADS;
+    bool explains = !rules.stream && data[1] & CHOICE_EXPLAINS;
+    rules.nsid = explains ? long_text : NULL;
     struct query query;
     struct query_error error;
     struct reply reply;
@@ -216,6 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case QUERY_RESOLVE:
         answer = make_answer(&query.question, data[0], data[1]);
+        answer.text = explains && answer.ede_count > 0 ? long_text : NULL;
         reply_plan_answer(&reply, &query, &answer, &rules);
         break;
     }

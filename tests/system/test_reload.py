@@ -4,6 +4,7 @@
 first."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -79,6 +80,24 @@ def test_a_reload_without_a_change_changes_nothing(nailupd, responder, dig):
     assert all(c["last_close"] == "" for c in after)
     assert dig(daemon, "www.example.org").status == "NOERROR"
     assert daemon.metrics()["cache_hits_total"] == 1
+
+
+def test_sighup_during_the_start_reloads_after_it(make_config, tmp_path):
+    text, path, log = json.dumps(make_config()), tmp_path / "nailup.yaml", tmp_path / "log"
+    os.mkfifo(path)
+    with open(log, "w") as errors:
+        process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=errors, stdin=subprocess.DEVNULL)
+    with open(path, "w") as pipe:  # nailupd waits for the file
+        ready = tmp_path / "ready.yaml"
+        ready.write_text(text)
+        ready.replace(path)
+        process.send_signal(signal.SIGHUP)
+        pipe.write(text)
+    try:
+        eventually(lambda: "is in effect after" in log.read_text())
+    finally:
+        process.terminate()
+    assert process.wait(60) == 0
 
 
 def test_sighup_reloads_too(nailupd, responder):

@@ -57,6 +57,18 @@ def test_each_query_is_a_line_that_says_where_its_answer_came_from(nailupd, resp
     assert refused["flags"] == "-" and int(refused["size"]) > 12
 
 
+def test_a_notify_is_a_line_that_says_whether_it_was_accepted(nailupd, dig):
+    primary = "127.0.0.9@%d" % free_address("127.0.0.9")[1]  # nothing serves there
+    daemon = nailupd({"log": {"queries": "yes", "level": "error"},
+                      "auth-zones": [{"name": "zone.test", "primaries": [primary]}]})
+    assert dig(daemon, "zone.test", "SOA", "+opcode=notify", "-b", "127.0.0.9").status == "NOERROR"
+    assert dig(daemon, "zone.test", "SOA", "+opcode=notify").status == "REFUSED"
+    assert dig(daemon, "other.test", "SOA", "+opcode=notify", "+tcp").status == "NOTAUTH"
+    found = lines(daemon, 3)
+    assert [line["origin"] for line in found] == ["local", "refused", "refused"]
+    assert [line["rcode"] for line in found] == ["NOERROR", "REFUSED", "NOTAUTH"]
+
+
 def test_without_the_option_there_are_no_lines(nailupd, responder, dig):
     daemon = nailupd(upstreams=[responder()])
     assert dig(daemon, NAME).status == "NOERROR"

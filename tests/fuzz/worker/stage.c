@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/rand.h"
+#include "base/tap.h"
 #include "fuzz/worker/rules.h"
 #include "serve/server_quota.h"
 #include "tls/tls_context.h"
@@ -74,6 +75,49 @@ static struct listen_share *listen_for(struct stage *stage, const struct config 
     return share;
 }
 
+/* ---- taps: they read all bytes, so the sanitizers see every message that taps see ---- */
+
+static void read_bytes(struct span bytes)
+{
+    static volatile uint8_t last;
+    for (size_t i = 0; i < bytes.len; i++)
+        last = bytes.data[i];
+}
+
+static void read_message(const struct tap_message *message)
+{
+    MUST(message->asker && message->asked && addr_family(message->asker) != AF_UNSPEC);
+    read_bytes(message->bytes);
+}
+
+static void stage_on_query(struct tap *tap, const struct tap_message *message)
+{
+    (void)tap;
+    read_message(message);
+}
+
+static void stage_on_reply(struct tap *tap, const struct tap_reply *reply)
+{
+    (void)tap;
+    read_message(&reply->message);
+    read_bytes(reply->name);
+    MUST(reply->origin < TAP_ORIGIN_COUNT);
+    MUST(!reply->source || addr_family(&reply->source->addr) != AF_UNSPEC);
+}
+
+static void stage_on_upstream(struct tap *tap, const struct tap_message *message,
+                              bool wants_recursion)
+{
+    (void)tap, (void)wants_recursion;
+    MUST(message->asker && message->asked);
+    read_bytes(message->bytes);
+}
+
+static struct tap stage_tap = {.on_query = stage_on_query,
+                               .on_reply = stage_on_reply,
+                               .on_sent = stage_on_upstream,
+                               .on_heard = stage_on_upstream};
+
 static void open_worker(struct stage *stage)
 {
     const struct config *config = plan_config(stage->plan);
@@ -95,6 +139,8 @@ static void open_worker(struct stage *stage)
                      stage->quota, &stage->stats) == ERR_OK);
     if (stage->plan->serves_tls)
         give_tls(stage);
+    server_set_taps(stage->server, &stage_tap);
+    upstreams_set_taps(stage->upstreams, &stage_tap);
 }
 
 void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed)

@@ -124,6 +124,33 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     assert_int_equal(all.configs, 0);
 }
 
+/* The local data of a view lies over that of its generation, which a forward changes. */
+static void test_a_generation_frees_the_local_data_of_its_views(void **state)
+{
+    (void)state;
+    struct runtime_zones forwards = {0};
+    struct runtime_zone forward;
+    char why[RUNTIME_ZONE_WHY_MAX];
+    const char *server = "192.0.2.1";
+    struct config *config = load_text(WHOLE "views: [{name: a, clients: [10.1.0.0/16], local-data: "
+                                            "[\"x.example. A 192.0.2.9\"]}]\n");
+    struct generation *first = generation_new(&all, &config, NULL, NULL, &no_settings);
+    assert_int_equal(runtime_zone_parse(&forward, "corp.example", 1, &server, why), ERR_OK);
+    assert_int_equal(runtime_zones_put(&forwards, &forward), ERR_OK);
+    struct generation_settings settings = no_settings;
+    settings.forwards = &forwards;
+    struct generation *second = generation_new_settings(first, &settings);
+    runtime_zones_deinit(&forwards);
+    assert_ptr_not_equal(generation_route(first)->views->views[0].local,
+                         generation_route(second)->views->views[0].local);
+    generation_unref(second);
+    fake_loop_settle(loop);
+    assert_int_equal(all.count, 1);
+    generation_unref(first);
+    fake_loop_settle(loop);
+    assert_int_equal(all.count, 0);
+}
+
 /* ---- the spaces of views ---- */
 
 #define VIEW(name, net, server)                                                                    \
@@ -312,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_ALL(test_main_frees_a_generation_after_its_last_release),
         WITH_ALL(test_generations_of_one_file_share_its_configuration),
+        WITH_ALL(test_a_generation_frees_the_local_data_of_its_views),
         WITH_ALL(test_negative_anchors_belong_to_their_generation),
         WITH_ALL(test_a_space_keeps_its_number_by_its_settings_alone),
         WITH_ALL(test_a_number_is_never_given_twice),

@@ -452,8 +452,8 @@ static void test_an_error_without_a_question_is_a_header(void **state)
     assert_int_equal(reply.len, 12);
 }
 
-/* The query was not understood, so RA and CD would say nothing about it. */
-static void test_a_reply_with_notimp_has_no_ra_and_no_cd(void **state)
+/* The bits have a meaning for queries alone. */
+static void test_a_reply_to_another_opcode_has_no_rd_no_ra_and_no_cd(void **state)
 {
     (void)state;
     struct canned_query asks = {
@@ -461,9 +461,19 @@ static void test_a_reply_with_notimp_has_no_ra_and_no_cd(void **state)
         0,           false, false,      false};
     assert_int_equal(ask(&asks), QUERY_ERROR);
     refused(error.rcode, error.ede, error.text);
-    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | HEADER_RD | RCODE_NOTIMP);
+    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | RCODE_NOTIMP);
     refused(RCODE_REFUSED, EDE_NONE, "");
-    assert_int_equal(parsed.flags & (HEADER_RA | HEADER_CD), HEADER_RA | HEADER_CD);
+    assert_int_equal(parsed.flags, HEADER_QR | OPCODE_NOTIFY << 11 | RCODE_REFUSED);
+}
+
+static void test_a_refused_query_gets_its_rd_and_cd_back(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7,     RRTYPE_MAILA, HEADER_RD | HEADER_CD,
+                                0,           false, false,        false};
+    assert_int_equal(ask(&asks), QUERY_ERROR);
+    refused(error.rcode, error.ede, error.text);
+    assert_int_equal(parsed.flags, HEADER_QR | HEADER_RD | HEADER_RA | HEADER_CD | RCODE_NOTIMP);
 }
 
 static struct span nsid_sent(const char *nsid, bool is_wanted)
@@ -493,6 +503,74 @@ static void test_the_identifier_goes_to_queries_that_ask_for_it(void **state)
     assert_int_equal(nsid_sent("ascii_ns7", false).len, 0);
     assert_int_equal(nsid_sent("", true).len, 0);
     assert_int_equal(nsid_sent(NULL, true).len, 0);
+}
+
+/* With this name and all options, a reply has more than 512 bytes. */
+#define LONG_LABEL "a23456789012345678901234567890123456789012345678901234567890123"
+static const char long_name[] =
+    LONG_LABEL "." LONG_LABEL "." LONG_LABEL ".a234567890123456789012345678901234567890123456789"
+               "01234567890";
+
+static unsigned errors_sent(size_t *text_len)
+{
+    struct span options = parsed.edns.options;
+    unsigned count = 0;
+    *text_len = 0;
+    for (struct edns_option option; edns_option_next(&options, &option);) {
+        count += option.code == EDNS_EDE;
+        if (option.code == EDNS_EDE)
+            *text_len += option.data.len - 2;
+    }
+    return count;
+}
+
+/* The options that only explain are left out, one after the other. */
+static void test_a_datagram_with_a_long_name_and_many_options_is_not_too_long(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t nsid_len;
+        unsigned errors;
+        bool has_text, has_nsid;
+    } cases[] = {
+        {20, 1, true, true}, {180, 1, false, true}, {195, 0, false, true}, {240, 0, false, false}};
+    struct canned_query asks = {long_name, 7, RRTYPE_AXFR, HEADER_RD, 512, false, false, false};
+    char nsid[256] = "ascii_";
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t text_len;
+        assert_int_equal(ask(&asks), QUERY_ERROR);
+        query.has_nsid = query.sends_cookie = true;
+        memset(nsid + 6, 'x', cases[i].nsid_len);
+        nsid[6 + cases[i].nsid_len] = 0;
+        udp.nsid = nsid;
+        struct reply reply = refused(RCODE_REFUSED, EDE_OTHER, "a text of some length for humans");
+        assert_true(reply.len <= 512);
+        assert_int_equal(errors_sent(&text_len), cases[i].errors);
+        assert_int_equal(text_len > 0, cases[i].has_text);
+        assert_int_equal(reply.nsid != NULL, cases[i].has_nsid);
+    }
+}
+
+static void test_an_answer_loses_the_text_of_its_error_before_its_records(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 512, false, false, false};
+    uint8_t wire[NAME_WIRE_MAX];
+    size_t text_len;
+    struct question question = canned_question(asks.name, asks.type, wire);
+    assert_int_equal(ask(&asks), QUERY_RESOLVE);
+    canned_make(&canned, &question, 0, 1, 430);
+    canned.answer.ede_count = 1;
+    canned.answer.ede[0] = EDE_STALE_ANSWER;
+    canned.answer.text = "a text of some length for humans";
+    struct reply reply;
+    reply_plan_answer(&reply, &query, &canned.answer, &udp);
+    write_planned(&reply, 0);
+    assert_true(reply.len <= 512);
+    assert_false(parsed.flags & HEADER_TC);
+    assert_int_equal(parsed.counts[SECTION_ANSWER], 1);
+    assert_int_equal(errors_sent(&text_len), 1);
+    assert_int_equal(text_len, 0);
 }
 
 static void test_the_opcode_is_echoed(void **state)
@@ -599,8 +677,11 @@ int main(void)
         TEST(test_an_error_says_why_in_words),
         TEST(test_bad_version_uses_the_upper_bits_of_the_rcode),
         TEST(test_an_error_without_a_question_is_a_header),
-        TEST(test_a_reply_with_notimp_has_no_ra_and_no_cd),
+        TEST(test_a_reply_to_another_opcode_has_no_rd_no_ra_and_no_cd),
+        TEST(test_a_refused_query_gets_its_rd_and_cd_back),
         TEST(test_the_identifier_goes_to_queries_that_ask_for_it),
+        TEST(test_a_datagram_with_a_long_name_and_many_options_is_not_too_long),
+        TEST(test_an_answer_loses_the_text_of_its_error_before_its_records),
         TEST(test_the_opcode_is_echoed),
         TEST(test_a_signed_query_gets_a_bad_key),
         TEST(test_a_tsig_of_nonsense_gets_none_back),

@@ -2,6 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The events that taps see: a whole server in virtual time. */
 #include "base/tap.h"
+#include "dns/header.h"
+#include "serve/notify_taker.h"
 #include "unit/serve/harness.h"
 
 enum { SEEN_MAX = 64 };
@@ -161,6 +163,38 @@ static void test_refusals_are_shown(void **state)
     assert_int_equal(replies[1].reply.name.len, 0);
 }
 
+/* Accepts every NOTIFY, or refuses it. The reply is the query with QR and the response code. */
+static size_t take_notify(void *owner, struct span message, const struct addr *client, uint8_t *out,
+                          size_t max)
+{
+    const uint16_t *rcode = owner;
+    (void)client;
+    assert_true(message.len <= max);
+    memcpy(out, message.data, message.len);
+    header_set_flags(out, (uint16_t)(HEADER_QR | OPCODE_NOTIFY << 11 | *rcode));
+    return message.len;
+}
+
+static void test_a_notify_is_shown_as_accepted_or_refused(void **state)
+{
+    (void)state;
+    struct addr stranger = fake_addr("198.51.100.1@99");
+    uint16_t rcode = RCODE_NOERROR;
+    struct notify_taker taker = {take_notify, &rcode};
+    server_set_notify_taker(server, &taker);
+    make_query("hit.example", 1);
+    header_set_flags(sent, OPCODE_NOTIFY << 11);
+    udp_send_from(&stranger);
+    assert_int_equal(only_reply(TAP_FROM_LOCAL)->rcode, RCODE_NOERROR);
+    assert_int_equal(replies[0].reply.message.bytes.len, sent_len);
+    rcode = RCODE_NOTAUTH;
+    udp_send_from(&stranger);
+    assert_int_equal(reply_count, 2);
+    assert_int_equal(replies[1].reply.origin, TAP_FROM_REFUSAL);
+    assert_int_equal(replies[1].reply.rcode, RCODE_NOTAUTH);
+    assert_memory_equal(replies[1].name, "\3hit\7example", 13);
+}
+
 static void test_queries_stopped_by_a_limit_are_shown(void **state)
 {
     (void)state;
@@ -232,6 +266,7 @@ int main(void)
         TELL_TEST(test_an_answer_without_an_upstream_names_none),
         TELL_TEST(test_stale_and_local_answers_are_distinguished),
         TELL_TEST(test_refusals_are_shown),
+        TELL_TEST(test_a_notify_is_shown_as_accepted_or_refused),
         TELL_TEST(test_queries_stopped_by_a_limit_are_shown),
         cmocka_unit_test_setup_teardown(test_a_dropped_query_is_shown_without_bytes, setup_limited,
                                         harness_teardown),

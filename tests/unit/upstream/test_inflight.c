@@ -119,6 +119,59 @@ static void test_inflight_returns_every_query_at_the_end_of_a_connection(void **
     inflight_deinit(&inflight);
 }
 
+enum { MIXED_FLIGHTS = 400, MIXED_ROUNDS = 200 };
+
+/* The queries of one connection: answers come, and some are given up, between two calls. */
+static void take_among_others(uint32_t random)
+{
+    static struct flight flights[MIXED_FLIGHTS];
+    uint16_t ids[MIXED_FLIGHTS];
+    bool is_live[MIXED_FLIGHTS];
+    struct inflight inflight;
+    struct flight *flight;
+    unsigned live = MIXED_FLIGHTS;
+
+    inflight_init(&inflight);
+    for (unsigned i = 0; i < MIXED_FLIGHTS; i++) {
+        ids[i] = inflight_next_id(&inflight);
+        is_live[i] = true;
+        assert_int_equal(inflight_add(&inflight, &flights[i]), ERR_OK);
+    }
+    while (live > 0) {
+        random = random * 1664525 + 1013904223;
+        unsigned which = (random >> 8) % MIXED_FLIGHTS;
+        bool was_live = is_live[which];
+        switch (random >> 30) {
+        case 0:
+            if (was_live)
+                inflight_give_up(&inflight, ids[which]);
+            break;
+        case 1:
+            flight = NULL;
+            (void)inflight_take(&inflight, ids[which], &flight);
+            assert_int_equal(flight != NULL, was_live);
+            break;
+        default:
+            flight = inflight_take_any(&inflight);
+            which = (unsigned)(flight - flights);
+            was_live = is_live[which];
+            assert_true(was_live);
+        }
+        is_live[which] = false;
+        live -= was_live;
+        assert_int_equal(inflight.live, live);
+    }
+    assert_null(inflight_take_any(&inflight));
+    inflight_deinit(&inflight);
+}
+
+static void test_inflight_returns_every_query_whatever_comes_in_between(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < MIXED_ROUNDS; round++)
+        take_among_others(round);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_inflight_distinguishes_late_from_unknown),
         cmocka_unit_test(test_inflight_finds_each_among_thousands),
         cmocka_unit_test(test_inflight_returns_every_query_at_the_end_of_a_connection),
+        cmocka_unit_test(test_inflight_returns_every_query_whatever_comes_in_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
