@@ -116,7 +116,7 @@ static void warn_of_lost_rules(struct import *import)
         if (item->is_dropped &&
             (strcmp(item->path, "server.access") == 0 || strcmp(item->path, "views") == 0 ||
              strcmp(item->path, "recursion.private-addresses") == 0))
-            map_warn(&import->map, item->origin, "the output says why.");
+            map_warn(&import->map, item->origin, "The output says why.");
 }
 
 static void say_what_to_do(struct import *import, const char *path)
