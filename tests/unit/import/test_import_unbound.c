@@ -993,7 +993,7 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     assert_non_null(strstr(said, "u.conf:1:1: warning: rpz: is not imported"));
     assert_non_null(strstr(said, "rpz needs a name, and primaries by address or a file"));
     config_free(imported("server: access-control: 10.0.0.0/8 allow_cookie\n" ROOT));
-    assert_non_null(strstr(said, "clients without a cookie may ask too"));
+    assert_non_null(strstr(said, "Clients without a cookie may ask too"));
     config_free(imported("server: access-control: 10.0.0.0/99 refuse\n" ROOT));
     assert_non_null(strstr(said, "warning: access-control: 10.0.0.0/99 refuse is not imported"));
     config_free(imported("server: private-address: 10.0.0.0/99\n" ROOT));
