@@ -309,7 +309,12 @@ static void check_directory(struct loader *loader, const struct place *place, co
                  path);
     else
         snprintf(directory, sizeof(directory), ".");
-    if (stat(directory, &status))
+    if (stat(directory, &status) && errno == ENOENT)
+        place_error(loader, place, key,
+                    "the directory %.200s does not exist; create it for the user that nailupd runs "
+                    "as",
+                    directory);
+    else if (stat(directory, &status))
         place_error(loader, place, key, "the directory %.200s cannot be used: %s", directory,
                     strerror(errno));
     else if (!S_ISDIR(status.st_mode))

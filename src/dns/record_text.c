@@ -19,7 +19,7 @@ static const char directive[] =
 static const char at_sign[] =
     "has an @, which is no name here; write the full name, or \"@\" for text";
 static const char large_ttl[] = "has a TTL above 2147483647; lower it";
-static const char no_ttl[] = "has a TTL that is no number; write it as 3600 or 1h";
+static const char no_ttl[] = "has a second word that is neither a TTL, such as 3600 or 1h, nor a type";
 static const char open_quote[] = "has an open quote; close it, or write \\\" for a quote character";
 static const char open_paren[] = "has an unmatched parenthesis; remove it";
 

@@ -58,7 +58,7 @@ static void test_each_fault_has_its_own_text(void **state)
         {"f. 5000000000 A 192.0.2.1", "above"},
         {"f. 99999999999999999999999999999999 A 192.0.2.1", "above"},
         {"f. 3551w A 192.0.2.1", "above"},
-        {"f. 12x A 192.0.2.1", "no number"},
+        {"f. 12x A 192.0.2.1", "neither a TTL"},
         {"f. TXT \"x", "quote"},
         {"f. TXT \"x\\\"", "quote"},
         {"f. TXT \"a\" \"b", "quote"},
