@@ -176,13 +176,13 @@ static bool yaml_tree_explain(struct builder *builder, char out[EXPLAINED_MAX])
     /* A comment may swallow the bracket that ends a list: look at the line where it began. */
     if (parser->context && strstr(parser->context, "flow") &&
         has_tight_comment(builder, text_of_error(builder, parser->context_mark)))
-        sentence = "a # after a blank begins a comment; write 192.0.2.53#name without a blank";
+        sentence = "a # after a space begins a comment; write 192.0.2.53#name without a space";
     const char *at = text_of_error(builder, parser->problem_mark);
     size_t left = builder->text_len - builder->byte_at;
     if (sentence)
         ;
     else if ((left && *at == '\t') || is_tab_in_indent(builder, at))
-        sentence = "a line is indented with a tab; use blanks";
+        sentence = "a line is indented with a tab; use spaces";
     else if (left > 1 && at[0] == ':' && (at[1] == ':' || (at > builder->text && at[-1] == ':')))
         sentence = "an IPv6 address that begins or ends with : needs quotes, as in \"::1\"";
     else

@@ -45,7 +45,7 @@ EXAMPLE = pathlib.Path(__file__).parents[2] / "conf/examples/benchmark.yaml"
 
 
 def test_the_example_of_the_tutorial_gets_addresses(responder, tmp_path):
-    """With the file as it is, but for its addresses and the path of the socket."""
+    """The file is used as it is. Only addresses and the path of the socket change."""
     config, (ip, port) = yaml.safe_load(EXAMPLE.read_text()), free_address()
     upstream = responder()
     config["server"]["listen"] = [f"{ip}@{port}"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The commands of docs/tutorial-datacenter.md, in a namespace of their own: what the page promises happens."""
+"""Runs the commands of docs/tutorial-datacenter.md in a namespace and checks the results that the page promises."""
 
 import json
 import pathlib

@@ -125,11 +125,11 @@ static void test_mistakes_that_addresses_invite_are_explained(void **state)
                   "f:3:16: error: file: is not YAML: an IPv6 address that begins or ends with : "
                   "needs quotes, as in \"::1\"\n");
     expect_errors("server:\n\tworkers: 1\n",
-                  "f:2:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+                  "f:2:1: error: file: is not YAML: a line is indented with a tab; use spaces\n");
     expect_errors("server:\n  workers: 1\n\tmax-clients: 1\n",
-                  "f:3:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+                  "f:3:1: error: file: is not YAML: a line is indented with a tab; use spaces\n");
     assert_null(load_text("forward-zones:\n- {name: ., upstreams: [192.0.2.1 #ns.example]}\n"));
-    assert_non_null(strstr(errors_text, "a # after a blank begins a comment"));
+    assert_non_null(strstr(errors_text, "a # after a space begins a comment"));
     /* Only where that is the mistake. */
     assert_null(load_text("server: {listen: [\n"));
     assert_null(strstr(errors_text, "IPv6"));
@@ -153,7 +153,7 @@ static void test_a_name_that_is_a_comment_gets_a_warning(void **state)
                     "      - 192.0.2.1 #dns.Example\n      - 192.0.2.2 # a remark\n"
                     "      - 192.0.2.3 #remark of two\n      - \"2001:db8::1\"\n",
                     "f:4:9: warning: forward-zones[0].upstreams[0]: #dns.example is a comment, "
-                    "because a blank precedes it; for the name of the server write "
+                    "because a space precedes it; for the name of the server write "
                     "192.0.2.1#dns.example\n");
     expect_warnings("server:\n  workers: 1 #x\n" ZONE, "");
     expect_warnings(ZONE "#dns.example", "");

@@ -251,7 +251,7 @@ static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_r
     assert_non_null(strstr(last_line, "; failures since the last line: "));
     fake_loop_advance(world.loop, 3600 * S);
     assert_in_range(warnings, 55, 62);
-    assert_true(peer_dials(peer) > dials + 900); /* the trouble goes on */
+    assert_true(peer_dials(peer) > dials + 900); /* the trouble continues */
     assert_int_equal(notices, 0);
     unsigned before = warnings;
     fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
