@@ -11,8 +11,9 @@
 
 #include "base/check.h"
 
-static const char no_owner[] = "begins with a space and so has no owner; write the name first, "
-                               "as nas.home.arpa. A 192.0.2.7";
+static const char no_owner[] =
+    "begins with a space or a tab and so has no owner; write the name first, "
+    "as nas.home.arpa. A 192.0.2.7";
 static const char directive[] =
     "is a directive of zone files, which has no meaning here; write full "
     "names and a TTL in each record";

@@ -46,8 +46,8 @@ static void test_each_fault_has_its_own_text(void **state)
     static const struct {
         const char *line, *word;
     } cases[] = {
-        {" A 192.0.2.1", "blank"},
-        {"\t60 IN A 192.0.2.1", "blank"},
+        {" A 192.0.2.1", "a space or a tab"},
+        {"\t60 IN A 192.0.2.1", "a space or a tab"},
         {"@ A 192.0.2.1", "@"},
         {"@", "@"},
         {"f. CNAME @", "@"},
