@@ -134,7 +134,7 @@ static void take(struct cable *cable, int option, const char *name)
     else if (option == 's')
         cable_options_take_setting(cable, name);
     else
-        option_wrong("cable", "that is not an option of it");
+        option_wrong("cable", "there is no such option");
 }
 
 void cable_options_parse(struct cable *cable, int argc, char **argv)

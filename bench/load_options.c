@@ -224,7 +224,7 @@ static void take_source_option(struct source_options *source, int option, const 
         source->style.dnssec_ok = true;
         break;
     default:
-        option_wrong("load", "that is not an option of it");
+        option_wrong("load", "there is no such option");
     }
 }
 

@@ -215,7 +215,7 @@ struct block_place {
 static struct block_place block_find(const struct pcap *pcap, uint32_t type, struct span body)
 {
     const uint8_t *data = body.data;
-    if (type == BLOCK_SIMPLE_PACKET) /* it gives the length on the wire; the block may have less */
+    if (type == BLOCK_SIMPLE_PACKET) /* has the length on the wire; the rest may be cut off */
         return (struct block_place){.head_bytes = 4,
                                     .len = MIN((size_t)pcap_u32(pcap, data), body.len - 4)};
     return (struct block_place){

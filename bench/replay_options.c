@@ -130,7 +130,7 @@ static void take_other_option(struct replay_options *options, int option, const 
         exit(0);
     default:
         if (!option_tls("replay", option, value, &options->tls, &options->resume))
-            option_wrong("replay", "that is not an option of it");
+            option_wrong("replay", "there is no such option");
     }
 }
 

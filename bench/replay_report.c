@@ -116,9 +116,15 @@ static void replay_report_text(const struct replay *replay, const struct replay_
 {
     const struct replay_counters *counters = &replay->counters;
     char text[ADDR_TEXT_MAX];
-    printf("server       %s over %s, %zu clients, %g times as fast as the capture\n",
-           addr_format(&replay->options.server, text), replay_transport(replay),
-           replay->capture.client_count, replay->options.speed);
+    printf("server       %s over %s, %zu clients", addr_format(&replay->options.server, text),
+           replay->options.is_tls      ? "TLS"
+           : replay->options.is_stream ? "TCP"
+                                       : "UDP",
+           replay->capture.client_count);
+    if (replay->options.speed == 1)
+        printf(", at the speed of the capture\n");
+    else
+        printf(", %g times as fast as the capture\n", replay->options.speed);
     printf("queries      sent %llu, answered %llu, lost %llu, lost by close %llu, unsent %llu\n",
            (unsigned long long)counters->sent, (unsigned long long)counters->answered,
            (unsigned long long)counters->lost, (unsigned long long)counters->lost_by_close,

@@ -47,7 +47,7 @@ enum {
 
 /* The reply to a client's first bytes over TLS. */
 enum tls_reply {
-    TLS_REPLY_SHAKE,   /* the handshake goes on normally */
+    TLS_REPLY_SHAKE,   /* the handshake continues normally */
     TLS_REPLY_SILENT,  /* nothing */
     TLS_REPLY_HALF,    /* half of the first flight, then nothing */
     TLS_REPLY_GARBAGE, /* the greeting of a mail server */
@@ -201,8 +201,8 @@ bool responder_delay(struct responder *responder, const struct delayed_answer *l
 /* Calls act for each open connection of the listener. act may close the connection. */
 void responder_conn_each(struct listener *listener, void (*act)(struct conn *conn));
 void responder_conn_free(struct conn *conn); /* once nothing refers to it */
-/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or ends that.
- * False: the kernel lacks this. */
+/* Makes the kernel drop all packets for a socket, as if the path to it were gone, or stops doing
+ * so. False: the kernel lacks this. */
 bool socket_drops_all(int fd, bool drops);
 
 /* responder_udp.c */

@@ -191,7 +191,7 @@ void responder_arguments_take(struct responder *responder, struct responder_argu
             fputs(usage, stdout);
             exit(0);
         } else {
-            option_wrong("responder", "that is not an option of it");
+            option_wrong("responder", "there is no such option");
         }
     }
     if (optind < argc)

@@ -298,7 +298,7 @@ static void take_option(struct options *options, int option, const char *value)
         fputs(usage, stdout);
         exit(0);
     default:
-        option_wrong("transports", "that is not an option of it");
+        option_wrong("transports", "there is no such option");
     }
 }
 

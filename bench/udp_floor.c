@@ -142,7 +142,7 @@ int udp_floor_main(int argc, char **argv)
         else if (option == 'h')
             return fputs(usage, stdout), 0;
         else
-            option_wrong("udp-floor", "that is not an option of it");
+            option_wrong("udp-floor", "there is no such option");
     }
     if (optind < argc)
         option_wrong("udp-floor", "takes no '%s'", argv[optind]);

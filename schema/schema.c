@@ -30,7 +30,7 @@ static const struct row rows[] = {
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* The words of a kind that is one of several words, each with a NUL, and one more at the end. */
+/* The words that a kind allows. A NUL ends each, and another NUL ends the list. */
 static const struct {
     const char *kind, *words;
 } word_kinds[] = {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Reads an open file until its end or max bytes, and goes on after a signal. Returns the number of
- * bytes, or -1 with errno. Blocks. */
+/* Reads an open file until its end or max bytes, and continues after a signal. Returns the number
+ * of bytes, or -1 with errno. Blocks. */
 ssize_t file_read(int fd, void *out, size_t max);
 
 /* Likewise for the file at this path. */

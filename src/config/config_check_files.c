@@ -309,13 +309,35 @@ static void check_directory(struct loader *loader, const struct place *place, co
                  path);
     else
         snprintf(directory, sizeof(directory), ".");
-    if (stat(directory, &status))
+    if (stat(directory, &status) && errno == ENOENT)
+        place_error(loader, place, key,
+                    "the directory %.200s does not exist; create it for the user that nailupd runs "
+                    "as",
+                    directory);
+    else if (stat(directory, &status))
         place_error(loader, place, key, "the directory %.200s cannot be used: %s", directory,
                     strerror(errno));
     else if (!S_ISDIR(status.st_mode))
         place_error(loader, place, key, "%.200s is not a directory", directory);
     else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         place_error(loader, place, key, "%.200s is not a regular file", path);
+}
+
+/* The daemon starts without such a zone, because a missing zone must not stop all others. */
+static void warn_of_missing_zones(struct loader *loader)
+{
+    const struct config *config = loader->config;
+    for (size_t i = 0; i < config->auth_zone_count; i++) {
+        const struct config_auth_zone *zone = &config->auth_zones[i];
+        char path[64];
+        if (!loader_is_set(zone->file) || access(zone->file, R_OK) == 0)
+            continue;
+        snprintf(path, sizeof(path), "auth-zones[%zu].file", i);
+        loader_warn_position(
+            loader, zone->position, "%s: %.200s cannot be read: %s; until it can, and a reload, %s",
+            path, zone->file, strerror(errno),
+            zone->fallback ? "its names are resolved like others" : "its names get SERVFAIL");
+    }
 }
 
 void config_check_files(struct loader *loader)
@@ -331,5 +353,6 @@ void config_check_files(struct loader *loader)
     check_directory(loader, &upstream, "host-file", loader->config->host_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
+    warn_of_missing_zones(loader);
     config_check_written(loader);
 }

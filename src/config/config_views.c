@@ -31,8 +31,7 @@ static void set_scope(struct loader *loader, size_t index)
     snprintf(loader->problems->scope, sizeof(loader->problems->scope), "views[%zu].", index);
 }
 
-/* Makes the part a whole configuration: it has the members of the file where the view gives none.
- */
+/* Completes the part: members that the view does not give come from the file. */
 static void inherit(const struct config *config, struct config_view *view)
 {
     struct config own = view->part, *part = &view->part;

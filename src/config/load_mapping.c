@@ -55,33 +55,113 @@ static int find_step(const char *row_path, const char *key)
     return -1;
 }
 
-/* Names the places of other sections that have this key: "the section cache". False: none has. */
-static bool name_homes(const char *key, char *out, size_t max)
+/* Words of other resolvers, and where nailup.yaml has the same. section: where the word is written;
+ * NULL: anywhere. */
+static const struct {
+    const char *section, *word, *here;
+} foreign_words[] = {
+    {"server.", "port", "server.listen, as in 127.0.0.1@5300"},
+    {NULL, "interface", "server.listen"},
+    {NULL, "interfaces", "server.listen"},
+    {NULL, "listen-on", "server.listen"},
+    {NULL, "listen-on-v6", "server.listen"},
+    {NULL, "listen-address", "server.listen"},
+    {NULL, "local-address", "server.listen"},
+    {NULL, "bind", "server.listen"},
+    {NULL, "access-control", "server.access"},
+    {NULL, "allow-query", "server.access"},
+    {NULL, "allow-recursion", "server.access"},
+    {NULL, "allow-from", "server.access"},
+    {NULL, "acl", "server.access"},
+    {NULL, "threads", "server.workers"},
+    {NULL, "num-threads", "server.workers"},
+    {NULL, "username", "server.user"},
+    {NULL, "cache-size", "cache.size"},
+    {NULL, "max-cache-size", "cache.size"},
+    {NULL, "msg-cache-size", "cache.size"},
+    {NULL, "size-max", "cache.size"},
+    {NULL, "max-cache-ttl", "cache.max-ttl"},
+    {NULL, "forward", "forward-zones"},
+    {NULL, "forwarders", "forward-zones"},
+    {NULL, "forward-addr", "upstreams in an item of forward-zones"},
+    {NULL, "stub-addr", "upstreams in an item of stub-zones"},
+    {"forward-zones[].", "servers", "upstreams"},
+    {"stub-zones[].", "servers", "upstreams"},
+    {"forward-zones[].", "zone", "name"},
+    {"stub-zones[].", "zone", "name"},
+    {NULL, "forward-tls-upstream", "transport: tls in the zone"},
+    {NULL, "tls-upstream", "transport: tls in the zone"},
+    {NULL, "dnssec-validation", "dnssec.validate"},
+    {NULL, "trust-anchor", "dnssec.trust-anchors"},
+    {NULL, "auto-trust-anchor-file", "dnssec.trust-anchor-file"},
+    {NULL, "domain-insecure", "dnssec.negative-trust-anchors"},
+    {NULL, "serve-expired", "cache.serve-stale"},
+    {NULL, "response-policy", "rpz"},
+    {NULL, "view", "views"},
+    {NULL, "logging", "log"},
+    {NULL, "remote-control", "control"},
+};
+
+/* Returns the place of a word of other resolvers, or NULL. */
+static const char *foreign_place(const char *key, const struct loader_place *place)
 {
-    enum { HOMES_MAX = 2 };
-    char last[ROW_PATH_MAX] = "";
-    size_t count, homes = 0, len = 0;
+    for (size_t i = 0; i < ARRAY_LEN(foreign_words); i++)
+        if (strcmp(foreign_words[i].word, key) == 0 &&
+            (!foreign_words[i].section || strcmp(foreign_words[i].section, place->prefix) == 0))
+            return foreign_words[i].here;
+    return NULL;
+}
+
+/* ---- the section of a key ---- */
+
+enum { HOMES_MAX = 2 };
+
+/* The paths of places that have a key: "cache.", "views[].", "" for the top. */
+struct homes {
+    char paths[HOMES_MAX][ROW_PATH_MAX];
+    size_t count;
+};
+
+/* Adds the places of one kind: items of lists, or sections and the top. */
+static void find_homes(struct homes *homes, const char *key, bool wants_items)
+{
+    size_t count;
     const struct option *rows = options_all(&count);
-    for (size_t i = 0; i < count && homes < HOMES_MAX; i++) {
+    for (size_t i = 0; i < count && homes->count < HOMES_MAX; i++) {
         char home[ROW_PATH_MAX];
         int before = find_step(rows[i].path, key);
         if (before < 0)
             continue;
         snprintf(home, sizeof(home), "%.*s", before, rows[i].path);
-        if (homes && strcmp(home, last) == 0)
+        if ((strchr(home, '[') != NULL) != wants_items ||
+            (homes->count && strcmp(home, homes->paths[homes->count - 1]) == 0))
             continue;
-        strcpy(last, home);
+        strcpy(homes->paths[homes->count++], home);
+    }
+}
+
+/* Names the places of other sections that have this key: "the section cache". False: none has. */
+static bool name_homes(const char *key, char *out, size_t max)
+{
+    struct homes homes = {.count = 0};
+    size_t len = 0;
+    find_homes(&homes, key, false); /* a section is the likelier place */
+    find_homes(&homes, key, true);
+    for (size_t i = 0; i < homes.count; i++) {
+        const char *home = homes.paths[i];
         size_t home_len = strcspn(home, "[");
         bool is_item = home[home_len] == '[';
         if (!is_item && home_len)
             home_len--; /* the dot */
-        len += (size_t)snprintf(out + len, max - len, "%s%s%.*s", homes++ ? " or " : "",
+        len += (size_t)snprintf(out + len, max - len, "%s%s%.*s", i ? " or " : "",
                                 is_item ? "an item of "
                                 : *home ? "the section "
-                                        : "the top of the file, outside of all sections",
+                                        : "the top of the file, outside of all sections,",
                                 (int)home_len, home);
     }
-    return homes > 0;
+    if (len && out[len - 1] == ',')
+        out[len - 1] = '\0';
+    return homes.count > 0;
 }
 
 static void report_unknown(struct loader *loader, const struct yaml_tree_node *key,
@@ -96,10 +176,13 @@ static void report_unknown(struct loader *loader, const struct yaml_tree_node *k
     suggest_key(&suggestion, place->prefix, false);
     if (place->layer)
         suggest_key(&suggestion, "upstream.", true);
-    char homes[2 * ROW_PATH_MAX + 64];
+    char homes[HOMES_MAX * ROW_PATH_MAX + 128];
+    const char *here = foreign_place(key->text, place);
     bool is_typo = suggestion.word && suggestion.distance <= 1;
-    if (!is_typo && *key->text && !strpbrk(key->text, ".[") &&
-        name_homes(key->text, homes, sizeof(homes)))
+    if (here && !is_typo)
+        loader_error(loader, key, "is unknown; the key here is %s", here);
+    else if (!is_typo && *key->text && !strpbrk(key->text, ".[") &&
+             name_homes(key->text, homes, sizeof(homes)))
         loader_error(loader, key, "is unknown here; it belongs to %s", homes);
     else if (suggestion.word)
         loader_error(loader, key, "is unknown; did you mean %.*s?",

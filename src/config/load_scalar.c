@@ -50,10 +50,11 @@ static const char *remedy(enum kind kind, const char *text)
     static const char *const yes[] = {"on", "1", "Yes", "YES", "True", "TRUE", "y"};
     static const char *const no[] = {"off", "0", "No", "NO", "False", "FALSE", "n"};
     bool is_bare_number = *text && strspn(text, "0123456789") == strlen(text);
-    for (size_t i = 0; kind == KIND_BOOL && i < ARRAY_LEN(yes); i++)
+    bool takes_yes = kind == KIND_BOOL || kind == KIND_VALIDATE || kind == KIND_AGGRESSIVE;
+    for (size_t i = 0; takes_yes && i < ARRAY_LEN(yes); i++)
         if (strcmp(text, yes[i]) == 0)
             return "; did you mean yes?";
-    for (size_t i = 0; kind == KIND_BOOL && i < ARRAY_LEN(no); i++)
+    for (size_t i = 0; takes_yes && i < ARRAY_LEN(no); i++)
         if (strcmp(text, no[i]) == 0)
             return "; did you mean no?";
     if (is_bare_number && kind_is_number(kind) && kind != KIND_COUNT && kind != KIND_COUNT16)

@@ -83,7 +83,7 @@ static void warn_of_comment(struct loader *loader, const struct yaml_tree_node *
     char name[ADDR_NAME_MAX], quoted[PROBLEM_QUOTE_MAX];
     if (item->comment && kind_parse_host_name(item->comment, name))
         loader_warn_node(loader, item,
-                         "#%s is a comment, because a blank precedes it; for the name of the "
+                         "#%s is a comment, because a space precedes it; for the name of the "
                          "server write %.60s#%s",
                          problem_quote(name, strlen(name), quoted), item->text, quoted);
 }

@@ -146,6 +146,17 @@ void loader_warn(struct loader *loader, const char *path, const char *format, ..
     warn_at(loader, loader_position(loader, path), text);
 }
 
+void loader_warn_position(struct loader *loader, struct config_position position,
+                          const char *format, ...)
+{
+    char text[800];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    warn_at(loader, position, text);
+}
+
 void loader_warn_node(struct loader *loader, const struct yaml_tree_node *node, const char *format,
                       ...)
 {

@@ -65,6 +65,10 @@ struct config_position loader_position(const struct loader *loader, const char *
 void loader_warn_node(struct loader *loader, const struct yaml_tree_node *node, const char *format,
                       ...) PRINTF_LIKE(3, 4);
 
+/* Adds a warning at a position. Drops it if there is no room. */
+void loader_warn_position(struct loader *loader, struct config_position position,
+                          const char *format, ...) PRINTF_LIKE(3, 4);
+
 /* Adds a warning at the position of a key. Drops it if there is no room. */
 void loader_warn(struct loader *loader, const char *path, const char *format, ...)
     PRINTF_LIKE(3, 4);

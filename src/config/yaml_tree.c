@@ -128,35 +128,82 @@ static const char *text_of_error(struct builder *builder, yaml_mark_t mark)
     return text_at(builder, mark);
 }
 
-/* Explains the mistakes in YAML that a configuration of addresses invites. NULL: another one. */
-static const char *yaml_tree_explain(struct builder *builder)
+/* Whether nothing but blanks precedes the position in its line. */
+static bool is_first_of_line(const struct builder *builder, const char *at)
+{
+    while (at > builder->text && at[-1] == ' ')
+        at--;
+    return at == builder->text || at[-1] == '\n';
+}
+
+enum { EXPLAINED_MAX = 160 };
+
+/* Explains what libyaml says about a line, a bracket or a quote. False: it says something else. */
+static bool explain_place(struct builder *builder, const char *at, char out[EXPLAINED_MAX])
 {
     const yaml_parser_t *parser = &builder->parser;
+    const char *context = parser->context ? parser->context : "";
+    size_t line = parser->context_mark.line + 1;
+    bool is_first = is_first_of_line(builder, at);
+    if (strstr(parser->problem, "did not find expected key") && is_first)
+        snprintf(out, EXPLAINED_MAX,
+                 "this line does not align with line %zu; keys of one section begin in one column",
+                 line);
+    else if (strstr(parser->problem, "expected '-' indicator") && is_first)
+        snprintf(out, EXPLAINED_MAX,
+                 "this line does not align with the list of line %zu; an item begins with - in the "
+                 "column of the others, and its keys begin two columns further",
+                 line);
+    else if (strstr(parser->problem, "mapping values are not allowed"))
+        snprintf(out, EXPLAINED_MAX,
+                 "two keys in one value; begin each key in a line of its own, in the column of the "
+                 "key above it");
+    else if (strstr(context, "flow") && strstr(parser->problem, "did not find expected ','"))
+        snprintf(out, EXPLAINED_MAX, "the %c of line %zu has no end, or a comma is missing",
+                 strstr(context, "mapping") ? '{' : '[', line);
+    else if (strstr(context, "quoted scalar") && strstr(parser->problem, "end of stream"))
+        snprintf(out, EXPLAINED_MAX, "the quote of line %zu has no end", line);
+    else
+        return false;
+    return true;
+}
+
+/* Explains the mistakes in YAML that a configuration of addresses invites. False: another one. */
+static bool yaml_tree_explain(struct builder *builder, char out[EXPLAINED_MAX])
+{
+    const yaml_parser_t *parser = &builder->parser;
+    const char *sentence = NULL;
     /* A comment may swallow the bracket that ends a list: look at the line where it began. */
     if (parser->context && strstr(parser->context, "flow") &&
         has_tight_comment(builder, text_of_error(builder, parser->context_mark)))
-        return "a # after a blank begins a comment; write 192.0.2.53#name without a blank";
+        sentence = "a # after a space begins a comment; write 192.0.2.53#name without a space";
     const char *at = text_of_error(builder, parser->problem_mark);
     size_t left = builder->text_len - builder->byte_at;
-    if ((left && *at == '\t') || is_tab_in_indent(builder, at))
-        return "a line is indented with a tab; use blanks";
-    if (left > 1 && at[0] == ':' && (at[1] == ':' || (at > builder->text && at[-1] == ':')))
-        return "an IPv6 address that begins or ends with : needs quotes, as in \"::1\"";
-    return NULL;
+    if (sentence)
+        ;
+    else if ((left && *at == '\t') || is_tab_in_indent(builder, at))
+        sentence = "a line is indented with a tab; use spaces";
+    else if (left > 1 && at[0] == ':' && (at[1] == ':' || (at > builder->text && at[-1] == ':')))
+        sentence = "an IPv6 address that begins or ends with : needs quotes, as in \"::1\"";
+    else
+        return explain_place(builder, at, out);
+    snprintf(out, EXPLAINED_MAX, "%s", sentence);
+    return true;
 }
 
 static void report_parser_error(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
-    const char *explained = NULL;
+    char explained[EXPLAINED_MAX] = "";
     builder->stopped = true;
-    if (parser->error == YAML_SCANNER_ERROR || parser->error == YAML_PARSER_ERROR)
-        explained = yaml_tree_explain(builder);
+    bool is_explained =
+        (parser->error == YAML_SCANNER_ERROR || parser->error == YAML_PARSER_ERROR) &&
+        yaml_tree_explain(builder, explained);
     if (parser->error == YAML_MEMORY_ERROR)
         fail_no_memory(builder);
     else if (parser->error == YAML_READER_ERROR)
         report_reader_error(builder);
-    else if (explained)
+    else if (is_explained)
         problems_add(builder->problems, yaml_tree_position_of(builder, parser->problem_mark),
                      "file", "is not YAML: %s", explained);
     else if (parser->context)

@@ -114,9 +114,14 @@ static void check_tell(const struct control_view *view, bool has_route, bool has
         check_add_reason(out, COMMAND_PROBLEMS_MAX, "the clock is wrong");
 }
 
+/* A portal is the operator's wish and keeps nothing from being served, so it is no reason of
+ * check_answer(). */
 void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS_MAX])
 {
     check_tell(view, view->is_draining || check_has_route(view->config), true, out);
+    if (view->has_portal)
+        check_add_reason(out, COMMAND_PROBLEMS_MAX,
+                         "a portal is on: names go out in plain text (nailupctl portal)");
 }
 
 static void check_answer(struct call *call, bool has_route, bool has_path)

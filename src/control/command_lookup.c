@@ -348,7 +348,7 @@ static const char *prefetch_of(const struct cached *cached, bool prefetches)
     return cached->is_marked ? "in its last tenth" : "in its last tenth, if queried before";
 }
 
-/* Writes who signed the answer, and for how long the first of its signatures goes on. */
+/* Writes the signer of the answer, and the time until its first signature expires. */
 static void put_signatures(struct reply *reply, const struct cached *cached, struct name qname,
                            int64_t wall_s)
 {

@@ -154,6 +154,7 @@ struct control_view {
     uint64_t started_at;      /* us of the loops' clock */
     uint64_t started_time;    /* seconds since 1970 */
     bool is_draining;         /* workers may be gone: only the command check runs */
+    bool has_portal;          /* names go to the server of nailupctl portal in plain text */
     uint64_t network_changes; /* network changes reported to the workers */
 };
 

@@ -63,7 +63,7 @@ static void put_real(const char *cell, double most, FILE *out)
 
 static void print_json_put_value(const struct column *column, const char *cell, FILE *out)
 {
-    if (column->type == COLUMN_TEXT) /* an empty text is a text */
+    if (column->type == COLUMN_TEXT) /* an empty text is a string, not null */
         print_json_string(cell, out);
     else if (!*cell)
         fputs("null", out);

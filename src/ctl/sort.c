@@ -89,7 +89,7 @@ static void tell_columns(const struct parsed_reply *answer, const char *name, ch
     char text[CONTROL_CELL_MAX];
     size_t len;
     snprintf(text, sizeof(text), "%s", name);
-    len = (size_t)snprintf(why, size, "no column '%.60s'; there are", utf8_clean(text));
+    len = (size_t)snprintf(why, size, "no column '%.60s'; the columns are", utf8_clean(text));
     for (size_t i = 0; i < answer->table_count; i++) {
         const struct table *table = &answer->tables[i];
         for (size_t j = 0; !table->is_record && j < table->column_count && len < size; j++)

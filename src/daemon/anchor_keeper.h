@@ -25,7 +25,7 @@ struct inquirer;
 struct anchor_keeper *anchor_keeper_new(const struct inquirer *home);
 
 /* Follows this configuration from now on. A file that somebody else has changed since the last read
- * or write replaces what is known; else the keeper goes on with its state. */
+ * or write replaces what is known; else the keeper continues with its state. */
 void anchor_keeper_configure(struct anchor_keeper *keeper, const struct config *config);
 
 /* Returns the state of the zone's anchors, or NULL: none is kept up to date. Borrowed until the

@@ -33,7 +33,7 @@ enum {
 struct host_book {
     char name[ADDR_NAME_MAX];
     size_t count;
-    struct addr addrs[ZONE_HOST_ADDRS_MAX]; /* in the order of their coming */
+    struct addr addrs[ZONE_HOST_ADDRS_MAX]; /* in the order of arrival */
     uint8_t misses[ZONE_HOST_ADDRS_MAX];
     uint64_t due_at;      /* of the next question */
     uint64_t answered_at; /* the last answer with an address; 0: none since the start */

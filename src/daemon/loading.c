@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * One thread, one file, one mail. reload.c uses the result.
+ * A thread reads one file and sends one letter with the result, which reload.c uses.
  *
- * Invariant: the result belongs to the thread until its mail has come or the thread is joined.
+ * Invariant: the result belongs to the thread until its letter has arrived or the thread is joined.
  */
 
 #include "daemon/loading.h"

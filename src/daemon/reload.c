@@ -704,6 +704,13 @@ void reload_nta(struct reload *reload, struct call *call)
 
 /* ---- the captive portal ---- */
 
+/* A server without a port is asked at the usual one. */
+static const char *portal_format_server(const struct runtime_zone *portal, char text[ADDR_TEXT_MAX])
+{
+    const struct addr *addr = &portal->upstreams[0].addr;
+    return addr_port(addr) ? addr_format(addr, text) : addr_format_ip(addr, text);
+}
+
 static void reload_set_portal(struct reload *reload, const struct runtime_zone *portal,
                               uint64_t ends_at)
 {
@@ -711,6 +718,7 @@ static void reload_set_portal(struct reload *reload, const struct runtime_zone *
 
     timer_stop(&reload->portal_end);
     reload->forwards.portal = NULL;
+    reload->host.view->has_portal = portal->upstream_count > 0;
     if (portal->upstream_count == 0)
         return;
     reload->portal = *portal;
@@ -720,7 +728,7 @@ static void reload_set_portal(struct reload *reload, const struct runtime_zone *
     LOG(LOG_WARNING, "daemon",
         "portal: for %u s, names that no other zone takes go to %s in plain text",
         (unsigned)((ends_at - loop_now(reload->host.loop)) / US_PER_S),
-        addr_format(&portal->upstreams[0].addr, text));
+        portal_format_server(portal, text));
 }
 
 static void reload_on_portal_end(struct timer *timer)
@@ -729,6 +737,7 @@ static void reload_on_portal_end(struct timer *timer)
 
     LOG(LOG_NOTICE, "daemon", "portal: its time is over; the file's servers are asked again");
     reload->forwards.portal = NULL;
+    reload->host.view->has_portal = false;
     reload->wants_settings = true;
     reload_next(reload);
 }
@@ -742,7 +751,7 @@ static void reload_show_portal(struct reload *reload, struct call *call)
     reply_table(reply, "portals", "server:text\tends_in:duration");
     if (reload->forwards.portal) {
         reply_row(reply);
-        reply_text(reply, addr_format(&reload->portal.upstreams[0].addr, text));
+        reply_text(reply, portal_format_server(&reload->portal, text));
         reply_duration(reply, reload->portal_ends_at - MIN(now, reload->portal_ends_at));
         reply_row_end(reply);
     }
@@ -779,7 +788,8 @@ static enum err reload_read_portal(const struct reload *reload, const struct cal
             return ERR_INVALID;
         return runtime_portal_read(out, generation_config(reload->current), call->argv[1], why);
     }
-    snprintf(why, RUNTIME_ZONE_WHY_MAX, "write on SERVER, as in portal on 192.168.1.1, or off");
+    snprintf(why, RUNTIME_ZONE_WHY_MAX,
+             "write portal on SERVER, such as portal on 192.168.1.1, or portal off");
     return ERR_INVALID;
 }
 

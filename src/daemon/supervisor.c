@@ -279,8 +279,8 @@ static size_t worker_count(const struct config *config)
 
     if (count < wanted)
         LOG(LOG_WARNING, "daemon",
-            "starting %zu workers instead of %zu: this process may open only %llu files; raise the "
-            "limit",
+            "only %zu of %zu workers start: this process may open %llu files; raise the limit "
+            "(LimitNOFILE= of the unit, ulimit -n)",
             count, wanted, (unsigned long long)file_limit());
     return count;
 }
@@ -315,9 +315,9 @@ static void supervisor_plan_files(struct supervisor *supervisor)
 
     if (plan.clients < max_clients || plan.nailed < facts.max_nailed)
         LOG(LOG_NOTICE, "daemon",
-            "this process may open %llu files: %u of them are for stream clients "
+            "this process may open %llu files, which leaves %u for stream clients "
             "(server.max-clients is %u) and %u for nailed connections (upstream.max-nailed is "
-            "%u); raise the limit if that is too few",
+            "%u); raise the limit if that is too few (LimitNOFILE= of the unit, ulimit -n)",
             (unsigned long long)facts.limit, plan.clients, max_clients, plan.nailed,
             facts.max_nailed);
 }

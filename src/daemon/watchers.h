@@ -26,7 +26,7 @@ void watchers_close(struct watchers *watchers);
 const struct query_log *watchers_query_log(const struct watchers *watchers);
 
 /* Main thread: prepares for a configuration with this log.queries, before the workers get it. If
- * the query log cannot start, logs that and goes on without it. */
+ * the query log cannot start, logs that and continues without it. */
 void watchers_prepare(struct watchers *watchers, bool log_queries);
 
 /* Worker's thread, at the start and whenever log.queries changed: returns the tap for

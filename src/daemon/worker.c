@@ -82,8 +82,8 @@ struct worker {
     /* The generations in effect here. The resolver may keep an older one than the server, when it
      * had no memory for the new routes. Only the worker's thread touches them while it runs. */
     struct generation *resolver_generation, *server_generation;
-    /* The server's options while the resolver keeps an older configuration: with the views of that
-     * one. The other place has those of the reload before. */
+    /* The server's options while the resolver keeps an older configuration: they have the views of
+     * that configuration. The other place has the options of the reload before. */
     struct server_options mixed[2];
     unsigned mixed_at;
     bool is_mixed;

@@ -88,7 +88,7 @@ void build_bytes(struct build *build, const void *data, size_t len);
 void build_name(struct build *build, struct name name);
 
 /* Writes the name with a pointer to the longest suffix among the remembered names, in any case. The
- * table is bounded: names beyond it are merely not compressed against. */
+ * table is bounded: later names do not help to compress others. */
 void build_name_compressed(struct build *build, struct name name);
 
 /* Writes a two-byte pointer to offset, where a name was written (MUST: 12 <= offset < length). */

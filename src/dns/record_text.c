@@ -11,15 +11,17 @@
 
 #include "base/check.h"
 
-static const char no_owner[] = "begins with a blank and so has no owner; write the name first, "
-                               "as nas.home.arpa. A 192.0.2.7";
+static const char no_owner[] =
+    "begins with a space or a tab and so has no owner; write the name first, "
+    "as nas.home.arpa. A 192.0.2.7";
 static const char directive[] =
     "is a directive of zone files, which has no meaning here; write full "
     "names and a TTL in each record";
 static const char at_sign[] =
     "has an @, which is no name here; write the full name, or \"@\" for text";
 static const char large_ttl[] = "has a TTL above 2147483647; lower it";
-static const char no_ttl[] = "has a TTL that is no number; write it as 3600 or 1h";
+static const char no_ttl[] =
+    "has a second word that is neither a TTL, such as 3600 or 1h, nor a type";
 static const char open_quote[] = "has an open quote; close it, or write \\\" for a quote character";
 static const char open_paren[] = "has an unmatched parenthesis; remove it";
 

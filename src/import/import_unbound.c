@@ -116,7 +116,7 @@ static void warn_of_lost_rules(struct import *import)
         if (item->is_dropped &&
             (strcmp(item->path, "server.access") == 0 || strcmp(item->path, "views") == 0 ||
              strcmp(item->path, "recursion.private-addresses") == 0))
-            map_warn(&import->map, item->origin, "the output says why.");
+            map_warn(&import->map, item->origin, "The output says why.");
 }
 
 static void say_what_to_do(struct import *import, const char *path)
@@ -129,7 +129,7 @@ static void say_what_to_do(struct import *import, const char *path)
     if (import->map.interfaces && !has_items(&import->draft, "server.listen") &&
         !has_items(&import->draft, "server.listen-tls"))
         import_say(import, path, "warning",
-                   "has no interface that nailup can serve; the output serves the defaults "
+                   "has no interface that nailup can serve; the output listens on the defaults "
                    "127.0.0.1@53 and ::1@53");
     if (import->draft.local_left_out)
         import_say(

@@ -90,6 +90,8 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_dns64(map);
     map_end_zones(map);
     map_end_rpz(map);
+    map_end_local(map);
+    map_end_shadows(map);
     map_end_tags(map);
     map_end_views(map);
     draft_account_rest(map->draft, "Not imported: nothing here corresponds to it.");

@@ -34,40 +34,49 @@ static const struct {
      "For a name in local-data, other types get NODATA, and no server is asked."},
 };
 
+static const char plain_label[] =
+    "Not imported: in Unbound * is a plain label. Here the line would concern every name below.";
+
 /* Keeps an item for all clients: tags of a later line may change that. name: see unbound_local. */
-static void keep_for_all(struct unbound_map_state *map, bool is_zone, const char *name,
-                         const char *text, const struct draft_origin *origin)
+static struct unbound_value *keep_for_all(struct unbound_map_state *map, bool is_zone,
+                                          const char *name, const char *text,
+                                          const struct draft_origin *origin)
 {
     struct unbound_local *local = arena_take(&map->draft->arena, sizeof(*local));
     if (!local) {
         map->draft->err = ERR_NO_MEMORY;
-        return;
+        return NULL;
     }
     *local = (struct unbound_local){
         .value = {.text = text, .origin = origin}, .name = name, .is_zone = is_zone};
     *map->last_local = local;
     map->last_local = &local->next;
     draft_account(origin);
+    return &local->value;
 }
 
-/* name: as given, word: the same as a word of YAML */
-static void add_local_zone(struct unbound_map_state *map, const char *name, const char *word,
-                           const char *action, const struct draft_origin *origin)
+void map_keep_zone(struct unbound_map_state *map, struct unbound_view *view, const char *name,
+                   const char *action, const struct draft_origin *origin)
 {
+    const char *kept = draft_format(map->draft, "%s", name), *word = draft_word(map->draft, kept);
+    if (!word)
+        return;
     const char *text = draft_format(map->draft, "{name: %s, action: %s}", word, action);
-    if (map->view)
-        map_keep_in_view(map, &map->view->last_zone, text, origin);
-    else
-        keep_for_all(map, true, draft_format(map->draft, "%s", name), text, origin);
+    struct unbound_value *value = view ? map_keep_in_view(map, &view->last_zone, text, origin)
+                                       : keep_for_all(map, true, kept, text, origin);
+    if (!value)
+        return;
+    value->zone = kept;
+    value->action = action;
 }
 
-static void local_add_record(struct unbound_map_state *map, const char *word,
-                             const struct draft_origin *origin)
+void map_keep_record(struct unbound_map_state *map, struct unbound_view *view, const char *record,
+                     const struct draft_origin *origin)
 {
-    if (map->view)
-        map_keep_in_view(map, &map->view->last_record, word, origin);
+    if (view)
+        (void)map_keep_in_view(map, &view->last_record, record, origin);
     else
-        keep_for_all(map, false, word, word, origin);
+        (void)keep_for_all(map, false, record, record, origin);
 }
 
 static void add_null_record(struct unbound_map_state *map,
@@ -76,7 +85,7 @@ static void add_null_record(struct unbound_map_state *map,
     const char *text = draft_format(map->draft, "%s %s", statement->args[0], record);
     const char *word = draft_word(map->draft, text);
     if (word)
-        local_add_record(map, word, statement->origin);
+        map_keep_record(map, map->view, word, statement->origin);
 }
 
 static bool is_name(const char *text)
@@ -84,6 +93,12 @@ static bool is_name(const char *text)
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
     return name_parse(&name, wire, text, strlen(text)) == ERR_OK;
+}
+
+static bool is_wildcard(const char *text)
+{
+    text += strspn(text, " \t");
+    return text[0] == '*' && text[1] == '.';
 }
 
 void map_local_zone(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -95,8 +110,12 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
         map_note(map, statement, "Not imported: it is not a zone name.");
         return;
     }
+    if (is_wildcard(statement->args[0])) {
+        map_note(map, statement, plain_label);
+        return;
+    }
     if (strcmp(type, "always_null") == 0) {
-        add_local_zone(map, statement->args[0], word, "redirect", statement->origin);
+        map_keep_zone(map, map->view, statement->args[0], "redirect", statement->origin);
         add_null_record(map, statement, "A 0.0.0.0");
         add_null_record(map, statement, "AAAA ::");
         return;
@@ -104,13 +123,15 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(types[i].unbound, type) != 0)
             continue;
-        add_local_zone(map, statement->args[0], word, types[i].nailup, statement->origin);
+        map_keep_zone(map, map->view, statement->args[0], types[i].nailup, statement->origin);
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;
     }
-    map_note(map, statement,
-             "Not imported: the actions are refuse, nxdomain, nodata, redirect and transparent.");
+    static const char unknown[] =
+        "Not imported: the actions are refuse, nxdomain, nodata, redirect and transparent.";
+    map_note(map, statement, unknown);
+    map_warn(map, statement->origin, unknown);
 }
 
 /* ---- records ---- */
@@ -118,8 +139,10 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
 void map_local_data(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const char *word = map_word(map, statement, statement->args[0]);
-    if (word)
-        local_add_record(map, word, statement->origin);
+    if (word && is_wildcard(statement->args[0]))
+        map_note(map, statement, plain_label);
+    else if (word)
+        map_keep_record(map, map->view, word, statement->origin);
 }
 
 enum { REVERSE_MAX = 80 };
@@ -163,15 +186,28 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
                      (int)ttl_len, text, text + ttl_len + strspn(text + ttl_len, " \t"));
     const char *word = map_word(map, statement, record);
     if (word)
-        local_add_record(map, word, statement->origin);
+        map_keep_record(map, map->view, word, statement->origin);
 }
 
 /* ---- reverse names of private addresses ---- */
 
-/* Zones of RFC 1918, RFC 3927 and RFC 4193, without 16 to 31 of 172. */
+/* The default zones that unblock-lan-zones concerns (RFC 6303), without those of 172 and 100. */
 static const char *const lan_zones[] = {
-    "10.in-addr.arpa", "168.192.in-addr.arpa", "254.169.in-addr.arpa", "d.f.ip6.arpa",
-    "8.e.f.ip6.arpa",  "9.e.f.ip6.arpa",       "a.e.f.ip6.arpa",       "b.e.f.ip6.arpa",
+    "10.in-addr.arpa",
+    "168.192.in-addr.arpa",
+    "0.in-addr.arpa",
+    "254.169.in-addr.arpa",
+    "2.0.192.in-addr.arpa",
+    "100.51.198.in-addr.arpa",
+    "113.0.203.in-addr.arpa",
+    "255.255.255.255.in-addr.arpa",
+    "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.ip6.arpa",
+    "d.f.ip6.arpa",
+    "8.e.f.ip6.arpa",
+    "9.e.f.ip6.arpa",
+    "a.e.f.ip6.arpa",
+    "b.e.f.ip6.arpa",
+    "8.b.d.0.1.0.0.2.ip6.arpa",
 };
 
 void map_unblock_lan(struct unbound_map_state *map, const struct unbound_statement *statement)
@@ -180,15 +216,39 @@ void map_unblock_lan(struct unbound_map_state *map, const struct unbound_stateme
     if (!map_take_flag(map, statement, &yes))
         return;
     draft_account(statement->origin);
-    if (!yes)
+    map->unblock_origin = yes ? statement->origin : NULL;
+}
+
+/* Keeps the zone unless the file has it: its own line decides, as in Unbound. */
+static void unblock_zone(struct unbound_map_state *map, const char *zone)
+{
+    uint8_t wire[NAME_WIRE_MAX], given_wire[NAME_WIRE_MAX];
+    struct name name, given;
+    if (name_parse(&name, wire, zone, strlen(zone)) != ERR_OK)
+        return;
+    for (const struct unbound_local *at = map->locals; at; at = at->next)
+        if (at->is_zone && name_parse(&given, given_wire, at->name, strlen(at->name)) == ERR_OK &&
+            name_equal(given, name))
+            return;
+    map_keep_zone(map, NULL, zone, "transparent", map->unblock_origin);
+}
+
+static void unblock_range(struct unbound_map_state *map, unsigned from, unsigned to,
+                          const char *above)
+{
+    for (unsigned at = from; at <= to; at++)
+        unblock_zone(map, draft_format(map->draft, "%u.%s", at, above));
+}
+
+void map_end_local(struct unbound_map_state *map)
+{
+    if (!map->unblock_origin)
         return;
     for (size_t i = 0; i < ARRAY_LEN(lan_zones); i++)
-        add_local_zone(map, lan_zones[i], lan_zones[i], "transparent", statement->origin);
-    for (unsigned second = 16; second < 32; second++) {
-        const char *zone = draft_format(map->draft, "%u.172.in-addr.arpa", second);
-        add_local_zone(map, zone, zone, "transparent", statement->origin);
-    }
-    map_note(map, statement,
-             "Converted to zones with the action transparent; remove those that your servers do "
-             "not serve.");
+        unblock_zone(map, lan_zones[i]);
+    unblock_range(map, 16, 31, "172.in-addr.arpa");
+    unblock_range(map, 64, 127, "100.in-addr.arpa");
+    draft_note(map->draft, map->unblock_origin,
+               "Converted to zones with the action transparent; remove those that your servers do "
+               "not serve.");
 }

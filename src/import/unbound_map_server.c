@@ -212,7 +212,7 @@ void map_access(struct unbound_map_state *map, const struct unbound_statement *s
         if (actions[i].note)
             map_note(map, statement, actions[i].note);
         if (strcmp(statement->args[1], "allow_cookie") == 0)
-            map_warn(map, statement->origin, "clients without a cookie may ask too.");
+            map_warn(map, statement->origin, "Clients without a cookie may ask too.");
         mark_local(map, statement->args[0]);
         map->access_origin = statement->origin;
         draft_add(map->draft, "server.access",

@@ -16,9 +16,12 @@ void map_note(struct unbound_map_state *map, const struct unbound_statement *sta
 void map_warn(struct unbound_map_state *map, const struct draft_origin *origin,
               const char *sentence)
 {
+    static const char start[] = "Not imported: ";
+    bool repeats = strncmp(sentence, start, sizeof(start) - 1) == 0;
     const char *text = draft_format(
-        map->draft, "%s:%u:1: warning: %s is not imported, which weakens security: %s\n",
-        origin->file, origin->line, origin->text, sentence);
+        map->draft, "%s:%u:1: warning: %s is not imported, which weakens security%s %s\n",
+        origin->file, origin->line, origin->text, repeats ? ":" : ".",
+        sentence + (repeats ? sizeof(start) - 1 : 0));
     /* A message that does not fit is dropped: the note in the output remains. */
     if (buf_append(map->source->messages, text, strlen(text)))
         return;

@@ -21,6 +21,7 @@ struct unbound_value {
     const char *text;
     const struct draft_origin *origin; /* NULL: not given */
     bool is_host;                      /* of a zone: the name of a server */
+    const char *zone, *action;         /* of a local zone: its name as given, its action here */
 };
 
 struct unbound_zone {
@@ -124,6 +125,7 @@ struct unbound_map_state {
     struct unbound_tagged *client_tags, **last_client_tag; /* access-control-tag */
     struct unbound_tagged *zone_tags, **last_zone_tag;     /* local-zone-tag */
     struct unbound_local *locals, **last_local;
+    const struct draft_origin *unblock_origin; /* unblock-lan-zones: yes; NULL: no */
     /* recursion */
     const struct draft_origin
         *not_query_origin; /* the first do-not-query line; NULL: the default */

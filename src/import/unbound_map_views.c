@@ -33,17 +33,18 @@ void map_begin_view(struct unbound_map_state *map, const struct unbound_statemen
     map->view = is_view ? map_new_view(map, statement->origin) : NULL;
 }
 
-void map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last, const char *text,
-                      const struct draft_origin *origin)
+struct unbound_value *map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last,
+                                       const char *text, const struct draft_origin *origin)
 {
     struct unbound_value *value = arena_take(&map->draft->arena, sizeof(*value));
     if (!value) {
         map->draft->err = ERR_NO_MEMORY;
-        return;
+        return NULL;
     }
     *value = (struct unbound_value){.text = text, .origin = origin};
     **last = value;
     *last = &value->next;
+    return value;
 }
 
 void map_view_name(struct unbound_map_state *map, const struct unbound_statement *statement)

@@ -33,6 +33,12 @@ void map_end_dns64(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 void map_end_rpz(struct unbound_map_state *map);
 
+/* Adds the zones of unblock-lan-zones that no line names. Before map_end_shadows(). */
+void map_end_local(struct unbound_map_state *map);
+
+/* Repeats local zones for the zones with servers below them. Before map_end_tags(). */
+void map_end_shadows(struct unbound_map_state *map);
+
 /* Makes a view of each set of tags that clients have, and adds the local data of all other clients.
  * After map_end_rpz() and before map_end_views(). */
 void map_end_tags(struct unbound_map_state *map);
@@ -45,8 +51,15 @@ struct unbound_view *map_new_view(struct unbound_map_state *map, const struct dr
 void map_add_view_client(struct unbound_map_state *map, const char *prefix, const char *view,
                          const struct draft_origin *origin);
 
-/* Appends an item to a list of a view. */
-void map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last, const char *text,
-                      const struct draft_origin *origin);
+/* Appends an item to a list of a view. Returns it; NULL: out of memory, which the draft records. */
+struct unbound_value *map_keep_in_view(struct unbound_map_state *map, struct unbound_value ***last,
+                                       const char *text, const struct draft_origin *origin);
+
+/* Keep local data for a view, or for all clients (NULL). name: as given, of a valid zone; record: a
+ * word of YAML. */
+void map_keep_zone(struct unbound_map_state *map, struct unbound_view *view, const char *name,
+                   const char *action, const struct draft_origin *origin);
+void map_keep_record(struct unbound_map_state *map, struct unbound_view *view, const char *record,
+                     const struct draft_origin *origin);
 
 #endif

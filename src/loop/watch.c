@@ -38,8 +38,8 @@ _Static_assert(WATCH_GREEDY + 1 == WATCH_SETS, "a set for each rank");
 
 static const struct share shares[WATCH_SETS] = {
     /* A TLS handshake costs half a millisecond, and a thousand at once must not delay the queries
-     * beside them. The next turn goes on with the leftover events before it asks the kernel, which
-     * would name the first ones again. */
+     * beside them. The next turn continues with the leftover events before it asks the kernel,
+     * which would name the first ones again. */
     [WATCH_PROMPT] = {4 * US_PER_MS, 4},
     /* Each prompt event waits for these. One event may be hundreds of queries or a handshake. */
     [WATCH_PATIENT] = {500, 1},

@@ -50,8 +50,8 @@ struct link {
     enum link_state state;
     enum link_preface preface; /* that has not come yet */
     unsigned depth;            /* callbacks on the stack */
-    bool is_blocked;           /* the kernel is full: link_on_writable() goes on */
-    bool was_blocked;          /* the same at the last on_held */
+    bool is_blocked;           /* the kernel is full: link_on_writable() continues */
+    bool was_blocked;          /* is_blocked at the last on_held */
     bool is_room_owed;         /* a message did not fit: on_room must follow */
     bool is_paused;
     bool awaits_more;  /* link_await_more() */

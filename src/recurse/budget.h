@@ -49,7 +49,7 @@ struct budget {
     uint8_t used[BUDGET_KINDS];
     uint8_t attempts_left;      /* exchanges decrement it (exchange_question.attempts_left) */
     uint8_t minimised;          /* minimised QNAMEs sent */
-    uint8_t reached;            /* a bit for each kind that a task wanted after it was used up */
+    uint8_t reached;            /* a bit for each kind that a task asked for in vain */
     uint8_t queries_max;        /* the bound of BUDGET_QUERIES */
     uint8_t tasks_max;          /* tasks that may run for it at once */
     bool is_recursive;          /* a zone's own servers are asked for it, and not just forwarders */

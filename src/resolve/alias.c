@@ -151,7 +151,7 @@ static bool is_data(const struct walk *walk, const struct rr *rr)
     return message_owner_is(walk->message, rr, walk->chain->name);
 }
 
-/* Passes over the section once; true when it took an alias and the chain goes on. */
+/* Passes over the section once; true when it took an alias and the chain continues. */
 static bool alias_pass(struct walk *walk)
 {
     unsigned hops = walk->chain->hops;

@@ -146,7 +146,7 @@ const struct routes *resolver_routes(const struct resolver *resolver);
 /* Whether other waiters wait for the same answer, so that the task has one when this one leaves. */
 bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter);
 
-/* The waiter's client is gone. The task goes on: others may join, and the cache keeps the
+/* The waiter's client is gone. The task continues: others may join, and the cache keeps the
  * answer. */
 void resolver_leave(struct resolver *resolver, struct waiter *waiter);
 

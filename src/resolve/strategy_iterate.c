@@ -37,7 +37,7 @@ static void descent_fail(struct steps *out, uint16_t rcode, uint16_t ede)
     failure_add_ede(failure, ede);
 }
 
-/* Returns a reason that no EDE code gives. A server's own reason says more. */
+/* Returns a reason for which there is no EDE code. A server's own reason says more. */
 static enum err descent_reason(const struct iterate_memory *memory)
 {
     const struct exchange_failure *failed = &memory->failed;
@@ -175,8 +175,8 @@ static void ask_bogus_again(const struct strategy_view *view, struct steps *out)
 }
 
 /* All servers of the cut have failed. Some may have given a doubtful answer: an empty one, or one
- * from a server that recurses itself. They are asked once more, the latter with RD, and believed,
- * because there is nothing better. Before that the glue of zones above is tried. */
+ * from a server that recurses itself. They are asked again, the latter with RD, and believed,
+ * because there is nothing better. Before that, the glue of zones above is tried. */
 static void last_hope(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);

@@ -522,7 +522,7 @@ static void refresh_trust(struct task *task)
         task_refresh(tasks, task->space, &validator->due);
 }
 
-/* The exchange goes on. */
+/* The exchange continues. */
 static enum exchange_verdict want_another(struct task *task, bool is_late)
 {
     if (is_late)
@@ -813,7 +813,7 @@ static void end_validation(struct task *task, struct task_reading *read,
     held_message_free(&task->tasks->held_bytes, held);
 }
 
-/* The validation's subtask goes on without this task. */
+/* The validation's subtask continues without this task. */
 static void end_unjudged(struct task *task)
 {
     struct task_reading read;
@@ -1126,7 +1126,7 @@ static bool may_begin_again(const struct task *task, const struct subtask *sub,
             budget_take(task->budget, BUDGET_LOOKUPS, loop_now(task->tasks->loop)));
 }
 
-/* The answer is borrowed for this call; a task that ends here has copied it. A validation goes on
+/* The answer is borrowed for this call; a task that ends here has copied it. A validation continues
  * in the worker's own spaces, because the answer may be in the scrub space. */
 static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
 {

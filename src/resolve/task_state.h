@@ -37,7 +37,7 @@
     TASK_STATE(ANSWERED, "answered", TASK_BIT(FREE), "its answer waits for delivery")              \
     TASK_STATE(FAILED, "failed", TASK_BIT(FREE), "its failure waits for delivery")                 \
     TASK_STATE(PARTING, "parting", TASK_BIT(LINGERING) | TASK_BIT(FREE),                           \
-               "its failure waits for delivery, and its exchange goes on")                         \
+               "its failure waits for delivery, and its exchange continues")                       \
     TASK_STATE(LINGERING, "lingering", TASK_BIT(DECIDING) | TASK_BIT(FREE),                        \
                "has failed; a late answer may come as long as its exchange lives (linger.h)")
 
@@ -56,7 +56,7 @@ enum task_state {
 /* The event when the clock of a running task (struct task.clock) expires. */
 enum task_deadline {
     /* Clients get a stale answer if there is one, or an answer whose verdict would change nothing;
-     * the task goes on. */
+     * the task continues. */
     TASK_DEADLINE_PATIENCE,
     TASK_DEADLINE_END, /* the task fails */
 };

@@ -41,7 +41,7 @@ void task_trace_given_up(const struct task *task, const struct exchange_failure 
 /* The task follows another one that sends the zone the same query. */
 void task_trace_follows(const struct task *task, struct name zone, const struct question *part);
 
-/* The former zone has failed, and the task goes on without it. */
+/* The former zone has failed, and the task continues without it. */
 void task_trace_passed_over(const struct task *task, struct name former);
 
 /* A subtask's question: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of

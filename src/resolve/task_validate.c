@@ -83,17 +83,21 @@ bool task_validate_clock_is_behind(const struct tasks *tasks)
     return loop_wall_s(tasks->loop) < tasks->validation.clock_min_s;
 }
 
+/* Kinds of lines that the log has once in the life of the process: for each zone or server, and
+ * about the clock, which each validation reads. */
+enum { LOG_FIRST_PRIVATE = 1, LOG_FIRST_STRIPS, LOG_FIRST_CLOCK };
+
 /* While the clock is behind, signatures that seem not yet valid count. Such a clock never makes a
  * valid signature look expired, so these checks go on. */
 static struct rrsig_clock validate_clock(const struct tasks *tasks)
 {
     int64_t now_s = loop_wall_s(tasks->loop);
     bool is_behind = task_validate_clock_is_behind(tasks);
-    if (is_behind)
-        LOG_LIMITED(LOG_ERROR, "resolve",
-                    "the clock is wrong: it is earlier than this version of nailup; DNSSEC "
-                    "signatures that seem not yet valid are accepted%s",
-                    "");
+    if (is_behind && log_is_first(LOG_FIRST_CLOCK))
+        LOG(LOG_ERROR, "resolve",
+            "the clock is wrong: it is earlier than this version of nailup; DNSSEC signatures that "
+            "seem not yet valid are accepted%s",
+            "");
     return (struct rrsig_clock){.now_s = (uint32_t)now_s, .is_behind = is_behind};
 }
 
@@ -504,18 +508,27 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 
 /* ---- what the verdict means ---- */
 
+/* The root and top-level domains renew their signatures in time. If one of them has dates that do
+ * not fit, the clock of this machine is the likelier reason. */
+static bool is_clock_suspect(const struct verdict *verdict)
+{
+    bool is_date =
+        verdict->ede == EDE_SIGNATURE_EXPIRED || verdict->ede == EDE_SIGNATURE_NOT_YET_VALID;
+    bool is_top = verdict->zone_len > 0 &&
+                  name_label_count((struct name){verdict->zone, verdict->zone_len}) <= 1;
+    return is_date && is_top;
+}
+
 static __attribute__((cold, noinline)) void
 log_bogus(const struct task *task, const struct verdict *verdict, const struct addr *server)
 {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], from[ADDR_TEXT_MAX], text[ANSWER_TEXT_MAX];
     bogus_text(text, verdict, (uint32_t)loop_wall_s(task->tasks->loop));
-    LOG_LIMITED(LOG_INFO, "resolve", "%s %s from %s is bogus: %s",
+    LOG_LIMITED(LOG_INFO, "resolve", "%s %s from %s is bogus: %s%s",
                 name_format(task->question.name, name), rrtype_name(task->question.type, type),
-                addr_format(server, from), text);
+                addr_format(server, from), text,
+                is_clock_suspect(verdict) ? "; is the clock of this machine right?" : "");
 }
-
-/* Kinds of lines that the log has once in the life of the process, for each zone or server. */
-enum { LOG_FIRST_PRIVATE = 1, LOG_FIRST_STRIPS };
 
 static __attribute__((cold, noinline)) void log_private(const struct task *task)
 {

@@ -252,7 +252,7 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
 
-/* The task no longer waits for this subtask, which goes on; no effect on an unused place. */
+/* The task no longer waits for this subtask, which continues; no effect on an unused place. */
 void tasks_leave_sub(struct subtask *sub);
 
 /* The task no longer waits for its subtasks; they go on. */

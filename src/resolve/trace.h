@@ -32,7 +32,7 @@ enum trace_kind {
     TRACE_ANSWERED, /* asked of a server of zone, in us; word: the kind of response */
     TRACE_LOST,     /* the same without an answer; word: why */
     TRACE_GIVEN_UP, /* zone: no server is left to ask; word: why */
-    TRACE_PASSED,   /* zone (first: yes) is passed over; word: the strategy that goes on */
+    TRACE_PASSED,   /* zone (first: yes) is passed over; word: the strategy that continues */
     TRACE_NEEDED,   /* asked: keys or DS records for a validation; word: where they come from */
     TRACE_VERIFIED, /* asked: the RRset; zone: whose key; word: whether its signature is right; in
                        us; algorithm */

@@ -53,9 +53,9 @@ struct views_change {
     struct routes **routes; /* of next.spaces */
 };
 
-/* Makes routes for each space of options->views. Spaces with the number of a present one keep their
- * identity. options is borrowed until the change is over. False: out of memory, nothing has changed
- * and nothing is left over. */
+/* Makes routes for each space of options->views. A space whose number exists already keeps
+ * its identity. options is borrowed until the change is over. False: out of memory, nothing has
+ * changed and nothing is left over. */
 MUST_USE bool views_prepare(struct views_change *change, const struct views *views,
                             const struct route_options *options, struct upstreams *upstreams,
                             const struct route_strategies *strategies);

@@ -28,11 +28,11 @@ struct cookie_secrets {
 };
 
 /*
- * Reads the text of a secrets file. Each line has one secret of 32 hexadecimal digits, with blanks
- * around it. Empty lines and lines that begin with # are skipped. The operator rolls out a new
- * secret as in RFC 9018 section 5: first below the old one on all servers, then above it, then the
- * old one is removed. On ERR_INVALID, why is "LINE:COLUMN: " and a sentence, and *out has no
- * secret. Pure.
+ * Reads the text of a secrets file. Each line has one secret of 32 hexadecimal digits; spaces
+ * around it do not matter. Empty lines and lines that begin with # are skipped. The operator rolls
+ * out a new secret as in RFC 9018 section 5: first below the old one on all servers, then above it,
+ * then the old one is removed. On ERR_INVALID, why is "LINE:COLUMN: " and a sentence, and *out has
+ * no secret. Pure.
  */
 MUST_USE enum err cookie_secrets_parse(struct cookie_secrets *out, struct span text,
                                        char why[COOKIE_SECRETS_WHY_MAX]);

@@ -376,8 +376,8 @@ static const struct query_error *count_refused(struct stats *stats, enum server_
     return &error_full;
 }
 
-/* Whether the request may lose its place. Its task goes on for other waiters, so the request costs
- * only its place. */
+/* Whether the request may lose its place. Its task continues for other waiters, so the request
+ * costs only its place. */
 static bool may_be_displaced(const struct request *request, enum server_quota_result why,
                              uint64_t client)
 {
@@ -500,7 +500,7 @@ static unsigned request_view(const struct request *request)
     return view_choice_find(request->sink->views, &request->path.peer);
 }
 
-/* Asks the resolver once more for a query that waits. */
+/* Asks the resolver again for a query that waits. */
 static void request_ask_again(struct request *request, const struct cache_key *key)
 {
     const struct query_error *error = request_retake_place(request);

@@ -95,10 +95,10 @@ struct sink {
     uint8_t *(*reserve)(struct sink *sink, size_t len);
     /* Sends len bytes of the room. path is that of the query, NULL on streams. */
     void (*commit)(struct sink *sink, size_t len, const struct udp_path *path);
-    /* A query that waited has its answer, or its answer found no room. May free the sink. */
+    /* A query that waited has its answer, or there was no room for it. May free the sink. */
     void (*on_answered)(struct sink *sink);
-    /* Whether an answer of any size finds room. If not, the query that waited is parked until
-     * sink_unpark(), and the cache keeps its answer. NULL: an answer that finds no room is dropped.
+    /* Whether there is room for an answer of any size. If not, the query that waited is parked
+     * until sink_unpark(), and the cache keeps its answer. NULL: an answer without room is dropped.
      */
     bool (*has_room)(struct sink *sink);
     struct list waiting;  /* struct request */
@@ -119,7 +119,7 @@ static inline const struct addr *sink_client(const struct sink *sink, const stru
 /* Initialises the lists; the owner sets the other members. */
 void sink_init(struct sink *sink, struct requests *requests);
 
-/* Answers parked queries while there is room. True: it has answered some. */
+/* Answers parked queries while there is room. Returns whether it answered any. */
 bool sink_unpark(struct sink *sink);
 
 /* The memory of parked queries, which no place of the quota bounds. */

@@ -250,7 +250,7 @@ void stream_memory_deinit(struct stream_memory *memory)
 
 void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota)
 {
-    memory->quota = quota; /* the count goes on there */
+    memory->quota = quota; /* the count continues there */
     if (memory->held_bytes > 0)
         loop_at_turn_end(memory->loop, &memory->sweep);
 }

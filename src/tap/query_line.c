@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Lines of the query log. Every byte that a client chose goes through name_format(), which leaves
- * only printable ASCII. JSON escapes its backslashes and quotes once more.
+ * only printable ASCII. JSON escapes its backslashes and quotes again.
  */
 #include "tap/query_line.h"
 

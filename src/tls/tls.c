@@ -579,7 +579,7 @@ enum {
 
 /* OpenSSL allocates room to write for each handshake message, including tickets, and keeps it until
  * the next write: 16 KiB of every idle connection. Frees it between two records only ("RH": a
- * header is next), because the buffer keeps the begin of a record; SSL_free_buffers() itself
+ * header is next), because the buffer keeps the beginning of a record; SSL_free_buffers() itself
  * respects a partial header. */
 static void release_write_room(struct tls *tls)
 {

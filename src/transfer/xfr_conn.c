@@ -207,7 +207,7 @@ static void visit_on_silence(struct timer *timer)
         fail(conn, "the connection did not open within %u s",
              (unsigned)(XFR_CONN_DIAL_US / US_PER_S));
     else
-        dial(conn); /* the begin of the visit */
+        dial(conn); /* the beginning of the visit */
 }
 
 static void visit_on_whole(struct timer *timer)

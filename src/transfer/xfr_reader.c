@@ -22,7 +22,7 @@ enum { SOA_NUMBERS = 20 }; /* bytes after the names: serial, refresh, retry, exp
 const char *xfr_result_text(enum xfr_result result)
 {
     static const char *const texts[] = {
-        [XFR_MORE] = "the transfer goes on",
+        [XFR_MORE] = "the transfer continues",
         [XFR_COMPLETE] = "the transfer is complete",
         [XFR_CURRENT] = "the zone is up to date",
         [XFR_MALFORMED] = "the server sent a malformed message or record",

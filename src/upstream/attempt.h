@@ -42,9 +42,9 @@ struct attempt_handler {
     void (*on_answer)(struct attempt *attempt, const struct message *message, uint64_t rtt_us);
     /* It ended without an answer and stays valid until the return. */
     void (*on_failed)(struct attempt *attempt, enum attempt_failure why);
-    /* Became silent or slow: it is time for another way. The attempt goes on. */
+    /* Became silent or slow: it is time for another way. The attempt continues. */
     void (*on_slow)(struct attempt *attempt);
-    /* Became overdue. The attempt goes on: a late answer still counts. */
+    /* Became overdue. The attempt continues: a late answer still counts. */
     void (*on_overdue)(struct attempt *attempt);
 };
 

@@ -362,7 +362,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         if (exchange_ask(exchange, (unsigned)index, way, avoid))
             return;
         note_network(exchange, (unsigned)index, NULL);
-        if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt goes on */
+        if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt continues */
             break;
         exchange->shut |= UINT64_C(1) << index;
     }

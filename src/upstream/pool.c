@@ -278,10 +278,11 @@ static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end w
 {
     char text[ADDR_TEXT_MAX], more[48] = "";
     uint32_t untold;
-    if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, pool_now(pool), &untold))
+    unsigned reason = conn->error ? (unsigned)conn->error : 63 - (unsigned)why;
+    if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, reason, pool_now(pool), &untold))
         return;
     if (untold)
-        snprintf(more, sizeof(more), "; so did %u more since", untold);
+        snprintf(more, sizeof(more), "; failures since the last line: %u", untold);
     bool tls = conn->error >= ERR_TLS_NOT_SPOKEN;
     bool says_all = why == CONN_END_DIAL_REFUSED || why == CONN_END_DIAL_TIMEOUT;
     const char *error = conn->error && (tls || !says_all) ? err_str(conn->error) : "";

@@ -156,9 +156,12 @@ const char *secure_advice(enum err why)
     case ERR_TLS_EXPIRED:
         return "; its operator has to renew it, unless the clock of this machine is wrong";
     case ERR_TLS_UNTRUSTED:
-        return "; set ca-bundle to the authority that signed it, or pin-sha256 to its key";
+        return "; if the server is yours, set ca-bundle to the authority that signed it, or "
+               "pin-sha256 to its key; otherwise another host may answer at its address";
     case ERR_TLS_NAME:
-        return "; set auth-name to a name in it";
+        return "; if the server is yours, set auth-name to a name in it; otherwise another host, "
+               "such "
+               "as a captive portal, may answer at its address";
     case ERR_TLS_PIN:
         return "; if the key was changed on purpose, add its pin to pin-sha256";
     case ERR_TLS_ALPN:

@@ -13,16 +13,22 @@ static bool trouble_take_line(struct trouble_lines *lines, uint64_t now)
     return true;
 }
 
-bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, uint64_t now,
-                  uint32_t *untold)
+bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, unsigned reason,
+                  uint64_t now, uint32_t *untold)
 {
-    bool is_known = trouble->is_told && now < trouble->told_at + TROUBLE_AGAIN_US;
+    uint64_t bit = UINT64_C(1) << reason % 64;
+    bool is_recent = trouble->is_told && now < trouble->told_at + TROUBLE_AGAIN_US;
+    bool is_known = is_recent && trouble->told_reasons & bit;
     if (is_known || !trouble_take_line(lines, now)) {
         trouble->untold++;
         return false;
     }
     *untold = trouble->untold;
-    *trouble = (struct trouble){.is_told = true, .told_at = now};
+    *trouble = (struct trouble){
+        .is_told = true,
+        .told_at = is_recent ? trouble->told_at : now,
+        .told_reasons = is_recent ? trouble->told_reasons | bit : bit,
+    };
     return true;
 }
 

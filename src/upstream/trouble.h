@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_TROUBLE_H
 
 /*
- * Which failures of an upstream the log reports: the first one, and then one every TROUBLE_AGAIN_US
- * while the trouble lasts, however often the pool dials. If thousands of upstreams fail at once,
- * they share a budget of lines. Pure: the instant is an argument.
+ * Which failures of an upstream the log reports: the first one of each reason, and then one every
+ * TROUBLE_AGAIN_US while the trouble lasts, however often the pool dials. If thousands of upstreams
+ * fail at once, they share a budget of lines. Pure: the instant is an argument.
  */
 
 #include <stdbool.h>
@@ -23,6 +23,7 @@ struct trouble {
     bool is_told;    /* the last log line about this upstream reported a failure */
     uint32_t untold; /* failures since that line */
     uint64_t told_at;
+    uint64_t told_reasons; /* reported since told_at: the bit of each reason, modulo 64 */
 };
 
 /* The budget that all upstreams share; zero at the start. */
@@ -30,9 +31,11 @@ struct trouble_lines {
     uint64_t paid_at; /* when the lines so far are paid for, at one a second */
 };
 
-/* Notes a failure. Returns whether to log it, and how many unlogged failures came before. */
-bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, uint64_t now,
-                  uint32_t *untold);
+/* Notes a failure, with the number of its reason. Returns whether to log it, and how many unlogged
+ * failures came before. A server that restarts with a wrong certificate fails first as a dial, so a
+ * new reason gets its line at once. */
+bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, unsigned reason,
+                  uint64_t now, uint32_t *untold);
 
 /* The upstream works. Returns whether to log that, because the log reported a failure before. */
 bool trouble_end(struct trouble *trouble);

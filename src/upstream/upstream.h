@@ -42,7 +42,7 @@
 enum {
     UPSTREAM_CASE_LOSSES = 3,
     UPSTREAM_UNSIGNED_ZONES = 3, /* signed zones without signatures that prove stripping */
-    UPSTREAM_EDNS_TRIES = 2,     /* queries with EDNS before one without */
+    UPSTREAM_EDNS_TRIES = 2,     /* queries with EDNS until one is sent without */
 };
 
 enum { UPSTREAM_COOKIE_MAX = EDNS_COOKIE_CLIENT + EDNS_COOKIE_SERVER_MAX };

@@ -42,7 +42,7 @@ struct upstreams {
     struct upstream_env env;
     struct list all;            /* in the order of creation */
     uint64_t last_number;       /* of the newest upstream */
-    struct upstream *walked_to; /* where the last walk goes on; NULL: at the first */
+    struct upstream *walked_to; /* where the last walk continues; NULL: at the first */
     uint64_t seed;
     struct upstream **table; /* open addressing by address, a power of two */
     size_t mask, count;

@@ -81,7 +81,7 @@ static struct upstream *upstream_at(struct list *node)
     return LIST_ITEM(node, struct upstream, node);
 }
 
-/* Where the walk goes on, which is near the pause of the last walk unless two walks take turns.
+/* Where the walk continues, which is near the pause of the last walk unless two walks take turns.
  * A walk from the oldest upstream for every part would take quadratic time. */
 static struct list *walk_seek(struct upstreams *upstreams, struct upstreams_walk *walk)
 {

@@ -45,7 +45,7 @@ static const char open_paren[] = "has a parenthesis that is not closed; was the 
 static const char close_paren[] = "has a closing parenthesis without an opening one; remove it";
 static const char strange_byte[] = "has a byte that is not printable ASCII; is this a text file?";
 static const char no_first_owner[] =
-    "begins with a blank, so that its owner is that of the record before, and there is none; write "
+    "begins with a space, so that its owner is that of the record before, and there is none; write "
     "the name first, as in " EXAMPLE;
 static const char unknown_state[] =
     "has a state that RFC 5011 does not know; states are 0 to 5 and 2 is a valid key";
@@ -239,7 +239,7 @@ static const char *cut_record(struct anchor_reading *reading)
     return fault ? fault : depth ? open_paren : NULL;
 }
 
-/* A record that begins with a blank has the owner of the record before. */
+/* A record that begins with a space has the owner of the record before. */
 static const char *complete_owner(struct anchor_reading *reading)
 {
     if (*reading->record != ' ') {

@@ -689,7 +689,7 @@ static void collect(const struct call *call, struct denial *out, uint8_t owners[
     }
 }
 
-/* Ends, or goes on where the proof suffices. */
+/* Ends, or continues where the proof suffices. */
 static enum progress use_proof(struct call *call, enum denial_result result, struct name zone)
 {
     struct validation *v = call->v;

@@ -49,7 +49,7 @@ struct verdict {
     const char *fault;  /* static text of a BOGUS verdict: "a signature has expired"; else "" */
     uint32_t since_s;   /* of an expired signature: since when; else 0 */
     uint32_t ttl_max_s; /* SECURE: no record lives longer */
-    uint32_t signed_until_s; /* SECURE: the wall clock when the first signature ends */
+    uint32_t signed_until_s; /* SECURE: the wall-clock time at which a signature expires first */
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
     bool is_nodata;       /* SECURE: the rcode denies the name, and the proof only the type */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */

@@ -22,7 +22,8 @@ enum {
     VALIDATION_DS_MAX = 8,    /* DS records of a zone that count */
 };
 
-/* The memory of a worker that every message uses again. A validation that waits loses it. */
+/* The worker's memory for a validation. Each message reuses it, so a validation that waits loses
+ * it. */
 struct validation_space {
     uint64_t owner;      /* serial of the validation whose message was read last */
     struct rrsets sets;  /* of that message */

@@ -491,7 +491,7 @@ def test_people_see_the_sum_of_the_workers_and_programs_each(nailupd, responder)
     lines = daemon.ctl("connections").stdout.splitlines()
     assert lines[0].split()[0] == "connections" and len(lines) == 3
     wrong = daemon.ctl("upstreams", "--sort", "weight")
-    assert wrong.returncode == 2 and "there are workers upstream" in wrong.stderr
+    assert wrong.returncode == 2 and "the columns are workers upstream" in wrong.stderr
 
 
 def test_lists_fit_the_width_and_rates_come_in_a_second(nailupd, responder):

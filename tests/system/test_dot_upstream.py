@@ -26,7 +26,7 @@ IMPOSTORS = {
     "other-address": (["--tls-identity", "other-name"], {}, "for another name", "set auth-name"),
     "other-name": ([], {"auth-name": "dns.test"}, "for another name", "set auth-name"),
     "self-signed": (["--tls-identity", "self-signed"], {}, "no trusted authority signed",
-                    "or pin-sha256 to its key"),
+                    "pin-sha256 to its key"),
     "unknown-authority": ([], {"ca-bundle": ""}, "no trusted authority signed",
                           "set ca-bundle"),
     "other-pin": ([], {"pin-sha256": [OTHER_PIN]}, "matches no pin", "add its pin to pin-sha256"),

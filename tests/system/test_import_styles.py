@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Ten unbound.conf files in the styles that operators publish: the imported file answers as Unbound does with the same
+"""Eleven unbound.conf files in the styles that operators publish: the imported file answers as Unbound does with the same
 file. The files are our own. Each serves the same address twice, first with Unbound and then with nailupd, over the
 hierarchy of real servers."""
 
@@ -243,6 +243,28 @@ stub-zone:
     name: "plant.one"
     stub-addr: 127.50.1.65
     stub-no-cache: yes
+""",
+    "local zones above zones with servers": """
+server:
+    interface: 127.0.0.1@5311
+    root-hints: "{hints}"
+    unblock-lan-zones: yes
+    local-zone: "10.in-addr.arpa" static
+    local-data-ptr: "10.9.0.1 router.home.example"
+    local-zone: "one" redirect
+    local-data: "one 60 IN A 192.0.2.77"
+    local-zone: "big.one" always_transparent
+    local-data: "*.two. 60 IN A 192.0.2.78"
+    local-zone: "example" transparent
+    local-data: "plain.example 60 IN A 192.0.2.9"
+    local-data: "printer.lan. A 10.4.0.9"
+    local-data: "router.home.example. A 10.9.0.1"
+stub-zone:
+    name: "plant.one"
+    stub-addr: 127.50.1.65
+forward-zone:
+    name: "good.one"
+    forward-addr: 127.0.0.1@5312
 """,
 }
 

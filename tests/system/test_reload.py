@@ -520,6 +520,7 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     assert shown[0]["server"] == f"{router.ip}@{router.port}" and \
         590 < shown[0]["ends_in_seconds"] <= 600
     assert "in plain text" in daemon.log()
+    assert "a portal is on" in daemon.ask("status")["daemon"]["problems"]
     cached = daemon.ctl("dump-cache").stdout
     assert "portal.example" not in cached, cached
     assert daemon.ctl("reload").returncode == 0
@@ -527,6 +528,9 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     assert daemon.ctl("portal", "off").returncode == 0
     assert dig(daemon, "www.portal.example").status == "SERVFAIL"
     assert daemon.ask("portal")["portals"] == []
+    assert daemon.ask("status")["daemon"]["problems"] == ""
+    assert daemon.ctl("portal", "on", router.ip).returncode == 0
+    assert daemon.ask("portal")["portals"][0]["server"] == router.ip  # without a port
 
 
 def test_a_portal_has_a_separate_cache(nailupd, responder, dig):

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from conftest import BUILD, eventually
+import yaml
+from conftest import BUILD, Daemon, eventually, free_address
 
 BENCH = str(pathlib.Path(BUILD) / "bench/nailup-bench")
 
@@ -38,6 +39,30 @@ def write_pcap(path, queries):
         packets.append(struct.pack("<4I", 1000 + at_ms // 1000, at_ms % 1000 * 1000, len(packet), len(packet)) + packet)
     path.write_bytes(b"".join(packets))
     return path
+
+
+EXAMPLE = pathlib.Path(__file__).parents[2] / "conf/examples/benchmark.yaml"
+
+
+def test_the_example_of_the_tutorial_gets_addresses(responder, tmp_path):
+    """The file is used as it is. Only addresses and the path of the socket change."""
+    config, (ip, port) = yaml.safe_load(EXAMPLE.read_text()), free_address()
+    upstream = responder()
+    config["server"]["listen"] = [f"{ip}@{port}"]
+    config["tcp-upstream-keepalive"] = [upstream.ip]
+    config["control"]["socket"] = str(tmp_path / "sock")
+    for zone in config["forward-zones"]:
+        zone["upstreams"] = [upstream.server]
+    daemon = Daemon(tmp_path, config)
+    try:
+        daemon.wait_until_ready()
+        done = subprocess.run([BENCH, "load", "--server", f"{ip}@{port}", "--rate", "200", "--duration", "0.5", "--json"],
+                              text=True, capture_output=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert set(json.loads(done.stdout)["rcodes"]) == {"NOERROR"}
+    finally:
+        daemon.stop()
+    daemon.check_clean()
 
 
 def test_each_client_has_its_own_connection_and_queries_have_their_times(responder, tmp_path):

@@ -264,7 +264,7 @@ static uint32_t in_order(uint32_t value)
     return is_little ? __builtin_bswap32(value) : value;
 }
 
-/* Adds a block with these numbers at the begin of its body, and then the packet, which ends. */
+/* Adds a block. Its body begins with these numbers and ends with the packet. */
 static void add_block(uint32_t type, const uint32_t *numbers, size_t count)
 {
     size_t padded = (packet_len + 3) / 4 * 4, len = 12 + count * 4 + padded;

@@ -283,16 +283,16 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
     char text[4096], line[4096];
     expect_file_errors(
         "upstream: {session-file: /nonexistent/s}\nlog: {tls-keys: /nonexistent/k}\n" ZONE,
-        "1:12: error: upstream.session-file: the directory /nonexistent cannot be "
-        "used: No such file or directory\n"
-        "2:7: error: log.tls-keys: the directory /nonexistent cannot be used: No "
-        "such file or directory\n");
+        "1:12: error: upstream.session-file: the directory /nonexistent does not exist; create it "
+        "for the user that nailupd runs as\n"
+        "2:7: error: log.tls-keys: the directory /nonexistent does not exist; create it for the "
+        "user that nailupd runs as\n");
     expect_file_errors("upstream: {host-file: /nonexistent/h}\n" ZONE,
-                       "1:12: error: upstream.host-file: the directory /nonexistent cannot be "
-                       "used: No such file or directory\n");
+                       "1:12: error: upstream.host-file: the directory /nonexistent does not "
+                       "exist; create it for the user that nailupd runs as\n");
     expect_file_errors("cache: {snapshot: /nonexistent/c}\n" ZONE,
-                       "1:9: error: cache.snapshot: the directory /nonexistent cannot be used: No "
-                       "such file or directory\n");
+                       "1:9: error: cache.snapshot: the directory /nonexistent does not exist; "
+                       "create it for the user that nailupd runs as\n");
     expect_file_errors(
         format(text, "upstream: {session-file: %s/s}\n" ZONE, files.garbage),
         format(line, "1:12: error: upstream.session-file: %s is not a directory\n", files.garbage));
@@ -301,10 +301,9 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
         format(line, "1:7: error: log.tls-keys: %s is not a regular file\n", files.directory));
     expect_fine("upstream: {session-file: /nailup-sessions}\n" ZONE);
     expect_fine("upstream: {session-file: here}\ncache: {snapshot: ./there}\n" ZONE);
-    expect_file_errors(
-        "cache: {snapshot: no-such-folder/c}\n" ZONE,
-        "1:9: error: cache.snapshot: the directory no-such-folder cannot be used: No "
-        "such file or directory\n");
+    expect_file_errors("cache: {snapshot: no-such-folder/c}\n" ZONE,
+                       "1:9: error: cache.snapshot: the directory no-such-folder does not exist; "
+                       "create it for the user that nailupd runs as\n");
 }
 
 static void test_no_file_is_written_that_is_read(void **state)

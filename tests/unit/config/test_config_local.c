@@ -111,9 +111,10 @@ static void test_errors_have_a_position_and_a_reason(void **state)
     expect_error("local-data:\n  - a.example A 192.0.2.1\n  - A.example CNAME b.example",
                  "3:5: error: local-data[1]: cannot be used as a record: its name has other "
                  "records, which a CNAME does not allow; correct it or leave it out");
-    expect_error("local-data: [\" A 192.0.2.1\"]",
-                 "1:14: error: local-data[0]: begins with a blank and so has no owner; write the "
-                 "name first, as nas.home.arpa. A 192.0.2.7");
+    expect_error(
+        "local-data: [\" A 192.0.2.1\"]",
+        "1:14: error: local-data[0]: begins with a space or a tab and so has no owner; write the "
+        "name first, as nas.home.arpa. A 192.0.2.7");
     expect_error("local-data: [\"@ A 192.0.2.1\"]",
                  "1:14: error: local-data[0]: has an @, which is no name here; write the full "
                  "name, or \"@\" for text");

@@ -41,6 +41,58 @@ static void test_unknown_keys(void **state)
                  "connections?");
 }
 
+static void test_words_of_other_resolvers_lead_to_the_key(void **state)
+{
+    (void)state;
+    expect_error("server: {port: 53}", "1:10: error: server.port: is unknown; the key here is "
+                                       "server.listen, as in 127.0.0.1@5300");
+    expect_error("server: {listen-on: []}",
+                 "1:10: error: server.listen-on: is unknown; the key here is server.listen");
+    expect_error("server: {num-threads: 2}",
+                 "1:10: error: server.num-threads: is unknown; the key here is server.workers");
+    expect_error("forwarders: [192.0.2.1]",
+                 "1:1: error: forwarders: is unknown; the key here is forward-zones");
+    /* Only where the word has that meaning. */
+    expect_error("cache: {port: 53}", "1:9: error: cache.port: is unknown here; it belongs to the "
+                                      "section recursion");
+    assert_null(load_text("forward-zones: [{zone: ., servers: [192.0.2.1]}]\n"));
+    assert_non_null(strstr(errors_text, "[0].zone: is unknown; the key here is name\n"));
+    assert_non_null(strstr(errors_text, "[0].servers: is unknown; the key here is upstreams\n"));
+}
+
+static void test_on_is_never_taken_for_no(void **state)
+{
+    (void)state;
+    expect_error("dnssec: {validate: \"on\"}",
+                 "1:20: error: dnssec.validate: takes no, log or yes, "
+                 "not \"on\"; did you mean yes?");
+    expect_error("dnssec: {aggressive: \"off\"}",
+                 "1:22: error: dnssec.aggressive: takes no, tops or "
+                 "yes, not \"off\"; did you mean no?");
+}
+
+static void test_lines_that_do_not_align_are_named(void **state)
+{
+    (void)state;
+    assert_null(load_text("server:\n  workers: 1\n   listen: []\n"));
+    assert_non_null(strstr(errors_text, "f:3:10: error: file: is not YAML: two keys in one value; "
+                                        "begin each key in a line of its own"));
+    expect_errors("server:\n  workers: 1\n listen: []\n",
+                  "f:3:2: error: file: is not YAML: this line does not align with line 1; keys of "
+                  "one section begin in one column\n");
+    assert_null(load_text("forward-zones:\n  - name: .\n    upstreams:\n    - 192.0.2.1\n"
+                          "   - 192.0.2.2\n"));
+    assert_non_null(strstr(errors_text, "f:5:4: error: file: is not YAML: this line does not align "
+                                        "with the list of line 2"));
+    assert_null(load_text("local-data: [\"a\n"));
+    assert_non_null(strstr(errors_text, "the quote of line 1 has no end\n"));
+    assert_null(load_text("server: {workers: 1\ncache: {size: 1MiB}\n"));
+    assert_non_null(strstr(errors_text, "the { of line 1 has no end, or a comma is missing\n"));
+    /* Another mistake in such a line. */
+    assert_null(load_text("local-data:\n  - \"a\" b\n"));
+    assert_null(strstr(errors_text, "align"));
+}
+
 static void test_a_key_in_the_wrong_section_names_the_right_one(void **state)
 {
     (void)state;
@@ -49,7 +101,7 @@ static void test_a_key_in_the_wrong_section_names_the_right_one(void **state)
         "1:10: error: server.serve-stale: is unknown here; it belongs to the section cache");
     expect_error("server: {block-aliases: no}",
                  "1:10: error: server.block-aliases: is unknown here; it belongs to the top of the "
-                 "file, outside of all sections or an item of views");
+                 "file, outside of all sections, or an item of views");
     expect_error("cache: {idle: 1s}", "1:9: error: cache.idle: is unknown here; it belongs to the "
                                       "section upstream.tcp-keepalive");
     expect_error("cache: {tcp-keepalive: {idle: 1s}}",
@@ -73,11 +125,11 @@ static void test_mistakes_that_addresses_invite_are_explained(void **state)
                   "f:3:16: error: file: is not YAML: an IPv6 address that begins or ends with : "
                   "needs quotes, as in \"::1\"\n");
     expect_errors("server:\n\tworkers: 1\n",
-                  "f:2:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+                  "f:2:1: error: file: is not YAML: a line is indented with a tab; use spaces\n");
     expect_errors("server:\n  workers: 1\n\tmax-clients: 1\n",
-                  "f:3:1: error: file: is not YAML: a line is indented with a tab; use blanks\n");
+                  "f:3:1: error: file: is not YAML: a line is indented with a tab; use spaces\n");
     assert_null(load_text("forward-zones:\n- {name: ., upstreams: [192.0.2.1 #ns.example]}\n"));
-    assert_non_null(strstr(errors_text, "a # after a blank begins a comment"));
+    assert_non_null(strstr(errors_text, "a # after a space begins a comment"));
     /* Only where that is the mistake. */
     assert_null(load_text("server: {listen: [\n"));
     assert_null(strstr(errors_text, "IPv6"));
@@ -101,7 +153,7 @@ static void test_a_name_that_is_a_comment_gets_a_warning(void **state)
                     "      - 192.0.2.1 #dns.Example\n      - 192.0.2.2 # a remark\n"
                     "      - 192.0.2.3 #remark of two\n      - \"2001:db8::1\"\n",
                     "f:4:9: warning: forward-zones[0].upstreams[0]: #dns.example is a comment, "
-                    "because a blank precedes it; for the name of the server write "
+                    "because a space precedes it; for the name of the server write "
                     "192.0.2.1#dns.example\n");
     expect_warnings("server:\n  workers: 1 #x\n" ZONE, "");
     expect_warnings(ZONE "#dns.example", "");
@@ -551,6 +603,9 @@ int main(void)
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_dnstap_has_a_socket_or_a_file),
         cmocka_unit_test(test_messages_of_dnstap),
+        cmocka_unit_test(test_words_of_other_resolvers_lead_to_the_key),
+        cmocka_unit_test(test_on_is_never_taken_for_no),
+        cmocka_unit_test(test_lines_that_do_not_align_are_named),
         cmocka_unit_test(test_a_key_in_the_wrong_section_names_the_right_one),
         cmocka_unit_test(test_mistakes_that_addresses_invite_are_explained),
         cmocka_unit_test(test_a_name_that_is_a_comment_gets_a_warning),

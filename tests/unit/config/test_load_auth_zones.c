@@ -113,6 +113,28 @@ static void test_a_zone_that_recursion_never_meets_gets_a_warning(void **state)
                    "");
 }
 
+static void test_a_missing_file_gets_a_warning(void **state)
+{
+    (void)state;
+    static const char text[] = "auth-zones:\n- {name: a.test, file: /nonexistent/a}\n"
+                               "- {name: b.test, file: /nonexistent/b, fallback: yes}\n";
+    static const char warnings[] =
+        "f:2:3: warning: auth-zones[0].file: /nonexistent/a cannot be read: No such file or "
+        "directory; until it can, and a reload, its names get SERVFAIL\n"
+        "f:3:3: warning: auth-zones[1].file: /nonexistent/b cannot be read: No such file or "
+        "directory; until it can, and a reload, its names are resolved like others\n";
+    struct config *config;
+    struct buf errors;
+    buf_init(&errors, CONFIG_ERRORS_BYTES);
+    assert_int_equal(config_parse_with_files("f", text, strlen(text), &config, &errors), ERR_OK);
+    struct span said = buf_span(&config->warnings);
+    assert_int_equal(said.len, strlen(warnings));
+    assert_memory_equal(said.data, warnings, said.len);
+    config_free(config);
+    buf_deinit(&errors);
+    expect_warning(text, ""); /* without files */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_the_printed_configuration_has_local_root_and_not_its_zone),
         cmocka_unit_test(test_local_root_and_another_root_contradict_each_other),
         cmocka_unit_test(test_a_zone_that_recursion_never_meets_gets_a_warning),
+        cmocka_unit_test(test_a_missing_file_gets_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void test_an_unknown_column_is_answered_with_those_that_exist(void **stat
 {
     (void)state;
     assert_string_equal(sorted("health"), "");
-    assert_string_equal(why, "no column 'health'; there are name in_flight q q/s");
+    assert_string_equal(why, "no column 'health'; the columns are name in_flight q q/s");
     assert_string_equal(sorted("\033[31m"), "");
     assert_null(strchr(why, '\033'));
 }

@@ -46,8 +46,8 @@ static void test_each_fault_has_its_own_text(void **state)
     static const struct {
         const char *line, *word;
     } cases[] = {
-        {" A 192.0.2.1", "blank"},
-        {"\t60 IN A 192.0.2.1", "blank"},
+        {" A 192.0.2.1", "a space or a tab"},
+        {"\t60 IN A 192.0.2.1", "a space or a tab"},
         {"@ A 192.0.2.1", "@"},
         {"@", "@"},
         {"f. CNAME @", "@"},
@@ -58,7 +58,7 @@ static void test_each_fault_has_its_own_text(void **state)
         {"f. 5000000000 A 192.0.2.1", "above"},
         {"f. 99999999999999999999999999999999 A 192.0.2.1", "above"},
         {"f. 3551w A 192.0.2.1", "above"},
-        {"f. 12x A 192.0.2.1", "no number"},
+        {"f. 12x A 192.0.2.1", "neither a TTL"},
         {"f. TXT \"x", "quote"},
         {"f. TXT \"x\\\"", "quote"},
         {"f. TXT \"a\" \"b", "quote"},

@@ -403,8 +403,76 @@ static void test_private_addresses_can_be_asked_for(void **state)
     (void)state;
     EXPECT("server: unblock-lan-zones: yes\n" ROOT, "{name: 10.in-addr.arpa, action: transparent}",
            "{name: 31.172.in-addr.arpa, action: transparent}");
+    EXPECT("server: unblock-lan-zones: yes\n" ROOT, "{name: 113.0.203.in-addr.arpa, action: tr",
+           "{name: 64.100.in-addr.arpa, action: transparent}");
     EXPECT("server: unblock-lan-zones: no\n" ROOT, "forward-zones");
     expect_missing("transparent");
+}
+
+static void test_a_private_zone_of_the_file_stays_as_it_is(void **state)
+{
+    (void)state;
+    EXPECT("server: unblock-lan-zones: yes\n local-zone: 168.192.in-addr.arpa. static\n" ROOT,
+           "{name: 168.192.in-addr.arpa., action: nxdomain}",
+           "{name: 10.in-addr.arpa, action: transparent}");
+    expect_missing("168.192.in-addr.arpa, action: transparent");
+    expect_missing("given twice");
+}
+
+static void test_a_star_is_a_plain_label_in_unbound(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-data: \"*.example.com A 192.0.2.1\"\n"
+           " local-zone: *.example.org always_nxdomain\n local-data: \"x.test A 192.0.2.2\"\n" ROOT,
+           "x.test A 192.0.2.2", "u.conf:2: local-data: *.example.com A 192.0.2.1",
+           "u.conf:3: local-zone: *.example.org always_nxdomain", "* is a plain label");
+    expect_missing("- \"*.example.com");
+    expect_missing("name: \"*.example.org");
+}
+
+static void test_a_local_zone_stays_above_zones_with_servers(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: example.com refuse\n"
+           "stub-zone:\n name: corp.example.com\n stub-addr: 192.0.2.7\n" ROOT,
+           "{name: corp.example.com, action: refuse}", "answers first, so its servers");
+    EXPECT("server:\n local-zone: example.com refuse\n local-zone: corp.example.com nodefault\n"
+           "stub-zone:\n name: corp.example.com\n stub-addr: 192.0.2.7\n" ROOT,
+           "{name: corp.example.com, action: transparent}");
+    expect_missing("corp.example.com, action: refuse");
+    EXPECT("server:\n local-zone: example.com transparent\n"
+           "stub-zone:\n name: corp.example.com\n stub-addr: 192.0.2.7\n" ROOT,
+           "{name: example.com, action: transparent}");
+    expect_missing("name: corp.example.com, action");
+}
+
+static void test_a_walled_garden_has_no_holes(void **state)
+{
+    (void)state;
+    EXPECT("server:\n access-control-view: 192.0.2.0/24 walled\n"
+           "view:\n name: walled\n local-zone: . redirect\n local-data: \". 60 IN A 192.0.2.9\"\n"
+           "auth-zone:\n name: corp.example\n primary: 192.0.2.7\n" ROOT,
+           "name: walled", "{name: ., action: redirect}", "{name: corp.example, action: redirect}",
+           "\". 60 IN A 192.0.2.9\"", "\"corp.example 60 IN A 192.0.2.9\"");
+}
+
+static void test_a_repeated_local_zone_keeps_its_tags(void **state)
+{
+    (void)state;
+    EXPECT("server:\n define-tag: \"t\"\n access-control-tag: 192.0.2.0/24 t\n"
+           " local-zone: example.com refuse\n local-zone-tag: example.com t\n"
+           "stub-zone:\n name: corp.example.com\n stub-addr: 192.0.2.7\n" ROOT,
+           "name: tags-t", "{name: corp.example.com, action: refuse}");
+    expect_missing("- {name: corp.example.com");
+}
+
+static void test_a_lost_local_zone_gets_a_warning(void **state)
+{
+    (void)state;
+    EXPECT("server: local-zone: example.com block_a\n" ROOT, "the actions are refuse, nxdomain");
+    assert_string_equal(said, "u.conf:1:1: warning: local-zone: example.com block_a is not "
+                              "imported, which weakens security: the actions are refuse, "
+                              "nxdomain, nodata, redirect and transparent.\n");
 }
 
 static void test_dns64_needs_its_module(void **state)
@@ -870,7 +938,7 @@ static void test_what_no_view_can_express_is_said(void **state)
            " access-control-tag-action: 10.0.0.0/8 kids refuse\n"
            " local-zone-override: games.example 10.0.0.0/8 refuse\n"
            "view:\n name: lab\n response-ip: 192.0.2.0/24 deny\n view-last: yes\n" ROOT,
-           "# u.conf:2: interface-tag", "# u.conf:3: interface-view", "by its key listen",
+           "# u.conf:2: interface-tag", "# u.conf:3: interface-view", "into its key listen",
            "# u.conf:4: access-control-tag-action", "# u.conf:5: local-zone-override",
            "A zone has one action", "# u.conf:8: response-ip",
            "# u.conf:9: view-last: yes\n#     Not imported: an item of views has no such key.");
@@ -917,15 +985,15 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     EXPECT("server:\n response-ip: 192.0.2.0/24 deny\n" ROOT, "# u.conf:2: response-ip");
     assert_string_equal(
         said, "u.conf:2:1: warning: response-ip: 192.0.2.0/24 deny is not imported, which "
-              "weakens security: nailup does not change answers because of their "
-              "addresses. block-lists work by name.\n");
+              "weakens security. Write a response policy zone with a rule for the address, such "
+              "as 32.7.2.0.192.rpz-ip, and name it in rpz.\n");
     config_free(imported("server: harden-algo-downgrade: yes\n" ROOT));
     assert_non_null(strstr(said, "warning: harden-algo-downgrade: yes is not imported"));
     config_free(imported("rpz:\n name: x.example\n rpz-log: yes\n" ROOT));
     assert_non_null(strstr(said, "u.conf:1:1: warning: rpz: is not imported"));
     assert_non_null(strstr(said, "rpz needs a name, and primaries by address or a file"));
     config_free(imported("server: access-control: 10.0.0.0/8 allow_cookie\n" ROOT));
-    assert_non_null(strstr(said, "clients without a cookie may ask too"));
+    assert_non_null(strstr(said, "Clients without a cookie may ask too"));
     config_free(imported("server: access-control: 10.0.0.0/99 refuse\n" ROOT));
     assert_non_null(strstr(said, "warning: access-control: 10.0.0.0/99 refuse is not imported"));
     config_free(imported("server: private-address: 10.0.0.0/99\n" ROOT));
@@ -980,6 +1048,12 @@ int main(void)
         cmocka_unit_test(test_local_zones_have_their_actions),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
+        cmocka_unit_test(test_a_private_zone_of_the_file_stays_as_it_is),
+        cmocka_unit_test(test_a_star_is_a_plain_label_in_unbound),
+        cmocka_unit_test(test_a_local_zone_stays_above_zones_with_servers),
+        cmocka_unit_test(test_a_walled_garden_has_no_holes),
+        cmocka_unit_test(test_a_repeated_local_zone_keeps_its_tags),
+        cmocka_unit_test(test_a_lost_local_zone_gets_a_warning),
         cmocka_unit_test(test_dns64_needs_its_module),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
         cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),

@@ -9,6 +9,7 @@
  *   k, K  KEYS of script_zone; K: only those known    d  DS of script_zone
  *   v     VERIFY                                      s, i, b, u  the verdict: secure, insecure
  *                                                     (EDE 1), bogus, bogus because of its cost
+ *   e     bogus, because a signature of a top-level domain has expired
  *   c     bogus where the answer has the address 192.0.2.66, and else secure
  *
  * A question about keys or DS records that fails makes the verdict bogus. One file of a program
@@ -188,6 +189,11 @@ void validation_next(struct validation *validation, const struct validation_view
         step_verdict(out, SECURITY_INSECURE);
         out->verdict.ede = EDE_UNSUPPORTED_DNSKEY_ALGORITHM;
         out->verdict.is_private = is_private_zone;
+        break;
+    case 'e':
+        step_verdict(out, SECURITY_BOGUS);
+        out->verdict.ede = EDE_SIGNATURE_EXPIRED;
+        out->verdict.fault = "a signature has expired";
         break;
     case 'u':
         step_verdict(out, SECURITY_BOGUS);

@@ -43,7 +43,7 @@ static void test_a_client_that_asks_meanwhile_gets_the_late_answer(void **state)
     assert_string_equal(client.text, WWW_TEXT);
 }
 
-/* The second client fails like the first, and the task goes on lingering. */
+/* The second client fails like the first, and the task keeps lingering. */
 static void test_a_task_lingers_again_after_it_was_joined(void **state)
 {
     (void)state;

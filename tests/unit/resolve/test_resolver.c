@@ -210,7 +210,7 @@ static void test_a_failure_says_why_and_is_remembered_for_a_while(void **state)
     assert_false(find(WWW, &found));
 }
 
-/* A cable is plugged in again: failures from before are not served once more. */
+/* After the network returns, no failure from before is served from the cache. */
 static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
 {
     (void)state;

@@ -266,7 +266,7 @@ static void test_a_client_called_with_a_stale_answer_may_ask_again(void **state)
     for (unsigned i = 0; i < 3; i++)
         client_ask(&clients[i], WWW, 0);
     fake_loop_advance(loop, PATIENCE_US + 2000);
-    assert_int_equal(clients[0].answers, 1); /* it joined the task that goes on */
+    assert_int_equal(clients[0].answers, 1); /* it joined the task that continues */
     assert_int_equal(clients[2].answers, 1);
     answer(1, 0, WWW_A);
     assert_int_equal(clients[0].answers, 2);

@@ -4,6 +4,7 @@
 #include "unit/resolve/clients.h"
 #include "unit/resolve/double_validation.h"
 
+#include "base/log.h"
 #include "resolve/bogus.h"
 #include "resolve/held_message.h"
 #include "resolve/task_validate.h"
@@ -209,6 +210,40 @@ static void test_a_clock_before_the_build_is_behind(void **state)
     client_ask(&client, "mail.example", 0);
     answer(1, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.2"}});
     assert_false(clock_was_behind);
+}
+
+static char last_line[512];
+
+static void keep_line(enum log_level level, const char *line)
+{
+    (void)level;
+    snprintf(last_line, sizeof(last_line), "%s", line);
+}
+
+/* The reason of a failure is in the log; a client with that question waits for all retries. */
+static void expect_clock_suspect(const char *script, const char *name, bool is_suspect)
+{
+    struct client client = {0};
+    char record[64];
+    snprintf(record, sizeof(record), "%s. 300 IN A 192.0.2.2", name);
+    log_set_sink(keep_line);
+    last_line[0] = '\0';
+    answer_script = script;
+    unsigned first = (unsigned)asked_count;
+    client_ask(&client, name, 0);
+    for (unsigned i = 0; i < 3; i++)
+        answer(first + i, 0, (struct sections){.answer = {record}});
+    log_set_sink(NULL);
+    assert_int_equal(client.answers, 1);
+    assert_non_null(strstr(last_line, "is bogus: "));
+    assert_int_equal(strstr(last_line, "is the clock of this machine right?") != NULL, is_suspect);
+}
+
+static void test_dates_of_a_top_level_domain_make_the_clock_suspect(void **state)
+{
+    (void)state;
+    expect_clock_suspect("e", "www.example", true);
+    expect_clock_suspect("b", "mail.example", false);
 }
 
 static void test_a_private_zone_is_named_once(void **state)
@@ -947,6 +982,7 @@ int main(void)
         YES(test_an_insecure_answer_says_why_and_has_no_ad),
         YES(test_names_without_a_trusted_anchor_are_insecure_at_once),
         YES(test_a_clock_before_the_build_is_behind),
+        YES(test_dates_of_a_top_level_domain_make_the_clock_suspect),
         YES(test_a_private_zone_is_named_once),
         YES(test_no_record_outlives_its_signature),
         YES(test_clients_with_do_get_the_signatures),

@@ -464,7 +464,7 @@ static void test_the_kernel_thins_nothing_after_silence(void **state)
     overload_for_a_second(60);
     fake_loop_advance(loop, 2 * OVERLOAD_QUIET_US);
     assert_int_equal(fake_net_thinned(net, &thinned), 0);
-    assert_true(fake_loop_run_until_idle(loop, 60 * US_PER_S)); /* no timer goes on */
+    assert_true(fake_loop_run_until_idle(loop, 60 * US_PER_S)); /* no timer continues */
 }
 
 static void test_datagrams_that_the_kernel_drops_are_counted(void **state)

@@ -544,7 +544,7 @@ static void mark(void *context, const struct upstream_view *view)
 }
 
 /* Two walks go on at the same time, while upstreams are made and freed, including the one where a
- * walk goes on. */
+ * walk continues. */
 static void test_walks_that_alternate_see_each_remaining_upstream_once(void **state)
 {
     (void)state;

@@ -260,7 +260,7 @@ static void test_rfc7828_nailing_returns_after_the_pause(void **state)
 }
 
 /* The zero counts even with the only answer that the connection carries. Over TLS a ready
- * connection goes on, because every alternative is worse. */
+ * connection continues, because every alternative is worse. */
 static void test_rfc7828_zero_counts_on_a_last_answer(void **state)
 {
     (void)state;

@@ -138,7 +138,7 @@ static void test_tls_dial_dribbled_comes_through(void **state)
 struct failure {
     const char *what;
     struct fake_tls_options server; /* certificate NULL: the good one, but see self_signed */
-    struct tls_cert_wish wish;      /* with has_wish: the certificate instead */
+    struct tls_cert_wish wish;      /* with has_wish: replaces the certificate of server */
     bool has_wish, self_signed, wants_pin;
     enum fake_dial dial;
     enum err error;

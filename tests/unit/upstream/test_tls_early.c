@@ -74,7 +74,7 @@ static void test_tls_early_saves_a_round_trip(void **state)
     fixture_close_strict(&f);
 }
 
-/* The connection goes on like any other: it carries later queries. */
+/* The connection continues like any other: it carries later queries. */
 static void test_tls_early_is_followed_by_more(void **state)
 {
     (void)state;

@@ -177,7 +177,7 @@ static void test_tls_life_refused_after_the_handshake_causes_no_storm(void **sta
     fixture_close_strict(&f);
 }
 
-/* New keys and further tickets: the connection goes on. */
+/* New keys and further tickets: the connection continues. */
 static void test_tls_life_records_without_data_change_nothing(void **state)
 {
     (void)state;

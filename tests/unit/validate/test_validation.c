@@ -392,7 +392,7 @@ static void test_the_signature_bounds_the_life(void **state)
     assert_int_equal(zones.verdict.ttl_max_s, 60);
 }
 
-/* The first signature of the message that ends counts, also after the year 2106. */
+/* The signature that expires first decides, also after the year 2106. */
 static void test_the_verdict_says_when_the_first_signature_ends(void **state)
 {
     (void)state;
