@@ -4,6 +4,8 @@
 
 import importlib
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -101,6 +103,55 @@ def test_config_maps_are_configurations(name, tmp_path):
     assert done.returncode == 0, done.stderr
     probe = pods()[name]["spec"]["containers"][0]["readinessProbe"]["exec"]["command"]
     assert values["control"]["socket"] in probe
+
+
+@pytest.mark.skipif(shutil.which("kubernetes-validate") is None, reason="kubernetes-validate (PyPI) is not installed")
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+def test_manifests_fit_the_schemas_of_kubernetes(path):
+    done = subprocess.run(["kubernetes-validate", "--strict", str(path)], text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Plays a container of a pod with fsGroup: the mount of /run/nailup belongs to that group, and processes are members of it.
+POD = """
+set -e
+config=$1 group=$2 added=$3 nailupd=$4 nailupctl=$5 folder=$6
+for file in passwd group; do
+    sed '/^nailup:/d' /etc/$file > $folder/$file
+done
+echo "nailup:x:$group:$group::/nonexistent:/bin/false" >> $folder/passwd
+echo "nailup:x:$group:" >> $folder/group
+for file in passwd group; do mount --bind $folder/$file /etc/$file; done
+mount -t tmpfs tmpfs /run  # private to this namespace
+mkdir /run/nailup
+mount -t tmpfs -o mode=2777,gid=$group tmpfs /run/nailup
+ip link set lo up
+ip address add 169.254.20.53/32 dev lo
+inside="setpriv --groups $group --bounding-set=-all$added --inh-caps=-all --no-new-privs"
+$inside "$nailupd" -c "$config" & daemon=$!
+for try in $(seq 100); do $inside "$nailupctl" -s /run/nailup/control.sock status && break; sleep 0.1; done
+$inside "$nailupctl" -s /run/nailup/control.sock status --check
+dig +short +tries=1 +time=5 @169.254.20.53 localhost
+kill $daemon
+wait $daemon
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="capabilities of a container need root")
+def test_the_node_cache_starts_with_the_capabilities_of_its_manifest(tmp_path):
+    pod = pods()["nailup-node"]["spec"]
+    rights = pod["containers"][0]["securityContext"]
+    assert rights["runAsUser"] == 0 and rights["capabilities"]["drop"] == ["ALL"]
+    path = tmp_path / "nailup.yaml"
+    path.write_text(next(one["data"]["nailup.yaml"] for one in every("ConfigMap") if one["metadata"]["name"] == "nailup-node"))
+    added = "".join(f",+{word.lower()}" for word in rights["capabilities"]["add"])
+    done = subprocess.run(["unshare", "-mn", "sh", "-c", POD, "pod", path, str(pod["securityContext"]["fsGroup"]), added,
+                           program("nailupd"), program("nailupctl"), tmp_path], text=True, capture_output=True, timeout=60,
+                          env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    if "unshare failed" in done.stderr:
+        pytest.skip("no namespaces")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "127.0.0.1"
 
 
 def test_the_instance_is_a_configuration():
