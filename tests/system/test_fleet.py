@@ -5,6 +5,7 @@
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,8 @@ import time
 import pytest
 import yaml
 
-from conftest import BUILD, ROOT, eventually, program
-from peers import Load, need, query, rcode_of, udp_ask
+from conftest import BUILD, ROOT, eventually, free_address, program
+from peers import Load, Server, need, query, rcode_of, udp_ask
 from proxies import PROXY, dnsdist, dnsdist_server  # noqa: F401
 from test_restart import Activated
 
@@ -174,6 +175,66 @@ def test_the_configuration_for_dnsdist_2_is_lua():
     done = subprocess.run([need("dnsdist"), "--check-config", "-C", str(FLEET / "dnsdist-2.conf")], text=True,
                           capture_output=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def dnsdist_version():
+    shown = subprocess.run([need("dnsdist"), "--version"], text=True, capture_output=True, timeout=20).stdout
+    return int(re.search(r"dnsdist (\d+)", shown).group(1))
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """recipe(name, instances): dnsdist with this file of conf/fleet, and the addresses of the test in it."""
+    started = []
+
+    def start(name, instances):
+        text = (FLEET / name).read_text()
+        listed = re.search(r"ipairs\({(.*?)}\)", text).group(1)
+        text = text.replace(listed, ", ".join(f'"{one.ip}:{one.port}"' for one in instances))
+        text = text.replace('address .. ":53"', "address")
+        address = free_address("127.0.0.1")
+        text = text.replace("0.0.0.0:53", "%s:%d" % address)
+        lines = [line for line in text.splitlines() if not line.startswith(("addLocal", "controlSocket"))]
+        (tmp_path / name).write_text("\n".join(lines))
+        started.append(Server(tmp_path, address, need("dnsdist"), "--supervised", "--disable-syslog", "-C",
+                              str(tmp_path / name)))
+        started[-1].wait_until_ready()
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.mark.parametrize("name", ["dnsdist-1.7.conf", "dnsdist-2.conf"])
+def test_the_recipe_moves_the_names_of_a_dead_instance_and_moves_them_back(nailupd, responder, dig, recipe, name):
+    if dnsdist_version() < 2 <= float(name[8:-5]):
+        pytest.skip("this dnsdist is older than the recipe")
+    upstream = responder()
+    own = {"server": {"proxy-from": ["127.0.0.1"], "default-local-zones": "yes"}}  # the health check asks for localhost
+    instances = [nailupd(own, upstreams=[upstream]) for _ in range(4)]
+    proxy = recipe(name, instances)
+
+    def counts(protocol="udp"):
+        return [one.metrics()[f'queries_total{{protocol="{protocol}"}}'] if one.process.poll() is None else 0
+                for one in instances]
+
+    def owner():
+        before = counts()
+        answers = [udp_ask(proxy, query("www.fleet.org", number), timeout=0.5) for number in range(20)]
+        grown = [now - was for was, now in zip(before, counts())]
+        is_answered = all(answer and rcode_of(answer) == 0 for answer in answers)
+        return instances[grown.index(max(grown))] if is_answered and max(grown) >= 20 else None
+
+    first = owner()
+    assert first
+    assert dig(proxy, "www.fleet.org", "A", "+tcp").status == "NOERROR" and counts("tcp")[instances.index(first)] >= 1
+    first.process.kill()
+    first.process.wait()
+    eventually(lambda: owner() not in (None, first), 60)
+    again = nailupd(own | {"server": own["server"] | {"listen": [f"{first.ip}@{first.port}"]}}, upstreams=[upstream])
+    instances[instances.index(first)] = again
+    eventually(lambda: owner() is again, 60)
 
 
 def test_haproxy_takes_its_configuration():
