@@ -289,7 +289,7 @@ def await_degraded(site):
         for one in site.instances:
             subprocess.run(one.space.words("dig", "+tries=1", "+time=1", "@127.0.0.1", f"n{next(numbers)}.example"),
                            capture_output=True, check=False)
-        return all("degraded" in one.ctl("status").stdout for one in site.instances)
+        return all("degraded" in one.ctl("status", "--check").stdout for one in site.instances)
 
     eventually(are_degraded, 60)
 
