@@ -248,7 +248,7 @@ static void put_files(struct translating *work, struct buf *yaml)
 }
 
 /* Anchors are translated for zones held here alone: their signatures are in the file. The servers
- * of other scripts sign by algorithms that do not count any more. */
+ * of other scripts sign by algorithms that are too old. */
 static void put_anchors(struct translating *work, struct buf *yaml)
 {
     struct span anchors = buf_span(&work->anchors);
