@@ -551,6 +551,9 @@ static bool supervisor_fill_view(struct supervisor *supervisor)
 /* Runs as server.user, which reads the files again at a reload. */
 static int supervisor_load_zones(struct supervisor *supervisor)
 {
+    const struct generation *generation = reload_current(supervisor->reload);
+
+    zone_keeper_trust(supervisor->zones, &generation_route(generation)->validation);
     if (zone_keeper_configure(supervisor->zones, supervisor->config))
         return refusal_print("out of memory or files for auth-zones and rpz");
     zone_keeper_await(supervisor->zones, &supervisor->share.zones, &supervisor->share.policy);

@@ -63,10 +63,9 @@ static const char *finish_sentence(enum err err)
     }
 }
 
-const char *zone_digest_fault(const struct zone_data *data, enum zonemd_mode zonemd)
+/* Returns NULL, or the fault that the digest shows: static text. */
+static const char *digest_fault(const struct zone_data *data, enum zonemd_mode zonemd)
 {
-    if (zonemd == ZONEMD_IGNORE)
-        return NULL;
     switch (zonemd_check(data)) {
     case ZONEMD_MATCHES:
         return NULL;
@@ -82,6 +81,27 @@ const char *zone_digest_fault(const struct zone_data *data, enum zonemd_mode zon
         break;
     }
     return err_str(ERR_NO_MEMORY);
+}
+
+bool zone_from_file_check(const struct zone_data *data, const struct zone_checks *checks,
+                          char why[APEX_WHY_MAX])
+{
+    if (checks->zonemd == ZONEMD_IGNORE)
+        return true;
+    switch (checks->apex ? apex_check(data, checks->apex, why) : APEX_UNANCHORED) {
+    case APEX_UNANCHORED:
+    case APEX_SECURE:
+        break;
+    case APEX_BOGUS:
+        return false;
+    case APEX_NO_MEMORY:
+        snprintf(why, APEX_WHY_MAX, "%s", err_str(ERR_NO_MEMORY));
+        return false;
+    }
+    const char *fault = digest_fault(data, checks->zonemd);
+    if (fault)
+        snprintf(why, APEX_WHY_MAX, "%s", fault);
+    return !fault;
 }
 
 static enum err read_zone_file(const char *path, struct name origin, size_t max_bytes,
@@ -110,13 +130,13 @@ static enum err read_zone_file(const char *path, struct name origin, size_t max_
 }
 
 enum err zone_from_file(const char *path, struct name origin, size_t max_bytes,
-                        enum zonemd_mode zonemd, struct zone_data **data,
+                        const struct zone_checks *checks, struct zone_data **data,
                         char why[ZONE_FROM_FILE_WHY_MAX])
 {
+    char fault[APEX_WHY_MAX];
     enum err err = read_zone_file(path, origin, max_bytes, data, why);
-    const char *fault = err == ERR_OK ? zone_digest_fault(*data, zonemd) : NULL;
 
-    if (!fault)
+    if (err != ERR_OK || zone_from_file_check(*data, checks, fault))
         return err;
     snprintf(why, ZONE_FROM_FILE_WHY_MAX, "%.400s: %s", path, fault);
     zone_data_unref(*data);

@@ -11,11 +11,18 @@
 
 #include "base/err.h"
 #include "dns/name.h"
+#include "validate/apex.h"
 #include "validate/zonemd.h"
 
 struct zone_data;
 
 enum { ZONE_FROM_FILE_WHY_MAX = 768 };
+
+/* The checks of a version before it is used. */
+struct zone_checks {
+    enum zonemd_mode zonemd;
+    const struct apex_rules *apex; /* NULL: nothing is validated */
+};
 
 /* Tells two contents of a file apart without reading them. */
 struct zone_file_stamp {
@@ -28,13 +35,15 @@ bool zone_from_file_stamp(const char *path, struct zone_file_stamp *out);
 
 bool zone_from_file_is_same(const struct zone_file_stamp *a, const struct zone_file_stamp *b);
 
-/* Reads the zone and checks its digest. On an error *data is NULL, and why is a sentence that
- * begins with the file, and with the line if one is at fault. */
+/* Reads the zone and checks it (zone_from_file_check()). On an error *data is NULL, and why is a
+ * sentence that begins with the file, and with the line if one is at fault. */
 MUST_USE enum err zone_from_file(const char *path, struct name origin, size_t max_bytes,
-                                 enum zonemd_mode zonemd, struct zone_data **data,
+                                 const struct zone_checks *checks, struct zone_data **data,
                                  char why[ZONE_FROM_FILE_WHY_MAX]);
 
-/* Returns NULL, or the fault that the digest of a version shows: static text. */
-const char *zone_digest_fault(const struct zone_data *data, enum zonemd_mode zonemd);
+/* Checks the signatures of a version's apex and its digest. Returns false when it must not be used:
+ * then why is a sentence. */
+bool zone_from_file_check(const struct zone_data *data, const struct zone_checks *checks,
+                          char why[APEX_WHY_MAX]);
 
 #endif

@@ -30,6 +30,7 @@
 #include "daemon/zone_from_file.h"
 #include "daemon/zone_primaries.h"
 #include "daemon/zone_times.h"
+#include "daemon/zone_trust.h"
 #include "loop/loop.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
@@ -137,6 +138,7 @@ struct zone_keeper {
     struct publication *released; /* for the thread to free */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
+    struct zone_trust *next_trust;      /* for the thread; NULL: it has the newest one */
     unsigned notifies;                  /* on their way */
     struct control_transfers transfers; /* the thread writes, anyone reads */
 
@@ -145,6 +147,7 @@ struct zone_keeper {
     /* The thread's. */
     struct kept_zone *zones;
     size_t count;
+    struct zone_trust *trust;  /* NULL: nothing is validated */
     struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
     struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
     uint64_t planned_at;
@@ -506,15 +509,38 @@ static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zo
     zone->why[0] = '\0';
 }
 
+/* Takes the trust anchors that main has set. Files that others judged are read again. */
+static void keeper_take_trust(struct zone_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    struct zone_trust *next = keeper->next_trust;
+    keeper->next_trust = NULL;
+    pthread_mutex_unlock(&keeper->lock);
+    if (!next)
+        return;
+    for (size_t i = 0; i < keeper->count; i++)
+        if (zone_trust_differs(keeper->trust, next, zone_held_name(&keeper->zones[i].plan.held)))
+            keeper->zones[i].has_stamp = false;
+    zone_trust_free(keeper->trust);
+    keeper->trust = next;
+}
+
+static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct kept_zone *zone)
+{
+    keeper_take_trust(keeper);
+    return (struct zone_checks){.zonemd = zone->plan.zonemd,
+                                .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
+}
+
 static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
 {
     struct name origin = zone_held_name(&zone->plan.held);
     uint64_t begun_at = loop_clock(keeper->loop);
+    struct zone_checks checks = keeper_checks(keeper, zone);
     struct zone_data *data;
 
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
-    if (zone_from_file(zone->plan.file, origin, zone->plan.max_bytes, zone->plan.zonemd, &data,
-                       zone->why)) {
+    if (zone_from_file(zone->plan.file, origin, zone->plan.max_bytes, &checks, &data, zone->why)) {
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;
@@ -623,8 +649,9 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
     struct kept_zone *zone = find_transferred(keeper, zone_data_origin(version));
 
     MUST(zone);
-    const char *fault = zone_digest_fault(version, zone->plan.zonemd);
-    if (fault) {
+    struct zone_checks checks = keeper_checks(keeper, zone);
+    char fault[APEX_WHY_MAX];
+    if (!zone_from_file_check(version, &checks, fault)) {
         char text[NAME_TEXT_MAX];
         LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s",
             name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
@@ -1037,6 +1064,7 @@ static void keeper_on_plans(struct mail *mail)
     uint64_t edition = letter->edition;
     bool is_ending = atomic_load(&keeper->is_ending);
 
+    keeper_take_trust(keeper);
     if (!is_ending && keeper_take_letter(keeper, letter) == ERR_OK)
         keeper_read_all(keeper);
     else if (!is_ending)
@@ -1080,6 +1108,7 @@ static void *keeper_run(void *argument)
     keeper->count = 0;
     rpz_policy_unref(keeper->wanted);
     rpz_policy_unref(keeper->policy);
+    zone_trust_free(keeper->trust);
     tls_contexts_free(keeper->contexts);
     loop_free(loop);
     return NULL;
@@ -1145,6 +1174,21 @@ enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *
     letter->mail.run = keeper_on_plans;
     loop_post(keeper->loop, &letter->mail);
     return ERR_OK;
+}
+
+void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_options *validation)
+{
+    struct zone_trust *trust = zone_trust_new(validation);
+
+    if (!trust) {
+        LOG(LOG_ERROR, "zones", "out of memory; zones are judged by the trust anchors before");
+        return;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    struct zone_trust *superseded = keeper->next_trust;
+    keeper->next_trust = trust;
+    pthread_mutex_unlock(&keeper->lock);
+    zone_trust_free(superseded);
 }
 
 static struct publication *keeper_take_waiting(struct zone_keeper *keeper)
@@ -1383,6 +1427,7 @@ void zone_keeper_free(struct zone_keeper *keeper)
         free_publication(keeper->released);
         keeper->released = next;
     }
+    zone_trust_free(keeper->next_trust);
     pthread_mutex_destroy(&keeper->lock);
     pthread_cond_destroy(&keeper->changed);
     free(keeper);

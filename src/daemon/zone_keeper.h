@@ -31,6 +31,7 @@ struct workers;
 struct rpz_policy;
 struct zone_keeper;
 struct addr;
+struct validation_options;
 struct xfr_notify;
 struct zone_set;
 
@@ -50,6 +51,11 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
 /* Begins to keep the zones of this configuration: reads new ones and those whose files changed. The
  * configuration is borrowed for the call. On an error the zones before stay. */
 MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
+
+/* Sets the trust anchors by which versions are judged from now on (validate/apex.h). They are
+ * copied. A file that was judged by others is read again with the next configuration. When memory
+ * is out, the anchors before stay. */
+void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_options *validation);
 
 /* Waits for the first zones from files and transfer-directory (ZONE_KEEPER_LARGE_S,
  * ZONE_KEEPER_COPIES_S). Sets them and the policy; NULL: none. Both are borrowed until

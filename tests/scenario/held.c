@@ -8,22 +8,25 @@
 #include "base/check.h"
 #include "config/config.h"
 #include "config/local_file.h"
-#include "validate/zonemd.h"
+#include "daemon/zone_from_file.h"
+#include "daemon/zone_trust.h"
 #include "zone/zone_builder.h"
 #include "zone/zone_data.h"
 #include "zone/zone_file.h"
 
 enum { HELD_MAX = 16 };
 
-/* The daemon refuses a version without one. */
-static bool held_has_good_digest(const struct zone_data *data, enum zonemd_mode mode)
+/* The daemon refuses any other version. */
+static bool held_is_good(const struct zone_data *data, enum zonemd_mode mode,
+                         const struct apex_rules *rules)
 {
-    enum zonemd_result result = mode == ZONEMD_IGNORE ? ZONEMD_MATCHES : zonemd_check(data);
-    return result == ZONEMD_MATCHES || (mode == ZONEMD_CHECK && result != ZONEMD_DIFFERS);
+    struct zone_checks checks = {.zonemd = mode, .apex = rules};
+    char why[APEX_WHY_MAX];
+    return zone_from_file_check(data, &checks, why);
 }
 
-static bool held_read(const struct config_auth_zone *zone, struct zone_held *held, char *why,
-                      size_t size)
+static bool held_read(const struct config_auth_zone *zone, struct zone_held *held,
+                      const struct apex_rules *rules, char *why, size_t size)
 {
     char problem[LOCAL_FILE_WHY_MAX];
     struct zone_file_fault fault;
@@ -43,25 +46,28 @@ static bool held_read(const struct config_auth_zone *zone, struct zone_held *hel
         snprintf(why, size, "%s: %s", zone->file, err_str(err));
     zone_builder_free(builder);
     local_file_free(text);
-    if (held->data && !held_has_good_digest(held->data, zone->zonemd)) {
+    if (held->data && !held_is_good(held->data, zone->zonemd, rules)) {
         zone_data_unref(held->data);
         held->data = NULL;
     }
     return err == ERR_OK;
 }
 
-struct zone_set *held_open(const struct config *config, char *why, size_t size)
+struct zone_set *held_open(const struct config *config, int64_t wall_s, char *why, size_t size)
 {
+    struct zone_trust *trust = zone_trust_new(&config->route.validation);
+    const struct apex_rules *rules = zone_trust_rules(trust, wall_s);
     struct zone_held zones[HELD_MAX] = {0};
     size_t count = config->auth_zone_count;
     struct zone_set *set = NULL;
     bool is_sound = true;
     MUST(count <= HELD_MAX);
     for (size_t i = 0; is_sound && i < count; i++)
-        is_sound = held_read(&config->auth_zones[i], &zones[i], why, size);
+        is_sound = held_read(&config->auth_zones[i], &zones[i], rules, why, size);
     if (is_sound && count > 0)
         set = zone_set_new(zones, count);
     for (size_t i = 0; i < count; i++)
         zone_data_unref(zones[i].data);
+    zone_trust_free(trust);
     return set;
 }

@@ -7,13 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct config;
 struct zone_set;
 
 /* Reads all zones of the configuration. A file that is missing, or a digest that
- * does not match, leaves its zone without data.
+ * does not match or is not signed at this time of the wall clock, leaves its zone without data.
  * Returns NULL without zones, or when a file is malformed: then why is a sentence. */
-struct zone_set *held_open(const struct config *config, char *why, size_t size);
+struct zone_set *held_open(const struct config *config, int64_t wall_s, char *why, size_t size);
 
 #endif

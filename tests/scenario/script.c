@@ -298,6 +298,7 @@ bool script_load(struct script *script, const char *path)
 {
     memset(script, 0, sizeof(*script));
     arena_init(&script->arena, SCRIPT_BYTES_MAX);
+    script->wall_s = SCENARIO_WALL_S;
     script->path = path;
     script->title = "";
     size_t len;

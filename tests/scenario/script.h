@@ -17,7 +17,7 @@
 #include "scenario/entry.h"
 #include "scenario/zone.h"
 
-/* The wall clock at the start of each scenario: January 2027. */
+/* The wall clock at the start of a scenario without another date: January 2027. */
 enum { SCENARIO_WALL_S = 1800000000 };
 
 enum { SCRIPT_ADDRS_MAX = 1024, SCRIPT_NEEDS_MAX = 256, SCRIPT_WORD_MAX = 256 };
@@ -45,6 +45,7 @@ struct script {
     const char *title;
     char *config;       /* YAML, or Unbound's options */
     bool is_ours;       /* config is YAML */
+    int64_t wall_s;     /* the wall clock at the start */
     bool gives_cookies; /* all servers have cookies, so that their answers prove their origin */
     char *hints;        /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
     struct script_range *ranges;

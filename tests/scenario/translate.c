@@ -161,6 +161,47 @@ static void cut_comment(char *line)
     }
 }
 
+/* Puts the contents of another file of this script in place of the line that includes it. nailup
+ * refuses $INCLUDE. Returns false when the line or the file is missing. */
+static bool take_included(struct translating *work, const struct reader *reader, size_t len)
+{
+    static const char word[] = "$INCLUDE_TEMPFILE ";
+    char begin[OPTION_MAX + 32];
+    const char *line = memmem(reader->at, len, word, strlen(word));
+    if (!line)
+        return false;
+    const char *name = line + strlen(word);
+    int name_len = (int)strcspn(name, " \t\r\n");
+    snprintf(begin, sizeof(begin), "TEMPFILE_CONTENTS %.*s\n", MIN(name_len, OPTION_MAX), name);
+    const char *found =
+        memmem(reader->at, (size_t)(reader->end - reader->at), begin, strlen(begin));
+    const char *text = found ? found + strlen(begin) : NULL;
+    const char *end = text ? strstr(text, "TEMPFILE_END") : NULL;
+    if (!end)
+        return false;
+    translate_put(&work->files, "%.*s%.*s%.*s", (int)(line - reader->at), reader->at,
+                  (int)(end - text), text, (int)(reader->at + len - (name + name_len)),
+                  name + name_len);
+    return true;
+}
+
+/* Unbound also reads policy zones without a SOA record, and gives their records a TTL. Both follow
+ * the line with $ORIGIN here. */
+static void take_contents(struct translating *work, const char *text, size_t len)
+{
+    static const char origin[] = "$ORIGIN ";
+    const char *line = memmem(text, len, origin, strlen(origin));
+    const char *rest = line ? memchr(line, '\n', len - (size_t)(line - text)) : NULL;
+    if (rest && !memmem(text, len, "SOA", 3)) {
+        size_t head = (size_t)(rest + 1 - text);
+        MUST(buf_append(&work->files, text, head) == ERR_OK);
+        translate_put(&work->files, "$TTL 3600\n@ SOA ns host 1 3600 600 86400 60\n");
+        text += head;
+        len -= head;
+    }
+    MUST(len == 0 || buf_append(&work->files, text, len) == ERR_OK);
+}
+
 /* Takes the lines from TEMPFILE_CONTENTS to TEMPFILE_END as they are: blanks at the start of a line
  * have a meaning in a zone file. */
 static void take_file(struct translating *work, struct reader *reader)
@@ -171,9 +212,8 @@ static void take_file(struct translating *work, struct reader *reader)
         memmem(reader->at, (size_t)(reader->end - reader->at), end_word, strlen(end_word));
     end = end ? end : reader->end;
     size_t len = (size_t)(end - reader->at);
-    if (memmem(reader->at, len, "$INCLUDE_TEMPFILE", 17))
-        translate_need(work, "$INCLUDE");
-    MUST(len == 0 || buf_append(&work->files, reader->at, len) == ERR_OK);
+    if (!take_included(work, reader, len))
+        take_contents(work, reader->at, len);
     reader->at = end; /* the line of the end word follows, and has no meaning of its own */
     translate_put(&work->files, "%s\n", end_word);
 }
@@ -207,6 +247,23 @@ static void put_files(struct translating *work, struct buf *yaml)
     translate_put(yaml, "TEMPFILE_END\n");
 }
 
+/* Anchors are translated for zones held here alone: their signatures are in the file. The servers
+ * of other scripts sign by algorithms that are too old. */
+static void put_anchors(struct translating *work, struct buf *yaml)
+{
+    struct span anchors = buf_span(&work->anchors);
+    if (!anchors.len)
+        return;
+    if (!work->out->has_held || work->has_old_anchor) {
+        translate_need(work, TRANSLATE_VALIDATION);
+        work->out->wall_s = 0;
+        return;
+    }
+    translate_put(yaml, "dnssec:\n  validate: yes\n  trust-anchors: [");
+    MUST(buf_append(yaml, anchors.data, anchors.len) == ERR_OK);
+    translate_put(yaml, "]\n");
+}
+
 static void finish(struct translating *work)
 {
     struct buf yaml;
@@ -214,6 +271,7 @@ static void finish(struct translating *work)
     buf_init(&yaml, CONFIG_FILE_MAX);
     translate_server_finish(work, &yaml);
     translate_zones_finish(work, &yaml);
+    put_anchors(work, &yaml);
     put_files(work, &yaml);
     MUST(buf_append(&yaml, "", 1) == ERR_OK);
     work->out->yaml = strdup((const char *)buf_span(&yaml).data);
@@ -232,6 +290,7 @@ static void each_buf(struct translating *work, void (*act)(struct buf *buf))
     act(&work->access);
     act(&work->hints);
     act(&work->files);
+    act(&work->anchors);
 }
 
 static void init(struct buf *buf)

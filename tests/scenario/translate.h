@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { TRANSLATE_NEEDS_MAX = 256 };
 
@@ -16,6 +17,8 @@ enum { TRANSLATE_NEEDS_MAX = 256 };
 struct translation {
     bool is_trusting;                /* unrelated records in answers are trusted */
     bool has_policy;                 /* there are response policy zones */
+    bool has_held;                   /* there are auth-zones */
+    int64_t wall_s;                  /* the wall clock at the start; 0: any */
     char *yaml;                      /* from malloc(); NULL: there is no server to ask */
     char needs[TRANSLATE_NEEDS_MAX]; /* missing features, separated by blanks, or "" */
 };

@@ -24,6 +24,7 @@ struct zones {
     bool open, has_addrs;
     bool is_root; /* the stub zone ".": Unbound's other way to give root hints */
     bool no_clients, no_upstream, checks_zonemd, requires_zonemd; /* of an auth-zone */
+    size_t begins_at;                                             /* the text of this auth-zone */
 };
 
 struct translating {
@@ -36,6 +37,9 @@ struct translating {
     bool elsewhere;     /* in a section without a counterpart */
     bool has_loopback4, has_loopback6, has_caps, has_hints_file;
     bool serves_stale;
+    bool ignores_zonemd;
+    bool has_old_anchor;      /* of an algorithm that nailup does not know */
+    struct buf anchors;       /* records in quotes */
     unsigned long stale_s;    /* 0: no bound */
     char waiting[OPTION_MAX]; /* an option whose value is on a separate line */
     struct translation *out;

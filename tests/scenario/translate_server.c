@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "scenario/translate_inside.h"
 
-static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion"};
+static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion", "dns64"};
 
 /* The place of each list. Section -1: at the top of the file. */
 static const struct {
@@ -154,6 +155,27 @@ static void put_local_data(struct translating *work, const char *line)
     put_item(work, LIST_LOCAL_DATA, "local-data", item);
 }
 
+/* ---- validation ---- */
+
+/* YYYYMMDDHHMMSS as seconds since 1970; 0: something else. */
+static int64_t date_of(const char *text)
+{
+    struct tm date = {0};
+    return strptime(text, "%Y%m%d%H%M%S", &date) ? timegm(&date) : 0;
+}
+
+/* line: a DS or DNSKEY record in quotes. */
+static void put_anchor(struct translating *work, const char *line)
+{
+    char record[WORD_MAX];
+    unsigned tag, algorithm;
+    size_t len = strcspn(line += *line == '"', "\"");
+    snprintf(record, sizeof(record), "%.*s", (int)len, line);
+    const char *ds = strstr(record, "DS");
+    work->has_old_anchor |= !ds || sscanf(ds, "DS %u %u", &tag, &algorithm) != 2 || algorithm < 8;
+    translate_put(&work->anchors, "%s\"%s\"", buf_len(&work->anchors) ? ", " : "", record);
+}
+
 /* ---- options ---- */
 
 /* A family is switched off by never asking servers of the other one. */
@@ -165,15 +187,17 @@ static bool put_family(struct translating *work, const char *key, const char *va
     return is_v4 || is_v6;
 }
 
-/* The validator does nothing without an anchor, and respip nothing without rpz, which is
- * translated, or options of its own, which are not. Other modules change answers. */
+/* The validator does nothing without an anchor, respip nothing without rpz, and dns64 nothing
+ * without a prefix. These are translated; other options of respip are not. Other modules change
+ * answers. */
 static bool is_harmless_module(const char *key, const char *value)
 {
-    static const char respip[] = "respip ";
+    static const char *const before[] = {"respip ", "dns64 "}; /* in this order or the other one */
     if (strcmp(key, "module-config") != 0)
         return false;
-    if (strncmp(value, respip, strlen(respip)) == 0)
-        value += strlen(respip);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(before); i++)
+        if (strncmp(value, before[i % 2], strlen(before[i % 2])) == 0)
+            value += strlen(before[i % 2]);
     return strcmp(value, "iterator") == 0 || strcmp(value, "validator iterator") == 0;
 }
 
@@ -202,6 +226,12 @@ void translate_server(struct translating *work, const char *key, const char *val
         put_local_data(work, line);
     else if (strcmp(key, "iter-scrub-promiscuous") == 0)
         work->out->is_trusting = strcmp(value, "no") == 0;
+    else if (strcmp(key, "val-override-date") == 0)
+        work->out->wall_s = date_of(value);
+    else if (strcmp(key, "zonemd-permissive-mode") == 0)
+        work->ignores_zonemd = strcmp(value, "yes") == 0;
+    else if (strcmp(key, "trust-anchor") == 0)
+        put_anchor(work, line);
     else if (strstr(key, "anchor"))
         translate_need(work, TRANSLATE_VALIDATION);
     else if (!translate_is_off(key, value))

@@ -19,7 +19,6 @@ static const char *const harmless[] = {
     "ede-serve-expired",
     "hide-trustanchor",
     "aggressive-nsec",
-    "val-override-date",
     "discard-timeout",
     "outbound-msg-retry",
     "verbosity",
@@ -89,7 +88,6 @@ static const char *const harmless[] = {
     "extended-statistics",
     "statistics-interval",
     "statistics-cumulative",
-    "zonemd-permissive-mode",
     "insecure-lan-zones",
     "unblock-lan-zones",
     "pad-responses",
@@ -110,6 +108,7 @@ static const struct counterpart counterparts[] = {
     {"version", IN_SERVER, "version", "", NULL},
     {"serve-expired-reply-ttl", IN_CACHE, "stale-answer-ttl", "s", NULL},
     {"nsid", IN_SERVER, "nsid", "", NULL},
+    {"dns64-prefix", IN_DNS64, "prefix", "", NULL},
 };
 
 /* Options of features that we lack. */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { IN_SERVER, IN_CACHE, IN_RECURSION, SECTIONS };
+enum { IN_SERVER, IN_CACHE, IN_RECURSION, IN_DNS64, SECTIONS };
 
 struct counterpart {
     const char *option;

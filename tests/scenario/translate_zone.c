@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* forward-zone, stub-zone, and auth-zone and rpz with a file. A stub zone "." is the start of
  * recursion: it becomes root hints. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -80,19 +81,36 @@ static void translate_auth(struct translating *work, const char *key, const char
         translate_need(work, key);
 }
 
-/* A zone without a use would do nothing here. */
-static void end_auth(struct translating *work, struct zones *zones)
+/* Takes out the zone: without a use it does nothing in Unbound. */
+static void drop_auth(struct zones *zones)
 {
-    if (zones->no_clients && zones->no_upstream)
-        translate_need(work, "for-upstream");
-    const char *zonemd = zones->requires_zonemd ? "require"
-                         : zones->checks_zonemd ? "check"
-                                                : "ignore";
+    struct span text = buf_span(&zones->text);
+    char *before = strndup((const char *)text.data, zones->begins_at);
+    MUST(before);
+    buf_clear(&zones->text);
+    translate_put(&zones->text, "%s", before);
+    free(before);
+}
+
+static void put_uses(struct zones *zones, bool ignores_zonemd)
+{
+    const char *zonemd = ignores_zonemd           ? "ignore"
+                         : zones->requires_zonemd ? "require"
+                         : zones->checks_zonemd   ? "check"
+                                                  : "ignore";
     translate_put(&zones->text, "    for: %s\n    zonemd: %s\n",
                   zones->no_clients    ? "upstream"
                   : zones->no_upstream ? "clients"
                                        : "both",
                   zonemd);
+}
+
+static void end_auth(struct zones *zones, bool ignores_zonemd)
+{
+    if (zones->no_clients && zones->no_upstream)
+        drop_auth(zones);
+    else
+        put_uses(zones, ignores_zonemd);
     zones->no_clients = zones->no_upstream = false;
     zones->checks_zonemd = zones->requires_zonemd = false;
 }
@@ -123,6 +141,8 @@ void translate_zone(struct translating *work, const char *key, char *value)
     struct zones *zones = work->zone;
     bool is_auth = zones == &work->zones[AUTH_ZONES], is_rpz = zones == &work->zones[RPZ_ZONES];
     if ((is_auth || is_rpz) && strcmp(key, "name") == 0) {
+        zones->begins_at = buf_len(&zones->text);
+        work->out->has_held |= is_auth;
         translate_put(&zones->text, "  - name: \"%s\"\n", value);
         zones->open = true;
         return;
@@ -150,7 +170,7 @@ void translate_zone_end(struct translating *work)
 {
     struct zones *zones = work->zone;
     if (zones && zones->open && zones == &work->zones[AUTH_ZONES])
-        end_auth(work, zones);
+        end_auth(zones, work->ignores_zonemd);
     else if (zones && zones->open && zones != &work->zones[RPZ_ZONES])
         translate_put(&zones->text, "%s}\n", zones->has_addrs ? "]" : "");
     if (zones)

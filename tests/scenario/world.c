@@ -62,7 +62,7 @@ static struct config *load_config(const struct script *script, const char *yaml,
     enum err err = config_parse_with_files(script->path, whole, strlen(whole), &config, &errors);
     *why = '\0';
     if (!err && held)
-        *held = held_open(config, why, WORLD_WHY_MAX);
+        *held = held_open(config, script->wall_s, why, WORLD_WHY_MAX);
     temp_files_remove(&files);
     free(with_certs);
     free(with_anchor);
@@ -75,7 +75,7 @@ static struct config *load_config(const struct script *script, const char *yaml,
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
                  (const char *)text.data);
     else
-        config->route.validation.clock_min_s = SCENARIO_WALL_S;
+        config->route.validation.clock_min_s = script->wall_s;
     buf_deinit(&errors);
     if (!*why)
         return config;
@@ -195,7 +195,7 @@ bool world_open(struct world *world, const struct script *script, const char *ya
     rand_seed_for_tests(seed);
     world->loop = loop_new();
     world->net = fake_net_of(world->loop);
-    fake_loop_set_wall(world->loop, SCENARIO_WALL_S);
+    fake_loop_set_wall(world->loop, script->wall_s);
     generations_init(&world->generations, world->loop, NULL, NULL);
     if (!open_config(world, yaml, why))
         return false;

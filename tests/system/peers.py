@@ -51,9 +51,9 @@ class Authority:
         openssl("req", "-x509", *NEW_KEY, "-keyout", self.key, "-out", self.ca_file, "-days", "2",
                 "-subj", f"/CN=authority {folder.name}")
 
-    def sign(self, *names, self_signed=False, usage="serverAuth", key=None):
+    def sign(self, *names, self_signed=False, usage="serverAuth", key=None, days=2):
         """Returns (path of a certificate, of its key) for names such as "DNS:dns.test", "IP:127.0.0.1". key: as
-        openssl req -newkey takes it, P-256 by default."""
+        openssl req -newkey takes it, P-256 by default. days: 0 is for one that has expired."""
         self.made += 1
         pem, secret, request, more = (self.folder / f"{self.made}.{end}"
                                       for end in ("pem", "key", "request", "more"))
@@ -62,7 +62,7 @@ class Authority:
         new_key = ["-newkey", *key, "-nodes"] if key else NEW_KEY
         openssl("req", "-new", *new_key, "-keyout", secret, "-out", request, "-subj", "/CN=test")
         signer = ["-signkey", secret] if self_signed else ["-CA", self.ca_file, "-CAkey", self.key]
-        openssl("x509", "-req", "-in", request, "-out", pem, "-days", "2", "-extfile", more,
+        openssl("x509", "-req", "-in", request, "-out", pem, "-days", str(days), "-extfile", more,
                 "-set_serial", random.getrandbits(63), *signer)
         return pem, secret
 

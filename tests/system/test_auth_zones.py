@@ -190,6 +190,19 @@ def test_a_digest_that_a_reload_requires_is_looked_for(nailupd, dig, tmp_path):
     assert "the zone has no ZONEMD record" in daemon.log()
 
 
+def test_an_anchor_that_a_reload_adds_judges_a_zone_that_is_held_already(nailupd, dig, tmp_path):
+    path = tmp_path / "zone"
+    path.write_text(ZONE)
+    daemon = nailupd(held(path, fallback="yes") | {"dnssec": {"validate": "yes"}})
+    assert "aa" in dig(daemon, "www.corp.example").flags  # the root's anchor is further up
+    config = json.loads(daemon.config_path.read_text())
+    config["dnssec"]["trust-anchors"] = ["corp.example. DS 12345 13 2 " + "00" * 32]
+    daemon.config_path.write_text(json.dumps(config))
+    daemon.ctl("reload")
+    eventually(lambda: daemon.ask("zones")["held_zones"][0]["state"] == "kept")
+    assert "the zone has a trust anchor, but no DNSKEY record; the version before stays in force" in daemon.log()
+
+
 def test_a_zone_is_removed_by_a_reload(nailupd, responder, dig, tmp_path):
     path = tmp_path / "zone"
     path.write_text(ZONE)

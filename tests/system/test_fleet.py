@@ -4,6 +4,9 @@
 
 import importlib
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -11,8 +14,8 @@ import time
 import pytest
 import yaml
 
-from conftest import BUILD, ROOT, eventually, program
-from peers import Load, need, query, rcode_of, udp_ask
+from conftest import BUILD, ROOT, eventually, free_address, program
+from peers import Load, Server, need, query, rcode_of, udp_ask
 from proxies import PROXY, dnsdist, dnsdist_server  # noqa: F401
 from test_restart import Activated
 
@@ -103,6 +106,55 @@ def test_config_maps_are_configurations(name, tmp_path):
     assert values["control"]["socket"] in probe
 
 
+@pytest.mark.skipif(shutil.which("kubernetes-validate") is None, reason="kubernetes-validate (PyPI) is not installed")
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+def test_manifests_fit_the_schemas_of_kubernetes(path):
+    done = subprocess.run(["kubernetes-validate", "--strict", str(path)], text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Plays a container of a pod with fsGroup: the mount of /run/nailup belongs to that group, and processes are members of it.
+POD = """
+set -e
+config=$1 group=$2 added=$3 nailupd=$4 nailupctl=$5 folder=$6
+for file in passwd group; do
+    sed '/^nailup:/d' /etc/$file > $folder/$file
+done
+echo "nailup:x:$group:$group::/nonexistent:/bin/false" >> $folder/passwd
+echo "nailup:x:$group:" >> $folder/group
+for file in passwd group; do mount --bind $folder/$file /etc/$file; done
+mount -t tmpfs tmpfs /run  # private to this namespace
+mkdir /run/nailup
+mount -t tmpfs -o mode=2777,gid=$group tmpfs /run/nailup
+ip link set lo up
+ip address add 169.254.20.53/32 dev lo
+inside="setpriv --groups $group --bounding-set=-all$added --inh-caps=-all --no-new-privs"
+$inside "$nailupd" -c "$config" & daemon=$!
+for try in $(seq 100); do $inside "$nailupctl" -s /run/nailup/control.sock status && break; sleep 0.1; done
+$inside "$nailupctl" -s /run/nailup/control.sock status --check
+dig +short +tries=1 +time=5 @169.254.20.53 localhost
+kill $daemon
+wait $daemon
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="capabilities of a container need root")
+def test_the_node_cache_starts_with_the_capabilities_of_its_manifest(tmp_path):
+    pod = pods()["nailup-node"]["spec"]
+    rights = pod["containers"][0]["securityContext"]
+    assert rights["runAsUser"] == 0 and rights["capabilities"]["drop"] == ["ALL"]
+    path = tmp_path / "nailup.yaml"
+    path.write_text(next(one["data"]["nailup.yaml"] for one in every("ConfigMap") if one["metadata"]["name"] == "nailup-node"))
+    added = "".join(f",+{word.lower()}" for word in rights["capabilities"]["add"])
+    done = subprocess.run(["unshare", "-mn", "sh", "-c", POD, "pod", path, str(pod["securityContext"]["fsGroup"]), added,
+                           program("nailupd"), program("nailupctl"), tmp_path], text=True, capture_output=True, timeout=60,
+                          env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
+    if "unshare failed" in done.stderr:
+        pytest.skip("no namespaces")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "127.0.0.1"
+
+
 def test_the_instance_is_a_configuration():
     done = subprocess.run([program("nailupd"), "-t", "-c", str(FLEET / "instance.yaml")], text=True,
                           capture_output=True, timeout=20)
@@ -123,6 +175,66 @@ def test_the_configuration_for_dnsdist_2_is_lua():
     done = subprocess.run([need("dnsdist"), "--check-config", "-C", str(FLEET / "dnsdist-2.conf")], text=True,
                           capture_output=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def dnsdist_version():
+    shown = subprocess.run([need("dnsdist"), "--version"], text=True, capture_output=True, timeout=20).stdout
+    return int(re.search(r"dnsdist (\d+)", shown).group(1))
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """recipe(name, instances): dnsdist with this file of conf/fleet, and the addresses of the test in it."""
+    started = []
+
+    def start(name, instances):
+        text = (FLEET / name).read_text()
+        listed = re.search(r"ipairs\({(.*?)}\)", text).group(1)
+        text = text.replace(listed, ", ".join(f'"{one.ip}:{one.port}"' for one in instances))
+        text = text.replace('address .. ":53"', "address")
+        address = free_address("127.0.0.1")
+        text = text.replace("0.0.0.0:53", "%s:%d" % address)
+        lines = [line for line in text.splitlines() if not line.startswith(("addLocal", "controlSocket"))]
+        (tmp_path / name).write_text("\n".join(lines))
+        started.append(Server(tmp_path, address, need("dnsdist"), "--supervised", "--disable-syslog", "-C",
+                              str(tmp_path / name)))
+        started[-1].wait_until_ready()
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.mark.parametrize("name", ["dnsdist-1.7.conf", "dnsdist-2.conf"])
+def test_the_recipe_moves_the_names_of_a_dead_instance_and_moves_them_back(nailupd, responder, dig, recipe, name):
+    if dnsdist_version() < 2 <= float(name[8:-5]):
+        pytest.skip("this dnsdist is older than the recipe")
+    upstream = responder()
+    own = {"server": {"proxy-from": ["127.0.0.1"], "default-local-zones": "yes"}}  # the health check asks for localhost
+    instances = [nailupd(own, upstreams=[upstream]) for _ in range(4)]
+    proxy = recipe(name, instances)
+
+    def counts(protocol="udp"):
+        return [one.metrics()[f'queries_total{{protocol="{protocol}"}}'] if one.process.poll() is None else 0
+                for one in instances]
+
+    def owner():
+        before = counts()
+        answers = [udp_ask(proxy, query("www.fleet.org", number), timeout=0.5) for number in range(20)]
+        grown = [now - was for was, now in zip(before, counts())]
+        is_answered = all(answer and rcode_of(answer) == 0 for answer in answers)
+        return instances[grown.index(max(grown))] if is_answered and max(grown) >= 20 else None
+
+    first = owner()
+    assert first
+    assert dig(proxy, "www.fleet.org", "A", "+tcp").status == "NOERROR" and counts("tcp")[instances.index(first)] >= 1
+    first.process.kill()
+    first.process.wait()
+    eventually(lambda: owner() not in (None, first), 60)
+    again = nailupd(own | {"server": own["server"] | {"listen": [f"{first.ip}@{first.port}"]}}, upstreams=[upstream])
+    instances[instances.index(first)] = again
+    eventually(lambda: owner() is again, 60)
 
 
 def test_haproxy_takes_its_configuration():

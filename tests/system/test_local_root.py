@@ -4,6 +4,8 @@
 
 import subprocess
 
+import pytest
+
 from conftest import eventually
 from harness import ROOT, alone
 from hierarchy.wire import AD, RD
@@ -20,26 +22,26 @@ ns.tld. 172800 A {TLD}
 """
 
 
-def signed_root(folder):
-    """Returns the signed zone with its digest, and the trust anchor."""
+def signed_root(folder, *options):
+    """Returns the signed zone with its digest, and the trust anchor. ldns-signzone gets the options."""
     folder.mkdir()
     (folder / "root").write_text(ZONE)
     key = subprocess.run([need("ldns-keygen"), "-a", "ECDSAP256SHA256", "-k", "."], cwd=folder, check=True,
                          capture_output=True, text=True).stdout.strip()
-    subprocess.run([need("ldns-signzone"), "-z", "1:1", "-o", ".", "-f", "signed", "root", key], cwd=folder, check=True,
+    subprocess.run([need("ldns-signzone"), "-z", "1:1", *options, "-o", ".", "-f", "signed", "root", key], cwd=folder, check=True,
                    capture_output=True)
     return (folder / "signed").read_text(), (folder / f"{key}.ds").read_text().strip()
 
 
-def start_primary(harness, text):
+def start_primary(harness, text, address=C_ROOT, more="  provide-xfr: 0.0.0.0/0 NOKEY\n"):
     """NSD at the address of a root server. It must be stopped."""
-    folder = harness.folder / "nsd"
+    folder = harness.folder / f"nsd-{address}"
     folder.mkdir()
-    harness.add(C_ROOT)
+    harness.add(address)
     (folder / "root.zone").write_text(text)
-    (folder / "nsd.conf").write_text(NSD_CONFIG.format(address=f"{C_ROOT}@53", folder=folder, options="")
-                                     + "zone:\n  name: .\n  zonefile: root.zone\n  provide-xfr: 0.0.0.0/0 NOKEY\n")
-    server = Server(folder, (C_ROOT, 53), need("nsd"), "-d", "-c", str(folder / "nsd.conf"))
+    (folder / "nsd.conf").write_text(NSD_CONFIG.format(address=f"{address}@53", folder=folder, options="")
+                                     + "zone:\n  name: .\n  zonefile: root.zone\n" + more)
+    server = Server(folder, (address, 53), need("nsd"), "-d", "-c", str(folder / "nsd.conf"))
     server.wait_until_ready()
     return server
 
@@ -96,6 +98,50 @@ def test_a_root_zone_without_a_digest_is_refused(harness):
         harness.stop(daemon)
     finally:
         primary.stop()
+
+
+def lines_without(text, *unwanted):
+    return "\n".join(line for line in text.splitlines() if not any(part in line for part in unwanted)) + "\n"
+
+
+def hostile_roots(folder):
+    """For each fault, a root zone whose digest is right or missing, and the reason that the log gives."""
+    good, anchor = signed_root(folder / "good")
+    expired, expired_anchor = signed_root(folder / "expired", "-i", "20200101000000", "-e", "20200201000000")
+    foreign, _ = signed_root(folder / "foreign")
+    nsec3, nsec3_anchor = signed_root(folder / "nsec3", "-n")
+    bare = lines_without(good, "\tRRSIG\tZONEMD")
+    return {
+        "stripped": (bare, anchor, "the zone's ZONEMD record is not trusted: a signature is missing"),
+        "foreign": (foreign, anchor, "the zone's DNSKEY records are not trusted: no key of the zone fits the trust anchor"),
+        "expired": (expired, expired_anchor, "the zone's DNSKEY records are not trusted: a signature has expired"),
+        "removed": (lines_without(good, "\tZONEMD\t2026", "\tRRSIG\tZONEMD", "\tRRSIG\tNSEC"), anchor, "the zone's NSEC record is not trusted: a signature is missing"),
+        "hidden": (lines_without(good, "\tZONEMD\t2026", "\tRRSIG\tZONEMD"), anchor, "the zone's ZONEMD record was taken out"),
+        "hidden-nsec3": (lines_without(nsec3, "\tZONEMD\t2026", "\tRRSIG\tZONEMD"), nsec3_anchor,
+                         "the zone's ZONEMD record was taken out"),
+        "unsigned": (ZONE, anchor, "the zone has a trust anchor, but no DNSKEY record"),
+    }
+
+
+@alone
+@pytest.mark.parametrize("fault", ["stripped", "foreign", "expired", "removed", "hidden", "hidden-nsec3", "unsigned"])
+def test_a_root_zone_whose_signatures_are_wrong_is_refused_and_recursion_goes_on(harness, fault):
+    folder = harness.folder / "keys"
+    folder.mkdir()
+    text, anchor, reason = hostile_roots(folder)[fault]
+    honest, honest_anchor = signed_root(folder / "honest")
+    primary, root = start_primary(harness, text), start_primary(harness, honest, ROOT, more="")
+    try:
+        harness.serve(TLD, {"tld.": "@ NS ns.tld.\nns A 10.53.1.1\nwww A 192.0.2.1\n"})
+        daemon = harness.start({"local-root": "yes", "dnssec": {"validate": "yes",
+                                                                "trust-anchors": [anchor, honest_anchor]}})
+        eventually(lambda: f"zone .: serial 2026112300: {reason}\n" in harness.log())
+        assert addresses(harness.ask("www.tld.")) == ["192.0.2.1"]
+        assert "from 192.33.4.12@53, AXFR" not in harness.log()  # no version was taken
+        harness.stop(daemon)
+    finally:
+        primary.stop()
+        root.stop()
 
 
 @alone

@@ -48,10 +48,10 @@ zone-cache-refresh-interval=0
 class TlsBind(Server):
     """named that offers transfers over TLS alone (BIND 9.18 and later)."""
 
-    def __init__(self, folder, text, authority):
+    def __init__(self, folder, text, authority, days=2):
         folder.mkdir()
         address = free_address("127.0.0.1")
-        pem, secret = authority.sign("DNS:ns.held.test")
+        pem, secret = authority.sign("DNS:ns.held.test", days=days)
         over_tls = free_address("127.0.0.1")
         (folder / "zone").write_text(text)
         (folder / "named.conf").write_text(f"""

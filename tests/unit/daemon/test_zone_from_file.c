@@ -38,7 +38,8 @@ static void test_a_zone_is_read(void **state)
     struct zone_data *data;
     char why[ZONE_FROM_FILE_WHY_MAX];
     write_zone(SOA "a A 192.0.2.1\n");
-    assert_int_equal(zone_from_file(path, zone_make_name("n"), 1 << 20, ZONEMD_CHECK, &data, why),
+    assert_int_equal(zone_from_file(path, zone_make_name("n"), 1 << 20,
+                                    &(struct zone_checks){.zonemd = ZONEMD_CHECK}, &data, why),
                      ERR_OK);
     assert_int_equal(zone_data_records(data), 2);
     zone_data_unref(data);
@@ -50,7 +51,8 @@ static void assert_refused(const char *text, size_t max_bytes, enum zonemd_mode 
     struct zone_data *data;
     char why[ZONE_FROM_FILE_WHY_MAX], expected[ZONE_FROM_FILE_WHY_MAX];
     write_zone(text);
-    assert_int_not_equal(zone_from_file(path, zone_make_name("n"), max_bytes, zonemd, &data, why),
+    assert_int_not_equal(zone_from_file(path, zone_make_name("n"), max_bytes,
+                                        &(struct zone_checks){.zonemd = zonemd}, &data, why),
                          ERR_OK);
     assert_null(data);
     snprintf(expected, sizeof(expected), "%s%s", path, sentence);
@@ -78,9 +80,9 @@ static void test_a_missing_file_is_named(void **state)
     (void)state;
     struct zone_data *data;
     char why[ZONE_FROM_FILE_WHY_MAX];
-    assert_int_not_equal(
-        zone_from_file("/nonexistent/z", zone_make_name("n"), 100, ZONEMD_CHECK, &data, why),
-        ERR_OK);
+    assert_int_not_equal(zone_from_file("/nonexistent/z", zone_make_name("n"), 100,
+                                        &(struct zone_checks){.zonemd = ZONEMD_CHECK}, &data, why),
+                         ERR_OK);
     assert_non_null(strstr(why, "/nonexistent/z"));
 }
 
@@ -90,7 +92,8 @@ static void test_a_digest_may_be_ignored(void **state)
     struct zone_data *data;
     char why[ZONE_FROM_FILE_WHY_MAX];
     write_zone(SOA "@ ZONEMD 7 1 1 00112233\n");
-    assert_int_equal(zone_from_file(path, zone_make_name("n"), 1 << 20, ZONEMD_IGNORE, &data, why),
+    assert_int_equal(zone_from_file(path, zone_make_name("n"), 1 << 20,
+                                    &(struct zone_checks){.zonemd = ZONEMD_IGNORE}, &data, why),
                      ERR_OK);
     zone_data_unref(data);
 }
