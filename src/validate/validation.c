@@ -75,10 +75,28 @@ static struct name validation_home_of(struct name owner, uint16_t type)
     return type == RRTYPE_DS ? name_parent(owner) : owner;
 }
 
+static bool target_is_proof(const struct call *call)
+{
+    return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
+}
+
+/* Returns the zone that a proof claims to be of: its first signer. A proof at a zone cut is of the
+ * zone above, and an anchor at the cut says nothing about that one. */
+static struct name proof_home(const struct call *call, struct name owner)
+{
+    struct rrsig sig;
+    bool has_signer =
+        rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, target_set(call)->first_sig)) &&
+        name_is_below(owner, sig.signer);
+    return has_signer ? name_suffix(owner, name_label_count(sig.signer)) : owner;
+}
+
 static const struct anchor *target_anchor(const struct call *call)
 {
-    return anchors_find(call->view->anchors,
-                        validation_home_of(target_name(call), target_type(call)));
+    struct name owner = target_name(call);
+    struct name home = target_is_proof(call) ? proof_home(call, owner)
+                                             : validation_home_of(owner, target_type(call));
+    return anchors_find(call->view->anchors, home);
 }
 
 static bool is_trusted(const struct anchor *anchor)
@@ -109,6 +127,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
     verdict->is_nodata = security == SECURITY_SECURE && call->v->is_nodata;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
+    verdict->insecure_labels = call->v->insecure_labels;
     verdict->alias_is_good = security == SECURITY_BOGUS && call->v->decided & call->v->alias;
     set_zone(verdict, zone);
     return PROGRESS_STEP;
@@ -174,11 +193,6 @@ static enum progress target_done(struct call *call)
     return PROGRESS_DECIDED;
 }
 
-static bool target_is_proof(const struct call *call)
-{
-    return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
-}
-
 /* A proof from an insecure zone matters only where that zone is the one of the denied name. */
 static enum progress target_insecure(struct call *call, uint16_t ede)
 {
@@ -187,6 +201,8 @@ static enum progress target_insecure(struct call *call, uint16_t ede)
     if (target_is_proof(call) && !name_is_below(call->view->end, zone))
         return target_done(call);
     v->is_insecure = true;
+    if (name_is_below(call->view->question->name, zone))
+        v->insecure_labels = MIN(v->insecure_labels, v->zone_labels);
     if (v->insecure_ede == EDE_NONE)
         v->insecure_ede = ede;
     return target_done(call);
@@ -923,6 +939,7 @@ static enum progress on_known_ds(struct call *call, const struct validation_even
 {
     if (event->kind == VALIDATION_ANSWERED && trust_knows_insecure(event->answer)) {
         uint16_t ede = event->answer->ede_count ? event->answer->ede[0] : EDE_NONE;
+        call->v->insecure_labels = call->v->zone_labels;
         return end_as(call, SECURITY_INSECURE, call->view->asked_zone, ede);
     }
     return event->kind == VALIDATION_ANSWERED ? look_for_insecure(call) : validation_start(call);
@@ -970,6 +987,7 @@ void validation_begin(struct validation *validation, uint64_t serial)
     memset(validation, 0, offsetof(struct validation, name));
     validation->serial = serial;
     validation->insecure_ede = EDE_NONE;
+    validation->insecure_labels = VERDICT_NO_LABELS;
     validation->ttl_max_s = UINT32_MAX;
 }
 
