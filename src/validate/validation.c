@@ -381,6 +381,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
     return name_equal(sig->signer, owner);
 }
 
+/* Whether the question is about DS records, and the signer is the zone that they would be about: it
+ * knows nothing of them. An insecure one must not make their denial insecure. */
+static bool is_of_child(const struct call *call, const struct rrsig *sig)
+{
+    const struct question *question = call->view->question;
+    return question->type == RRTYPE_DS && !name_is_root(question->name) &&
+           name_is_below(sig->signer, question->name);
+}
+
 /* Whether this signature may count, without cryptography. */
 static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
                             const struct anchor *anchor)
@@ -401,7 +410,7 @@ static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
     case RRSIG_USABLE:
         break;
     }
-    if (!name_is_below(sig->signer, anchor->zone) ||
+    if (!name_is_below(sig->signer, anchor->zone) || is_of_child(call, sig) ||
         (type == RRTYPE_DNSKEY && !is_self_signed(sig, owner)))
         return FAULT_SIGNER;
     bool is_whole = type == RRTYPE_DNSKEY || type == RRTYPE_DS;
