@@ -193,21 +193,6 @@ static enum progress target_done(struct call *call)
     return PROGRESS_DECIDED;
 }
 
-/* A proof from an insecure zone matters only where that zone is the one of the denied name. */
-static enum progress target_insecure(struct call *call, uint16_t ede)
-{
-    struct validation *v = call->v;
-    struct name zone = name_suffix(target_name(call), v->zone_labels);
-    if (target_is_proof(call) && !name_is_below(call->view->end, zone))
-        return target_done(call);
-    v->is_insecure = true;
-    if (name_is_below(call->view->question->name, zone))
-        v->insecure_labels = MIN(v->insecure_labels, v->zone_labels);
-    if (v->insecure_ede == EDE_NONE)
-        v->insecure_ede = ede;
-    return target_done(call);
-}
-
 /* A bad proof is dropped, because the others may suffice. */
 static enum progress target_bogus(struct call *call, enum fault fault)
 {
@@ -215,6 +200,65 @@ static enum progress target_bogus(struct call *call, enum fault fault)
         return end_bogus(call, fault);
     if (call->v->fault == FAULT_NONE)
         call->v->fault = (uint8_t)fault;
+    return target_done(call);
+}
+
+/* Whether an anchor for the name is below this zone, so that the zone does not decide about it. */
+static bool has_anchor_below(const struct call *call, struct name name, struct name zone)
+{
+    const struct anchor *anchor = anchors_find(call->view->anchors, name);
+    return is_trusted(anchor) && anchor->zone.len > zone.len && name_is_below(anchor->zone, zone);
+}
+
+/* Whether a name of the alias chain has such an anchor. Each is the QNAME, the owner or the target
+ * of a CNAME record. */
+static bool chain_has_anchor_below(const struct call *call, struct name zone)
+{
+    const struct rrsets *sets = &call->view->space->sets;
+    if (has_anchor_below(call, call->view->question->name, zone))
+        return true;
+    for (unsigned i = 0; i < sets->count; i++) {
+        const struct rrset *set = &sets->set[i];
+        uint8_t wire[NAME_WIRE_MAX], to[NAME_WIRE_MAX];
+        struct name target;
+        if (set->section != SECTION_ANSWER || set->type != RRTYPE_CNAME || !set->count)
+            continue;
+        if (has_anchor_below(call, rrsets_owner(sets, set, wire), zone) ||
+            (message_target(sets->message, &sets->record[set->first], to, &target) &&
+             has_anchor_below(call, target, zone)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the target is insecure by a zone that has no say about the names that the target speaks
+ * of: an SOA record denies names below it, and a DNAME record redirects them. Those of an insecure
+ * zone must not make names insecure that have an anchor of their own. */
+static bool is_beyond_anchor(const struct call *call, struct name zone)
+{
+    uint16_t type = target_type(call);
+    if (call->v->target == VALIDATION_END || !(call->v->needed & bit(call->v->target)))
+        return false;
+    if (type == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY)
+        return has_anchor_below(
+            call, validation_home_of(call->view->end, call->view->question->type), zone);
+    return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
+}
+
+/* A proof from an insecure zone matters only where that zone is the one of the denied name. */
+static enum progress target_insecure(struct call *call, uint16_t ede)
+{
+    struct validation *v = call->v;
+    struct name zone = name_suffix(target_name(call), v->zone_labels);
+    if (target_is_proof(call) && !name_is_below(call->view->end, zone))
+        return target_done(call);
+    if (is_beyond_anchor(call, zone))
+        return target_bogus(call, FAULT_NO_SIGNATURE);
+    v->is_insecure = true;
+    if (name_is_below(call->view->question->name, zone))
+        v->insecure_labels = MIN(v->insecure_labels, v->zone_labels);
+    if (v->insecure_ede == EDE_NONE)
+        v->insecure_ede = ede;
     return target_done(call);
 }
 
