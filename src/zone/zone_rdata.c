@@ -15,7 +15,7 @@
 #include "dns/rrtype.h"
 
 /* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
- * up to the end, a IPv4, A IPv6, x hexadecimal digits up to the end. */
+ * up to the end, T text without a length, a IPv4, A IPv6, x hexadecimal digits up to the end. */
 static const struct {
     uint16_t type;
     const char *form;
@@ -25,7 +25,7 @@ static const struct {
     {RRTYPE_SOA, "nn4tttt"},  {RRTYPE_DNAME, "n"},     {RRTYPE_DS, "211x"}, {RRTYPE_CDS, "211x"},
     {RRTYPE_TLSA, "111x"},    {RRTYPE_SSHFP, "11x"},   {RRTYPE_SPF, "S"},   {RRTYPE_HINFO, "ss"},
     {RRTYPE_RP, "nn"},        {RRTYPE_AFSDB, "2n"},    {RRTYPE_RT, "2n"},   {RRTYPE_KX, "2n"},
-    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"},
+    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"},
 };
 
 static bool rdata_put(struct zone_rdata *out, const void *data, size_t len)
@@ -196,6 +196,16 @@ static bool put_string(struct zone_rdata *out, const struct zone_token *token)
     return rdata_put(out, string, (size_t)len + 1);
 }
 
+static bool put_text(struct zone_rdata *out, const struct zone_token *token)
+{
+    for (size_t at = 0; at < token->text.len;) {
+        uint8_t byte;
+        if (!read_escaped(token->text, &at, &byte) || !rdata_put(out, &byte, 1))
+            return false;
+    }
+    return true;
+}
+
 /* Returns the value of a hexadecimal digit, or 16. */
 static unsigned hex_value(uint8_t digit)
 {
@@ -249,6 +259,8 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
         return rdata_put_address(out, tokens, AF_INET6);
     case 's':
         return put_string(out, tokens);
+    case 'T':
+        return put_text(out, tokens);
     case 'x':
         return put_hex_tokens(out, tokens, count);
     case 'S':
