@@ -222,8 +222,11 @@ static enum next answer_name(struct zone_writer *writer)
         follow_zone_cname(writer, match.node);
         return NEXT_NAME;
     case ZONE_FOUND_DNAME:
-        if (follow_zone_dname(writer, match.node))
-            return NEXT_NAME;
+        if (follow_zone_dname(writer, match.node)) {
+            if (writer->question->type != RRTYPE_CNAME)
+                return NEXT_NAME;
+            break; /* the CNAME record that was asked for */
+        }
         writer->rcode = RCODE_YXDOMAIN;
         writer->kind = ANSWER_FAILURE;
         break;
