@@ -189,7 +189,7 @@ static void put_referral(struct zone_writer *writer, const struct zone_match *ma
 /* The next step after a name of the chain. */
 enum next { NEXT_NAME, NEXT_WHOLE, NEXT_ELSEWHERE, NEXT_BELOW };
 
-/* The chain leads out of the zone. The wildcards on the way need their proofs all the same. */
+/* The chain leads out of the zone. The wildcards on the way still need their proofs. */
 static enum next leave(struct zone_writer *writer)
 {
     put_wildcard_proofs(writer);

@@ -232,8 +232,8 @@ static bool chain_has_anchor_below(const struct call *call, struct name zone)
 }
 
 /* Whether the target is insecure by a zone that has no say about the names that the target speaks
- * of: an SOA record denies names below it, and a DNAME record redirects them. Those of an insecure
- * zone must not make names insecure that have an anchor of their own. */
+ * of: an SOA record denies names below it, and a DNAME record redirects them. An insecure zone
+ * decides nothing about names below a deeper anchor. */
 static bool is_beyond_anchor(const struct call *call, struct name zone)
 {
     uint16_t type = target_type(call);
