@@ -309,6 +309,15 @@ static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_
     return true;
 }
 
+/* Whether the quoted text continues the word before it, as in alpn="h2" (RFC 9460 section 2.1). */
+static bool continues_word(const struct zone_token *tokens, size_t at)
+{
+    if (at == 0 || !tokens[at].is_quoted || tokens[at - 1].is_quoted)
+        return false;
+    const uint8_t *quote = tokens[at].text.data - 1;
+    return tokens[at - 1].text.data + tokens[at - 1].text.len == quote;
+}
+
 /* Writes the record in one line, without comments and parentheses. */
 static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
                             size_t count)
@@ -318,7 +327,8 @@ static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct 
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
     for (size_t i = 0; i < count; i++) {
         const char *quote = tokens[i].is_quoted ? "\"" : "";
-        if (!line_put(out, &at, " ", 1) || !line_put(out, &at, quote, strlen(quote)) ||
+        const char *gap = continues_word(tokens, i) ? "" : " ";
+        if (!line_put(out, &at, gap, strlen(gap)) || !line_put(out, &at, quote, strlen(quote)) ||
             memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
             !line_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
             !line_put(out, &at, quote, strlen(quote)))
