@@ -375,6 +375,16 @@ static void step_above(struct task *task, const struct failure *failure,
 
 /* ---- steps ---- */
 
+/* Where answers are validated, only an insecure zone at or above the name denies what is below it.
+ */
+static void step_absent(struct task *task, struct name name, const struct at_hand *at_hand)
+{
+    MUST(at_hand->answer);
+    if (!task_validates(task) || !task_is_enforced(task) ||
+        name_label_count(name) >= at_hand->insecure_labels)
+        cut_cache_learn_absent(task, name, at_hand->answer);
+}
+
 static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
 {
     switch (step->kind) {
@@ -415,10 +425,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         cut_cache_learn_passed(task, step->name, at_hand->minimised_ttl_s);
         break;
     case STEP_ABSENT:
-        MUST(at_hand->answer);
-        if (!task_validates(task) || !task_is_enforced(task) ||
-            name_label_count(step->name) >= at_hand->insecure_labels)
-            cut_cache_learn_absent(task, step->name, at_hand->answer);
+        step_absent(task, step->name, at_hand);
         break;
     case STEP_LEAVE:
         tasks_leave_subs(task);

@@ -196,7 +196,7 @@ static bool put_string(struct zone_rdata *out, const struct zone_token *token)
     return rdata_put(out, string, (size_t)len + 1);
 }
 
-static bool put_text(struct zone_rdata *out, const struct zone_token *token)
+static bool rdata_put_text(struct zone_rdata *out, const struct zone_token *token)
 {
     for (size_t at = 0; at < token->text.len;) {
         uint8_t byte;
@@ -260,7 +260,7 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
     case 's':
         return put_string(out, tokens);
     case 'T':
-        return put_text(out, tokens);
+        return rdata_put_text(out, tokens);
     case 'x':
         return put_hex_tokens(out, tokens, count);
     case 'S':
