@@ -152,9 +152,9 @@ static bool is_too_old(const struct task *task, const struct answer *found)
     return task->is_refresh && answer_is_ending(found, age_s);
 }
 
-/* Where answers are validated, only an insecure NXDOMAIN speaks for the names below: the proof of a
- * secure one is about the whole QNAME and not about this part of it. An anchor below it is not
- * overruled. */
+/* Where answers are validated, only the NXDOMAIN of an insecure zone speaks for the names below:
+ * the proof of a secure one is about the whole QNAME and not about this part of it. STEP_ABSENT
+ * keeps no other that is insecure. An anchor below it is not overruled. */
 static bool may_be_believed(const struct task *task, struct name absent, const struct answer *found)
 {
     const struct anchors *anchors = task->tasks->validation.anchors;

@@ -39,6 +39,7 @@ struct at_hand {
     bool is_held;                /* the answer comes from a held message, in tasks->judged */
     bool another;                /* STEP_ANOTHER was one of the steps */
     uint32_t minimised_ttl_s;    /* the life of a response to a minimised QNAME */
+    uint8_t insecure_labels;     /* of the verdict, as in struct task_reading */
 };
 
 static void feed(struct task *task, struct at_hand *at_hand);
@@ -374,6 +375,16 @@ static void step_above(struct task *task, const struct failure *failure,
 
 /* ---- steps ---- */
 
+/* Where answers are validated, only an insecure zone at or above the name denies what is below it.
+ */
+static void step_absent(struct task *task, struct name name, const struct at_hand *at_hand)
+{
+    MUST(at_hand->answer);
+    if (!task_validates(task) || !task_is_enforced(task) ||
+        name_label_count(name) >= at_hand->insecure_labels)
+        cut_cache_learn_absent(task, name, at_hand->answer);
+}
+
 static void act(struct task *task, const struct step *step, struct at_hand *at_hand)
 {
     switch (step->kind) {
@@ -414,8 +425,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         cut_cache_learn_passed(task, step->name, at_hand->minimised_ttl_s);
         break;
     case STEP_ABSENT:
-        MUST(at_hand->answer);
-        cut_cache_learn_absent(task, step->name, at_hand->answer);
+        step_absent(task, step->name, at_hand);
         break;
     case STEP_LEAVE:
         tasks_leave_subs(task);
@@ -498,7 +508,8 @@ static inline bool feed_answer(struct task *task, const struct task_reading *rea
     struct at_hand at_hand = {.event = &event,
                               .answer = read->answer,
                               .is_held = is_held,
-                              .minimised_ttl_s = read->minimised_ttl_s};
+                              .minimised_ttl_s = read->minimised_ttl_s,
+                              .insecure_labels = read->insecure_labels};
     bool is_alias = read->response.kind == RESPONSE_ALIAS && task_asks_whole(task, &task->asked);
     if (task->key.view == CACHE_VIEW_TRUST && is_alias)
         step_done(task, &at_hand);

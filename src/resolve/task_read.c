@@ -134,6 +134,9 @@ void task_read(const struct task *task, const struct exchange_answer *from,
     out->answer = vet(task, from->message, judged, space, out);
     out->cut = NULL;
     out->minimised_ttl_s = 0;
+    out->insecure_labels = judged && judged->verdict->security == SECURITY_INSECURE
+                               ? judged->verdict->insecure_labels
+                               : VERDICT_NO_LABELS;
     if (out->response.kind == RESPONSE_LAME)
         STATS_INC(tasks->stats, recursion_lame);
     if (!task->zone->is_authoritative)

@@ -31,6 +31,7 @@ struct task_reading {
     const struct delegation *cut; /* what is believed about a cut, in tasks->cut; or NULL */
     bool is_noted;                /* the task has remembered what it shows about its server */
     uint32_t minimised_ttl_s;     /* the life of a response to a minimised QNAME; 0: unknown */
+    uint8_t insecure_labels;      /* of the verdict; VERDICT_NO_LABELS without one */
     struct answer space;          /* of answer */
 };
 

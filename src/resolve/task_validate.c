@@ -139,19 +139,23 @@ const struct anchor *task_validate_anchor(const struct tasks *tasks,
     return anchors_find(anchors, name);
 }
 
-static bool is_anchored(const struct task *task)
+/* Whether the QNAME is below no trust anchor, or a negative one is closer; *labels becomes that
+ * one's number of labels, or 0. */
+static bool lacks_anchor(const struct task *task, unsigned *labels)
 {
     const struct anchor *anchor = task_validate_anchor(task->tasks, &task->question);
-    return anchor && anchor->kind == ANCHOR_TRUSTED;
+    *labels = anchor ? name_label_count(anchor->zone) : 0;
+    return !anchor || anchor->kind != ANCHOR_TRUSTED;
 }
 
 /* ---- zones that were just found to be insecure ---- */
 
 /* Without a look at the message. */
-static void set_insecure(struct verdict *verdict, uint16_t ede)
+static void set_insecure(struct verdict *verdict, unsigned labels, uint16_t ede)
 {
     memset(verdict, 0, offsetof(struct verdict, zone)); /* zone_len 0: no zone */
     verdict->security = SECURITY_INSECURE;
+    verdict->insecure_labels = (uint8_t)labels;
     verdict->ede = ede;
     verdict->fault = "";
     verdict->ttl_max_s = UINT32_MAX;
@@ -178,7 +182,7 @@ bool task_validate_knows_insecure(const struct task *task, const struct message 
         rrsets_are_signed(message, validate_kind(response) == ANSWER_POSITIVE ? SECTION_ANSWER
                                                                               : SECTION_AUTHORITY))
         return false;
-    set_insecure(verdict, known->ede);
+    set_insecure(verdict, name_label_count(task->asked_zone), known->ede);
     return true;
 }
 
@@ -456,8 +460,9 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                                         const struct validation_event *event,
                                         struct validate_need *need, struct verdict *verdict)
 {
-    if (!is_anchored(task)) {
-        set_insecure(verdict, EDE_NONE);
+    unsigned labels;
+    if (lacks_anchor(task, &labels)) {
+        set_insecure(verdict, labels, EDE_NONE);
         return VALIDATE_VERDICT;
     }
     if (must_put_off_whole(task->tasks, message, event))

@@ -189,8 +189,10 @@ static void put_referral(struct zone_writer *writer, const struct zone_match *ma
 /* The next step after a name of the chain. */
 enum next { NEXT_NAME, NEXT_WHOLE, NEXT_ELSEWHERE, NEXT_BELOW };
 
-static enum next leave(const struct zone_writer *writer)
+/* The chain leads out of the zone. The wildcards on the way still need their proofs. */
+static enum next leave(struct zone_writer *writer)
 {
+    put_wildcard_proofs(writer);
     return writer->wish->follows ? NEXT_ELSEWHERE : NEXT_WHOLE;
 }
 
@@ -220,8 +222,11 @@ static enum next answer_name(struct zone_writer *writer)
         follow_zone_cname(writer, match.node);
         return NEXT_NAME;
     case ZONE_FOUND_DNAME:
-        if (follow_zone_dname(writer, match.node))
-            return NEXT_NAME;
+        if (follow_zone_dname(writer, match.node)) {
+            if (writer->question->type != RRTYPE_CNAME)
+                return NEXT_NAME;
+            break; /* the CNAME record that was asked for */
+        }
         writer->rcode = RCODE_YXDOMAIN;
         writer->kind = ANSWER_FAILURE;
         break;
@@ -276,8 +281,6 @@ enum zone_reply_end zone_reply(struct answer *out, struct compose_space *space,
     while (next == NEXT_NAME);
     if (next == NEXT_BELOW)
         return ZONE_REPLY_BELOW;
-    if (next == NEXT_ELSEWHERE)
-        put_wildcard_proofs(&writer);
     *target = writer.name;
     if (!compose_end(&writer.compose, out) || writer.is_loop) {
         fail_reply(out, space, question, now);

@@ -37,7 +37,9 @@ bool denial_types_deny(struct span types, uint16_t type)
 {
     if (rrtype_is_meta(type))
         return types_are_bare(types);
-    return !type_bitmap_has(types, type) && !type_bitmap_has(types, RRTYPE_CNAME);
+    bool is_beside_alias = type == RRTYPE_NSEC; /* RFC 4035 section 2.5 */
+    return !type_bitmap_has(types, type) &&
+           (is_beside_alias || !type_bitmap_has(types, RRTYPE_CNAME));
 }
 
 bool denial_types_deny_name(struct span types)

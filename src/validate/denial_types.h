@@ -31,7 +31,8 @@ bool denial_types_may_speak(struct span types, struct name zone, struct name own
 bool denial_types_are_cut(struct span types);
 
 /* Returns whether the owner answers a question of this type with NODATA. An alias answers for all
- * types. Types that only questions have, such as ANY, ask for any data. */
+ * types but NSEC, which may be beside it. Types that only questions have, such as ANY, ask for any
+ * data. */
 bool denial_types_deny(struct span types, uint16_t type);
 
 /* Returns whether the owner does not exist, and the record is a compact denial (RFC 9824). */

@@ -75,10 +75,28 @@ static struct name validation_home_of(struct name owner, uint16_t type)
     return type == RRTYPE_DS ? name_parent(owner) : owner;
 }
 
+static bool target_is_proof(const struct call *call)
+{
+    return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
+}
+
+/* Returns the zone that a proof claims to be of: its first signer. A proof at a zone cut is of the
+ * zone above, and an anchor at the cut says nothing about that one. */
+static struct name proof_home(const struct call *call, struct name owner)
+{
+    struct rrsig sig;
+    bool has_signer =
+        rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, target_set(call)->first_sig)) &&
+        name_is_below(owner, sig.signer);
+    return has_signer ? name_suffix(owner, name_label_count(sig.signer)) : owner;
+}
+
 static const struct anchor *target_anchor(const struct call *call)
 {
-    return anchors_find(call->view->anchors,
-                        validation_home_of(target_name(call), target_type(call)));
+    struct name owner = target_name(call);
+    struct name home = target_is_proof(call) ? proof_home(call, owner)
+                                             : validation_home_of(owner, target_type(call));
+    return anchors_find(call->view->anchors, home);
 }
 
 static bool is_trusted(const struct anchor *anchor)
@@ -109,6 +127,7 @@ static enum progress end_as(struct call *call, enum security security, struct na
     verdict->proves_insecure = security == SECURITY_SECURE && call->v->proves_insecure;
     verdict->is_nodata = security == SECURITY_SECURE && call->v->is_nodata;
     verdict->is_private = security == SECURITY_INSECURE && call->v->is_private;
+    verdict->insecure_labels = call->v->insecure_labels;
     verdict->alias_is_good = security == SECURITY_BOGUS && call->v->decided & call->v->alias;
     set_zone(verdict, zone);
     return PROGRESS_STEP;
@@ -174,9 +193,56 @@ static enum progress target_done(struct call *call)
     return PROGRESS_DECIDED;
 }
 
-static bool target_is_proof(const struct call *call)
+/* A bad proof is dropped, because the others may suffice. */
+static enum progress target_bogus(struct call *call, enum fault fault)
 {
-    return call->v->target != VALIDATION_END && call->v->optional & bit(call->v->target);
+    if (!target_is_proof(call))
+        return end_bogus(call, fault);
+    if (call->v->fault == FAULT_NONE)
+        call->v->fault = (uint8_t)fault;
+    return target_done(call);
+}
+
+/* Whether an anchor for the name is below this zone, so that the zone does not decide about it. */
+static bool has_anchor_below(const struct call *call, struct name name, struct name zone)
+{
+    const struct anchor *anchor = anchors_find(call->view->anchors, name);
+    return is_trusted(anchor) && anchor->zone.len > zone.len && name_is_below(anchor->zone, zone);
+}
+
+/* Whether a name of the alias chain has such an anchor. Each is the QNAME, the owner or the target
+ * of a CNAME record. */
+static bool chain_has_anchor_below(const struct call *call, struct name zone)
+{
+    const struct rrsets *sets = &call->view->space->sets;
+    if (has_anchor_below(call, call->view->question->name, zone))
+        return true;
+    for (unsigned i = 0; i < sets->count; i++) {
+        const struct rrset *set = &sets->set[i];
+        uint8_t wire[NAME_WIRE_MAX], to[NAME_WIRE_MAX];
+        struct name target;
+        if (set->section != SECTION_ANSWER || set->type != RRTYPE_CNAME || !set->count)
+            continue;
+        if (has_anchor_below(call, rrsets_owner(sets, set, wire), zone) ||
+            (message_target(sets->message, &sets->record[set->first], to, &target) &&
+             has_anchor_below(call, target, zone)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the target is insecure by a zone that has no say about the names that the target speaks
+ * of: an SOA record denies names below it, and a DNAME record redirects them. An insecure zone
+ * decides nothing about names below a deeper anchor. */
+static bool is_beyond_anchor(const struct call *call, struct name zone)
+{
+    uint16_t type = target_type(call);
+    if (call->v->target == VALIDATION_END || !(call->v->needed & bit(call->v->target)))
+        return false;
+    if (type == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY)
+        return has_anchor_below(
+            call, validation_home_of(call->view->end, call->view->question->type), zone);
+    return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
 }
 
 /* A proof from an insecure zone matters only where that zone is the one of the denied name. */
@@ -186,19 +252,13 @@ static enum progress target_insecure(struct call *call, uint16_t ede)
     struct name zone = name_suffix(target_name(call), v->zone_labels);
     if (target_is_proof(call) && !name_is_below(call->view->end, zone))
         return target_done(call);
+    if (is_beyond_anchor(call, zone))
+        return target_bogus(call, FAULT_NO_SIGNATURE);
     v->is_insecure = true;
+    if (name_is_below(call->view->question->name, zone))
+        v->insecure_labels = MIN(v->insecure_labels, v->zone_labels);
     if (v->insecure_ede == EDE_NONE)
         v->insecure_ede = ede;
-    return target_done(call);
-}
-
-/* A bad proof is dropped, because the others may suffice. */
-static enum progress target_bogus(struct call *call, enum fault fault)
-{
-    if (!target_is_proof(call))
-        return end_bogus(call, fault);
-    if (call->v->fault == FAULT_NONE)
-        call->v->fault = (uint8_t)fault;
     return target_done(call);
 }
 
@@ -365,6 +425,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
     return name_equal(sig->signer, owner);
 }
 
+/* Whether the question is about DS records, and the signer is the zone that they would be about: it
+ * knows nothing of them. An insecure one must not make their denial insecure. */
+static bool is_of_child(const struct call *call, const struct rrsig *sig)
+{
+    const struct question *question = call->view->question;
+    return question->type == RRTYPE_DS && !name_is_root(question->name) &&
+           name_is_below(sig->signer, question->name);
+}
+
 /* Whether this signature may count, without cryptography. */
 static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
                             const struct anchor *anchor)
@@ -385,7 +454,7 @@ static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
     case RRSIG_USABLE:
         break;
     }
-    if (!name_is_below(sig->signer, anchor->zone) ||
+    if (!name_is_below(sig->signer, anchor->zone) || is_of_child(call, sig) ||
         (type == RRTYPE_DNSKEY && !is_self_signed(sig, owner)))
         return FAULT_SIGNER;
     bool is_whole = type == RRTYPE_DNSKEY || type == RRTYPE_DS;
@@ -923,6 +992,7 @@ static enum progress on_known_ds(struct call *call, const struct validation_even
 {
     if (event->kind == VALIDATION_ANSWERED && trust_knows_insecure(event->answer)) {
         uint16_t ede = event->answer->ede_count ? event->answer->ede[0] : EDE_NONE;
+        call->v->insecure_labels = call->v->zone_labels;
         return end_as(call, SECURITY_INSECURE, call->view->asked_zone, ede);
     }
     return event->kind == VALIDATION_ANSWERED ? look_for_insecure(call) : validation_start(call);
@@ -970,6 +1040,7 @@ void validation_begin(struct validation *validation, uint64_t serial)
     memset(validation, 0, offsetof(struct validation, name));
     validation->serial = serial;
     validation->insecure_ede = EDE_NONE;
+    validation->insecure_labels = VERDICT_NO_LABELS;
     validation->ttl_max_s = UINT32_MAX;
 }
 

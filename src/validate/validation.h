@@ -42,6 +42,8 @@ enum { VALIDATION_UNITS_MAX = 800 };
  * one forged signature leaves room for two others to be asked. */
 enum { VALIDATION_QUESTION_FAILURES_MAX = 4 };
 
+enum { VERDICT_NO_LABELS = 0xff /* no name has so many labels */ };
+
 /* How an RRset or the whole ends. */
 struct verdict {
     enum security security;
@@ -53,9 +55,11 @@ struct verdict {
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
     bool is_nodata;       /* SECURE: the rcode denies the name, and the proof only the type */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
-    bool is_unsigned;     /* BOGUS: the signatures or the keys of a signed zone are not there */
-    bool may_be_private;  /* BOGUS: a configured zone lacks what its parent promises */
-    bool alias_is_good;   /* BOGUS: the first alias is not at fault, so what follows it is */
+    uint8_t insecure_labels; /* INSECURE: the suffix of the QNAME with so many labels, and all below
+                                it, are insecure; VERDICT_NO_LABELS: only this answer is */
+    bool is_unsigned;        /* BOGUS: the signatures or the keys of a signed zone are not there */
+    bool may_be_private;     /* BOGUS: a configured zone lacks what its parent promises */
+    bool alias_is_good;      /* BOGUS: the first alias is not at fault, so what follows it is */
     bool is_final; /* BOGUS: our trust anchor cannot be used, so no server has a better answer */
     bool is_unreachable; /* BOGUS: keys or DS records could not be fetched; not remembered long */
     bool is_spent;       /* BOGUS: the budget is used up; not remembered */
@@ -117,6 +121,7 @@ struct validation {
     bool end_was_walked;
     bool proves_insecure;
     bool is_nodata;
+    uint8_t insecure_labels; /* of the highest insecure zone that a target was found in */
     uint16_t insecure_ede;
     uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;

@@ -71,10 +71,28 @@ static bool has_node_below(const struct zone_data *data, uint32_t before, struct
     return before + 1 < data->count && name_is_below(zone_node_owner(data, before + 1, NULL), name);
 }
 
+/* Whether the node has nothing but an NSEC3 record and its signature. Such an owner is no name of
+ * the zone: it is denied like a name without a node (RFC 5155 section 7.2.8). */
+static bool is_only_proof(const struct zone_data *data, uint32_t node)
+{
+    struct span rest;
+    struct zone_rrset rrset;
+    if (!zone_node_find(data, node, RRTYPE_NSEC3, &rrset))
+        return false;
+    struct name owner = zone_node_owner(data, node, &rest);
+    bool is_only = !has_node_below(data, node, owner);
+    while (is_only && zone_node_next(&rest, &rrset))
+        is_only = rrset.type == RRTYPE_NSEC3 || rrset.type == RRTYPE_RRSIG;
+    return is_only;
+}
+
 /* The closest encloser is a suffix that the name shares with one of its neighbours. */
 static struct name find_encloser(const struct zone_data *data, uint32_t before, struct name name)
 {
-    unsigned labels = name_common_labels(name, zone_node_owner(data, before, NULL));
+    struct name owner = zone_node_owner(data, before, NULL);
+    if (name_is_below(name, owner) && is_only_proof(data, before))
+        owner = name_parent(owner);
+    unsigned labels = name_common_labels(name, owner);
     if (before + 1 < data->count)
         labels = MAX(labels, name_common_labels(name, zone_node_owner(data, before + 1, NULL)));
     return name_suffix(name, labels);
@@ -119,9 +137,9 @@ void zone_find(const struct zone_data *data, struct name name, uint16_t type,
     MUST(out->before != ZONE_NO_NODE);
     if (find_cut(data, name, type, out))
         return;
-    if (is_exact) {
+    if (is_exact && !is_only_proof(data, out->before)) {
         match_node(data, out->before, type, out);
-    } else if (has_node_below(data, out->before, name)) {
+    } else if (!is_exact && has_node_below(data, out->before, name)) {
         out->kind = ZONE_FOUND_NODATA;
     } else {
         out->encloser = find_encloser(data, out->before, name);

@@ -15,7 +15,7 @@
 #include "dns/rrtype.h"
 
 /* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
- * up to the end, a IPv4, A IPv6, x hexadecimal digits up to the end. */
+ * up to the end, T text without a length, a IPv4, A IPv6, x hexadecimal digits up to the end. */
 static const struct {
     uint16_t type;
     const char *form;
@@ -25,7 +25,7 @@ static const struct {
     {RRTYPE_SOA, "nn4tttt"},  {RRTYPE_DNAME, "n"},     {RRTYPE_DS, "211x"}, {RRTYPE_CDS, "211x"},
     {RRTYPE_TLSA, "111x"},    {RRTYPE_SSHFP, "11x"},   {RRTYPE_SPF, "S"},   {RRTYPE_HINFO, "ss"},
     {RRTYPE_RP, "nn"},        {RRTYPE_AFSDB, "2n"},    {RRTYPE_RT, "2n"},   {RRTYPE_KX, "2n"},
-    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"},
+    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"},
 };
 
 static bool rdata_put(struct zone_rdata *out, const void *data, size_t len)
@@ -196,6 +196,16 @@ static bool put_string(struct zone_rdata *out, const struct zone_token *token)
     return rdata_put(out, string, (size_t)len + 1);
 }
 
+static bool rdata_put_text(struct zone_rdata *out, const struct zone_token *token)
+{
+    for (size_t at = 0; at < token->text.len;) {
+        uint8_t byte;
+        if (!read_escaped(token->text, &at, &byte) || !rdata_put(out, &byte, 1))
+            return false;
+    }
+    return true;
+}
+
 /* Returns the value of a hexadecimal digit, or 16. */
 static unsigned hex_value(uint8_t digit)
 {
@@ -249,6 +259,8 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
         return rdata_put_address(out, tokens, AF_INET6);
     case 's':
         return put_string(out, tokens);
+    case 'T':
+        return rdata_put_text(out, tokens);
     case 'x':
         return put_hex_tokens(out, tokens, count);
     case 'S':
@@ -297,6 +309,15 @@ static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_
     return true;
 }
 
+/* Whether the quoted text continues the word before it, as in alpn="h2" (RFC 9460 section 2.1). */
+static bool continues_word(const struct zone_token *tokens, size_t at)
+{
+    if (at == 0 || !tokens[at].is_quoted || tokens[at - 1].is_quoted)
+        return false;
+    const uint8_t *quote = tokens[at].text.data - 1;
+    return tokens[at - 1].text.data + tokens[at - 1].text.len == quote;
+}
+
 /* Writes the record in one line, without comments and parentheses. */
 static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
                             size_t count)
@@ -306,7 +327,8 @@ static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct 
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
     for (size_t i = 0; i < count; i++) {
         const char *quote = tokens[i].is_quoted ? "\"" : "";
-        if (!line_put(out, &at, " ", 1) || !line_put(out, &at, quote, strlen(quote)) ||
+        const char *gap = continues_word(tokens, i) ? "" : " ";
+        if (!line_put(out, &at, gap, strlen(gap)) || !line_put(out, &at, quote, strlen(quote)) ||
             memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
             !line_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
             !line_put(out, &at, quote, strlen(quote)))

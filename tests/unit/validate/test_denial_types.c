@@ -76,6 +76,8 @@ static void test_only_an_owner_without_the_type_and_without_an_alias_denies_it(v
     assert_false(denial_types_deny(types_of("A RRSIG NSEC"), RRTYPE_A));
     assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_A));
     assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_CNAME));
+    assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_NSEC));
+    assert_true(denial_types_deny(types_of("CNAME RRSIG"), RRTYPE_NSEC)); /* beside an alias */
     assert_true(denial_types_deny(types_of("DNAME RRSIG NSEC"), RRTYPE_A));
     assert_true(denial_types_deny(types_of(""), RRTYPE_A));
 }

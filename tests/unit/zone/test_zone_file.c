@@ -96,13 +96,15 @@ static void test_parentheses_comments_and_quotes_are_understood(void **state)
 static void test_types_have_their_data(void **state)
 {
     (void)state;
-    struct zone_data *data =
-        zone_make("n", SOA "mx MX 10 mail\nsrv SRV 1 2 53 @\nds DS 1 8 2 aB cD0\t1\nns NS ns.\n"
-                           "unknown TYPE65280 \\# 4 0a00 0001\nempty TYPE65281 \\# 0\n"
-                           "a A \\# 4 c0000201\nnaptr NAPTR 1 2 \"u\" \"s\" \"\" .\n"
-                           "caa CAA 0 issue \"ca.example\"\nhttps HTTPS 1 . alpn=h2\n"
-                           "n3 NSEC3PARAM 1 0 10 ab\nnsec NSEC x A RRSIG\n"
-                           "md ZONEMD 7 1 1 00112233\n");
+    struct zone_data *data = zone_make(
+        "n", SOA
+        "mx MX 10 mail\nsrv SRV 1 2 53 @\nds DS 1 8 2 aB cD0\t1\nns NS ns.\n"
+        "unknown TYPE65280 \\# 4 0a00 0001\nempty TYPE65281 \\# 0\n"
+        "a A \\# 4 c0000201\nnaptr NAPTR 1 2 \"u\" \"s\" \"\" .\n"
+        "caa CAA 0 issue \"ca.example\"\nbare CAA 128 iodef mailto:a@b\nhttps HTTPS 1 . alpn=h2\n"
+        "quoted HTTPS 1 . alpn=\"h2\" port=\"53\"\n"
+        "n3 NSEC3PARAM 1 0 10 ab\nnsec NSEC x A RRSIG\n"
+        "md ZONEMD 7 1 1 00112233\n");
     ASSERT_RDATA(data, "mx.n", RRTYPE_MX, "\0\12\4mail\1n\0");
     ASSERT_RDATA(data, "srv.n", RRTYPE_SRV, "\0\1\0\2\0\65\1n\0");
     ASSERT_RDATA(data, "ds.n", RRTYPE_DS, "\0\1\10\2\253\315\1");
@@ -112,7 +114,9 @@ static void test_types_have_their_data(void **state)
     ASSERT_RDATA(data, "a.n", RRTYPE_A, "\300\0\2\1");
     ASSERT_RDATA(data, "naptr.n", RRTYPE_NAPTR, "\0\1\0\2\1u\1s\0\0");
     ASSERT_RDATA(data, "caa.n", RRTYPE_CAA, "\0\5issueca.example");
+    ASSERT_RDATA(data, "bare.n", RRTYPE_CAA, "\200\5iodefmailto:a@b");
     ASSERT_RDATA(data, "https.n", RRTYPE_HTTPS, "\0\1\0\0\1\0\3\2h2");
+    ASSERT_RDATA(data, "quoted.n", RRTYPE_HTTPS, "\0\1\0\0\1\0\3\2h2\0\3\0\2\0\65");
     ASSERT_RDATA(data, "n3.n", RRTYPE_NSEC3PARAM, "\1\0\0\12\1\253");
     ASSERT_RDATA(data, "nsec.n", RRTYPE_NSEC, "\1x\1n\0\0\6\100\0\0\0\0\2");
     ASSERT_RDATA(data, "md.n", RRTYPE_ZONEMD, "\0\0\0\7\1\1\0\21\42\63");

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/zone/zone_make.h"
 
+#include "base/check.h"
 #include "zone/zone_find.h"
 
 /* The zone of RFC 4592 section 2.2.1, with cuts, aliases and proofs. */
@@ -196,6 +197,33 @@ static void test_nsec3_records_form_a_circle(void **state)
     zone_data_unref(zone);
 }
 
+static void test_the_owner_of_a_hash_is_no_name_of_the_zone(void **state)
+{
+    (void)state;
+    static const uint16_t types[] = {RRTYPE_A, RRTYPE_NSEC3};
+    struct zone_match match;
+    struct zone_data *hashed =
+        zone_make("n", "$TTL 1\n@ SOA . . 1 2 3 4 5\n@ NSEC3PARAM 1 0 0 -\n* TXT \"wildcard\"\n"
+                       "c0 NSEC3 1 0 0 - 00000000000000000000000000000000 A\n"
+                       "c0 RRSIG NSEC3 13 2 1 20400101000000 20200101000000 1 n. AAAA\n"
+                       "v0 NSEC3 1 0 0 - 00000000000000000000000000000000 A\nv0 A 192.0.2.1\n");
+    static const char *const names[] = {"c0.n", "below.c0.n"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        for (size_t j = 0; j < ARRAY_LEN(types); j++) {
+            zone_find(hashed, zone_make_name(names[i]), types[j], &match);
+            assert_int_equal(match.kind, ZONE_FOUND_NODATA);
+            assert_true(match.is_wildcard);
+            assert_true(name_equal(match.encloser, zone_make_name("n")));
+        }
+    zone_find(hashed, zone_make_name("c0.n"), RRTYPE_TXT, &match);
+    assert_int_equal(match.kind, ZONE_FOUND_DATA);
+    assert_true(match.is_wildcard);
+    zone_find(hashed, zone_make_name("v0.n"), RRTYPE_A, &match); /* it has data too */
+    assert_int_equal(match.kind, ZONE_FOUND_DATA);
+    assert_false(match.is_wildcard);
+    zone_data_unref(hashed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -207,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_the_nsec_record_before_a_name_is_found),
         cmocka_unit_test(test_unsigned_zones_have_no_proofs),
         cmocka_unit_test(test_nsec3_records_form_a_circle),
+        cmocka_unit_test(test_the_owner_of_a_hash_is_no_name_of_the_zone),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
