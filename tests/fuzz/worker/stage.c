@@ -77,11 +77,12 @@ static struct listen_share *listen_for(struct stage *stage, const struct config 
 
 /* ---- taps: they read all bytes, so the sanitizers see every message that taps see ---- */
 
+static volatile uint8_t stage_last_byte;
+
 static void read_bytes(struct span bytes)
 {
-    static volatile uint8_t last;
     for (size_t i = 0; i < bytes.len; i++)
-        last = bytes.data[i];
+        stage_last_byte = bytes.data[i];
 }
 
 static void read_message(const struct tap_message *message)
