@@ -75,6 +75,8 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
         signing->ds_digest = (uint8_t)atoi(value);
     else if ((value = reader_value(word, "key_flags")))
         signing->key_flags = (uint16_t)atoi(value);
+    else if ((value = reader_value(word, "algorithm")) && zone_key_has((unsigned)atoi(value)))
+        signing->algorithm = (uint8_t)atoi(value);
     else
         return fault_word(signing, word);
     signing->is_signed = true;
@@ -83,12 +85,21 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
 
 /* ---- records of zones ---- */
 
+static struct zone_key key_of(struct name zone, const struct zone_signing *signing, bool is_other)
+{
+    return (struct zone_key){.zone = zone,
+                             .algorithm =
+                                 signing->algorithm ? signing->algorithm : ZONE_KEY_ED25519,
+                             .salt = is_other};
+}
+
 static size_t ds_rdata(struct name zone, const struct zone_signing *signing, uint8_t *out)
 {
     uint8_t key[ZONE_KEY_RDATA_MAX], true_digest = signing->ds_digest ? signing->ds_digest : 2;
-    size_t len = zone_key_rdata(zone, signing->key_flags, signing->has_bad_ds, key);
+    size_t len =
+        zone_key_rdata(key_of(zone, signing, signing->has_bad_ds), signing->key_flags, key);
     put_u16(out, zone_key_tag(span_of(key, len)));
-    out[2] = signing->ds_algorithm ? signing->ds_algorithm : ZONE_KEY_ALGORITHM;
+    out[2] = signing->ds_algorithm ? signing->ds_algorithm : key[3];
     out[3] = true_digest;
     size_t digest_len = verify_digest(true_digest == 4   ? 4
                                       : true_digest == 1 ? 1
@@ -130,7 +141,8 @@ static void link_zone(struct script *script, struct script_zone *zone)
 {
     uint8_t rdata[512];
     if (!zone->signing.lacks_keys) {
-        size_t len = zone_key_rdata(zone->apex, zone->signing.key_flags, 0, rdata);
+        size_t len = zone_key_rdata(key_of(zone->apex, &zone->signing, false),
+                                    zone->signing.key_flags, rdata);
         add_record(script, zone, zone->apex, RRTYPE_DNSKEY, 3600, span_of(rdata, len));
     }
     if (zone->signing.lacks_ds)
@@ -496,9 +508,10 @@ static size_t sig_head(const struct signer *work, const struct record *record, u
         from = now_s + 180 * 86400;
     if (fault_of(work, FAULT_SIG_ABOVE, record->type))
         signer = name_parent(signer);
-    size_t len = zone_key_rdata(work->zone->apex, work->zone->signing.key_flags, is_foreign, key);
+    size_t len = zone_key_rdata(key_of(work->zone->apex, &work->zone->signing, is_foreign),
+                                work->zone->signing.key_flags, key);
     put_u16(out, record->type);
-    out[2] = ZONE_KEY_ALGORITHM;
+    out[2] = key[3];
     out[3] = (uint8_t)(labels + (fault_of(work, FAULT_SIG_LABELS, record->type) != NULL));
     put_u32(out + 4, record->ttl);
     put_u32(out + 8, until);
@@ -554,9 +567,9 @@ static void put_sig(struct signer *work, enum section section, struct record *se
     uint32_t ttl = set[0].ttl;
     memcpy(bytes, rdata, head);
     size_t len = head + signed_bytes(work, set, count, bytes + head);
-    size_t sig_len =
-        zone_key_sign(work->zone->apex, fault_of(work, FAULT_SIG_FOREIGN, type) != NULL,
-                      span_of(bytes, len), rdata + head);
+    struct zone_key key = key_of(work->zone->apex, &work->zone->signing,
+                                 fault_of(work, FAULT_SIG_FOREIGN, type) != NULL);
+    size_t sig_len = zone_key_sign(key, span_of(bytes, len), rdata + head);
     if (fault_of(work, FAULT_SIG_WRONG, type))
         rdata[head + 5] ^= 4;
     put(work, section, owner, RRTYPE_RRSIG, ttl, span_of(rdata, head + sig_len));
