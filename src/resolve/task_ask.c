@@ -317,6 +317,7 @@ exchange_question(struct task *task, const struct question *question, bool recur
         /* Where verdicts change no answer, a server without signatures is as good as others. */
         .needs_signatures = task->zone->validates && task->space->mode == VALIDATE_YES,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
+        .wanted_by = task->is_early ? &task->waiters : NULL,
         .wall_us = time_to_ask(task),
     };
 }
