@@ -48,7 +48,7 @@ bool early_keys_are_promised(const struct task *task, const struct message *refe
     return is_usable && is_signed;
 }
 
-static bool is_trusted(const struct anchor *anchor)
+static bool early_is_trusted(const struct anchor *anchor)
 {
     return anchor && anchor->kind == ANCHOR_TRUSTED;
 }
@@ -70,7 +70,7 @@ static bool is_chain_unbroken(const struct task *task, struct name asked)
     struct cache_key key;
     struct answer found;
     const struct anchor *anchor = anchors_find(task->tasks->validation.anchors, asked);
-    if (!is_trusted(anchor))
+    if (!early_is_trusted(anchor))
         return false;
     return anchor->zone.len == asked.len ||
            (early_find(task, asked, RRTYPE_DS, &key, &found) && found.kind == ANSWER_POSITIVE &&
@@ -84,8 +84,8 @@ bool early_keys_are_due(const struct task *task, struct name asked, struct name 
     struct answer found;
     if (task->is_refresh || !tasks->validator || !tasks->validation.anchors ||
         !task_is_current(task) || !budget_is_ample(task->budget, loop_now(tasks->loop)) ||
-        !is_trusted(task_validate_anchor(tasks, &task->question)) ||
-        !is_trusted(anchors_find(tasks->validation.anchors, zone)))
+        !early_is_trusted(task_validate_anchor(tasks, &task->question)) ||
+        !early_is_trusted(anchors_find(tasks->validation.anchors, zone)))
         return false;
     cache_read_begin();
     bool is_due = is_chain_unbroken(task, asked) &&

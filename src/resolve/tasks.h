@@ -200,8 +200,8 @@ MUST_USE bool tasks_set_max(struct tasks *tasks, size_t max);
 /* Returns the running task of the key that equal questions join, or NULL. */
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
 
-/* Returns a task of the key that has ended and whose answer is neither stored nor handed out yet,
- * or NULL. A waiter that is added to it is called with the others. Looks at a few tasks at most. */
+/* Returns a task of the key that has ended and waits for its delivery, or NULL. A waiter that is
+ * added to it is called with the others. Looks at a few tasks at most. */
 struct task *tasks_find_finished(const struct tasks *tasks, const struct cache_key *key);
 
 /* Whether the task would take the same path if it began now: the routes of its space are the same
