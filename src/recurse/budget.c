@@ -96,6 +96,13 @@ bool budget_is_drained(const struct budget *budget, uint64_t now)
     return now >= budget->ends_at;
 }
 
+bool budget_is_ample(const struct budget *budget, uint64_t now)
+{
+    return !budget->reached && 2 * budget->used[BUDGET_QUERIES] <= budget->queries_max &&
+           2 * budget->attempts_left >= budget->queries_max &&
+           2 * budget->refs <= budget->tasks_max && now + BUDGET_WALL_US / 2 <= budget->ends_at;
+}
+
 uint64_t budget_time_left(const struct budget *budget, uint64_t now)
 {
     return now < budget->ends_at ? budget->ends_at - now : 1;

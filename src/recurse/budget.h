@@ -82,6 +82,10 @@ void budget_give_back(struct budget *budget, enum budget_kind kind);
 /* Whether some kind is used up or the time is over, so that a failure may be due to the budget. */
 bool budget_is_drained(const struct budget *budget, uint64_t now);
 
+/* Whether half of the queries, tasks and time is left: then a query that is needed later may be
+ * sent at once. */
+bool budget_is_ample(const struct budget *budget, uint64_t now);
+
 /* Returns the time that is left; at least a microsecond, even after the end. */
 uint64_t budget_time_left(const struct budget *budget, uint64_t now);
 

@@ -81,6 +81,8 @@ void finish_failed(struct task *task, const struct failure *failure)
     task->failure = *failure;
     task->failure_text = text ? strdup(text) : NULL;
     task->failure.text = task->failure_text;
+    if (task->is_early && !failure->is_bogus && list_is_empty(&task->waiters))
+        task->failure.cache = false; /* it has sent one query only */
     finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }
 

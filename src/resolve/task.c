@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "dns/edns.h"
 #include "resolve/cut_cache.h"
+#include "resolve/early_keys.h"
 #include "resolve/finish.h"
 #include "resolve/harvest.h"
 #include "resolve/held_message.h"
@@ -48,6 +49,7 @@ static void resume_validation(struct task *task, const struct validation_event *
 static void verify_again(struct tasks *tasks);
 static void end_unjudged(struct task *task);
 static void hear_zone(struct task *task);
+static void ask_keys_early(struct task *task, unsigned asked_labels);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
 {
@@ -533,6 +535,19 @@ static void refresh_trust(struct task *task)
         task_refresh(tasks, task->space, &validator->due);
 }
 
+/* Keeps what a referral says about keys. Returns whether it promises some; then *asked_labels is
+ * the number of labels of the zone that sent it. */
+static bool keep_referral(const struct task *task, const struct message *message,
+                          const struct task_reading *read, unsigned *asked_labels)
+{
+    if (read->response.kind != RESPONSE_REFERRAL || !read->cut || !task_validates(task))
+        return false;
+    struct name zone = delegation_zone(read->cut);
+    harvest_keep(task, message, zone);
+    *asked_labels = name_label_count(task->asked_zone);
+    return early_keys_are_promised(task, message, zone);
+}
+
 /* The exchange continues. */
 static enum exchange_verdict want_another(struct task *task, bool is_late)
 {
@@ -553,11 +568,13 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
     uint64_t leads = task->group.leads;
     task_read(task, from, judged, &tasks->scrubbed, read);
     note_answer(task, from, read);
-    if (read->response.kind == RESPONSE_REFERRAL && read->cut && task_validates(task))
-        harvest_keep(task, from->message, delegation_zone(read->cut));
+    unsigned asked_labels;
+    bool promises_keys = keep_referral(task, from->message, read, &asked_labels);
     if (feed_answer(task, read, false)) {
         verdict = want_another(task, is_late);
     } else {
+        if (promises_keys)
+            ask_keys_early(task, asked_labels);
         if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
             task_ask_stop_leading(task);
         settle(task);
@@ -857,11 +874,13 @@ static void hear_unjudged(struct task *task, const struct exchange_answer *from,
                           struct task_reading *read)
 {
     const struct exchange_failure failure = {.any_answer = true, .rcode = read->response.rcode};
+    unsigned asked_labels;
     task_read(task, from, NULL, &task->tasks->judged, read);
-    if (read->response.kind == RESPONSE_REFERRAL && read->cut && task_validates(task))
-        harvest_keep(task, from->message, delegation_zone(read->cut));
+    bool promises_keys = keep_referral(task, from->message, read, &asked_labels);
     if (feed_answer(task, read, true))
         feed_exchange_failure(task, &failure);
+    else if (promises_keys)
+        ask_keys_early(task, asked_labels);
 }
 
 /* Asks a zone held here in place of its servers, and treats its answer like theirs: it is
@@ -974,7 +993,7 @@ static struct task *take_in(struct tasks *tasks, struct space *space, const stru
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
-    task->asks_here = task->avoids_here = false;
+    task->asks_here = task->avoids_here = task->is_early = false;
     timer_init(&task->wait, task_on_wait_over);
     timer_init(&task->clock, task_on_clock);
     timer_init(&task->group.yield, task_on_yield);
@@ -1072,6 +1091,8 @@ static void start(struct task *task)
 /* A waiter joined: a lingering task asks again within the bounds of its exchange. */
 static void resume(struct task *task)
 {
+    if (task->is_early && task->state == TASK_ASKING)
+        exchange_nudge(&task->exchange);
     if (task->state != TASK_LINGERING)
         return;
     linger_wake(task);
@@ -1218,10 +1239,13 @@ static enum resolver_result take_sub(const struct task *task, const struct sub_a
 static bool join_sub(struct task *task, const struct sub_answers *found, bool is_alias,
                      uint16_t tag, bool again, uint16_t *ede)
 {
+
     struct tasks *tasks = task->tasks;
     const struct cache_key *key = &found->key;
     struct task *running = tasks_find(tasks, key);
     struct subtask *sub = free_sub(task, tag);
+    if (!running && tag == TASK_TAG_VALIDATION) /* two waiters of one answer may need its keys */
+        running = tasks_find_finished(tasks, key);
     *ede = EDE_OTHER;
     if (sub)
         sub->tag = tag;
@@ -1278,6 +1302,27 @@ static void start_sub(struct task *task, const struct question *question, uint16
         feed_sub_refusal(task, tag, ede);
     }
     cache_read_end();
+}
+
+/* The servers of a zone just got their first query. Asks them for the keys too, if these are due.
+ * Nothing waits for that task: the validation joins it or finds its answer in the cache. */
+static __attribute__((noinline)) void ask_keys_early(struct task *task, unsigned asked_labels)
+{
+    struct name zone = delegation_zone(&task->memory.iterate.cut);
+    struct cache_key key;
+    struct task *child;
+    if (task->state != TASK_ASKING || task->depth >= TASK_DEPTH_ALL_MAX ||
+        !task->zone->is_authoritative || name_label_count(zone) <= asked_labels ||
+        !early_keys_are_due(task, name_suffix(zone, asked_labels), zone, &key) ||
+        take(task->tasks, task->space, &key, task->depth + 1u, &child) != RESOLVER_WAITING)
+        return;
+    STATS_INC(task->tasks->stats, validation_early_keys);
+    child->is_early = true;
+    child->client = task->client;
+    child->budget = budget_ref(task->budget);
+    if (task_is_traced(task))
+        child->trace = trace_ref(task->trace);
+    start(child);
 }
 
 /* ---- doors ---- */

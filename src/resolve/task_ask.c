@@ -173,8 +173,25 @@ static void make_yield(struct tasks *tasks, struct unproven_query *query)
     STATS_INC(tasks->stats, recursion_bound_strangers);
 }
 
-/* Bounds the queries to unproven servers. The list of servers is shortened only where all of them
- * are unproven, because a proven one may come last. False: no query may be sent. */
+/* Keeps the proven servers and few others. Each gets a query: a proven one may come last. */
+static void limit_strangers(struct task *task)
+{
+    const struct iterate_world *world = task->tasks->world;
+    struct task_group *group = &task->group;
+    uint8_t kept = 0, strangers = 0;
+    for (unsigned i = 0; i < group->count; i++) {
+        bool is_stranger = !upstreams_is_proven(group->servers[i]);
+        if (is_stranger && strangers == UNPROVEN_TRIES_DOUBT) {
+            world->drop(world->context, &group->servers[i], 1);
+            continue;
+        }
+        strangers += is_stranger;
+        group->servers[kept++] = group->servers[i];
+    }
+    group->count = group->attempts_max = kept;
+}
+
+/* Bounds the queries to unproven servers. False: no query may be sent. */
 static bool limit_attempts(struct task *task, const struct unproven_key *key, bool are_all)
 {
     const struct tasks *tasks = task->tasks;
@@ -188,11 +205,13 @@ static bool limit_attempts(struct task *task, const struct unproven_key *key, bo
     case UNPROVEN_ONE_TRY:
         if (are_all && !unproven_is_in_sample(rand_u64()))
             return false;
-        group->attempts_max = are_all ? UNPROVEN_TRIES_BAD : UNPROVEN_TRIES_DOUBT;
+        group->attempts_max = UNPROVEN_TRIES_BAD;
         break;
     }
     if (are_all)
         shorten(task, group->attempts_max);
+    else
+        limit_strangers(task);
     return true;
 }
 
@@ -317,6 +336,7 @@ exchange_question(struct task *task, const struct question *question, bool recur
         /* Where verdicts change no answer, a server without signatures is as good as others. */
         .needs_signatures = task->zone->validates && task->space->mode == VALIDATE_YES,
         .authentic_data = task->zone->trust_ad, /* RFC 6840 section 5.7 */
+        .wanted_by = task->is_early ? &task->waiters : NULL,
         .wall_us = time_to_ask(task),
     };
 }

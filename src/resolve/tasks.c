@@ -138,6 +138,20 @@ struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key)
     return NULL;
 }
 
+struct task *tasks_find_finished(const struct tasks *tasks, const struct cache_key *key)
+{
+    unsigned left = TASKS_FINISHED_LOOKS;
+    LIST_EACH(node, &tasks->finished)
+    {
+        struct task *task = LIST_ITEM(node, struct task, node);
+        if (task->key.hash == key->hash && cache_key_equal(&task->key, key))
+            return task_is_current(task) ? task : NULL;
+        if (!--left)
+            break;
+    }
+    return NULL;
+}
+
 static void copy_key(struct cache_key *to, const struct cache_key *from)
 {
     memcpy(to, from, offsetof(struct cache_key, name));

@@ -44,10 +44,11 @@ enum {
     TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame lately */
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
-    TASK_REFRESH_SHARE = 4, /* the part of all tasks that may be refreshes: clients come first */
-    TASK_ZONE_SHARE = 4,    /* the part of all tasks that may ask one zone at once; where other
-                               zones have many tasks, the part of what they leave */
-    TASK_LINGER_SHARE = 4,  /* the part of all tasks that may wait for late answers (linger.h) */
+    TASK_REFRESH_SHARE = 4,    /* the part of all tasks that may be refreshes: clients come first */
+    TASK_ZONE_SHARE = 4,       /* the part of all tasks that may ask one zone at once; where other
+                                  zones have many tasks, the part of what they leave */
+    TASK_LINGER_SHARE = 4,     /* the part of all tasks that may wait for late answers (linger.h) */
+    TASKS_FINISHED_LOOKS = 64, /* tasks that one search among ended ones looks at */
     TASK_SUB_SHARE = 2, /* the part of all tasks that may be subtasks: the bounds of clients do not
                            cover them, so clients need room beside them */
 };
@@ -112,6 +113,7 @@ struct task {
     uint8_t subs;     /* in use */
     bool asks_here;   /* UNASKED: a zone held here answers in place of servers */
     bool avoids_here; /* such an answer was bogus: servers are asked */
+    bool is_early;    /* nothing waited for it at its start (early_keys.h) */
     bool is_refresh;  /* renews an answer that is still live, or a part of it */
     uint16_t events_left;
     uint32_t local_changes; /* of the space when it began */
@@ -197,6 +199,10 @@ MUST_USE bool tasks_set_max(struct tasks *tasks, size_t max);
 
 /* Returns the running task of the key that equal questions join, or NULL. */
 struct task *tasks_find(const struct tasks *tasks, const struct cache_key *key);
+
+/* Returns a task of the key that has ended and waits for its delivery, or NULL. A waiter that is
+ * added to it is called with the others. Looks at a few tasks at most. */
+struct task *tasks_find_finished(const struct tasks *tasks, const struct cache_key *key);
 
 /* Whether the task would take the same path if it began now: the routes of its space are the same
  * and, for a name from local data, that data is the same. The results of all other tasks may be out

@@ -231,13 +231,12 @@ static bool is_no_route(enum err err)
 static void note_route(struct attempt *attempt, enum err err)
 {
     struct upstream *upstream = attempt->upstream;
-    int family = addr_family(&upstream->addr);
+    uint64_t now = loop_now(attempt->env->loop);
     if (err == ERR_OK) {
-        reach_worked(&attempt->env->reach, family);
+        reach_worked(&attempt->env->reach, addr_family(&upstream->addr), now);
         upstream->no_route_until_at = 0;
     } else if (is_no_route(err)) {
-        uint64_t now = loop_now(attempt->env->loop);
-        reach_failed(&attempt->env->reach, family, now);
+        reach_failed(&attempt->env->reach, &upstream->addr, now);
         upstream->no_route_until_at = now + REACH_REST_US;
         attempt->lacked_route = true;
     }

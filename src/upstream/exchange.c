@@ -83,6 +83,9 @@ static void note_given_up(struct upstream *const *group, size_t count, const uin
 static bool may_attempt(const struct exchange *exchange)
 {
     const uint8_t *left = exchange->asked.attempts_left;
+    const struct list *wanted_by = exchange->asked.wanted_by;
+    if (wanted_by && list_is_empty(wanted_by) && exchange->silent)
+        return false;
     return exchange->attempts_made < exchange->attempts_max &&
            exchange->silent < EXCHANGE_SILENT_MAX && (!left || *left > 0);
 }
@@ -457,6 +460,12 @@ void exchange_resume(struct exchange *exchange)
 {
     MUST(exchange->lingering);
     begin_asking(exchange);
+}
+
+void exchange_nudge(struct exchange *exchange)
+{
+    if (exchange->active && !has_fresh_attempt(exchange))
+        advance(exchange, WAY_ANY, NULL);
 }
 
 void exchange_stop(struct exchange *exchange)

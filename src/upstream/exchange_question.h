@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/list.h"
 #include "dns/question.h"
 
 /* A question with its wishes. The name is borrowed until the exchange ends. */
@@ -24,6 +25,9 @@ struct exchange_question {
     /* Shared with other questions until the exchange ends: each query counts it down, and none is
      * sent at 0. NULL: no such bound. */
     uint8_t *attempts_left;
+    /* While this list is empty, no query replaces a silent one: the answer has no reader yet. NULL:
+     * no such rule. */
+    const struct list *wanted_by;
     uint64_t doubtful; /* a bit per upstream: the upstream may be lame and comes after the others */
     bool prefers_stream;    /* the first query takes a stream: a datagram may have been forged */
     bool needs_signatures;  /* servers that strip signatures come last */

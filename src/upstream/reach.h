@@ -6,35 +6,40 @@
 /*
  * Which IP versions this machine can reach. A query without a route or source address fails at once
  * and costs little. But a zone may have a dozen such servers, which would stay unmeasured and so
- * come first for ever. Pure: the instant is an argument.
+ * come first for ever. A single server may lack a route too, and many queries may go to it in a
+ * row: that says nothing about the others. Pure: the instant is an argument.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/units.h"
 
-enum { REACH_STRIKES = 3 }; /* queries in a row that could not be sent */
+enum { REACH_STRIKES = 3 }; /* servers in a row to which no query could be sent */
 
-#define REACH_REST_US (10 * US_PER_S) /* until the next try */
+/* Until the next try. A version that worked within this time is not missing, whatever fails. */
+#define REACH_REST_US (10 * US_PER_S)
 
 struct reach_family {
-    uint32_t failures; /* in a row */
-    uint64_t until_at; /* probably no route */
+    struct addr failed[REACH_STRIKES]; /* different ones, with no success between them */
+    unsigned failures;                 /* of these, in use */
+    uint64_t works_until_at;           /* REACH_REST_US after its last success */
+    uint64_t until_at;                 /* probably no route */
 };
 
 struct reach {
     struct reach_family v4, v6;
 };
 
-/* A query lacked a route. family: AF_INET or AF_INET6. */
-void reach_failed(struct reach *reach, int family, uint64_t now);
+/* A query to this server lacked a route. */
+void reach_failed(struct reach *reach, const struct addr *to, uint64_t now);
 
-/* A query left, or an answer came, over a stream too. */
-void reach_worked(struct reach *reach, int family);
+/* A query left, or an answer came, over a stream too. family: AF_INET or AF_INET6. */
+void reach_worked(struct reach *reach, int family, uint64_t now);
 
-/* The last REACH_STRIKES queries to this family lacked a route, so its servers come after all
- * others. */
+/* REACH_STRIKES servers of this family in a row lacked a route, and none had one lately, so its
+ * servers come after all others. */
 bool reach_is_missing(const struct reach *reach, int family, uint64_t now);
 
 #endif

@@ -159,7 +159,7 @@ void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt
 {
     upstream->given_up_until_at = 0;
     upstream->answered_at = loop_now(upstream->env->loop);
-    reach_worked(&upstream->env->reach, addr_family(&upstream->addr));
+    reach_worked(&upstream->env->reach, addr_family(&upstream->addr), upstream->answered_at);
     health_answered(upstream_health(upstream, over_stream), rtt_us);
 }
 

@@ -547,7 +547,12 @@ bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr
                             const struct upstream_options *options)
 {
     const struct upstream *upstream = upstreams_find(upstreams, addr, options);
-    return upstream && upstream->answers > 0;
+    return upstream && upstreams_is_proven(upstream);
+}
+
+bool upstreams_is_proven(const struct upstream *upstream)
+{
+    return upstream->answers > 0;
 }
 
 /* ---- room for nailed connections ---- */

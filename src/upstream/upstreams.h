@@ -117,6 +117,9 @@ struct upstream *upstreams_discover(struct upstreams *upstreams, const struct ad
 /* Whether upstreams_discover() refuses new upstreams at the limit. */
 bool upstreams_are_full(const struct upstreams *upstreams);
 
+/* Whether the upstream has answered. */
+bool upstreams_is_proven(const struct upstream *upstream);
+
 /* Whether an upstream with this address and these options exists and has answered. */
 bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
                             const struct upstream_options *options);

@@ -61,12 +61,17 @@ static const struct word_bit match_words[] = {
     {"id", MATCH_ID},
 };
 static const struct word_bit adjust_words[] = {
-    {"copy_id", ADJUST_COPY_ID},     {"copy_query", ADJUST_COPY_QUERY},
-    {"wrong_id", ADJUST_WRONG_ID},   {"flip_case", ADJUST_FLIP_CASE},
-    {"close", ADJUST_CLOSE},         {"reset", ADJUST_RESET},
-    {"silent", ADJUST_SILENT},       {"cookie", ADJUST_COOKIE},
-    {"from_stranger", ADJUST_SPOOF}, {"icmp", ADJUST_ICMP},
-    {"answer_a", ADJUST_ANSWER_A},   {"wrong_cookie", ADJUST_WRONG_COOKIE},
+    {"copy_id", ADJUST_COPY_ID},
+    {"copy_query", ADJUST_COPY_QUERY},
+    {"wrong_id", ADJUST_WRONG_ID},
+    {"flip_case", ADJUST_FLIP_CASE},
+    {"close", ADJUST_CLOSE},
+    {"reset", ADJUST_RESET},
+    {"silent", ADJUST_SILENT},
+    {"cookie", ADJUST_COOKIE},
+    {"from_stranger", ADJUST_SPOOF},
+    {"icmp", ADJUST_ICMP},
+    {"wrong_cookie", ADJUST_WRONG_COOKIE},
 };
 
 static bool bit_of(const struct word_bit *table, size_t count, const char *word, uint32_t *bits)
@@ -148,6 +153,10 @@ static bool adjust_word(struct reading *work, const char *word)
         return reader_duration(value, &entry->gap_us);
     if ((value = reader_value(word, "copies")))
         entry->copies = (unsigned)strtoul(value, NULL, 10);
+    else if (strcmp(word, "answer_a") == 0)
+        entry->addrs = 1;
+    else if ((value = reader_value(word, "answer_a")))
+        entry->addrs = (unsigned)strtoul(value, NULL, 10);
     else if ((value = reader_value(word, "mints")))
         entry->mints = MIN((unsigned)strtoul(value, NULL, 10), (unsigned)ENTRY_MINTS_MAX);
     else if ((value = reader_value(word, "pieces")))

@@ -58,8 +58,7 @@ enum entry_adjust {
     ADJUST_COOKIE = 1 << 7,
     ADJUST_SPOOF = 1 << 8,
     ADJUST_ICMP = 1 << 9,
-    ADJUST_ANSWER_A = 1 << 10,
-    ADJUST_WRONG_COOKIE = 1 << 11,
+    ADJUST_WRONG_COOKIE = 1 << 10,
 };
 
 /* MATCH cookie=none|client|server: the cookie of a query. server: with the server's part. */
@@ -93,6 +92,7 @@ struct entry {
     uint64_t sleep_us, gap_us;
     unsigned copies, piece_bytes;
     unsigned mints; /* ADJUST mints=N */
+    unsigned addrs; /* ADJUST answer_a[=N] */
     struct entry_packet *packets;
 };
 

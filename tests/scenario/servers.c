@@ -219,18 +219,22 @@ static size_t add_cookie(uint8_t *message, size_t len, struct span query)
     return len + 20;
 }
 
-/* Adds one address record for the queried name right after the question. */
-static size_t add_a(uint8_t *message, size_t len)
+/* Adds so many address records for the queried name right after the question, from 192.0.2.1 on. */
+static size_t add_addrs(uint8_t *message, size_t len, unsigned count)
 {
     static const uint8_t record[16] = {0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 1};
-    size_t end = question_end(span_of(message, len));
-    if (!end)
+    size_t end = question_end(span_of(message, len)), bytes = count * sizeof(record);
+    if (!end || len + bytes > MESSAGE_MAX)
         return len;
-    memmove(message + end + sizeof(record), message + end, len - end);
-    memcpy(message + end, record, sizeof(record));
+    memmove(message + end + bytes, message + end, len - end);
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *at = message + end + i * sizeof(record);
+        memcpy(at, record, sizeof(record));
+        put_u32(at + 12, get_u32(at + 12) + i);
+    }
     header_set_count(message, SECTION_ANSWER,
-                     (uint16_t)(header_count(message, SECTION_ANSWER) + 1));
-    return len + sizeof(record);
+                     (uint16_t)(header_count(message, SECTION_ANSWER) + count));
+    return len + bytes;
 }
 
 /* Turns the message into a referral: the queried name becomes a zone cut with so many servers,
@@ -292,8 +296,8 @@ static size_t adjust(struct world *world, const struct entry *entry, uint8_t *me
         servers_add_minted(world);
         len = add_referral(message, len, entry->mints);
     }
-    if (entry->adjust & ADJUST_ANSWER_A)
-        len = add_a(message, len);
+    if (entry->addrs)
+        len = add_addrs(message, len, entry->addrs);
     if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE) || world->script->gives_cookies)
         len = add_cookie(message, len, query);
     if (entry->adjust & ADJUST_WRONG_COOKIE)

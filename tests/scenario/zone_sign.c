@@ -3,7 +3,6 @@
 /* Zones have a few records each, so every step looks at all of them. */
 #include "scenario/zone_sign.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +10,11 @@
 #include "base/check.h"
 #include "dns/rrtype.h"
 #include "scenario/script.h"
+#include "scenario/zone_key.h"
 #include "support/fake_loop.h"
 #include "validate/verify.h"
 
 enum {
-    ALGORITHM = 15, /* Ed25519: the key and the signature follow from the name alone */
-    KEY_LEN = 32,
-    SIG_LEN = 64,
     NAMES_MAX = 128,
     RECORDS_MAX = 128,
     SET_BYTES_MAX = 16384,
@@ -78,51 +75,31 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
         signing->ds_digest = (uint8_t)atoi(value);
     else if ((value = reader_value(word, "key_flags")))
         signing->key_flags = (uint16_t)atoi(value);
+    else if ((value = reader_value(word, "algorithm")) && zone_key_has((unsigned)atoi(value)))
+        signing->algorithm = (uint8_t)atoi(value);
     else
         return fault_word(signing, word);
     signing->is_signed = true;
     return true;
 }
 
-/* ---- keys ---- */
+/* ---- records of zones ---- */
 
-/* salt tells the keys of one zone apart. */
-static EVP_PKEY *private_key(struct name zone, uint8_t salt)
+static struct zone_key key_of(struct name zone, const struct zone_signing *signing, bool is_other)
 {
-    uint8_t seed[VERIFY_DIGEST_MAX];
-    MUST(verify_digest(2, span_of(zone.wire, zone.len), span_of(&salt, 1), seed) == KEY_LEN);
-    EVP_PKEY *key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, KEY_LEN);
-    MUST(key);
-    return key;
-}
-
-/* The RDATA of the zone's DNSKEY record. */
-static size_t dnskey_rdata(struct name zone, uint16_t flags, uint8_t salt, uint8_t out[4 + KEY_LEN])
-{
-    size_t len = KEY_LEN;
-    EVP_PKEY *key = private_key(zone, salt);
-    put_u16(out, flags);
-    out[2] = 3;
-    out[3] = ALGORITHM;
-    MUST(EVP_PKEY_get_raw_public_key(key, out + 4, &len) && len == KEY_LEN);
-    EVP_PKEY_free(key);
-    return 4 + KEY_LEN;
-}
-
-static uint16_t key_tag(const uint8_t *rdata, size_t len)
-{
-    uint32_t sum = 0;
-    for (size_t i = 0; i < len; i++)
-        sum += i & 1 ? rdata[i] : (uint32_t)rdata[i] << 8;
-    return (uint16_t)(sum + (sum >> 16));
+    return (struct zone_key){.zone = zone,
+                             .algorithm =
+                                 signing->algorithm ? signing->algorithm : ZONE_KEY_ED25519,
+                             .salt = is_other};
 }
 
 static size_t ds_rdata(struct name zone, const struct zone_signing *signing, uint8_t *out)
 {
-    uint8_t key[4 + KEY_LEN], true_digest = signing->ds_digest ? signing->ds_digest : 2;
-    size_t len = dnskey_rdata(zone, signing->key_flags, signing->has_bad_ds, key);
-    put_u16(out, key_tag(key, len));
-    out[2] = signing->ds_algorithm ? signing->ds_algorithm : ALGORITHM;
+    uint8_t key[ZONE_KEY_RDATA_MAX], true_digest = signing->ds_digest ? signing->ds_digest : 2;
+    size_t len =
+        zone_key_rdata(key_of(zone, signing, signing->has_bad_ds), signing->key_flags, key);
+    put_u16(out, zone_key_tag(span_of(key, len)));
+    out[2] = signing->ds_algorithm ? signing->ds_algorithm : key[3];
     out[3] = true_digest;
     size_t digest_len = verify_digest(true_digest == 4   ? 4
                                       : true_digest == 1 ? 1
@@ -130,8 +107,6 @@ static size_t ds_rdata(struct name zone, const struct zone_signing *signing, uin
                                       span_of(zone.wire, zone.len), span_of(key, len), out + 4);
     return 4 + digest_len;
 }
-
-/* ---- records of zones ---- */
 
 static void add_record(struct script *script, struct script_zone *zone, struct name owner,
                        uint16_t type, uint32_t ttl, struct span rdata)
@@ -166,7 +141,8 @@ static void link_zone(struct script *script, struct script_zone *zone)
 {
     uint8_t rdata[512];
     if (!zone->signing.lacks_keys) {
-        size_t len = dnskey_rdata(zone->apex, zone->signing.key_flags, 0, rdata);
+        size_t len = zone_key_rdata(key_of(zone->apex, &zone->signing, false),
+                                    zone->signing.key_flags, rdata);
         add_record(script, zone, zone->apex, RRTYPE_DNSKEY, 3600, span_of(rdata, len));
     }
     if (zone->signing.lacks_ds)
@@ -515,7 +491,7 @@ static size_t sig_head(const struct signer *work, const struct record *record, u
     uint32_t now_s = SCENARIO_WALL_S;
     uint32_t from = now_s - YEAR_S, until = now_s + YEAR_S;
     struct name owner = record->owner, signer = work->zone->apex;
-    uint8_t key[4 + KEY_LEN];
+    uint8_t key[ZONE_KEY_RDATA_MAX];
     bool is_foreign = fault_of(work, FAULT_SIG_FOREIGN, record->type);
     bool is_proof = record->type == RRTYPE_NSEC3;
     unsigned labels =
@@ -532,14 +508,15 @@ static size_t sig_head(const struct signer *work, const struct record *record, u
         from = now_s + 180 * 86400;
     if (fault_of(work, FAULT_SIG_ABOVE, record->type))
         signer = name_parent(signer);
-    size_t len = dnskey_rdata(work->zone->apex, work->zone->signing.key_flags, is_foreign, key);
+    size_t len = zone_key_rdata(key_of(work->zone->apex, &work->zone->signing, is_foreign),
+                                work->zone->signing.key_flags, key);
     put_u16(out, record->type);
-    out[2] = ALGORITHM;
+    out[2] = key[3];
     out[3] = (uint8_t)(labels + (fault_of(work, FAULT_SIG_LABELS, record->type) != NULL));
     put_u32(out + 4, record->ttl);
     put_u32(out + 8, until);
     put_u32(out + 12, from);
-    put_u16(out + 16, key_tag(key, len));
+    put_u16(out + 16, zone_key_tag(span_of(key, len)));
     memcpy(out + 18, signer.wire, signer.len);
     return 18u + signer.len;
 }
@@ -583,22 +560,19 @@ static size_t signed_bytes(const struct signer *work, struct record *set, unsign
 static void put_sig(struct signer *work, enum section section, struct record *set, unsigned count)
 {
     static uint8_t bytes[SET_BYTES_MAX + 512];
-    uint8_t rdata[18 + NAME_WIRE_MAX + SIG_LEN], owner_wire[NAME_WIRE_MAX];
+    uint8_t rdata[18 + NAME_WIRE_MAX + ZONE_KEY_SIG_MAX], owner_wire[NAME_WIRE_MAX];
     uint16_t type = set[0].type;
     struct name owner = name_copy(set[0].owner, owner_wire);
-    size_t head = sig_head(work, &set[0], rdata), sig_len = SIG_LEN;
+    size_t head = sig_head(work, &set[0], rdata);
     uint32_t ttl = set[0].ttl;
     memcpy(bytes, rdata, head);
     size_t len = head + signed_bytes(work, set, count, bytes + head);
-    EVP_PKEY *key = private_key(work->zone->apex, fault_of(work, FAULT_SIG_FOREIGN, type) != NULL);
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    MUST(context && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
-         EVP_DigestSign(context, rdata + head, &sig_len, bytes, len) == 1);
-    EVP_MD_CTX_free(context);
-    EVP_PKEY_free(key);
+    struct zone_key key = key_of(work->zone->apex, &work->zone->signing,
+                                 fault_of(work, FAULT_SIG_FOREIGN, type) != NULL);
+    size_t sig_len = zone_key_sign(key, span_of(bytes, len), rdata + head);
     if (fault_of(work, FAULT_SIG_WRONG, type))
         rdata[head + 5] ^= 4;
-    put(work, section, owner, RRTYPE_RRSIG, ttl, span_of(rdata, head + SIG_LEN));
+    put(work, section, owner, RRTYPE_RRSIG, ttl, span_of(rdata, head + sig_len));
 }
 
 static bool needs_sig(const struct signer *work, const struct record *record)

@@ -4,10 +4,10 @@
 #define NAILUP_TESTS_SCENARIO_ZONE_SIGN_H
 
 /*
- * Signed zones. A zone with the word `signed` has an Ed25519 key that follows from its name, and
- * its server signs each answer as it leaves, with proofs of absence by NSEC or NSEC3. More words
- * make the signatures or proofs wrong, as README.md lists. Nothing here uses the validator's code
- * except the hash of NSEC3.
+ * Signed zones. A zone with the word `signed` has a key that follows from its name (zone_key.h),
+ * and its server signs each answer as it leaves, with proofs of absence by NSEC or NSEC3. More
+ * words make the signatures or proofs wrong, as README.md lists. Nothing here uses the validator's
+ * code except the hash of NSEC3.
  */
 
 #include <stdbool.h>
@@ -43,6 +43,7 @@ struct zone_signing {
     bool is_signed;
     bool has_nsec3, has_opt_out;
     uint16_t iterations;
+    uint8_t algorithm;               /* of the key; 0: Ed25519 */
     bool lacks_ds;                   /* the zone above has no DS record for it */
     bool lacks_proofs;               /* no NSEC or NSEC3 records */
     bool lacks_keys;                 /* no DNSKEY record */

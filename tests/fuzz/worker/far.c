@@ -442,7 +442,9 @@ static void note_given(struct far *far, const struct fake_ask *ask,
         if (stage->plan->is_signed && stage_now(stage) >= stage->signed_since &&
             signing_state_of(owner) == SIGNING_SECURE)
             life_s = MIN(life_s, signing_life_s(owner));
-        ledger_note_given(&stage->ledger, owner, rr.type, at + life_s * US_PER_S);
+        ledger_note_given(&stage->ledger, owner, rr.type,
+                          &(struct given){.until_at = at + life_s * US_PER_S,
+                                          .until_unjudged_at = at + rr.ttl * US_PER_S});
     }
 }
 

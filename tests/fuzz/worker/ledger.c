@@ -93,16 +93,19 @@ static size_t given_slot(struct name owner, uint16_t type)
     return name_hash(owner, type) % LEDGER_GIVEN;
 }
 
-void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type, uint64_t until_at)
+void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type,
+                       const struct given *until)
 {
-    uint64_t *given = &ledger->given[given_slot(owner, type)];
-    *given = MAX(*given, until_at);
+    struct given *given = &ledger->given[given_slot(owner, type)];
+    given->until_at = MAX(given->until_at, until->until_at);
+    given->until_unjudged_at = MAX(given->until_unjudged_at, until->until_unjudged_at);
 }
 
 static void check_ttl(struct stage *stage, const struct message *answer, const struct rr *rr,
                       struct name owner, uint64_t at_us)
 {
-    uint64_t until = stage->ledger.given[given_slot(owner, rr->type)];
+    const struct given *given = &stage->ledger.given[given_slot(owner, rr->type)];
+    uint64_t until = stage->plan->is_signed ? given->until_at : given->until_unjudged_at;
     if (at_us + rr->ttl * US_PER_S <= until + ROUNDING_US)
         return;
     if (rr->ttl <= STALE_TTL_S && is_stale(answer))

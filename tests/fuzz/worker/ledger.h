@@ -51,13 +51,20 @@ struct asked {
     uint8_t copies, answers;
 };
 
+/* A reload may end validation while an answer waits for its verdict: then nothing but the TTL
+ * bounds the life of its records. */
+struct given {
+    uint64_t until_at;          /* by their TTL and, where the plan validates, by their signature */
+    uint64_t until_unjudged_at; /* by their TTL alone */
+};
+
 struct ledger {
     struct asked asked[LEDGER_IDS];
     uint32_t next, oldest; /* positions in a ring; equal: no query waits */
     uint32_t waiting;
     uint64_t queries, answers, good, secure; /* since the start */
-    uint64_t unanswered;          /* abandoned: at rest, or because their ids were needed */
-    uint64_t given[LEDGER_GIVEN]; /* until when records with this hash are true */
+    uint64_t unanswered;              /* abandoned: at rest, or because their ids were needed */
+    struct given given[LEDGER_GIVEN]; /* until when records with this hash are true */
 };
 
 void ledger_open(struct ledger *ledger);
@@ -82,6 +89,7 @@ void ledger_check_patience(struct stage *stage);
 /* Ends all waiting queries at rest: they are lost, and must have been counted. */
 void ledger_settle(struct stage *stage);
 
-void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type, uint64_t until_at);
+void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type,
+                       const struct given *until);
 
 #endif

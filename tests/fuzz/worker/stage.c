@@ -233,8 +233,10 @@ void stage_jump(struct stage *stage, uint64_t us)
     fake_loop_jump(stage->loop, us);
     stage->plan_since += us;
     for (size_t i = 0; i < LEDGER_GIVEN; i++)
-        if (stage->ledger.given[i])
-            stage->ledger.given[i] += us;
+        if (stage->ledger.given[i].until_unjudged_at) {
+            stage->ledger.given[i].until_at += us;
+            stage->ledger.given[i].until_unjudged_at += us;
+        }
 }
 
 /* ---- rest and end ---- */

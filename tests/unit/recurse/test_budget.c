@@ -48,6 +48,36 @@ static void test_no_question_is_left_without_attempts(void **state)
     assert_true(budget_take(&budget, BUDGET_REFERRALS, 5));
 }
 
+static void test_a_budget_is_ample_while_half_is_left(void **state)
+{
+    (void)state;
+    struct budget whole = fresh_budget(5), budget;
+    budget_allow_validation(&whole, 800, 4);
+    unsigned half = (BUDGET_QUERIES_MAX + BUDGET_VALIDATION_QUERIES) / 2;
+    budget = whole;
+    assert_true(budget_is_ample(&budget, 5 + BUDGET_WALL_US / 2));
+    assert_false(budget_is_ample(&budget, 6 + BUDGET_WALL_US / 2));
+    for (unsigned i = 0; i < half; i++)
+        assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_true(budget_is_ample(&budget, 5));
+    assert_true(budget_take(&budget, BUDGET_QUERIES, 5));
+    assert_false(budget_is_ample(&budget, 5));
+    budget = whole;
+    budget.attempts_left = (uint8_t)half;
+    assert_true(budget_is_ample(&budget, 5));
+    budget.attempts_left--;
+    assert_false(budget_is_ample(&budget, 5));
+    budget = whole;
+    budget.refs = budget.tasks_max / 2;
+    assert_true(budget_is_ample(&budget, 5));
+    budget.refs++;
+    assert_false(budget_is_ample(&budget, 5));
+    budget = whole;
+    while (budget_take(&budget, BUDGET_ALIASES, 5))
+        ;
+    assert_false(budget_is_ample(&budget, 5));
+}
+
 static void test_a_validated_question_may_ask_more_and_others_may_not(void **state)
 {
     (void)state;
@@ -112,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kind_is_used_up_at_its_bound_and_others_are_not),
         cmocka_unit_test(test_no_question_is_left_without_attempts),
+        cmocka_unit_test(test_a_budget_is_ample_while_half_is_left),
         cmocka_unit_test(test_a_validated_question_may_ask_more_and_others_may_not),
         cmocka_unit_test(test_names_are_shown_whole_after_the_bound_on_minimised_ones),
         cmocka_unit_test(test_an_expired_budget_gives_nothing),

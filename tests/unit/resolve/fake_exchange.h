@@ -40,6 +40,11 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     asked[asked_count++] = exchange;
 }
 
+void exchange_nudge(struct exchange *exchange)
+{
+    assert_true(exchange->active);
+}
+
 void exchange_resume(struct exchange *exchange)
 {
     assert_true(exchange->lingering);

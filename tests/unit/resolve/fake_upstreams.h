@@ -76,6 +76,12 @@ bool upstreams_are_full(const struct upstreams *upstreams)
     return false;
 }
 
+bool upstreams_is_proven(const struct upstream *upstream)
+{
+    assert_non_null(upstream);
+    return !upstreams_are_unproven;
+}
+
 bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
                             const struct upstream_options *options)
 {

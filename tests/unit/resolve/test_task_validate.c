@@ -636,6 +636,14 @@ static void test_messages_that_wait_have_a_bound(void **state)
     assert_int_equal(stats.validation_bound_memory, failed);
     assert_fails(&clients[MANY - 1], EDE_OTHER);
     assert_false(find(name, &(struct answer){0}));
+    struct client other = {0};
+    unsigned number = asked_count;
+    answer_script = "vs"; /* the keys are known */
+    client_ask(&other, WWW, 0);
+    answer(number, 0, GOOD_A);
+    assert_string_equal(other.text, WWW_TEXT);
+    assert_true(other.ad);
+    answer_script = "ks";
     answer(1, 0, KEYS);
     for (unsigned i = 0; i < MANY; i++)
         assert_int_equal(clients[i].answers, 1);
@@ -669,10 +677,19 @@ static void test_costly_verifications_wait_for_the_next_turn(void **state)
     (void)state;
     enum { MANY = 100 };
     static struct client clients[MANY];
+    struct client first = {0}, unchecked = {0};
     memset(clients, 0, sizeof(clients));
+    client_ask(&first, WWW, 0);
+    answer(0, 0, GOOD_A);
+    fake_loop_advance(loop, US_PER_MS);
+    asked_count = verifications = 0;
     verify_loop = loop;
     verify_us = 300;
     ask_many(clients, MANY);
+    assert_true(find(WWW, &(struct answer){0})); /* a hit waits for no verification */
+    client_ask(&unchecked, "mail.example", CACHE_KEY_CD);
+    answer(MANY, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.1"}});
+    assert_int_equal(unchecked.answers, 1);
     assert_int_equal(verifications, 2);
     assert_int_equal(count_answers(clients, MANY), 2);
     assert_int_equal(stats.validation_bound_turn, MANY - 2);
@@ -699,7 +716,24 @@ static void test_a_task_whose_time_is_over_verifies_no_more(void **state)
 
 enum { SHARE_QUESTIONS = 240, SHARE_VERIFY_US = 2500 };
 
-/* Asks for many names below the domain, whose signatures are right and costly. */
+/* A client of another zone gets its secure answer. */
+static void assert_serves_another_zone(unsigned i)
+{
+    struct client client = {0};
+    char name[64], record[96];
+    unsigned number = asked_count;
+    script_signer = "honest.com";
+    verify_us = 80;
+    snprintf(name, sizeof(name), "n%u.honest.com", i);
+    snprintf(record, sizeof(record), "n%u.honest.com. 300 IN A 192.0.2.1", i);
+    client_ask(&client, name, 0);
+    answer(number, 0, (struct sections){.answer = {record}});
+    assert_int_equal(client.answers, 1);
+    assert_true(client.ad);
+}
+
+/* Asks for many names below the domain, whose signatures are right and costly. A client of another
+ * zone asks beside some of the refused ones. */
 static unsigned count_refused(const char *domain, bool is_saturated)
 {
     enum { MANY = SHARE_QUESTIONS };
@@ -708,12 +742,12 @@ static unsigned count_refused(const char *domain, bool is_saturated)
     unsigned refused = 0;
     asked_count = 0;
     memset(clients, 0, sizeof(clients));
-    script_signer = domain;
     verify_loop = loop;
-    verify_us = SHARE_VERIFY_US;
     fake_loop_set_saturated(loop, is_saturated);
     for (unsigned i = 0; i < MANY; i++) {
         unsigned number = asked_count;
+        script_signer = domain;
+        verify_us = SHARE_VERIFY_US;
         snprintf(name, sizeof(name), "n%u.%s", i, domain);
         snprintf(record, sizeof(record), "n%u.%s. 300 IN A 192.0.2.1", i, domain);
         client_ask(&clients[i], name, 0);
@@ -725,6 +759,9 @@ static unsigned count_refused(const char *domain, bool is_saturated)
         assert_fails(&clients[i], EDE_OTHER);
         assert_false(find(name, &(struct answer){0}));
         refused++;
+        fake_loop_advance(loop, 2 * US_PER_MS);
+        if (refused % 8 == 1)
+            assert_serves_another_zone(i);
     }
     return refused;
 }

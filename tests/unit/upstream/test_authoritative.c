@@ -157,6 +157,29 @@ static void test_authoritative_questions_keep_to_their_common_budget(void **stat
     world_close(&zone.world);
 }
 
+static void test_authoritative_question_without_a_reader_sends_one_silent_query(void **state)
+{
+    (void)state;
+    struct zone zone;
+    struct asker asker;
+    struct list waiters, waiter;
+    uint8_t left = 5;
+    open_zone(&zone);
+    add(&zone, "192.0.2.1@53", FAKE_UDP_DROP);
+    add(&zone, "192.0.2.2@53", FAKE_UDP_DROP);
+    list_init(&waiters);
+    list_init(&waiter);
+    ask_as(&zone, &asker,
+           (struct exchange_question){.attempts_left = &left, .wanted_by = &waiters});
+    assert_int_equal(asker.result, ASKER_FAILED);
+    assert_int_equal(left, 4);
+    list_append(&waiters, &waiter);
+    ask_as(&zone, &asker,
+           (struct exchange_question){.attempts_left = &left, .wanted_by = &waiters});
+    assert_int_equal(left, 0);
+    world_close(&zone.world);
+}
+
 /* Any server may be drawn first. */
 static void test_authoritative_zone_with_one_dead_server_answers_at_first_contact(void **state)
 {
@@ -604,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_authoritative_question_that_prefers_streams_takes_one_first),
         cmocka_unit_test(test_authoritative_question_that_prefers_streams_goes_on_by_datagram),
         cmocka_unit_test(test_authoritative_questions_keep_to_their_common_budget),
+        cmocka_unit_test(test_authoritative_question_without_a_reader_sends_one_silent_query),
         cmocka_unit_test(test_authoritative_zone_with_one_dead_server_answers_at_first_contact),
         cmocka_unit_test(test_authoritative_server_that_was_silent_once_does_not_come_first_again),
         cmocka_unit_test(

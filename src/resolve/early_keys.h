@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_RESOLVE_EARLY_KEYS_H
+#define NAILUP_RESOLVE_EARLY_KEYS_H
+
+/*
+ * A referral with DS records leads to a zone whose keys the verdict will need. So they are asked
+ * for together with the first query to that zone, and not after its answer: the client waits one
+ * round trip less for each zone. Decides only; task.c asks.
+ *
+ * No query is sent that would not be sent later: the chain of trust reaches the zone, so its answer
+ * has no verdict without the keys.
+ */
+
+#include <stdbool.h>
+
+#include "cache/key.h"
+#include "dns/message.h"
+#include "dns/name.h"
+
+struct task;
+
+/* Whether this referral says that the zone has usable keys, as far as the message alone tells. */
+bool early_keys_are_promised(const struct task *task, const struct message *referral,
+                             struct name zone);
+
+/*
+ * Whether the promised keys should be asked for now, and under which key of the cache. False: they
+ * are known or on the way; the task is not validated; the chain of trust does not reach the zone or
+ * is not known to; a negative trust anchor is at the zone or above; the task is a refresh; or
+ * its budget is short. asked: the zone that sent the referral.
+ */
+bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
+                        struct cache_key *key);
+
+#endif
