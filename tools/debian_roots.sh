@@ -21,7 +21,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2016 # apt's own variable
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 
-# in_root ROOT COMMAND...: in a process namespace of its own, so that no process stays.
+# in_root ROOT COMMAND...: no process of the command stays, because its process namespace ends.
 in_root() {
     inside=$1
     shift

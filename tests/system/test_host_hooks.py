@@ -134,7 +134,7 @@ def managed(told):
 
 
 def test_zones_and_servers_of_the_profile_count_too(told, managed):
-    """NetworkManager tells a hook neither search domains of the profile nor, after a change, new servers."""
+    """The variables of NetworkManager lack search domains of the profile, and the new servers after a change."""
     now = {"NM_ZONES": "corp.example | lab.example\n~ops.example | ~\n\n", "NM_SERVERS": "10.8.0.2 | 10.8.0.3\nfd00::1"}
     servers = "10.8.0.2 10.8.0.3 fd00::1"
     assert dispatcher(told, "tun0", "vpn-up", **VPN, **managed, **now) == [
