@@ -22,6 +22,7 @@ RUN = r"""
 set -e
 work=$1 nailupd=$2 nailupctl=$3
 mount --make-rprivate /
+mount -t proc none /proc
 mount -t tmpfs none /run && mount -t tmpfs none /var/lib
 mkdir -p /run/nailup /var/lib/nailup
 mount -t tmpfs -o mode=755,uid=65534,gid=65534 none /run/nailup
