@@ -225,6 +225,18 @@ def test_networkd_writes_ports_and_names_in_its_own_way(told):
         "fe80::1%eth1@53#dns.corp.example fd00::2#a 10.8.0.3@5353#b"]
 
 
+def test_networkmanager_writes_transports_in_its_own_way(told):
+    """A server over TLS keeps the name of its certificate, so that nailupd refuses it where it would use plain text."""
+    servers = ("dns+tls://10.8.0.1#a.example dns+udp://10.8.0.2 dns+tls://[fd00::1]:8853#a.example dns+tls://10.8.0.3 "
+               "dns+udp://[fe80::1%eth1] dns+udp://[fd00::2]:5353 https://10.8.0.4/#a dns+quic://10.8.0.5 "
+               "10.8.0.6:53%eth1 [fd00::3]x [fe80::1%a]:53%b dns+tls://$(id)#x dns+udp://dns+tls://10.8.0.7")
+    vpn = VPN | {"VPN_IP4_NAMESERVERS": servers}
+    assert dispatcher(told, "eth0", "vpn-up", **vpn) == [
+        "forward corp.example 10.8.0.1#a.example 10.8.0.2 fd00::1@8853#a.example fe80::1%eth1 fd00::2@5353 10.8.0.6%eth1@53"]
+    said = told.logged.read_text()
+    assert "dns+tls://10.8.0.3: left out" in said and "dns+quic://10.8.0.5: left out" in said
+
+
 def wireguard(told, interface):
     folder = told.folder / "devices" / interface
     folder.mkdir(parents=True)
