@@ -34,21 +34,38 @@ def run(*words, **more):
     return subprocess.run([*map(str, words)], text=True, capture_output=True, timeout=300, **more)
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """Returns the path of the package."""
+def make_package(folder, **more):
+    """Returns the path of the package that cpack makes in the folder."""
     release = find_release()
     if not release:
         pytest.skip("there is no release build with manuals: tools/setup.sh build release")
     if not os.access(release, os.W_OK):
         pytest.skip("the release build is somebody else's")
-    for tool in ("cpack", "dpkg-shlibdeps", "strip"):
+    for tool in ("cpack", "dpkg-shlibdeps", "strip", "file"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
-    folder = tmp_path_factory.mktemp("package")
-    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder)
+    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder, **more)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return next(folder.glob("nailup_*.deb"))
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """Returns the path of the package."""
+    return make_package(tmp_path_factory.mktemp("package"))
+
+
+def test_the_same_build_gives_the_same_package(tmp_path):
+    """tools/release.sh sets the time and the umask. Its users may have another language and time zone."""
+    epoch = {"SOURCE_DATE_EPOCH": "1790000000"}
+    packages = []
+    for name, more in (("one", {"TZ": "UTC"}), ("two", {"TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"})):
+        folder = tmp_path / name
+        folder.mkdir()
+        packages.append(make_package(folder, umask=0o022, env={**os.environ, **epoch, **more}))
+    assert packages[0].read_bytes() == packages[1].read_bytes()
+    dates = run("dpkg-deb", "-c", packages[0], env={**os.environ, "TZ": "UTC"}).stdout
+    assert set(re.findall(r" (\d{4}-\d\d-\d\d) ", dates)) == {"2026-09-21"}, dates
 
 
 def test_lintian_accepts_the_package_and_nothing_is_missing(package):
