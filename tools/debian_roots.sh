@@ -5,7 +5,7 @@
 # Builds the Debian package of the commit that is checked out in fresh minimal roots of other Debian releases, and
 # prepares roots in which tests/system/test_package.py and test_host_networks.py install and run it.
 # Usage: tools/debian_roots.sh FOLDER SUITE...
-#   FOLDER  gets a few folders for each suite, 2 GB together; a second run builds again and keeps the rest
+#   FOLDER  gets a few folders for each suite, 2.2 GB together; a second run builds again and keeps the rest
 #   SUITE   bookworm, trixie
 # Then: NAILUP_ROOTS=FOLDER python3 -m pytest tests/system/test_package.py tests/system/test_host_networks.py
 # Needs root, debootstrap, and the network for Debian's packages.
