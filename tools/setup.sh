@@ -4,7 +4,7 @@
 #
 # Installs missing packages (Debian 12, root or sudo) and builds a preset of CMakePresets.json.
 # Usage: tools/setup.sh build|demo|test|check PRESET...
-#   build  the programs and manual pages
+#   build  the programs and manual pages, ready for cpack
 #   demo   the same, and the programs that the demonstration starts beside them
 #   test   these, the tests, and the programs that the tests use
 #   check  the same, but of the preset release only the tests that ./check runs
@@ -12,11 +12,11 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libldns-dev libssl-dev libyaml-dev
-  libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3"
+  libcmocka-dev liburcu-dev libxxhash-dev libsystemd-dev libfstrm-dev python3 dpkg-dev file"
 demo_packages="nsd ldnsutils"
 test_packages="$demo_packages dnsperf unbound knot bind9 knot-resolver pdns-server pdns-backend-bind pdns-recursor dnsdist stunnel4 haproxy nftables
   bind9-dnsutils bind9-utils knot-dnsutils python3-pytest python3-pytest-xdist python3-jsonschema python3-yaml python3-jinja2 clang
-  libclang-rt-14-dev mandoc mkdocs faketime iproute2 openssl procps git prometheus curl lintian dpkg-dev systemd zsh fish fstrm-bin shellcheck
+  libclang-rt-14-dev mandoc mkdocs faketime iproute2 openssl procps git prometheus curl lintian systemd zsh fish fstrm-bin shellcheck
   dns-root-data clang-format-14 clang-tidy-14 cppcheck mold"
 
 case "${1-} ${2-}" in

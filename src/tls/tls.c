@@ -247,7 +247,7 @@ static bool can_seal_early(const struct tls *tls)
     int64_t age_s;
 
     return ticket && SSL_SESSION_has_ticket(ticket) &&
-           !__builtin_sub_overflow(wall_clock_s(), (int64_t)SSL_SESSION_get_time(ticket), &age_s) &&
+           !__builtin_sub_overflow(wall_clock_s(), tls_tickets_given_at(ticket), &age_s) &&
            age_s >= 0 && (uint64_t)age_s <= SSL_SESSION_get_ticket_lifetime_hint(ticket);
 }
 

@@ -174,6 +174,15 @@ size_t tls_rack_count(const struct tls_rack *rack)
 
 /* ---------------------------------------------------------------- put and take */
 
+int64_t tls_tickets_given_at(const SSL_SESSION *session)
+{
+#if OPENSSL_VERSION_NUMBER >= 0x30300000L
+    return (int64_t)SSL_SESSION_get_time_ex(session); /* 3.4 deprecates the older function */
+#else
+    return (int64_t)SSL_SESSION_get_time(session);
+#endif
+}
+
 /* RFC 8446 section 4.6.1: a lifetime of 0 forbids use; RFC 5077 section 3.3: 0 leaves it open. */
 static int64_t lifetime_s(const SSL_SESSION *session)
 {
@@ -201,7 +210,7 @@ static bool is_ticket_good(const SSL_SESSION *session, int64_t now_s)
     int64_t age_s;
 
     return SSL_SESSION_is_resumable(session) &&
-           !__builtin_sub_overflow(now_s, (int64_t)SSL_SESSION_get_time(session), &age_s) &&
+           !__builtin_sub_overflow(now_s, tls_tickets_given_at(session), &age_s) &&
            age_s >= -TLS_TICKET_AHEAD_MAX_S && MAX(age_s, 0) < lifetime_s(session) &&
            is_certificate_valid(session, now_s);
 }

@@ -52,6 +52,9 @@ struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
 size_t tls_rack_count(const struct tls_rack *rack);
 
+/* When the server gave the session. */
+int64_t tls_tickets_given_at(const struct ssl_session_st *session);
+
 /* Whether the file at path exists and is not a session file of any version. Saving never overwrites
  * such a file.
  */

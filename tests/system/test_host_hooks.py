@@ -118,6 +118,60 @@ def test_a_network_claims_only_allowed_zones(told):
     assert dispatcher(told, "eth0", "down") == ["forward . off"]
 
 
+NMCLI = """#!/bin/sh
+[ "$*" = "-e no -g $4 connection show uuid the-profile" ] || exit 10
+case $4 in IP4.DNS*) printf '%s' "$NM_SERVERS" ;; *) printf '%s' "$NM_ZONES" ;; esac
+"""
+
+
+@pytest.fixture
+def managed(told):
+    """The environment of a connection that nmcli knows."""
+    nmcli = told.folder / "nmcli"
+    nmcli.write_text(NMCLI)
+    nmcli.chmod(0o755)
+    return {"NMCLI": str(nmcli), "CONNECTION_UUID": "the-profile"}
+
+
+def test_zones_and_servers_of_the_profile_count_too(told, managed):
+    """The variables of NetworkManager lack search domains of the profile, and the new servers after a change."""
+    now = {"NM_ZONES": "corp.example | lab.example\n~ops.example | ~\n\n", "NM_SERVERS": "10.8.0.2 | 10.8.0.3\nfd00::1"}
+    servers = "10.8.0.2 10.8.0.3 fd00::1"
+    assert dispatcher(told, "tun0", "vpn-up", **VPN, **managed, **now) == [
+        f"forward {zone}.example {servers}" for zone in ("corp", "lab", "ops")]
+    assert dispatcher(told, "tun0", "vpn-down", VPN_IP_IFACE="tun0", **managed) == [
+        f"forward {zone}.example off" for zone in ("corp", "lab", "ops")]
+    network = {"IP4_DOMAINS": "old.example", "IP4_NAMESERVERS": "192.0.2.1", "NETWORK_ZONES": "old.example ops.example"}
+    assert dispatcher(told, "eth0", "up", **network) == ["forward old.example 192.0.2.1"]
+    assert dispatcher(told, "eth0", "reapply", **network, **managed, **now) == [
+        f"forward ops.example {servers}", "forward old.example off"]
+    # A connection without servers has no zones. A connection that nmcli does not know has those of the variables.
+    assert dispatcher(told, "eth0", "reapply", **network, **managed, NM_ZONES="ops.example") == ["forward ops.example off"]
+    assert dispatcher(told, "eth0", "up", **network, **managed | {"CONNECTION_UUID": "another"}, **now) == [
+        "forward old.example 192.0.2.1"]
+
+
+def test_the_interface_of_a_vpn_keeps_the_zones_of_the_vpn(told):
+    """NetworkManager reports the interface of a plugin a second time, as a connection of others."""
+    vpn = VPN | {"CONNECTION_UUID": "a"}
+    assert dispatcher(told, "tun0", "vpn-up", **vpn) != []
+    assert dispatcher(told, "tun0", "up", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1", IP4_DOMAINS="x.example",
+                      IP4_NAMESERVERS="10.8.0.1") == []
+    assert dispatcher(told, "tun0", "down", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1") == []
+    assert dispatcher(told, "tun0", "vpn-down", **vpn) == ["forward corp.example off"]
+
+
+def test_a_vpn_without_an_interface_shares_that_of_its_network(told):
+    network = {"NETWORK_ZONES": "office.example", "IP4_DOMAINS": "office.example", "IP4_NAMESERVERS": "192.0.2.1"}
+    dispatcher(told, "eth0", "up", **network, CONNECTION_UUID="a")
+    vpn = VPN | {"VPN_IP_IFACE": "eth0", "CONNECTION_UUID": "b"}
+    assert dispatcher(told, "eth0", "vpn-up", **vpn) == ["forward corp.example 10.8.0.1"]
+    assert dispatcher(told, "eth0", "dhcp4-change", **network, CONNECTION_UUID="a") == [
+        "forward office.example 192.0.2.1"]
+    assert dispatcher(told, "eth0", "vpn-down", **vpn) == ["forward corp.example off"]
+    assert dispatcher(told, "eth0", "down", CONNECTION_UUID="a") == ["forward office.example off"]
+
+
 HUGE = ". ~. com ~com. COM in-addr.arpa ip6.arpa. x"
 
 
@@ -145,8 +199,64 @@ def test_networkd_has_the_zones_of_a_vpn_while_it_is_routable(told):
              "ROUTE_DOMAINS=lab.example"]
     assert networkd(told, "wg0", "routable", lines) == [
         "forward lab.example 10.8.0.1 fe80::1%wg0", "forward corp.example 10.8.0.1 fe80::1%wg0"]
-    assert networkd(told, "wg0", "carrier", lines) == []
-    assert networkd(told, "wg0", "off") == ["forward lab.example off", "forward corp.example off"]
+    assert networkd(told, "wg0", "configuring", lines) == []
+    off = ["forward lab.example off", "forward corp.example off"]
+    for state in ("degraded", "carrier", "no-carrier", "off", "linger"):
+        assert networkd(told, "wg0", state, lines) == off, state
+        assert networkd(told, "wg0", "routable", lines) != []
+
+
+def test_a_change_of_settings_reaches_a_routable_interface(told):
+    networkd(told, "wg0", "routable", ["DNS=10.8.0.1", "DOMAINS=corp.example"])
+    lines = ["DNS=10.8.0.2", "DOMAINS=corp.example"]
+    for state in ("", "degraded", "no-carrier"):
+        said = networkd(told, "wg0", "configured", lines, OperationalState=state)
+        assert said == (["forward corp.example off"] if state == "degraded" else []), state
+    assert networkd(told, "wg0", "configured", lines, OperationalState="routable") == [
+        "forward corp.example 10.8.0.2"]
+
+
+def test_networkd_writes_ports_and_names_in_its_own_way(told):
+    lines = ["DOMAINS=corp.example", "DNS=10.8.0.1:5353 10.8.0.2#dns.corp.example [fd00::1]:5353 "
+             "[fe80::1]:53%eth1#dns.corp.example fd00::2#a 10.8.0.3:5353#b 10.8.0.4:x 10.8.0.5: [fd00::3]: "
+             "10.8.0.6#;id 10.8.0.7#$(id) []:53 :53"]
+    assert networkd(told, "wg0", "routable", lines) == [
+        "forward corp.example 10.8.0.1@5353 10.8.0.2#dns.corp.example fd00::1@5353 "
+        "fe80::1%eth1@53#dns.corp.example fd00::2#a 10.8.0.3@5353#b"]
+
+
+def test_networkmanager_writes_transports_in_its_own_way(told):
+    """A server over TLS keeps the name of its certificate, so that nailupd refuses it where it would use plain text."""
+    servers = ("dns+tls://10.8.0.1#a.example dns+udp://10.8.0.2 dns+tls://[fd00::1]:8853#a.example dns+tls://10.8.0.3 "
+               "dns+udp://[fe80::1%eth1] dns+udp://[fd00::2]:5353 https://10.8.0.4/#a dns+quic://10.8.0.5 "
+               "10.8.0.6:53%eth1 [fd00::3]x [fe80::1%a]:53%b dns+tls://$(id)#x dns+udp://dns+tls://10.8.0.7")
+    vpn = VPN | {"VPN_IP4_NAMESERVERS": servers}
+    assert dispatcher(told, "eth0", "vpn-up", **vpn) == [
+        "forward corp.example 10.8.0.1#a.example 10.8.0.2 fd00::1@8853#a.example fe80::1%eth1 fd00::2@5353 10.8.0.6%eth1@53"]
+    said = told.logged.read_text()
+    assert "dns+tls://10.8.0.3: left out" in said and "dns+quic://10.8.0.5: left out" in said
+
+
+def wireguard(told, interface):
+    folder = told.folder / "devices" / interface
+    folder.mkdir(parents=True)
+    (folder / "uevent").write_text(f"DEVTYPE=wireguard\nINTERFACE={interface}\n")
+
+
+def test_an_interface_of_wireguard_is_a_vpn_whatever_its_name(told):
+    lines = ["DNS=10.8.0.1", "DOMAINS=corp.example com"]
+    assert networkd(told, "corp", "routable", lines) == []
+    wireguard(told, "office")
+    assert networkd(told, "office", "routable", lines) == ["forward corp.example 10.8.0.1"]
+    devices = {"DEVICES": str(told.folder / "devices")}
+    network = {"IP4_DOMAINS": "lab.example com", "IP4_NAMESERVERS": "10.9.0.1"}
+    assert dispatcher(told, "corp", "up", **network, **devices) == []
+    assert dispatcher(told, "office", "up", **network, **devices) == [
+        "forward lab.example 10.9.0.1", "forward corp.example off"]
+    assert dispatcher(told, "wg7", "up", **network) == ["forward lab.example 10.9.0.1"]
+    assert dispatcher(told, "wg7", "up", **network, VPN_INTERFACES="") == [
+        "forward lab.example 10.9.0.1"]  # the servers of office
+    assert dispatcher(told, "office", "down") == ["forward lab.example off"]
 
 
 def test_networkd_gives_other_networks_only_allowed_zones(told):

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """The Debian package: made from a release build by cpack, checked by lintian, and taken through its life in a copy
 of this system's root (an overlay that goes away with the test), with its own network. NAILUP_RELEASE names
-the build directory. Without it the build under test counts, or build/release if that one has sanitizers."""
+the build directory. Without it the build under test counts, or build/release if that one has sanitizers.
+With NAILUP_ROOTS, the folder of tools/debian_roots.sh, its packages live in its roots too."""
 
 import os
 import pathlib
@@ -33,21 +34,38 @@ def run(*words, **more):
     return subprocess.run([*map(str, words)], text=True, capture_output=True, timeout=300, **more)
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """Returns the path of the package."""
+def make_package(folder, **more):
+    """Returns the path of the package that cpack makes in the folder."""
     release = find_release()
     if not release:
         pytest.skip("there is no release build with manuals: tools/setup.sh build release")
     if not os.access(release, os.W_OK):
         pytest.skip("the release build is somebody else's")
-    for tool in ("cpack", "dpkg-shlibdeps", "strip"):
+    for tool in ("cpack", "dpkg-shlibdeps", "strip", "file"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
-    folder = tmp_path_factory.mktemp("package")
-    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder)
+    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder, **more)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return next(folder.glob("nailup_*.deb"))
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """Returns the path of the package."""
+    return make_package(tmp_path_factory.mktemp("package"))
+
+
+def test_the_same_build_gives_the_same_package(tmp_path):
+    """tools/release.sh sets the time and the umask. Its users may have another language and time zone."""
+    epoch = {"SOURCE_DATE_EPOCH": "1790000000"}
+    packages = []
+    for name, more in (("one", {"TZ": "UTC"}), ("two", {"TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"})):
+        folder = tmp_path / name
+        folder.mkdir()
+        packages.append(make_package(folder, umask=0o022, env={**os.environ, **epoch, **more}))
+    assert packages[0].read_bytes() == packages[1].read_bytes()
+    dates = run("dpkg-deb", "-c", packages[0], env={**os.environ, "TZ": "UTC"}).stdout
+    assert set(re.findall(r" (\d{4}-\d\d-\d\d) ", dates)) == {"2026-09-21"}, dates
 
 
 def test_lintian_accepts_the_package_and_nothing_is_missing(package):
@@ -110,11 +128,11 @@ def test_installed_pages_name_installed_files(package, tmp_path):
 # judges.
 COPY_OF_ROOT = r"""
 set -eu
-work=$1 old=$2 new=$3
+work=$1 old=$2 new=$3 lower=$4
 say() { echo "== $*"; }
 mount --make-rprivate /
 mount -t tmpfs none "$work" && mkdir "$work/upper" "$work/work" "$work/root"
-mount -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work" none "$work/root" ||
+mount -t overlay -o "lowerdir=$lower,upperdir=$work/upper,workdir=$work/work" none "$work/root" ||
     { say no overlay over the root; exit 0; }
 root=$work/root
 mount -t proc proc "$root/proc"
@@ -128,6 +146,7 @@ in_root() { chroot "$root" "$@"; }
 
 LIFE = COPY_OF_ROOT + r"""
 mount --rbind /dev "$root/dev"
+rm -f "$root/usr/bin/systemd-tmpfiles" # a minimal Debian has none
 # As the unit would; $! is the daemon.
 start() {
     chroot "$root" setpriv --reuid nailup --regid nailup --init-groups --bounding-set -all,+net_bind_service \
@@ -139,7 +158,7 @@ start() {
     exit 1
 }
 stop() { kill "$daemon"; status=0; wait "$daemon" || status=$?; say exit $status; }
-ask() { in_root dig @127.0.0.1 "$1" A +short +tries=1 +timeout=10; }
+ask() { dig @127.0.0.1 "$1" A +short +tries=1 +timeout=10; }
 ours() {
     find "$root/etc" "$root/usr" "$root/var" "$root/run" -xdev -name '*nailup*' | sed "s,^$root,,"
     in_root getent passwd nailup || true
@@ -195,7 +214,7 @@ def make_successor(package, folder):
     return made
 
 
-def play(script, namespaces, package, folder):
+def play(script, namespaces, package, folder, root="/"):
     """Runs one of the scripts in a copy of the root. Returns its values, and all of its output."""
     for tool in ("unshare", "ip", "setpriv", "dig", "systemd-sysusers", "deb-systemd-helper"):
         if not shutil.which(tool):
@@ -205,7 +224,7 @@ def play(script, namespaces, package, folder):
     (folder / "work").mkdir()
     successor = make_successor(package, folder)
     done = run("unshare", namespaces, "--fork", "--kill-child", "sh", "-c", script, "sh",
-               folder / "work", package, successor)
+               folder / "work", package, successor, root)
     said = dict(line[3:].partition(" ")[::2] for line in done.stdout.splitlines()
                 if line.startswith("== "))
     if "no" in said:
@@ -214,13 +233,31 @@ def play(script, namespaces, package, folder):
     return said, done.stdout + done.stderr
 
 
+def roots_of(kind):
+    """The suites for which NAILUP_ROOTS has such a root."""
+    folder = pathlib.Path(os.environ.get("NAILUP_ROOTS", "/nonexistent"))
+    return [pytest.param(path.with_suffix(".deb"), path, id=path.stem) for path in sorted(folder.glob(f"*.{kind}"))] or [
+        pytest.param(None, None, marks=pytest.mark.skip(reason="NAILUP_ROOTS names no folder of tools/debian_roots.sh"))]
+
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0,
                                 reason="needs root, for a copy of the system's root")
 
 
 @needs_root
 def test_it_installs_starts_upgrades_with_its_cache_and_leaves_nothing(package, tmp_path):
-    said, everything = play(LIFE, "-mnp", package, tmp_path)
+    live(package, tmp_path, "/")
+
+
+@needs_root
+@pytest.mark.parametrize("built, root", roots_of("root"))
+def test_the_same_in_a_minimal_debian_without_systemd(built, root, tmp_path):
+    assert not (root / "usr/bin/systemctl").exists() and not (root / "usr/bin/kill").exists()
+    live(built, tmp_path, root)
+
+
+def live(package, folder, root):
+    said, everything = play(LIFE, "-mnp", package, folder, root)
     assert said["user"] == "/var/lib/nailup:/usr/sbin/nologin", everything
     assert said["enabled"].endswith("nailupd.service")
     assert said["state"].endswith(" 700") and len(set(said["uid"].split())) == 1, everything
@@ -253,7 +290,8 @@ in_root dpkg --no-triggers -i /tmp/old.deb >/dev/null 2>&1
 etc=$root/etc/systemd/system
 rm -rf "$root"/usr/lib/systemd/system/*.wants "$etc"/*.wants
 mkdir -p "$etc/nailupd.service.d" "$etc/nailupd.socket.d" "$root/mnt/old"
-printf '%s\n' '[Service]' WatchdogSec=3 TimeoutAbortSec=1 >"$etc/nailupd.service.d/test.conf"
+# The probe starts the daemon more often than systemd allows by default on a fast machine.
+printf '%s\n' '[Unit]' StartLimitIntervalSec=0 '[Service]' WatchdogSec=3 TimeoutAbortSec=1 >"$etc/nailupd.service.d/test.conf"
 printf '%s\n' '[Socket]' ListenStream= ListenDatagram= ListenStream=127.0.0.1:53 \
     ListenDatagram=127.0.0.1:53 >"$etc/nailupd.socket.d/test.conf"
 sed -i 's/^  listen: .*/  listen: [127.0.0.1]\n  user: nailup/' "$root/etc/nailup/nailup.yaml"
@@ -358,10 +396,20 @@ getent group nailup
 
 @needs_root
 def test_the_hardened_unit_does_its_work_under_systemd(package, tmp_path):
-    (tmp_path / "probe.sh").write_text(PROBE)
-    (tmp_path / "ours.sh").write_text(OURS)
-    shutil.copytree(ROOT / "conf/host", tmp_path / "host")
-    said, everything = play(BOOT, "-mnpui", package, tmp_path)
+    work_under_systemd(package, tmp_path, "/")
+
+
+@needs_root
+@pytest.mark.parametrize("built, root", roots_of("booted"))
+def test_the_same_under_systemd_of_another_debian(built, root, tmp_path):
+    work_under_systemd(built, tmp_path, root)
+
+
+def work_under_systemd(package, folder, root):
+    (folder / "probe.sh").write_text(PROBE)
+    (folder / "ours.sh").write_text(OURS)
+    shutil.copytree(ROOT / "conf/host", folder / "host")
+    said, everything = play(BOOT, "-mnpui", package, folder, root)
     if "status=226/NAMESPACE" in everything:
         pytest.skip("systemd cannot make the unit's namespaces here")
     assert said["active"] == "active 127.0.0.1", everything
