@@ -93,7 +93,10 @@ struct control_zone_times {
 struct control_zone {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
-    enum zone_use use;
+    uint8_t catalog[NAME_WIRE_MAX]; /* that lists the zone */
+    uint8_t catalog_len;            /* 0: the configuration has the zone */
+    bool is_catalog;                /* it lists zones, and answers nothing */
+    enum zone_use use;              /* of a catalog: that of its members */
     enum control_zone_state state;
     uint32_t serial;
     uint64_t records, size_bytes;

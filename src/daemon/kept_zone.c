@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "daemon/zone_primaries.h"
 #include "daemon/zone_times.h"
 #include "rpz/rpz_rules.h"
@@ -58,6 +59,21 @@ static void kept_zone_take_state(struct kept_zone *zone, struct kept_zone *befor
     }
 }
 
+enum err kept_zones_init(struct kept_zones *zones, size_t room)
+{
+    *zones = (struct kept_zones){.list = calloc(room, sizeof(*zones->list))};
+    return zones->list ? ERR_OK : ERR_NO_MEMORY;
+}
+
+void kept_zones_trim(struct kept_zones *zones)
+{
+    struct kept_zone *trimmed =
+        realloc(zones->list, MAX(zones->count, (size_t)1) * sizeof(*trimmed));
+
+    if (trimmed)
+        zones->list = trimmed;
+}
+
 void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan)
 {
     struct kept_zone *zone = &zones->list[zones->count++];
@@ -70,7 +86,7 @@ void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct 
     zone->plan = *plan;
     plan->file = NULL;
     plan->primaries = NULL;
-    if (!zone->plan.primaries) {
+    if (!zone_plan_is_transferred(&zone->plan)) {
         zone_times_unref(zone->times);
         zone->times = NULL;
     }

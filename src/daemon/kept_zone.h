@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "control/view.h"
 #include "daemon/zone_from_file.h"
 #include "daemon/zone_plan.h"
@@ -24,13 +25,17 @@ struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
     struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
-    struct transfer *transfer; /* NULL: the zone has a file, or memory was out */
+    struct transfer *transfer; /* NULL: the zone comes from a file, or memory was out */
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
     bool has_stamp; /* the file was read with this stamp, whatever came of it */
     enum control_zone_state state;
     uint64_t loaded_at; /* us */
+    /* Why a version of primaries is refused, static text. The first is for the end of the visit,
+     * the other two remember what the log said last. NULL: nothing. */
+    const char *refusal, *logged_refusal;
+    uint32_t logged_serial;
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
 
@@ -38,6 +43,12 @@ struct kept_zones {
     struct kept_zone *list;
     size_t count;
 };
+
+/* Makes an empty list with room for so many zones. ERR_NO_MEMORY. */
+MUST_USE enum err kept_zones_init(struct kept_zones *zones, size_t room);
+
+/* Gives back the room that is left. */
+void kept_zones_trim(struct kept_zones *zones);
 
 /* Returns the zone of this kind and name, or NULL. */
 struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name name,

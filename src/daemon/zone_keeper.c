@@ -32,6 +32,7 @@
 #include "daemon/zone_primaries.h"
 #include "daemon/zone_publication.h"
 #include "daemon/zone_times.h"
+#include "local/name_map.h"
 #include "loop/loop.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
@@ -99,6 +100,7 @@ struct zone_keeper {
 
     /* The thread's. */
     struct kept_zones zones;
+    struct name_map *names;    /* of zone_plans; NULL: there is no catalog */
     struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
     struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
     uint64_t planned_at;
@@ -137,11 +139,11 @@ static struct plan_letter *make_letter(const struct config *config)
     return NULL;
 }
 
-/* Finds the zone with primaries that has this name: there is only one. */
+/* Finds the zone that comes from its primaries and has this name: there is only one. */
 static struct kept_zone *find_transferred(const struct zone_keeper *keeper, struct name name)
 {
     for (size_t i = 0; i < keeper->zones.count; i++)
-        if (keeper->zones.list[i].plan.primaries &&
+        if (zone_plan_is_transferred(&keeper->zones.list[i].plan) &&
             name_equal(zone_plan_name(&keeper->zones.list[i].plan), name))
             return &keeper->zones.list[i];
     return NULL;
@@ -220,27 +222,69 @@ static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
         (unsigned long long)(took_us / US_PER_MS));
 }
 
+/* Words for the version that is in force after one was refused. */
+static const char *words_of_rest(const struct kept_zone *zone)
+{
+    if (zone_kind_is_catalog(zone->plan.kind))
+        return "its members stay as they are";
+    if (zone->data)
+        return "the version before stays in force";
+    if (zone->plan.kind == ZONE_OF_POLICY)
+        return "it has no rules";
+    return zone->plan.held.has_fallback ? "its names are resolved like others"
+                                        : "its names are answered with SERVFAIL";
+}
+
 static void log_refused(const struct kept_zone *zone)
 {
     char name[NAME_TEXT_MAX];
-    const char *rest = zone->data                          ? "the version before stays in force"
-                       : zone->plan.kind == ZONE_OF_POLICY ? "it has no rules"
-                       : zone->plan.held.has_fallback      ? "its names are resolved like others"
-                                                           : "its names are answered with SERVFAIL";
 
     LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_plan_name(&zone->plan), name),
-        zone->why, rest);
+        zone->why, words_of_rest(zone));
+}
+
+/* A broken catalog is refused, so that its members stay (RFC 9432 section 5.1). The members
+ * of a sound one replace them at the end of the turn. Returns the fault, or NULL; other zones have
+ * none. */
+static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct kept_zone *zone,
+                                        const struct zone_data *version)
+{
+    struct zone_catalog list;
+    const char *fault =
+        zone_kind_is_catalog(zone->plan.kind) ? zone_catalog_read(&list, version) : NULL;
+
+    if (fault || !zone_kind_is_catalog(zone->plan.kind))
+        return fault;
+    zone_catalog_deinit(&list);
+    keeper->has_new_catalog = true;
+    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
+    return NULL;
+}
+
+/* Reads a version from the file. Returns NULL after an error. */
+static struct zone_data *keeper_read_version(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    const struct zone_plan *plan = &zone->plan;
+    struct zone_data *data;
+
+    if (zone_from_file(plan->file, zone_plan_name(plan), plan->max_bytes, plan->zonemd, &data,
+                       zone->why))
+        return NULL;
+    const char *fault = keeper_check_catalog(keeper, zone, data);
+    if (!fault)
+        return data;
+    snprintf(zone->why, sizeof(zone->why), "%.400s: %s", plan->file, fault);
+    zone_data_unref(data);
+    return NULL;
 }
 
 static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
 {
-    struct name origin = zone_plan_name(&zone->plan);
     uint64_t begun_at = loop_clock(keeper->loop);
-    struct zone_data *data;
 
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
-    if (zone_from_file(zone->plan.file, origin, zone->plan.max_bytes, zone->plan.zonemd, &data,
-                       zone->why)) {
+    struct zone_data *data = keeper_read_version(keeper, zone);
+    if (!data) {
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;
@@ -255,7 +299,7 @@ static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
 {
     struct zone_file_stamp stamp;
 
-    if (zone->plan.primaries)
+    if (zone_plan_is_transferred(&zone->plan))
         return false;
     if (!zone_from_file_stamp(zone->plan.file, &stamp))
         return !is_large;
@@ -303,6 +347,24 @@ static void keeper_note_expiry(struct zone_keeper *keeper)
     stats_write(&keeper->transfers.first_expiry_at, first_at);
 }
 
+/* Refuses a version of a primary, which is asked for it again and again: the log has the reason
+ * once. */
+static enum err keeper_refuse(struct kept_zone *zone, const struct zone_data *version,
+                              const char *fault)
+{
+    uint32_t serial = zone_data_soa(version)->serial;
+    char name[NAME_TEXT_MAX];
+
+    zone->refusal = fault;
+    if (zone->logged_refusal == fault && zone->logged_serial == serial)
+        return ERR_INVALID;
+    zone->logged_refusal = fault;
+    zone->logged_serial = serial;
+    LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s; %s",
+        name_format(zone_data_origin(version), name), serial, fault, words_of_rest(zone));
+    return ERR_INVALID;
+}
+
 /* Makes the rules of a new version. On an error the rules before stay. */
 static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *version)
 {
@@ -316,33 +378,6 @@ static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *vers
     return ERR_OK;
 }
 
-/* A broken catalog is refused, so the members stay (RFC 9432 section 5.1). */
-static enum err keeper_take_catalog(struct zone_keeper *keeper, struct zone_data *version)
-{
-    struct zone_catalog_member members[RPZ_ZONES_MAX];
-    char text[NAME_TEXT_MAX];
-    size_t total;
-    const char *fault = zone_catalog_read(version, members, RPZ_ZONES_MAX, &total);
-
-    if (fault) {
-        LOG(LOG_ERROR, "zones", "catalog %s: serial %u: %s; its members stay as they are",
-            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
-        return ERR_INVALID;
-    }
-    keeper->has_new_catalog = true;
-    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
-    return ERR_OK;
-}
-
-/* Makes what the kind of the zone needs. On an error the version before stays. */
-static enum err keeper_prepare(struct zone_keeper *keeper, struct kept_zone *zone,
-                               struct zone_data *version)
-{
-    if (zone->plan.kind == ZONE_OF_CATALOG)
-        return keeper_take_catalog(keeper, version);
-    return zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
-}
-
 static enum err keeper_on_version(void *owner, struct zone_data *version)
 {
     struct zone_keeper *keeper = owner;
@@ -350,15 +385,14 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
 
     MUST(zone);
     const char *fault = zone_digest_fault(version, zone->plan.zonemd);
-    if (fault) {
-        char text[NAME_TEXT_MAX];
-        LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s",
-            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
-        return ERR_INVALID;
-    }
-    enum err err = keeper_prepare(keeper, zone, version);
+    if (!fault)
+        fault = keeper_check_catalog(keeper, zone, version);
+    if (fault)
+        return keeper_refuse(zone, version, fault);
+    enum err err = zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
     if (err)
         return err;
+    zone->logged_refusal = NULL;
     kept_zone_take_version(zone, zone_data_ref(version), loop_clock(keeper->loop));
     keeper_show_change(keeper);
     return ERR_OK;
@@ -403,7 +437,9 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
-    snprintf(zone->why, sizeof(zone->why), "%s", why);
+    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, zone->refusal ? ": " : "",
+             zone->refusal ? zone->refusal : "");
+    zone->refusal = NULL;
     if (zone->data)
         zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
@@ -435,7 +471,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
     for (size_t i = 0; i < keeper->zones.count; i++) {
         struct kept_zone *zone = &keeper->zones.list[i];
         const struct zone_primaries *primaries = zone->plan.primaries;
-        if (!primaries || zone->transfer)
+        if (!zone_plan_is_transferred(&zone->plan) || zone->transfer)
             continue;
         if (!zone->times)
             zone->times = zone_times_new(); /* without memory the zone shows no times */
@@ -460,10 +496,27 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
 
 /* ---- members of catalogs ---- */
 
-/* Adds the members, and replaces the keeper's zones. */
-static void keeper_use_zones(struct zone_keeper *keeper, struct kept_zones *zones)
+/* Makes a list for so many configured zones and the members of catalogs. */
+static enum err keeper_begin_zones(const struct name_map *names, size_t configured,
+                                   struct kept_zones *zones, struct name_map **taken)
 {
-    zone_members_add(zones, &keeper->zones, keeper->wanted);
+    *taken = name_map_new();
+    if (*taken && !kept_zones_init(zones, configured + (names ? ZONE_MEMBERS_MAX : 1)))
+        return ERR_OK;
+    name_map_free(*taken);
+    return ERR_NO_MEMORY;
+}
+
+/* Adds the members, and replaces the keeper's zones. Frees taken. */
+static void keeper_use_zones(struct zone_keeper *keeper, struct kept_zones *zones,
+                             struct name_map *taken)
+{
+    const struct zone_members_names names = {keeper->names, taken};
+
+    zone_members_add(zones, &keeper->zones, &names,
+                     keeper->wanted ? rpz_policy_count(keeper->wanted) : 0);
+    name_map_free(taken);
+    kept_zones_trim(zones);
     zone_members_drop_copies(zones, &keeper->zones);
     kept_zones_deinit(&keeper->zones);
     keeper->zones = *zones;
@@ -473,10 +526,10 @@ static void keeper_use_zones(struct zone_keeper *keeper, struct kept_zones *zone
 /* The configured zones move as they are. */
 static void keeper_update_members(struct zone_keeper *keeper)
 {
-    struct kept_zones zones = {
-        .list = calloc(keeper->zones.count + RPZ_ZONES_MAX, sizeof(*zones.list))};
+    struct kept_zones zones;
+    struct name_map *taken;
 
-    if (!zones.list) {
+    if (keeper_begin_zones(keeper->names, keeper->zones.count, &zones, &taken) != ERR_OK) {
         LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs stay as they are");
         return;
     }
@@ -487,7 +540,7 @@ static void keeper_update_members(struct zone_keeper *keeper)
         zones.list[zones.count++] = *zone;
         *zone = (struct kept_zone){.plan.held.name_len = 1}; /* the root */
     }
-    keeper_use_zones(keeper, &zones);
+    keeper_use_zones(keeper, &zones, taken);
     keeper_open_transfers(keeper);
 }
 
@@ -537,17 +590,21 @@ static void keeper_note_copies(struct zone_keeper *keeper)
 static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
 {
     struct zone_plans *plans = letter->plans;
-    struct kept_zones zones = {.list = calloc(plans->count + RPZ_ZONES_MAX, sizeof(*zones.list))};
+    struct kept_zones zones;
+    struct name_map *taken;
 
-    if (!zones.list)
+    if (keeper_begin_zones(plans->names, plans->count, &zones, &taken) != ERR_OK)
         return ERR_NO_MEMORY;
     for (size_t i = 0; i < plans->count; i++)
         kept_zones_add(&zones, &keeper->zones, &plans->list[i]);
     rpz_policy_unref(keeper->wanted);
     keeper->wanted = letter->policy;
     letter->policy = NULL;
+    name_map_free(keeper->names);
+    keeper->names = plans->names;
+    plans->names = NULL;
     keeper->planned_at = loop_clock(keeper->loop);
-    keeper_use_zones(keeper, &zones);
+    keeper_use_zones(keeper, &zones, taken);
     return ERR_OK;
 }
 
@@ -614,6 +671,7 @@ static void *keeper_run(void *argument)
     kept_zones_deinit(&keeper->zones);
     turn_end_cancel(&keeper->catalog_end);
     xfr_gate_deinit(&keeper->gate);
+    name_map_free(keeper->names);
     rpz_policy_unref(keeper->wanted);
     rpz_policy_unref(keeper->policy);
     tls_contexts_free(keeper->contexts);

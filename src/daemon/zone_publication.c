@@ -32,6 +32,9 @@ static void fill_row(struct control_zone *row, const struct kept_zone *zone)
 {
     memcpy(row->wire, zone->plan.held.wire, sizeof(row->wire));
     row->name_len = zone->plan.held.name_len;
+    row->is_catalog = zone_kind_is_catalog(zone->plan.kind);
+    if (zone->plan.node_len > 0)
+        row->catalog_len = name_copy(zone_plan_catalog(&zone->plan), row->catalog).len;
     row->use = zone->plan.held.use;
     row->state = zone->state;
     row->loaded_at = zone->loaded_at;
@@ -48,21 +51,35 @@ static bool publication_take_set(struct zone_publication *publication,
                                  const struct kept_zones *zones)
 {
     struct zone_held *held = calloc(zones->count + 1, sizeof(*held));
+    size_t count = 0;
 
-    publication->times = calloc(zones->count + 1, sizeof(struct zone_times *));
-    for (size_t i = 0; held && publication->times && i < zones->count; i++) {
+    for (size_t i = 0; held && i < zones->count; i++) {
         const struct kept_zone *zone = &zones->list[i];
         if (zone->plan.kind != ZONE_OF_ANSWERS)
             continue;
-        held[publication->count] = zone->plan.held;
-        held[publication->count].data = zone->data;
+        held[count] = zone->plan.held;
+        held[count++].data = zone->data;
+    }
+    if (held)
+        publication->set = zone_set_new(held, count);
+    free(held);
+    return publication->set;
+}
+
+/* A catalog has a row and no place in the set: its records are not for clients (RFC 9432 section
+ * 7). */
+static bool publication_take_rows(struct zone_publication *publication,
+                                  const struct kept_zones *zones)
+{
+    publication->times = calloc(zones->count + 1, sizeof(struct zone_times *));
+    for (size_t i = 0; publication->times && i < zones->count; i++) {
+        const struct kept_zone *zone = &zones->list[i];
+        if (zone->plan.kind != ZONE_OF_ANSWERS && zone->plan.kind != ZONE_LISTS_ANSWERS)
+            continue;
         publication->times[publication->count] = zone_times_ref(zone->times);
         fill_row(&publication->rows[publication->count++], zone);
     }
-    if (held && publication->times)
-        publication->set = zone_set_new(held, publication->count);
-    free(held);
-    return publication->set;
+    return publication->times;
 }
 
 /* ---- policy ---- */
@@ -87,7 +104,7 @@ static void fill_policy_row(struct control_policy_zone *row, const struct kept_z
         transfer_look(zone->transfer, &view);
     row->source = CONTROL_POLICY_PRIMARIES;
     if (zone->plan.node_len > 0)
-        row->catalog_len = name_copy(name_strip(zone_plan_node(&zone->plan), 2), row->catalog).len;
+        row->catalog_len = name_copy(zone_plan_catalog(&zone->plan), row->catalog).len;
     row->state = zone->state;
     row->loaded_at = zone->loaded_at;
     row->refresh_at = view.refresh_at;
@@ -116,7 +133,7 @@ static void policy_draft_add(struct policy_draft *draft, const struct rpz_policy
     const struct rpz_zone_options *options = rpz_policy_zone_options(wanted);
     struct name name = {options->wire, options->name_len};
     const struct kept_zone *zone = kept_zones_find(draft->zones, name, ZONE_OF_POLICY);
-    const struct kept_zone *catalog = kept_zones_find(draft->zones, name, ZONE_OF_CATALOG);
+    const struct kept_zone *catalog = kept_zones_find(draft->zones, name, ZONE_LISTS_POLICY);
     struct control_policy_zone *row = &draft->rows[draft->count];
 
     if (zone || catalog)
@@ -160,6 +177,7 @@ struct zone_publication *zone_publication_new(const struct kept_zones *zones,
         calloc(1, sizeof(*publication) + zones->count * sizeof(publication->rows[0]));
 
     if (publication && publication_take_set(publication, zones) &&
+        publication_take_rows(publication, zones) &&
         publication_take_policy(publication, zones, policy, now))
         return publication;
     zone_publication_free(publication);

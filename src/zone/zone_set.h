@@ -18,7 +18,7 @@
 struct zone_data;
 struct zone_set;
 
-enum { ZONE_SET_MAX = 1024 }; /* zones of a set */
+enum { ZONE_SET_MAX = 4096 }; /* zones of a set */
 
 /* The users of a zone. */
 enum zone_use {
