@@ -234,6 +234,20 @@ def test_a_hostile_catalog_takes_no_name_of_the_configuration(nailupd, primary, 
     assert f"catalog {CATALOG}.: 4 members are left out" in daemon.log()
 
 
+def test_a_member_goes_before_a_special_use_name(nailupd, primary, dig):  # noqa: F811
+    address = free_address()
+    bind = primary(Producer, catalog_text(node("1", "9.10.in-addr.arpa")), notify=address)
+    daemon = nailupd({**catalog(bind.server),
+                      "server": {"listen": ["%s@%d" % address], "default-local-zones": "yes"}})
+    await_members(daemon, "9.10.in-addr.arpa")
+    assert answers(daemon, dig, "9.10.in-addr.arpa")
+    assert "aa" in dig(daemon, "9.10.in-addr.arpa", "SOA").flags
+    assert dig(daemon, "1.8.10.in-addr.arpa", "PTR").status == "NXDOMAIN"  # the private network answers for the rest
+    bind.update(f"delete 1.zones.{CATALOG}. PTR")
+    await_members(daemon)
+    assert dig(daemon, "www.9.10.in-addr.arpa").status == "NXDOMAIN"
+
+
 def test_another_node_resets_a_member(nailupd, primary, dig):  # noqa: F811
     address = free_address()
     bind = primary(Producer, catalog_text(node("1", "a.corp.example")), notify=address)
