@@ -146,7 +146,8 @@ struct control_view {
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */
-    const struct control_zone *held;   /* zones held here */
+    const struct zone_set *zones;      /* in force at the workers; NULL: none */
+    const struct control_zone *held;   /* zones held here, and catalogs of them */
     size_t held_count;
     struct control_policy policy;
     const struct control_transfers *transfers; /* NULL: none yet */

@@ -75,6 +75,7 @@ struct zone_keeper {
     struct control_view *view; /* likewise */
     struct forget forget;
     struct zone_publication *current, *next; /* next: on its way to the workers */
+    struct zone_publication *before;         /* while the cache forgets */
     bool is_taking;                          /* workers take next, or the cache forgets */
     uint64_t edition;                        /* of the configuration that the thread got last */
     void (*on_settled)(void *context);       /* NULL: no one waits */
@@ -91,6 +92,7 @@ struct zone_keeper {
     uint64_t settled_number;           /* the publication that has them */
     struct zone_publication *waiting;  /* the newest one for main */
     struct zone_publication *released; /* for the thread to free */
+    struct zone_set *in_force;         /* of current, for other threads; NULL: none */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
     unsigned notifies;                  /* on their way */
@@ -774,6 +776,26 @@ static void keeper_wait_for(struct zone_keeper *keeper, const struct timespec *b
     pthread_mutex_unlock(&keeper->lock);
 }
 
+/* Shows other threads the zones in force. */
+static void keeper_set_in_force(struct zone_keeper *keeper, struct zone_set *zones)
+{
+    struct zone_set *next = zone_set_ref(zones);
+
+    pthread_mutex_lock(&keeper->lock);
+    struct zone_set *before = keeper->in_force;
+    keeper->in_force = next;
+    pthread_mutex_unlock(&keeper->lock);
+    zone_set_unref(before);
+}
+
+bool zone_keeper_is_for_clients(struct zone_keeper *keeper, struct name name)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool is_for_clients = zone_set_is_for_clients(keeper->in_force, name);
+    pthread_mutex_unlock(&keeper->lock);
+    return is_for_clients;
+}
+
 void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
                        struct rpz_policy **policy)
 {
@@ -789,6 +811,7 @@ void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
     keeper->current = keeper_take_waiting(keeper);
     if (!keeper->current)
         return;
+    keeper_set_in_force(keeper, keeper->current->set);
     *zones = keeper->current->set;
     *policy = keeper->current->policy;
 }
@@ -797,6 +820,7 @@ static void keeper_show(struct zone_keeper *keeper)
 {
     if (!keeper->view)
         return;
+    keeper->view->zones = keeper->current ? keeper->current->set : NULL;
     keeper->view->held = keeper->current ? keeper->current->rows : NULL;
     keeper->view->held_count = keeper->current ? keeper->current->count : 0;
     keeper->view->policy = (struct control_policy){0};
@@ -826,35 +850,39 @@ static void keeper_release(struct zone_keeper *keeper, struct zone_publication *
         loop_post(keeper->loop, &keeper->release);
 }
 
-static bool answers_clients(const struct zone_publication *publication, struct name name)
+static bool answers_clients(const struct zone_set *set, struct name name)
 {
-    const struct zone_held *zone = publication ? zone_set_find_exact(publication->set, name) : NULL;
+    const struct zone_held *zone = set ? zone_set_find_exact(set, name) : NULL;
 
     return zone && zone->data && zone_is_for_clients(zone);
 }
 
 /* Cached answers would hide a zone that answers clients from now on. */
-static void keeper_forget_hidden(struct zone_keeper *keeper, const struct zone_publication *before)
+static void keeper_forget_hiding(struct zone_keeper *keeper, const struct zone_set *before)
 {
+    const struct zone_publication *current = keeper->current;
+
     forget_clear(&keeper->forget);
-    for (size_t i = 0; i < keeper->current->count; i++) {
-        const struct control_zone *row = &keeper->current->rows[i];
-        struct name name = {row->wire, row->name_len};
-        if (answers_clients(keeper->current, name) && !answers_clients(before, name))
-            forget_zone(&keeper->forget, name);
+    for (size_t i = 0; i < current->count; i++) {
+        struct name name = {current->rows[i].wire, current->rows[i].name_len};
+        if (!answers_clients(current->set, name) || answers_clients(before, name))
+            continue;
+        forget_hiding(&keeper->forget, current->set, before);
+        return;
     }
 }
 
+/* The publication before stays until the cache has forgotten. */
 static void keeper_on_taken(void *context)
 {
     struct zone_keeper *keeper = context;
-    struct zone_publication *before = keeper->current;
 
+    keeper->before = keeper->current;
     keeper->current = keeper->next;
     keeper->next = NULL;
+    keeper_set_in_force(keeper, keeper->current->set);
     keeper_show(keeper);
-    keeper_forget_hidden(keeper, before);
-    keeper_release(keeper, before);
+    keeper_forget_hiding(keeper, keeper->before ? keeper->before->set : NULL);
     forget_begin(&keeper->forget);
 }
 
@@ -908,6 +936,8 @@ static void keeper_on_forgotten(void *context)
 {
     struct zone_keeper *keeper = context;
 
+    keeper_release(keeper, keeper->before);
+    keeper->before = NULL;
     keeper->is_taking = false;
     keeper_go_on(keeper);
 }
@@ -969,6 +999,8 @@ void zone_keeper_free(struct zone_keeper *keeper)
 {
     if (!keeper)
         return;
+    zone_set_unref(keeper->in_force);
+    zone_publication_free(keeper->before);
     zone_publication_free(keeper->current);
     zone_publication_free(keeper->next);
     zone_publication_free(keeper->waiting);

@@ -63,6 +63,10 @@ void zone_set_unref(struct zone_set *set);
  * not count. */
 const struct zone_held *zone_set_find(const struct zone_set *set, struct name name, uint16_t type);
 
+/* Whether clients get the answers for the name from one of these zones, or its referrals. NULL: no
+ * zones. */
+bool zone_set_is_for_clients(const struct zone_set *set, struct name name);
+
 /* Returns the zone with this name, or NULL. */
 const struct zone_held *zone_set_find_exact(const struct zone_set *set, struct name name);
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUILD, eventually, free_address
+from conftest import BUILD, eventually, free_address, program
 from peers import Authority, Server, need
 from test_transfers import KEY, SECRET, Bind, keys, primary, secret_file, transfers  # noqa: F401
 
@@ -246,6 +246,29 @@ def test_a_member_goes_before_a_special_use_name(nailupd, primary, dig):  # noqa
     bind.update(f"delete 1.zones.{CATALOG}. PTR")
     await_members(daemon)
     assert dig(daemon, "www.9.10.in-addr.arpa").status == "NXDOMAIN"
+
+
+def test_cached_answers_do_not_hide_a_member(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
+    """They are in the cache, in a dump, and in a snapshot of a daemon without the catalog."""
+    address, folder = free_address(), tmp_path / "zones"
+    folder.mkdir()
+    upstream, bind = responder(), primary(Producer, catalog_text(), notify=address)
+    keeps = {"cache": {"snapshot": str(tmp_path / "snapshot")}}
+    config = {**catalog(bind.server), **notified(address), **keeps, "transfer-directory": str(folder)}
+    daemon = nailupd(config, upstreams=[upstream])
+    assert dig(daemon, "www.a.corp.example").data not in ([], ["192.0.2.2"]) and dig(daemon, "www.example.org").data
+    dump = daemon.ctl("dump-cache").stdout
+    assert "www.a.corp.example" in dump
+    bind.update(f"add {node('1', 'a.corp.example')}")
+    eventually(lambda: answers(daemon, dig, "a.corp.example"))
+    subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "load-cache"], input=dump, text=True, check=True,
+                   capture_output=True)
+    assert answers(daemon, dig, "a.corp.example") and "www.example.org" in daemon.ctl("dump-cache").stdout
+    assert daemon.stop() == 0
+    other = nailupd(keeps, upstreams=[upstream])  # it knows no catalog, and caches the name
+    assert dig(other, "www.a.corp.example").data != ["192.0.2.2"] and other.stop() == 0
+    bind.kill()
+    assert answers(nailupd(config, upstreams=[upstream]), dig, "a.corp.example")
 
 
 def test_another_node_resets_a_member(nailupd, primary, dig):  # noqa: F811
