@@ -149,6 +149,7 @@ struct control_view {
     const struct zone_set *zones;      /* in force at the workers; NULL: none */
     const struct control_zone *held;   /* zones held here, and catalogs of them */
     size_t held_count;
+    const struct view_rows *view_rows; /* of the configuration; NULL: none */
     struct control_policy policy;
     const struct control_transfers *transfers; /* NULL: none yet */
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */

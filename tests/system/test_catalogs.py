@@ -265,7 +265,7 @@ def test_cached_answers_do_not_hide_a_member(nailupd, primary, responder, dig, t
                    capture_output=True)
     assert answers(daemon, dig, "a.corp.example") and "www.example.org" in daemon.ctl("dump-cache").stdout
     assert daemon.stop() == 0
-    other = nailupd(keeps, upstreams=[upstream])  # it knows no catalog, and caches the name
+    other = nailupd(keeps, upstreams=[upstream])  # it has no catalog, and caches the name
     assert dig(other, "www.a.corp.example").data != ["192.0.2.2"] and other.stop() == 0
     bind.kill()
     assert answers(nailupd(config, upstreams=[upstream]), dig, "a.corp.example")
