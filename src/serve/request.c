@@ -194,6 +194,17 @@ static struct view_stats *request_client_stats(const struct sink *sink, const st
     return view ? request_view_stats(sink->requests, view) : NULL;
 }
 
+/* The same at the end of a query. An answer at hand is that of a look-up, which has the view: a hit
+ * need not search for it again. */
+static struct view_stats *request_end_stats(const struct sink *sink, const struct reply *reply,
+                                            const struct udp_path *path, const struct tell_how *how)
+{
+    if (how != &tell_at_hand)
+        return request_client_stats(sink, path);
+    unsigned view = CONTAINER_OF(reply->query, struct request_lookup, query)->client.view;
+    return view ? request_view_stats(sink->requests, view) : NULL;
+}
+
 /* A block list or a rule says so. The error of an access list has no answer. */
 static bool is_view_blocked(const struct reply *reply)
 {
@@ -249,7 +260,7 @@ static __attribute__((noinline)) void observe_reply(const struct sink *sink,
                                                     const struct udp_path *path,
                                                     const struct tell_how *how)
 {
-    struct view_stats *stats = request_client_stats(sink, path);
+    struct view_stats *stats = request_end_stats(sink, reply, path, how);
     if (stats && out)
         count_view_reply(stats, reply);
     else if (stats)
