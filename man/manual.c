@@ -335,6 +335,14 @@ static void put_per_upstream(FILE *out)
     fputs(".El\n", out);
 }
 
+static void put_per_view(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+#define PER_VIEW(id, name, labels, sentence) put_metric(out, name, "counter", labels, sentence);
+#include "nailup/metrics.def"
+    fputs(".El\n", out);
+}
+
 static void put_per_rpz_zone(FILE *out)
 {
     fputs(".Bl -tag -width Ds\n", out);
@@ -449,6 +457,7 @@ static const struct {
     {"@PER_UPSTREAM@\n", put_per_upstream},
     {"@PER_HELD_ZONE@\n", put_per_held_zone},
     {"@PER_RPZ_ZONE@\n", put_per_rpz_zone},
+    {"@PER_VIEW@\n", put_per_view},
     {"@ALERTS@\n", put_alerts},
 };
 

@@ -13,6 +13,14 @@ const struct stat_row stat_rows[STAT_COUNT] = {
 #include "nailup/metrics.def"
 };
 
+const struct stat_view_row stat_view_rows[] = {
+#define PER_VIEW(id, name, labels, sentence)                                                       \
+    {name, labels, sentence, offsetof(struct view_stats, id)},
+#include "nailup/metrics.def"
+};
+
+const size_t stat_view_count = ARRAY_LEN(stat_view_rows);
+
 const struct stat_histogram_row stat_histogram_rows[] = {
 #define HISTOGRAM(id, name, sentence) {#id, name, sentence, offsetof(struct stats, id)},
 #include "nailup/metrics.def"
@@ -52,12 +60,20 @@ static void sum_histogram(struct histogram *out, const struct histogram *from)
     out->sum_us += stats_read(&from->sum_us);
 }
 
+static void sum_view(struct view_stats *out, const struct view_stats *from)
+{
+#define PER_VIEW(id, name, labels, sentence) out->id += stats_read(&from->id);
+#include "nailup/metrics.def"
+}
+
 void stats_sum(struct stats *out, const struct stats *from)
 {
     for (size_t i = 0; i < STAT_COUNT; i++)
         out->values[i] += stats_read(&from->values[i]);
 #define HISTOGRAM(id, name, sentence) sum_histogram(&out->id, &from->id);
 #include "nailup/metrics.def"
+    for (size_t i = 0; i < ARRAY_LEN(out->views); i++)
+        sum_view(&out->views[i], &from->views[i]);
 }
 
 uint64_t stats_histogram_limit_us(size_t i)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 enum {
+    STATS_VIEWS_MAX = 64,   /* views with rows of their own */
     HISTOGRAM_OCTAVES = 24, /* values of 2^24 us (16.8 s) and more share the last bucket */
     HISTOGRAM_BUCKETS = (HISTOGRAM_OCTAVES - 1) * 4 + 1,
 };
@@ -33,6 +34,12 @@ enum stat {
     STAT_COUNT
 };
 
+/* The counters of a view. */
+struct view_stats {
+#define PER_VIEW(id, name, labels, sentence) uint64_t id;
+#include "nailup/metrics.def"
+};
+
 struct stats {
     union {
         uint64_t values[STAT_COUNT];
@@ -43,6 +50,7 @@ struct stats {
     };
 #define HISTOGRAM(id, name, sentence) struct histogram id;
 #include "nailup/metrics.def"
+    struct view_stats views[STATS_VIEWS_MAX + 1]; /* the last row counts all other views */
 };
 
 static inline uint64_t stats_read(const uint64_t *value)
@@ -100,6 +108,20 @@ struct stat_row {
 };
 
 extern const struct stat_row stat_rows[STAT_COUNT];
+
+/* A row of PER_VIEW. */
+struct stat_view_row {
+    const char *name, *labels, *sentence; /* labels: without that of the view */
+    size_t offset;                        /* of the uint64_t within struct view_stats */
+};
+
+extern const struct stat_view_row stat_view_rows[];
+extern const size_t stat_view_count;
+
+static inline uint64_t stats_view_at(const struct view_stats *stats, size_t row)
+{
+    return *(const uint64_t *)((const char *)stats + stat_view_rows[row].offset);
+}
 
 struct stat_histogram_row {
     const char *id, *name, *sentence;

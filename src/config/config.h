@@ -182,8 +182,9 @@ struct config_auth_zone {
     struct config_position position;
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
-    char *file; /* "": the zone has primaries */
-    struct config_source source;
+    char *file;                  /* "": the zone comes from its primaries */
+    struct config_source source; /* of the zone, or of the members of a catalog */
+    bool catalog;                /* it lists zones (RFC 9432), and answers nothing */
     enum zone_use use;
     bool fallback;
     enum zonemd_mode zonemd;

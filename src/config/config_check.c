@@ -103,7 +103,7 @@ static void warn_of_unused_zones(struct loader *loader)
     char text[KIND_TEXT_MAX];
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
-        if (zone->use != ZONE_FOR_UPSTREAM ||
+        if (zone->catalog || zone->use != ZONE_FOR_UPSTREAM ||
             is_reached_by_recursion(config, (struct name){zone->wire, zone->name_len}))
             continue;
         if (zone->is_local_root)

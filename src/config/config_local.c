@@ -190,7 +190,8 @@ static void add_rest(struct loader *loader, struct local_build *build, bool with
     }
     for (size_t i = 0; i < config->auth_zone_count && !err; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
-        err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
+        if (!zone->catalog)
+            err = local_build_exempt(build, (struct name){zone->wire, zone->name_len});
     }
     if (!err && with_special && config->default_local_zones)
         err = local_special_add(build);
@@ -233,7 +234,7 @@ static bool is_held_for_clients(const struct config *config, struct name name)
 {
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *zone = &config->auth_zones[i];
-        if (zone->use != ZONE_FOR_UPSTREAM &&
+        if (!zone->catalog && zone->use != ZONE_FOR_UPSTREAM &&
             name_is_below(name, (struct name){zone->wire, zone->name_len}))
             return true;
     }

@@ -306,9 +306,9 @@ static void put_auth_zones(struct printer *printer)
         put_primaries(printer, &zone->source);
         put_format(printer, "], allow-notify: [");
         put_prefix_items(printer, &zone->source.allow_notify);
-        put_format(printer, "], for: %s, fallback: %s, zonemd: %s, max-size: %s}\n",
+        put_format(printer, "], for: %s, fallback: %s, catalog: %s, zonemd: %s, max-size: %s}\n",
                    kind_format(KIND_ZONE_USE, &zone->use, use), zone->fallback ? "yes" : "no",
-                   kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),
+                   zone->catalog ? "yes" : "no", kind_format(KIND_ZONEMD, &zone->zonemd, zonemd),
                    kind_format(KIND_SIZE, &zone->max_bytes, size));
     }
 }

@@ -27,7 +27,11 @@ static bool check_auth_zone(struct loader *loader, const struct yaml_tree_node *
         loader_error(loader, node,
                      "has no records; write file: /etc/nailup/corp.example.zone, or primaries: "
                      "[192.0.2.1]");
-    else if (*zone->file && zone->source.primary_count > 0)
+    else if (zone->catalog && zone->source.primary_count == 0)
+        loader_error(loader, node,
+                     "is a catalog, and its zones come from its primaries; write primaries: "
+                     "[192.0.2.1], or leave catalog out");
+    else if (*zone->file && zone->source.primary_count > 0 && !zone->catalog)
         loader_error(loader, node, "has a file and primaries; keep one of them");
     else if (is_auth_zone_listed(loader->config, zone))
         loader_error(loader, node, "zone %.100s is given twice; keep one of them",

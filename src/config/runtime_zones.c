@@ -286,7 +286,8 @@ static bool is_zone_held_here(const struct config *config, const struct runtime_
 {
     for (size_t i = 0; i < config->auth_zone_count; i++) {
         const struct config_auth_zone *held = &config->auth_zones[i];
-        if (held->use != ZONE_FOR_UPSTREAM && held->name_len == forward->name_len &&
+        if (!held->catalog && held->use != ZONE_FOR_UPSTREAM &&
+            held->name_len == forward->name_len &&
             memcmp(held->wire, forward->wire, forward->name_len) == 0)
             return true;
     }

@@ -21,6 +21,7 @@
 #include "control/commands.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
+#include "zone/zone_set.h"
 
 /* ---- flush ---- */
 
@@ -283,7 +284,8 @@ static bool command_cache_may_store(const void *context, struct name name,
 {
     const struct control_view *view = context;
 
-    return !view->config || config_may_cache(view->config, name, answer);
+    return (!view->config || config_may_cache(view->config, name, answer)) &&
+           !zone_set_is_for_clients(view->zones, name);
 }
 
 void command_load_cache(struct call *call)

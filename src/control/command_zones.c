@@ -225,6 +225,14 @@ static void put_zone_times(struct reply *reply, const struct control_zone_times 
         reply_unknown(reply);
 }
 
+/* The catalog that lists a zone; "": none. */
+static void put_catalog(struct reply *reply, const uint8_t *wire, uint8_t len)
+{
+    char text[NAME_TEXT_MAX];
+
+    reply_text(reply, len > 0 ? name_format((struct name){wire, len}, text) : "");
+}
+
 static void command_zones_put_held(struct reply *reply, const struct control_view *view,
                                    struct loop *loop)
 {
@@ -234,19 +242,20 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
 
     reply_table(reply, "held_zones",
                 "zone:text\tfor:text\tstate:text\tserial:count\trecords:count\tsize:bytes\t"
-                "age:duration\tconfirmed:duration\texpiry:duration\twhy:text");
+                "age:duration\tconfirmed:duration\texpiry:duration\tcatalog:text\twhy:text");
     for (size_t i = 0; i < view->held_count; i++) {
         const struct control_zone *zone = &view->held[i];
         uint64_t age_us = zone->loaded_at && now > zone->loaded_at ? now - zone->loaded_at : 0;
         reply_row(reply);
         reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
-        reply_text(reply, uses[zone->use]);
+        reply_text(reply, zone->is_catalog ? "catalog" : uses[zone->use]);
         reply_text(reply, control_zone_word(zone->state));
         reply_count(reply, zone->serial);
         reply_count(reply, zone->records);
         reply_count(reply, zone->size_bytes);
         reply_duration(reply, age_us);
         put_zone_times(reply, zone->times, loop);
+        put_catalog(reply, zone->catalog, zone->catalog_len);
         reply_text(reply, zone->why);
         reply_row_end(reply);
     }
@@ -275,9 +284,7 @@ static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *z
     reply_duration(reply, row->loaded_at ? us_until(now, row->loaded_at) : 0);
     reply_duration(reply, us_until(row->refresh_at, now));
     reply_duration(reply, us_until(row->expires_at, now));
-    reply_text(reply, row->catalog_len > 0
-                          ? name_format((struct name){row->catalog, row->catalog_len}, text)
-                          : "");
+    put_catalog(reply, row->catalog, row->catalog_len);
     reply_text(reply, row->why);
     reply_row_end(reply);
 }

@@ -21,6 +21,7 @@
 #include "control/metrics.h"
 #include "loop/loop.h"
 #include "nailup/version.h"
+#include "serve/view_rows.h"
 
 static const struct command commands[] = {
 #define COMMAND(verb, arguments, handler, sentence) {verb, arguments, command_##handler, sentence},
@@ -221,6 +222,31 @@ static void put_numbers(struct reply *reply, const struct stats *stats)
     }
 }
 
+static void put_view_row(struct reply *reply, const char *name, const struct view_stats *stats)
+{
+    reply_row(reply);
+    reply_text(reply, name);
+#define PER_VIEW(id, name, labels, sentence) reply_count(reply, stats->id);
+#include "nailup/metrics.def"
+    reply_row_end(reply);
+}
+
+/* The views of the configuration, now or before a reload. */
+static void stats_put_views(struct reply *reply, const struct view_rows *views,
+                            const struct stats *stats)
+{
+    static const char columns[] = "view:text"
+#define PER_VIEW(id, name, labels, sentence) "\t" #id ":count"
+#include "nailup/metrics.def"
+        ;
+
+    reply_table(reply, "views", columns);
+    for (size_t i = 0; i < view_rows_count(views); i++)
+        put_view_row(reply, view_rows_name(views, i), &stats->views[i]);
+    if (view_rows_has_others(views))
+        put_view_row(reply, VIEW_ROWS_OTHER, &stats->views[STATS_VIEWS_MAX]);
+}
+
 static void put_times(struct reply *reply, const struct stats *stats)
 {
     static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
@@ -257,5 +283,7 @@ void command_stats(struct call *call)
     metrics_collect(call->view, &stats);
     put_numbers(&call->reply, &stats);
     put_times(&call->reply, &stats);
+    if (call->view->view_rows && view_rows_count(call->view->view_rows) > 0)
+        stats_put_views(&call->reply, call->view->view_rows, &stats);
     call_done(call);
 }

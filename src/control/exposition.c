@@ -22,11 +22,13 @@
 #include "dns/name.h"
 #include "nailup/version.h"
 #include "rpz/rpz_policy.h"
+#include "serve/view_rows.h"
 #include "zone/zone_data.h"
 
 enum {
     LINE_BYTES_MAX = 1024,
     LABEL_MAX = 2 * ADDR_TEXT_MAX + 1,
+    VIEW_LABEL_MAX = 300, /* longer names are cut */
     ZONE_LABEL_MAX = 600, /* any name without bytes that need escapes fits */
     /* Writes every second of the four buckets per octave, because Prometheus pays for each: from 16
      * us, for queries that never leave the machine, to 16.8 s. */
@@ -87,13 +89,13 @@ static const struct {
 };
 
 /* The sentence for all samples of a name; a single sample has its own sentence. */
-static const char *sentence_of(const struct stat_row *row)
+static const char *sentence_of(const char *name, const char *sentence)
 {
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
-        if (strcmp(families[i].name, row->name) == 0)
+        if (strcmp(families[i].name, name) == 0)
             return families[i].sentence;
     }
-    return row->sentence;
+    return sentence;
 }
 
 /* A gauge that one worker raised and another lowered may be below zero for a moment. */
@@ -113,7 +115,7 @@ static void put_rows(struct text *text, const struct stats *stats)
         const struct stat_row *row = &stat_rows[i];
         if (strcmp(row->name, before) != 0)
             put_family(text, row->name, row->kind == STAT_KIND_GAUGE ? "gauge" : "counter",
-                       sentence_of(row));
+                       sentence_of(row->name, row->sentence));
         before = row->name;
         exposition_put(text, *row->labels ? "nailup_%s{%s}" : "nailup_%s", row->name, row->labels);
         exposition_put_value(text, row, stats->values[i]);
@@ -291,6 +293,35 @@ static void put_rpz_policy(struct text *text, const struct control_policy *polic
     }
 }
 
+/* ---- views ---- */
+
+static void exposition_put_view(struct text *text, const struct stat_view_row *row,
+                                const char *name, const struct view_stats *stats)
+{
+    char label[VIEW_LABEL_MAX];
+
+    exposition_put(text, "nailup_%s{view=\"%s\"%s%s} %" PRIu64 "\n", row->name,
+                   escape(name, true, label, sizeof(label)), *row->labels ? "," : "", row->labels,
+                   stats_view_at(stats, (size_t)(row - stat_view_rows)));
+}
+
+static void exposition_put_views(struct text *text, const struct view_rows *views,
+                                 const struct stats *stats)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < stat_view_count; i++) {
+        const struct stat_view_row *row = &stat_view_rows[i];
+        if (strcmp(row->name, before) != 0)
+            put_family(text, row->name, "counter", sentence_of(row->name, row->sentence));
+        before = row->name;
+        for (size_t j = 0; j < view_rows_count(views); j++)
+            exposition_put_view(text, row, view_rows_name(views, j), &stats->views[j]);
+        if (view_rows_has_others(views))
+            exposition_put_view(text, row, VIEW_ROWS_OTHER, &stats->views[STATS_VIEWS_MAX]);
+    }
+}
+
 /* ---- zones held here ---- */
 
 enum per_held_zone {
@@ -370,6 +401,8 @@ enum err exposition_write(struct buf *out, const struct stats *stats, const stru
     put_histograms(&text, stats);
     if (census)
         put_census(&text, census);
+    if (view->view_rows && view_rows_count(view->view_rows) > 0)
+        exposition_put_views(&text, view->view_rows, stats);
     if (view->held_count > 0)
         put_held(&text, view, time);
     if (view->policy.rules)

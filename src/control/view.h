@@ -93,7 +93,10 @@ struct control_zone_times {
 struct control_zone {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
-    enum zone_use use;
+    uint8_t catalog[NAME_WIRE_MAX]; /* that lists the zone */
+    uint8_t catalog_len;            /* 0: the configuration has the zone */
+    bool is_catalog;                /* it lists zones, and answers nothing */
+    enum zone_use use;              /* of a catalog: that of its members */
     enum control_zone_state state;
     uint32_t serial;
     uint64_t records, size_bytes;
@@ -143,8 +146,10 @@ struct control_view {
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */
-    const struct control_zone *held;   /* zones held here */
+    const struct zone_set *zones;      /* in force at the workers; NULL: none */
+    const struct control_zone *held;   /* zones held here, and catalogs of them */
     size_t held_count;
+    const struct view_rows *view_rows; /* of the configuration; NULL: none */
     struct control_policy policy;
     const struct control_transfers *transfers; /* NULL: none yet */
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */

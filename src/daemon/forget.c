@@ -10,9 +10,12 @@
 #include "base/check.h"
 #include "cache/key.h"
 #include "cache/pattern.h"
+#include "dns/header.h"
+#include "dns/rrtype.h"
 #include "local/local_forget.h"
 #include "resolve/route_options.h"
 #include "resolve/space.h"
+#include "zone/zone_set.h"
 
 enum { STEP_BUCKETS = 256 }; /* visited in one turn: some thousand answers */
 
@@ -48,6 +51,23 @@ static bool forget_lists_local(const struct forget *forget, const struct cache_i
     return local && local_forget((void *)local, item) == CACHE_DROP;
 }
 
+static bool forget_is_answering(const struct zone_held *zone)
+{
+    return zone && zone->data && zone_is_for_clients(zone);
+}
+
+/* A hit does not look at zones. */
+static bool forget_lists_hiding(const struct forget *forget, const struct answer *answer)
+{
+    struct name name;
+    if (!forget->held || !name_view(answer->message, HEADER_LEN, &name))
+        return false;
+    const struct zone_held *zone = zone_set_find(forget->held, name, RRTYPE_A);
+    return forget_is_answering(zone) &&
+           !(forget->held_before &&
+             forget_is_answering(zone_set_find_exact(forget->held_before, zone_held_name(zone))));
+}
+
 static bool forget_lists_portal(const struct forget *forget, const struct cache_item *item)
 {
     return forget->is_of_portals && item->space >= SPACE_PORTALS && item->space < SPACE_NUMBERS;
@@ -58,7 +78,7 @@ static enum cache_verdict forget_on_item(void *context, const struct cache_item 
     struct forget *forget = context;
 
     if (!forget_lists_portal(forget, item) && !forget_lists_local(forget, item) &&
-        !forget_lists_zone(forget, &item->answer))
+        !forget_lists_zone(forget, &item->answer) && !forget_lists_hiding(forget, &item->answer))
         return CACHE_KEEP;
     forget->count++;
     return CACHE_DROP;
@@ -88,6 +108,7 @@ void forget_clear(struct forget *forget)
     MUST(!forget->is_running);
     forget->place = 0;
     forget->local = NULL;
+    forget->held = forget->held_before = NULL;
     forget->views = NULL;
     forget->is_of_spaces = forget->is_of_portals = false;
     forget->zone_count = 0;
@@ -103,6 +124,13 @@ void forget_spaces(struct forget *forget, const struct view_set *views)
 {
     forget->views = views;
     forget->is_of_spaces = true;
+}
+
+void forget_hiding(struct forget *forget, const struct zone_set *zones,
+                   const struct zone_set *before)
+{
+    forget->held = zones;
+    forget->held_before = before;
 }
 
 void forget_portals(struct forget *forget)
@@ -133,7 +161,7 @@ void forget_zone(struct forget *forget, struct name zone)
 
 void forget_begin(struct forget *forget)
 {
-    if (!forget->local && !forget->is_of_spaces && !forget->is_of_portals &&
+    if (!forget->local && !forget->held && !forget->is_of_spaces && !forget->is_of_portals &&
         forget->zone_count == 0) {
         forget->on_done(forget->context);
         return;

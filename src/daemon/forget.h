@@ -19,6 +19,7 @@
 
 struct local_names;
 struct view_set;
+struct zone_set;
 
 struct forget {
     struct loop *loop;
@@ -29,7 +30,8 @@ struct forget {
     const struct view_set *views; /* of spaces; NULL: there are none */
     bool is_of_spaces;            /* views was set */
     bool is_of_portals;
-    const struct local_names *local; /* NULL: none */
+    const struct local_names *local;           /* NULL: none */
+    const struct zone_set *held, *held_before; /* NULL: none */
     struct forget_zone {
         uint8_t wire[NAME_WIRE_MAX];
         uint8_t len;
@@ -58,6 +60,11 @@ void forget_portals(struct forget *forget);
 
 /* Lists a zone with everything below it. When the list is full, the whole cache is dropped. */
 void forget_zone(struct forget *forget, struct name zone);
+
+/* Also drops the answers that hide a zone held here: one of zones that has data for clients, and
+ * had none in the set before. Both are borrowed until on_done; NULL: no zones. */
+void forget_hiding(struct forget *forget, const struct zone_set *zones,
+                   const struct zone_set *before);
 
 /* Drops what the list names. on_done comes later, on the loop; or at once, within the call, when
  * the list is empty. */

@@ -51,6 +51,7 @@
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "serve/server_quota.h"
 #include "validate/anchors.h"
 
 enum { RELOAD_WHY_MAX = 512 };
@@ -267,6 +268,7 @@ static void reload_take_file(struct reload *reload)
     struct control_view *view = reload->host.view;
 
     view->config = config;
+    view->view_rows = server_quota_view_rows(generation_quota(reload->current));
     view->reloads.loaded_at = reload->begun_at;
     view->reloads.loaded_time = reload->loaded_time;
     listening_free(&reload->listening);
@@ -909,6 +911,7 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     reload->listening = *listening;
     *listening = NULL;
     view->config = generation_config(reload->current);
+    view->view_rows = server_quota_view_rows(generation_quota(reload->current));
     view->reloads.loaded_at = view->started_at;
     view->reloads.loaded_time = view->started_time;
     listening_show(reload->listening, view);

@@ -76,8 +76,8 @@ static size_t report_held_zones(const struct control_view *view, struct reply *r
         if (control_zone_has_version(zone->state))
             continue;
         count++;
-        report_put_zone(reply, (struct name){zone->wire, zone->name_len}, "answers", zone->state,
-                        zone->why);
+        report_put_zone(reply, (struct name){zone->wire, zone->name_len},
+                        zone->is_catalog ? "catalog" : "answers", zone->state, zone->why);
     }
     return count;
 }

@@ -571,13 +571,16 @@ static int supervisor_begin_reloads(struct supervisor *supervisor)
 
 static bool supervisor_may_store(const void *context, struct name name, const struct answer *answer)
 {
-    return config_may_cache(context, name, answer);
+    const struct supervisor *supervisor = context;
+
+    return config_may_cache(supervisor->config, name, answer) &&
+           !zone_keeper_is_for_clients(supervisor->zones, name);
 }
 
 /* Leaves out names that are answered here since the file was written. */
 static struct cache_filter supervisor_snapshot_filter(const struct supervisor *supervisor)
 {
-    return (struct cache_filter){.may_store = supervisor_may_store, .context = supervisor->config};
+    return (struct cache_filter){.may_store = supervisor_may_store, .context = supervisor};
 }
 
 /* Runs last, because it posts mail to workers. */

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -26,11 +25,15 @@
 #include "config/config.h"
 #include "control/view.h"
 #include "daemon/forget.h"
+#include "daemon/kept_zone.h"
 #include "daemon/worker.h"
 #include "daemon/zone_from_file.h"
+#include "daemon/zone_members.h"
 #include "daemon/zone_primaries.h"
+#include "daemon/zone_publication.h"
 #include "daemon/zone_times.h"
 #include "daemon/zone_trust.h"
+#include "local/name_map.h"
 #include "loop/loop.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
@@ -38,7 +41,6 @@
 #include "transfer/transfer.h"
 #include "transfer/xfr_gate.h"
 #include "transfer/xfr_notify.h"
-#include "transfer/zone_store.h"
 #include "zone/zone_catalog.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
@@ -49,33 +51,13 @@
 /* Larger files are read after the others, which need not wait for them. */
 #define SMALL_FILE_BYTES (UINT64_C(4) << 20)
 
-/* The users of a kept zone. */
-enum zone_kind {
-    ZONE_OF_ANSWERS, /* auth-zones: clients and recursion */
-    ZONE_OF_POLICY,  /* rpz: its rules */
-    ZONE_OF_CATALOG, /* rpz with catalog: its members have rules (RFC 9432) */
-};
-
-/* A zone as the configuration wants it. */
-struct zone_plan {
-    enum zone_kind kind;
-    struct zone_held held;            /* without data; the name alone counts, but with answers */
-    uint8_t node_wire[NAME_WIRE_MAX]; /* of a member, in its catalog */
-    uint8_t node_len;                 /* 0: no member */
-    char *file;                       /* "": the zone has primaries */
-    struct zone_primaries *primaries; /* NULL: the zone has a file */
-    size_t max_bytes;
-    enum zonemd_mode zonemd;
-};
-
 /* A configuration on its way to the thread, which frees it. */
 struct plan_letter {
     struct mail mail;
     struct zone_keeper *keeper;
     uint64_t edition;
     struct rpz_policy *policy; /* NULL: none; zones with primaries have no rules in it */
-    size_t count;
-    struct zone_plan plans[];
+    struct zone_plans *plans;
 };
 
 /* A NOTIFY on its way to the thread, which frees it. */
@@ -86,32 +68,6 @@ struct notify_letter {
     struct addr from;
 };
 
-struct kept_zone {
-    struct zone_plan plan;
-    struct zone_data *data;    /* NULL: none yet */
-    struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
-    struct transfer *transfer; /* NULL: the zone has a file, or memory was out */
-    struct zone_times *times;  /* likewise */
-    struct zone_file_stamp stamp;
-    int64_t left_s; /* until the version expires, when its transfers ended */
-    bool has_stamp; /* the file was read with this stamp, whatever came of it */
-    enum control_zone_state state;
-    uint64_t loaded_at; /* us */
-    char why[ZONE_FROM_FILE_WHY_MAX];
-};
-
-/* A set and a policy with their rows for people. */
-struct publication {
-    struct publication *next_released;
-    uint64_t number; /* 1, 2, ... */
-    struct zone_set *set;
-    struct rpz_policy *policy; /* NULL: none */
-    struct control_policy_zone policy_rows[RPZ_ZONES_MAX];
-    size_t count;
-    struct zone_times **times; /* of the rows, which borrow from them */
-    struct control_zone rows[];
-};
-
 struct zone_keeper {
     struct loop *main;
     struct cache *cache;
@@ -119,23 +75,25 @@ struct zone_keeper {
     struct workers *workers;   /* NULL: not serving yet, or no longer */
     struct control_view *view; /* likewise */
     struct forget forget;
-    struct publication *current, *next; /* next: on its way to the workers */
-    bool is_taking;                     /* workers take next, or the cache forgets */
-    uint64_t edition;                   /* of the configuration that the thread got last */
-    void (*on_settled)(void *context);  /* NULL: no one waits */
+    struct zone_publication *current, *next; /* next: on its way to the workers */
+    struct zone_publication *before;         /* while the cache forgets */
+    bool is_taking;                          /* workers take next, or the cache forgets */
+    uint64_t edition;                        /* of the configuration that the thread got last */
+    void (*on_settled)(void *context);       /* NULL: no one waits */
     void *settled_context;
     pthread_t thread;
     bool has_thread;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct loop *loop;            /* the thread's, once it runs */
-    bool has_failed;              /* the thread could not make its loop */
-    bool has_copies;              /* all but large files have been read, well or badly */
-    uint64_t settled;             /* the last edition whose zones have all been read */
-    uint64_t settled_number;      /* the publication that has them */
-    struct publication *waiting;  /* the newest one for main */
-    struct publication *released; /* for the thread to free */
+    struct loop *loop;                 /* the thread's, once it runs */
+    bool has_failed;                   /* the thread could not make its loop */
+    bool has_copies;                   /* all but large files have been read, well or badly */
+    uint64_t settled;                  /* the last edition whose zones have all been read */
+    uint64_t settled_number;           /* the publication that has them */
+    struct zone_publication *waiting;  /* the newest one for main */
+    struct zone_publication *released; /* for the thread to free */
+    struct zone_set *in_force;         /* of current, for other threads; NULL: none */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
     struct zone_trust *next_trust;      /* for the thread; NULL: it has the newest one */
@@ -145,8 +103,8 @@ struct zone_keeper {
     atomic_bool is_ending; /* the thread begins to read no more zones */
 
     /* The thread's. */
-    struct kept_zone *zones;
-    size_t count;
+    struct kept_zones zones;
+    struct name_map *names;    /* of zone_plans; NULL: there is no catalog */
     struct zone_trust *trust;  /* NULL: nothing is validated */
     struct rpz_policy *wanted; /* the zones of rpz; NULL: none */
     struct rpz_policy *policy; /* the last one that was made of them, with the counters; or NULL */
@@ -162,270 +120,53 @@ struct zone_keeper {
 
 /* ---- plans ---- */
 
-static void free_plan(struct zone_plan *plan)
-{
-    free(plan->file);
-    plan->file = NULL;
-    zone_primaries_free(plan->primaries);
-    plan->primaries = NULL;
-}
-
 static void free_letter(struct plan_letter *letter)
 {
-    for (size_t i = 0; letter && i < letter->count; i++)
-        free_plan(&letter->plans[i]);
-    if (letter)
-        rpz_policy_unref(letter->policy);
+    if (!letter)
+        return;
+    zone_plans_free(letter->plans);
+    rpz_policy_unref(letter->policy);
     free(letter);
-}
-
-/* Copies where the zone comes from. Returns false when memory is out. */
-static bool plan_take_source(struct zone_plan *plan, const struct config *config, const char *file,
-                             const struct config_source *source)
-{
-    plan->file = strdup(file);
-    if (source->primary_count > 0)
-        plan->primaries = zone_primaries_copy(config, source);
-    if (plan->file && (plan->primaries || source->primary_count == 0))
-        return true;
-    free_plan(plan);
-    return false;
-}
-
-static bool plan_answers(struct zone_plan *plan, const struct config *config,
-                         const struct config_auth_zone *zone)
-{
-    plan->kind = ZONE_OF_ANSWERS;
-    memcpy(plan->held.wire, zone->wire, sizeof(plan->held.wire));
-    plan->held.name_len = zone->name_len;
-    plan->held.use = zone->use;
-    plan->held.has_fallback = zone->fallback;
-    plan->max_bytes = zone->max_bytes;
-    plan->zonemd = zone->zonemd;
-    return plan_take_source(plan, config, zone->file, &zone->source);
-}
-
-static bool plan_policy(struct zone_plan *plan, const struct config *config,
-                        const struct config_rpz_zone *zone)
-{
-    plan->kind = zone->catalog ? ZONE_OF_CATALOG : ZONE_OF_POLICY;
-    memcpy(plan->held.wire, zone->options.wire, sizeof(plan->held.wire));
-    plan->held.name_len = zone->options.name_len;
-    plan->max_bytes = zone->options.max_bytes;
-    plan->zonemd = ZONEMD_CHECK;
-    return plan_take_source(plan, config, "", &zone->source);
-}
-
-/* Returns false when memory is out. */
-static bool letter_take_plans(struct plan_letter *letter, const struct config *config)
-{
-    bool is_whole = true;
-    for (size_t i = 0; is_whole && i < config->auth_zone_count; i++)
-        if ((is_whole =
-                 plan_answers(&letter->plans[letter->count], config, &config->auth_zones[i])))
-            letter->count++;
-    for (size_t i = 0; is_whole && i < config->rpz.count; i++) {
-        const struct config_rpz_zone *zone = &config->rpz.zones[i];
-        if (zone->source.primary_count > 0 &&
-            (is_whole = plan_policy(&letter->plans[letter->count], config, zone)))
-            letter->count++;
-    }
-    return is_whole;
 }
 
 static struct plan_letter *make_letter(const struct config *config)
 {
-    size_t most = config->auth_zone_count + config->rpz.count;
-    struct plan_letter *letter = calloc(1, sizeof(*letter) + most * sizeof(letter->plans[0]));
+    struct plan_letter *letter = calloc(1, sizeof(*letter));
 
     if (!letter)
         return NULL;
     if (config->rpz.policy)
         letter->policy = rpz_policy_ref(config->rpz.policy);
-    if (letter_take_plans(letter, config))
+    letter->plans = zone_plans_new(config);
+    if (letter->plans)
         return letter;
     free_letter(letter);
     return NULL;
 }
 
-/* ---- publications ---- */
-
-static void free_publication(struct publication *publication)
-{
-    if (!publication)
-        return;
-    zone_set_unref(publication->set);
-    rpz_policy_unref(publication->policy);
-    for (size_t i = 0; publication->times && i < publication->count; i++)
-        zone_times_unref(publication->times[i]);
-    free(publication->times);
-    free(publication);
-}
-
-static struct kept_zone *find_kept(struct kept_zone *zones, size_t count, struct name name,
-                                   enum zone_kind kind)
-{
-    for (size_t i = 0; i < count; i++)
-        if (zones[i].plan.kind == kind && name_equal(zone_held_name(&zones[i].plan.held), name))
-            return &zones[i];
-    return NULL;
-}
-
-/* The name of a member's node; the root: no member. */
-static struct name plan_node(const struct zone_plan *plan)
-{
-    return plan->node_len > 0 ? (struct name){plan->node_wire, plan->node_len} : name_root();
-}
-
-static bool is_member_of(const struct kept_zone *zone, const struct kept_zone *catalog)
-{
-    return zone->plan.node_len > 0 &&
-           name_is_below(plan_node(&zone->plan), zone_held_name(&catalog->plan.held));
-}
-
-/* Finds the zone with primaries that has this name: there is only one. */
+/* Finds the zone that comes from its primaries and has this name: there is only one. */
 static struct kept_zone *find_transferred(const struct zone_keeper *keeper, struct name name)
 {
-    for (size_t i = 0; i < keeper->count; i++)
-        if (keeper->zones[i].plan.primaries &&
-            name_equal(zone_held_name(&keeper->zones[i].plan.held), name))
-            return &keeper->zones[i];
+    for (size_t i = 0; i < keeper->zones.count; i++)
+        if (zone_plan_is_transferred(&keeper->zones.list[i].plan) &&
+            name_equal(zone_plan_name(&keeper->zones.list[i].plan), name))
+            return &keeper->zones.list[i];
     return NULL;
 }
 
-static void fill_row(struct control_zone *row, const struct kept_zone *zone)
+/* Makes a publication, and keeps its policy for the next one. */
+static struct zone_publication *keeper_make_publication(struct zone_keeper *keeper)
 {
-    memcpy(row->wire, zone->plan.held.wire, sizeof(row->wire));
-    row->name_len = zone->plan.held.name_len;
-    row->use = zone->plan.held.use;
-    row->state = zone->state;
-    row->loaded_at = zone->loaded_at;
-    row->times = zone_times_look(zone->times);
-    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
-    if (!zone->data)
-        return;
-    row->serial = zone_data_soa(zone->data)->serial;
-    row->records = zone_data_records(zone->data);
-    row->size_bytes = zone_data_bytes(zone->data);
-}
+    const struct zone_publication_policy policy = {
+        .wanted = keeper->wanted, .planned_at = keeper->planned_at, .before = keeper->policy};
+    struct zone_publication *publication =
+        zone_publication_new(&keeper->zones, &policy, loop_clock(keeper->loop));
 
-static bool publication_take_set(struct publication *publication, const struct zone_keeper *keeper)
-{
-    struct zone_held *held = calloc(keeper->count + 1, sizeof(*held));
-
-    publication->times = calloc(keeper->count + 1, sizeof(struct zone_times *));
-    for (size_t i = 0; held && publication->times && i < keeper->count; i++) {
-        const struct kept_zone *zone = &keeper->zones[i];
-        if (zone->plan.kind != ZONE_OF_ANSWERS)
-            continue;
-        held[publication->count] = zone->plan.held;
-        held[publication->count].data = zone->data;
-        publication->times[publication->count] = zone_times_ref(zone->times);
-        fill_row(&publication->rows[publication->count++], zone);
-    }
-    if (held && publication->times)
-        publication->set = zone_set_new(held, publication->count);
-    free(held);
-    return publication->set;
-}
-
-static void fill_policy_row(struct control_policy_zone *row, const struct kept_zone *zone,
-                            uint64_t now)
-{
-    struct transfer_view view = {0};
-
-    if (zone->transfer)
-        transfer_look(zone->transfer, &view);
-    row->source = CONTROL_POLICY_PRIMARIES;
-    if (zone->plan.node_len > 0)
-        row->catalog_len = name_copy(name_strip(plan_node(&zone->plan), 2), row->catalog).len;
-    row->state = zone->state;
-    row->loaded_at = zone->loaded_at;
-    row->refresh_at = view.refresh_at;
-    row->expires_at = view.expires_in_s > 0 ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
-    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
-}
-
-/* A policy that is being put together. */
-struct policy_draft {
-    struct rpz_policy_entry entries[RPZ_ZONES_MAX];
-    struct rpz_zone_options
-        options[RPZ_ZONES_MAX]; /* of members: their catalog's, with their name */
-    size_t count;
-};
-
-/* Members apply at the place of their catalog. */
-static void policy_draft_add_members(struct policy_draft *draft, struct publication *publication,
-                                     const struct zone_keeper *keeper,
-                                     const struct kept_zone *catalog,
-                                     const struct rpz_zone_options *options)
-{
-    for (size_t i = 0; i < keeper->count && draft->count < RPZ_ZONES_MAX; i++) {
-        const struct kept_zone *zone = &keeper->zones[i];
-        if (!is_member_of(zone, catalog))
-            continue;
-        struct rpz_zone_options *own = &draft->options[draft->count];
-        *own = *options;
-        own->name_len = name_copy(zone_held_name(&zone->plan.held), own->wire).len;
-        fill_policy_row(&publication->policy_rows[draft->count], zone, loop_clock(keeper->loop));
-        draft->entries[draft->count++] = (struct rpz_policy_entry){own, zone->rules};
-    }
-}
-
-static void policy_draft_add(struct policy_draft *draft, struct publication *publication,
-                             const struct zone_keeper *keeper, const struct rpz_policy_zone *wanted)
-{
-    const struct rpz_zone_options *options = rpz_policy_zone_options(wanted);
-    struct name name = {options->wire, options->name_len};
-    const struct kept_zone *zone = find_kept(keeper->zones, keeper->count, name, ZONE_OF_POLICY);
-    const struct kept_zone *catalog =
-        find_kept(keeper->zones, keeper->count, name, ZONE_OF_CATALOG);
-    struct control_policy_zone *row = &publication->policy_rows[draft->count];
-
-    if (zone || catalog)
-        fill_policy_row(row, zone ? zone : catalog, loop_clock(keeper->loop));
-    else
-        *row = (struct control_policy_zone){.state = CONTROL_ZONE_SERVED,
-                                            .loaded_at = keeper->planned_at};
-    draft->entries[draft->count++] =
-        (struct rpz_policy_entry){options, zone ? zone->rules : rpz_policy_zone_rules(wanted)};
-    if (catalog)
-        policy_draft_add_members(draft, publication, keeper, catalog, options);
-}
-
-/* Makes the policy of the wanted zones, with the rules that each has now. Without zones there is
- * none. */
-static bool publication_take_policy(struct publication *publication, struct zone_keeper *keeper)
-{
-    struct policy_draft draft = {.count = 0};
-    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
-
-    for (size_t i = 0; i < count && draft.count < RPZ_ZONES_MAX; i++)
-        policy_draft_add(&draft, publication, keeper, rpz_policy_at(keeper->wanted, i));
-    if (count > 0) {
-        publication->policy =
-            rpz_policy_new(draft.entries, draft.count, rpz_policy_waits(keeper->wanted));
-        if (!publication->policy)
-            return false;
-        if (keeper->policy)
-            rpz_policy_take_counters(publication->policy, keeper->policy);
-    }
+    if (!publication)
+        return NULL;
     rpz_policy_unref(keeper->policy);
     keeper->policy = publication->policy ? rpz_policy_ref(publication->policy) : NULL;
-    return true;
-}
-
-/* Returns NULL when memory is out: then the workers keep the set and the policy that they have. */
-static struct publication *make_publication(struct zone_keeper *keeper)
-{
-    struct publication *publication =
-        calloc(1, sizeof(*publication) + keeper->count * sizeof(publication->rows[0]));
-
-    if (publication && publication_take_set(publication, keeper) &&
-        publication_take_policy(publication, keeper))
-        return publication;
-    free_publication(publication);
-    return NULL;
+    return publication;
 }
 
 /* ---- the thread ---- */
@@ -443,7 +184,7 @@ static void keeper_post_arrival(struct zone_keeper *keeper)
 
 static void keeper_publish(struct zone_keeper *keeper)
 {
-    struct publication *publication = make_publication(keeper);
+    struct zone_publication *publication = keeper_make_publication(keeper);
 
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
@@ -452,10 +193,10 @@ static void keeper_publish(struct zone_keeper *keeper)
     }
     publication->number = ++keeper->published;
     pthread_mutex_lock(&keeper->lock);
-    struct publication *superseded = keeper->waiting;
+    struct zone_publication *superseded = keeper->waiting;
     keeper->waiting = publication;
     pthread_mutex_unlock(&keeper->lock);
-    free_publication(superseded);
+    zone_publication_free(superseded);
     keeper_post_arrival(keeper);
 }
 
@@ -465,13 +206,13 @@ static void keeper_on_release(struct mail *mail)
     struct zone_keeper *keeper = CONTAINER_OF(mail, struct zone_keeper, release);
 
     pthread_mutex_lock(&keeper->lock);
-    struct publication *released = keeper->released;
+    struct zone_publication *released = keeper->released;
     keeper->released = NULL;
     keeper->is_release_posted = false;
     pthread_mutex_unlock(&keeper->lock);
     while (released) {
-        struct publication *next = released->next_released;
-        free_publication(released);
+        struct zone_publication *next = released->next_released;
+        zone_publication_free(released);
         released = next;
     }
 }
@@ -481,32 +222,48 @@ static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
     char name[NAME_TEXT_MAX];
 
     LOG(LOG_NOTICE, "zones", "zone %s: serial %u, %zu records, %zu KiB, read from %s in %llu ms",
-        name_format(zone_held_name(&zone->plan.held), name), zone_data_soa(zone->data)->serial,
+        name_format(zone_plan_name(&zone->plan), name), zone_data_soa(zone->data)->serial,
         zone_data_records(zone->data), zone_data_bytes(zone->data) / 1024, zone->plan.file,
         (unsigned long long)(took_us / US_PER_MS));
+}
+
+/* Words for the version that is in force after one was refused. */
+static const char *words_of_rest(const struct kept_zone *zone)
+{
+    if (zone_kind_is_catalog(zone->plan.kind))
+        return "its members stay as they are";
+    if (zone->data)
+        return "the version before stays in force";
+    if (zone->plan.kind == ZONE_OF_POLICY)
+        return "it has no rules";
+    return zone->plan.held.has_fallback ? "its names are resolved like others"
+                                        : "its names are answered with SERVFAIL";
 }
 
 static void log_refused(const struct kept_zone *zone)
 {
     char name[NAME_TEXT_MAX];
-    const char *rest = zone->data                          ? "the version before stays in force"
-                       : zone->plan.kind == ZONE_OF_POLICY ? "it has no rules"
-                       : zone->plan.held.has_fallback      ? "its names are resolved like others"
-                                                           : "its names are answered with SERVFAIL";
 
-    LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_held_name(&zone->plan.held), name),
-        zone->why, rest);
+    LOG(LOG_ERROR, "zones", "zone %s: %s; %s", name_format(zone_plan_name(&zone->plan), name),
+        zone->why, words_of_rest(zone));
 }
 
-/* Replaces the version of a zone. */
-static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zone,
-                                struct zone_data *data)
+/* A broken catalog is refused, so that its members stay (RFC 9432 section 5.1). The members
+ * of a sound one replace them at the end of the turn. Returns the fault, or NULL; other zones have
+ * none. */
+static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct kept_zone *zone,
+                                        const struct zone_data *version)
 {
-    zone_data_unref(zone->data);
-    zone->data = data;
-    zone->state = CONTROL_ZONE_SERVED;
-    zone->loaded_at = loop_clock(keeper->loop);
-    zone->why[0] = '\0';
+    struct zone_catalog list;
+    const char *fault =
+        zone_kind_is_catalog(zone->plan.kind) ? zone_catalog_read(&list, version) : NULL;
+
+    if (fault || !zone_kind_is_catalog(zone->plan.kind))
+        return fault;
+    zone_catalog_deinit(&list);
+    keeper->has_new_catalog = true;
+    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
+    return NULL;
 }
 
 /* Takes the trust anchors that main has set. Files that others judged are read again. */
@@ -518,9 +275,11 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     pthread_mutex_unlock(&keeper->lock);
     if (!next)
         return;
-    for (size_t i = 0; i < keeper->count; i++)
-        if (zone_trust_differs(keeper->trust, next, zone_held_name(&keeper->zones[i].plan.held)))
-            keeper->zones[i].has_stamp = false;
+    for (size_t i = 0; i < keeper->zones.count; i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
+        if (zone_trust_differs(keeper->trust, next, zone_plan_name(&zone->plan)))
+            zone->has_stamp = false;
+    }
     zone_trust_free(keeper->trust);
     keeper->trust = next;
 }
@@ -532,20 +291,36 @@ static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct
                                 .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
 }
 
-static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
+/* Reads a version from the file. Returns NULL after an error. */
+static struct zone_data *keeper_read_version(struct zone_keeper *keeper, struct kept_zone *zone)
 {
-    struct name origin = zone_held_name(&zone->plan.held);
-    uint64_t begun_at = loop_clock(keeper->loop);
+    const struct zone_plan *plan = &zone->plan;
     struct zone_checks checks = keeper_checks(keeper, zone);
     struct zone_data *data;
 
+    if (zone_from_file(plan->file, zone_plan_name(plan), plan->max_bytes, &checks, &data,
+                       zone->why))
+        return NULL;
+    const char *fault = keeper_check_catalog(keeper, zone, data);
+    if (!fault)
+        return data;
+    snprintf(zone->why, sizeof(zone->why), "%.400s: %s", plan->file, fault);
+    zone_data_unref(data);
+    return NULL;
+}
+
+static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    uint64_t begun_at = loop_clock(keeper->loop);
+
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
-    if (zone_from_file(zone->plan.file, origin, zone->plan.max_bytes, &checks, &data, zone->why)) {
+    struct zone_data *data = keeper_read_version(keeper, zone);
+    if (!data) {
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;
     }
-    keeper_take_version(keeper, zone, data);
+    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
     log_loaded(zone, zone->loaded_at - begun_at);
 }
 
@@ -555,7 +330,7 @@ static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
 {
     struct zone_file_stamp stamp;
 
-    if (zone->plan.primaries)
+    if (zone_plan_is_transferred(&zone->plan))
         return false;
     if (!zone_from_file_stamp(zone->plan.file, &stamp))
         return !is_large;
@@ -565,8 +340,8 @@ static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
 
 static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
 {
-    for (size_t i = 0; i < keeper->count && !atomic_load(&keeper->is_ending); i++) {
-        struct kept_zone *zone = &keeper->zones[i];
+    for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
         if (!keeper_must_read(zone, is_large))
             continue;
         keeper_read_zone(keeper, zone);
@@ -589,18 +364,39 @@ static void keeper_note_expiry(struct zone_keeper *keeper)
 {
     uint64_t now = loop_clock(keeper->loop), first_at = 0;
 
-    for (size_t i = 0; i < keeper->count; i++) {
+    for (size_t i = 0; i < keeper->zones.count; i++) {
         struct transfer_view view = {0};
-        if (keeper->zones[i].transfer)
-            transfer_look(keeper->zones[i].transfer, &view);
+        if (keeper->zones.list[i].transfer)
+            transfer_look(keeper->zones.list[i].transfer, &view);
         uint64_t at =
             view.has_version && !view.is_expired ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
-        if (keeper->zones[i].times)
-            zone_times_set(keeper->zones[i].times, (uint64_t)view.confirmed_at_s, at);
+        if (keeper->zones.list[i].times)
+            zone_times_set(keeper->zones.list[i].times, (uint64_t)view.confirmed_at_s, at);
         if (at != 0 && (first_at == 0 || at < first_at))
             first_at = at;
     }
     stats_write(&keeper->transfers.first_expiry_at, first_at);
+}
+
+/* Refuses a version of a primary, which is asked for it again and again: the log has the reason
+ * once. */
+static enum err keeper_refuse(struct kept_zone *zone, const struct zone_data *version,
+                              const char *fault)
+{
+    uint32_t serial = zone_data_soa(version)->serial;
+    char name[NAME_TEXT_MAX];
+
+    bool is_known = zone->is_refusal_logged && zone->logged_serial == serial &&
+                    strcmp(zone->refusal, fault) == 0;
+    zone->is_refused = true;
+    if (is_known)
+        return ERR_INVALID;
+    snprintf(zone->refusal, sizeof(zone->refusal), "%s", fault);
+    zone->is_refusal_logged = true;
+    zone->logged_serial = serial;
+    LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s; %s",
+        name_format(zone_data_origin(version), name), serial, fault, words_of_rest(zone));
+    return ERR_INVALID;
 }
 
 /* Makes the rules of a new version. On an error the rules before stay. */
@@ -616,51 +412,34 @@ static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *vers
     return ERR_OK;
 }
 
-/* A broken catalog is refused, so the members stay (RFC 9432 section 5.1). */
-static enum err keeper_take_catalog(struct zone_keeper *keeper, struct zone_data *version)
+/* Checks a version of primaries. Returns false when it must not be used: then why is a sentence. */
+static bool keeper_check_version(struct zone_keeper *keeper, const struct kept_zone *zone,
+                                 const struct zone_data *version, char why[APEX_WHY_MAX])
 {
-    struct zone_catalog_member members[RPZ_ZONES_MAX];
-    char text[NAME_TEXT_MAX];
-    size_t total;
-    const char *fault = zone_catalog_read(version, members, RPZ_ZONES_MAX, &total);
+    struct zone_checks checks = keeper_checks(keeper, zone);
 
-    if (fault) {
-        LOG(LOG_ERROR, "zones", "catalog %s: serial %u: %s; its members stay as they are",
-            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
-        return ERR_INVALID;
-    }
-    keeper->has_new_catalog = true;
-    loop_at_turn_end(keeper->loop, &keeper->catalog_end);
-    return ERR_OK;
-}
-
-/* Makes what the kind of the zone needs. On an error the version before stays. */
-static enum err keeper_prepare(struct zone_keeper *keeper, struct kept_zone *zone,
-                               struct zone_data *version)
-{
-    if (zone->plan.kind == ZONE_OF_CATALOG)
-        return keeper_take_catalog(keeper, version);
-    return zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
+    if (!zone_from_file_check(version, &checks, why))
+        return false;
+    const char *fault = keeper_check_catalog(keeper, zone, version);
+    if (fault)
+        snprintf(why, APEX_WHY_MAX, "%s", fault);
+    return !fault;
 }
 
 static enum err keeper_on_version(void *owner, struct zone_data *version)
 {
     struct zone_keeper *keeper = owner;
     struct kept_zone *zone = find_transferred(keeper, zone_data_origin(version));
+    char fault[APEX_WHY_MAX];
 
     MUST(zone);
-    struct zone_checks checks = keeper_checks(keeper, zone);
-    char fault[APEX_WHY_MAX];
-    if (!zone_from_file_check(version, &checks, fault)) {
-        char text[NAME_TEXT_MAX];
-        LOG(LOG_ERROR, "zones", "zone %s: serial %u: %s",
-            name_format(zone_data_origin(version), text), zone_data_soa(version)->serial, fault);
-        return ERR_INVALID;
-    }
-    enum err err = keeper_prepare(keeper, zone, version);
+    if (!keeper_check_version(keeper, zone, version, fault))
+        return keeper_refuse(zone, version, fault);
+    enum err err = zone->plan.kind == ZONE_OF_POLICY ? keeper_take_rules(zone, version) : ERR_OK;
     if (err)
         return err;
-    keeper_take_version(keeper, zone, zone_data_ref(version));
+    zone->is_refusal_logged = false;
+    kept_zone_take_version(zone, zone_data_ref(version), loop_clock(keeper->loop));
     keeper_show_change(keeper);
     return ERR_OK;
 }
@@ -704,7 +483,9 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
-    snprintf(zone->why, sizeof(zone->why), "%s", why);
+    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, zone->is_refused ? ": " : "",
+             zone->is_refused ? zone->refusal : "");
+    zone->is_refused = false;
     if (zone->data)
         zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
@@ -731,28 +512,16 @@ static void keeper_on_notify(struct mail *mail)
     free(letter);
 }
 
-/* Ends the transfers of a zone. Returns the seconds that its version had left. */
-static int64_t keeper_close_transfer(struct kept_zone *zone)
-{
-    struct transfer_view view;
-
-    if (!zone->transfer)
-        return zone->data ? zone_data_soa(zone->data)->expire : 0;
-    transfer_look(zone->transfer, &view);
-    transfer_close(&zone->transfer);
-    return view.expires_in_s;
-}
-
 static void keeper_open_transfers(struct zone_keeper *keeper)
 {
-    for (size_t i = 0; i < keeper->count; i++) {
-        struct kept_zone *zone = &keeper->zones[i];
+    for (size_t i = 0; i < keeper->zones.count; i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
         const struct zone_primaries *primaries = zone->plan.primaries;
-        if (!primaries || zone->transfer)
+        if (!zone_plan_is_transferred(&zone->plan) || zone->transfer)
             continue;
         if (!zone->times)
             zone->times = zone_times_new(); /* without memory the zone shows no times */
-        struct transfer_options options = {.zone = zone_held_name(&zone->plan.held),
+        struct transfer_options options = {.zone = zone_plan_name(&zone->plan),
                                            .gate = &keeper->gate,
                                            .primaries = primaries->list,
                                            .primary_count = (unsigned)primaries->count,
@@ -771,213 +540,53 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
     }
 }
 
-/* Moves the plan to a kept zone, with what is known of the zone of that name. Another file, bound
- * or primary is read again, and the version stays meanwhile. */
-static void keeper_take_plan(struct zone_keeper *keeper, struct kept_zone *zone,
-                             struct zone_plan *plan)
-{
-    struct kept_zone *before =
-        find_kept(keeper->zones, keeper->count, zone_held_name(&plan->held), plan->kind);
-
-    if (before && !name_equal(plan_node(&before->plan), plan_node(plan)))
-        before = NULL; /* another node: the state is reset (RFC 9432 section 5.4) */
-    *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
-    if (before) {
-        bool is_same = strcmp(before->plan.file, plan->file) == 0 &&
-                       before->plan.max_bytes == plan->max_bytes &&
-                       zone_primaries_equal(before->plan.primaries, plan->primaries);
-        if (!is_same)
-            before->left_s = keeper_close_transfer(before);
-        *zone = *before;
-        zone->has_stamp = before->has_stamp && is_same && before->plan.zonemd == plan->zonemd;
-        before->data = NULL;
-        before->rules = NULL;
-        before->transfer = NULL;
-        before->times = NULL;
-        if (zone->transfer) { /* it borrows the primaries of the plan before */
-            struct zone_primaries *unused = plan->primaries;
-            plan->primaries = before->plan.primaries;
-            before->plan.primaries = unused;
-        }
-    }
-    zone->plan = *plan;
-    plan->file = NULL;
-    plan->primaries = NULL;
-    if (!zone->plan.primaries) {
-        zone_times_unref(zone->times);
-        zone->times = NULL;
-    }
-}
-
-static void free_kept(struct kept_zone *zones, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        transfer_close(&zones[i].transfer);
-        zone_data_unref(zones[i].data);
-        rpz_rules_unref(zones[i].rules);
-        zone_times_unref(zones[i].times);
-        free_plan(&zones[i].plan);
-    }
-    free(zones);
-}
-
 /* ---- members of catalogs ---- */
 
-/* A list of zones that replaces the keeper's. It has room for RPZ_ZONES_MAX members. */
-struct zone_list {
-    struct kept_zone *zones;
-    size_t count;
-};
-
-static bool has_wanted_name(const struct zone_keeper *keeper, struct name name)
+/* Makes a list for so many configured zones and the members of catalogs. */
+static enum err keeper_begin_zones(const struct name_map *names, size_t configured,
+                                   struct kept_zones *zones, struct name_map **taken)
 {
-    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct rpz_zone_options *options =
-            rpz_policy_zone_options(rpz_policy_at(keeper->wanted, i));
-        if (name_equal((struct name){options->wire, options->name_len}, name))
-            return true;
-    }
-    return false;
+    *taken = name_map_new();
+    if (*taken && !kept_zones_init(zones, configured + (names ? ZONE_MEMBERS_MAX : 1)))
+        return ERR_OK;
+    name_map_free(*taken);
+    return ERR_NO_MEMORY;
 }
 
-/* Whether another item or member has the name (RFC 9432 section 5.2). */
-static bool is_taken_name(const struct zone_keeper *keeper, const struct zone_list *list,
-                          struct name name)
+/* Adds the members, and replaces the keeper's zones. Frees taken. */
+static void keeper_use_zones(struct zone_keeper *keeper, struct kept_zones *zones,
+                             struct name_map *taken)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (name_equal(zone_held_name(&list->zones[i].plan.held), name))
-            return true;
-    return has_wanted_name(keeper, name);
-}
+    const struct zone_members_names names = {keeper->names, taken};
 
-static size_t count_policy_zones(const struct zone_keeper *keeper, const struct zone_list *list)
-{
-    size_t count = keeper->wanted ? rpz_policy_count(keeper->wanted) : 0;
-
-    for (size_t i = 0; i < list->count; i++)
-        count += list->zones[i].plan.node_len > 0;
-    return count;
-}
-
-static void log_member(const struct kept_zone *catalog, struct name member, const char *why)
-{
-    char name[NAME_TEXT_MAX], of[NAME_TEXT_MAX];
-
-    LOG(LOG_WARNING, "zones", "catalog %s: member %s is left out: %s",
-        name_format(zone_held_name(&catalog->plan.held), of), name_format(member, name), why);
-}
-
-static void keeper_add_member(struct zone_keeper *keeper, struct zone_list *list,
-                              const struct kept_zone *catalog,
-                              const struct zone_catalog_member *member)
-{
-    struct zone_plan plan = {.kind = ZONE_OF_POLICY,
-                             .max_bytes = catalog->plan.max_bytes,
-                             .zonemd = catalog->plan.zonemd};
-
-    plan.held.name_len = name_fold(member->zone, plan.held.wire).len;
-    plan.node_len = name_fold(member->node, plan.node_wire).len;
-    if (is_taken_name(keeper, list, member->zone)) {
-        log_member(catalog, member->zone, "another zone has this name");
-        return;
-    }
-    if (count_policy_zones(keeper, list) >= RPZ_ZONES_MAX) {
-        log_member(catalog, member->zone, "there are too many zones of rpz");
-        return;
-    }
-    plan.file = strdup("");
-    plan.primaries = zone_primaries_clone(catalog->plan.primaries);
-    if (plan.file && plan.primaries)
-        keeper_take_plan(keeper, &list->zones[list->count++], &plan);
-    else
-        log_member(catalog, member->zone, "out of memory");
-    free_plan(&plan);
-}
-
-/* An expired catalog keeps the members that it had. */
-static void keeper_keep_members(struct zone_keeper *keeper, struct zone_list *list,
-                                const struct kept_zone *catalog)
-{
-    for (size_t i = 0; i < keeper->count; i++) {
-        const struct kept_zone *zone = &keeper->zones[i];
-        if (!is_member_of(zone, catalog))
-            continue;
-        struct zone_catalog_member member = {zone_held_name(&zone->plan.held),
-                                             plan_node(&zone->plan)};
-        keeper_add_member(keeper, list, catalog, &member);
-    }
-}
-
-static void keeper_add_members(struct zone_keeper *keeper, struct zone_list *list)
-{
-    struct zone_catalog_member members[RPZ_ZONES_MAX];
-    size_t configured = list->count, total;
-
-    for (size_t i = 0; i < configured; i++) {
-        const struct kept_zone *catalog = &list->zones[i];
-        if (catalog->plan.kind != ZONE_OF_CATALOG)
-            continue;
-        if (!catalog->data) {
-            keeper_keep_members(keeper, list, catalog);
-            continue;
-        }
-        MUST(!zone_catalog_read(catalog->data, members, RPZ_ZONES_MAX, &total));
-        for (size_t j = 0; j < MIN(total, (size_t)RPZ_ZONES_MAX); j++)
-            keeper_add_member(keeper, list, catalog, &members[j]);
-        if (total > RPZ_ZONES_MAX)
-            log_member(catalog, members[0].node, "further members are above the bound");
-    }
-}
-
-/* Removes the stored copies of members that left, or whose state is reset. */
-static void keeper_drop_copies(const struct zone_keeper *keeper, const struct zone_list *list)
-{
-    char path[ZONE_STORE_PATH_MAX], text[NAME_TEXT_MAX];
-
-    for (size_t i = 0; i < keeper->count; i++) {
-        const struct zone_plan *old = &keeper->zones[i].plan;
-        struct name name = zone_held_name(&old->held);
-        const struct kept_zone *now =
-            old->node_len > 0 ? find_kept(list->zones, list->count, name, old->kind) : NULL;
-        if (old->node_len == 0 || (now && name_equal(plan_node(&now->plan), plan_node(old))))
-            continue;
-        LOG(LOG_NOTICE, "zones", "zone %s: its catalog %s", name_format(name, text),
-            now ? "resets it" : "has dropped it");
-        if (*old->primaries->folder &&
-            zone_store_path(path, old->primaries->folder, name) == ERR_OK)
-            (void)unlink(path);
-    }
-}
-
-/* Adds the members, and replaces the keeper's zones. */
-static void keeper_use_list(struct zone_keeper *keeper, struct zone_list *list)
-{
-    keeper_add_members(keeper, list);
-    keeper_drop_copies(keeper, list);
-    free_kept(keeper->zones, keeper->count);
-    keeper->zones = list->zones;
-    keeper->count = list->count;
+    zone_members_add(zones, &keeper->zones, &names,
+                     keeper->wanted ? rpz_policy_count(keeper->wanted) : 0);
+    name_map_free(taken);
+    kept_zones_trim(zones);
+    zone_members_drop_copies(zones, &keeper->zones);
+    kept_zones_deinit(&keeper->zones);
+    keeper->zones = *zones;
     keeper->has_new_catalog = false;
 }
 
 /* The configured zones move as they are. */
 static void keeper_update_members(struct zone_keeper *keeper)
 {
-    struct zone_list list = {.zones = calloc(keeper->count + RPZ_ZONES_MAX, sizeof(*list.zones))};
+    struct kept_zones zones;
+    struct name_map *taken;
 
-    if (!list.zones) {
+    if (keeper_begin_zones(keeper->names, keeper->zones.count, &zones, &taken) != ERR_OK) {
         LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs stay as they are");
         return;
     }
-    for (size_t i = 0; i < keeper->count; i++) {
-        if (keeper->zones[i].plan.node_len > 0)
+    for (size_t i = 0; i < keeper->zones.count; i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
+        if (zone->plan.node_len > 0)
             continue;
-        list.zones[list.count++] = keeper->zones[i];
-        keeper->zones[i] = (struct kept_zone){.plan.held.name_len = 1}; /* the root */
+        zones.list[zones.count++] = *zone;
+        *zone = (struct kept_zone){.plan.held.name_len = 1}; /* the root */
     }
-    keeper_use_list(keeper, &list);
+    keeper_use_zones(keeper, &zones, taken);
     keeper_open_transfers(keeper);
 }
 
@@ -1026,17 +635,22 @@ static void keeper_note_copies(struct zone_keeper *keeper)
 /* Replaces the zones by those of the letter. On an error those before stay. */
 static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
 {
-    struct zone_list list = {.zones = calloc(letter->count + RPZ_ZONES_MAX, sizeof(*list.zones))};
+    struct zone_plans *plans = letter->plans;
+    struct kept_zones zones;
+    struct name_map *taken;
 
-    if (!list.zones)
+    if (keeper_begin_zones(plans->names, plans->count, &zones, &taken) != ERR_OK)
         return ERR_NO_MEMORY;
-    for (size_t i = 0; i < letter->count; i++)
-        keeper_take_plan(keeper, &list.zones[list.count++], &letter->plans[i]);
+    for (size_t i = 0; i < plans->count; i++)
+        kept_zones_add(&zones, &keeper->zones, &plans->list[i]);
     rpz_policy_unref(keeper->wanted);
     keeper->wanted = letter->policy;
     letter->policy = NULL;
+    name_map_free(keeper->names);
+    keeper->names = plans->names;
+    plans->names = NULL;
     keeper->planned_at = loop_clock(keeper->loop);
-    keeper_use_list(keeper, &list);
+    keeper_use_zones(keeper, &zones, taken);
     return ERR_OK;
 }
 
@@ -1101,11 +715,10 @@ static void *keeper_run(void *argument)
     if (!loop)
         return NULL;
     loop_run(loop);
-    free_kept(keeper->zones, keeper->count);
+    kept_zones_deinit(&keeper->zones);
     turn_end_cancel(&keeper->catalog_end);
     xfr_gate_deinit(&keeper->gate);
-    keeper->zones = NULL;
-    keeper->count = 0;
+    name_map_free(keeper->names);
     rpz_policy_unref(keeper->wanted);
     rpz_policy_unref(keeper->policy);
     zone_trust_free(keeper->trust);
@@ -1191,10 +804,10 @@ void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_optio
     zone_trust_free(superseded);
 }
 
-static struct publication *keeper_take_waiting(struct zone_keeper *keeper)
+static struct zone_publication *keeper_take_waiting(struct zone_keeper *keeper)
 {
     pthread_mutex_lock(&keeper->lock);
-    struct publication *publication = keeper->waiting;
+    struct zone_publication *publication = keeper->waiting;
     keeper->waiting = NULL;
     pthread_mutex_unlock(&keeper->lock);
     return publication;
@@ -1224,6 +837,26 @@ static void keeper_wait_for(struct zone_keeper *keeper, const struct timespec *b
     pthread_mutex_unlock(&keeper->lock);
 }
 
+/* Shows other threads the zones in force. */
+static void keeper_set_in_force(struct zone_keeper *keeper, struct zone_set *zones)
+{
+    struct zone_set *next = zone_set_ref(zones);
+
+    pthread_mutex_lock(&keeper->lock);
+    struct zone_set *before = keeper->in_force;
+    keeper->in_force = next;
+    pthread_mutex_unlock(&keeper->lock);
+    zone_set_unref(before);
+}
+
+bool zone_keeper_is_for_clients(struct zone_keeper *keeper, struct name name)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool is_for_clients = zone_set_is_for_clients(keeper->in_force, name);
+    pthread_mutex_unlock(&keeper->lock);
+    return is_for_clients;
+}
+
 void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
                        struct rpz_policy **policy)
 {
@@ -1239,6 +872,7 @@ void zone_keeper_await(struct zone_keeper *keeper, struct zone_set **zones,
     keeper->current = keeper_take_waiting(keeper);
     if (!keeper->current)
         return;
+    keeper_set_in_force(keeper, keeper->current->set);
     *zones = keeper->current->set;
     *policy = keeper->current->policy;
 }
@@ -1247,6 +881,7 @@ static void keeper_show(struct zone_keeper *keeper)
 {
     if (!keeper->view)
         return;
+    keeper->view->zones = keeper->current ? keeper->current->set : NULL;
     keeper->view->held = keeper->current ? keeper->current->rows : NULL;
     keeper->view->held_count = keeper->current ? keeper->current->count : 0;
     keeper->view->policy = (struct control_policy){0};
@@ -1258,12 +893,12 @@ static void keeper_show(struct zone_keeper *keeper)
 /* ---- main's thread: publishing ---- */
 
 /* Lets the thread free a set. */
-static void keeper_release(struct zone_keeper *keeper, struct publication *publication)
+static void keeper_release(struct zone_keeper *keeper, struct zone_publication *publication)
 {
     if (!publication)
         return;
     if (!keeper->has_thread) { /* the daemon stops */
-        free_publication(publication);
+        zone_publication_free(publication);
         return;
     }
     pthread_mutex_lock(&keeper->lock);
@@ -1276,35 +911,39 @@ static void keeper_release(struct zone_keeper *keeper, struct publication *publi
         loop_post(keeper->loop, &keeper->release);
 }
 
-static bool answers_clients(const struct publication *publication, struct name name)
+static bool answers_clients(const struct zone_set *set, struct name name)
 {
-    const struct zone_held *zone = publication ? zone_set_find_exact(publication->set, name) : NULL;
+    const struct zone_held *zone = set ? zone_set_find_exact(set, name) : NULL;
 
     return zone && zone->data && zone_is_for_clients(zone);
 }
 
 /* Cached answers would hide a zone that answers clients from now on. */
-static void keeper_forget_hidden(struct zone_keeper *keeper, const struct publication *before)
+static void keeper_forget_hiding(struct zone_keeper *keeper, const struct zone_set *before)
 {
+    const struct zone_publication *current = keeper->current;
+
     forget_clear(&keeper->forget);
-    for (size_t i = 0; i < keeper->current->count; i++) {
-        const struct control_zone *row = &keeper->current->rows[i];
-        struct name name = {row->wire, row->name_len};
-        if (answers_clients(keeper->current, name) && !answers_clients(before, name))
-            forget_zone(&keeper->forget, name);
+    for (size_t i = 0; i < current->count; i++) {
+        struct name name = {current->rows[i].wire, current->rows[i].name_len};
+        if (!answers_clients(current->set, name) || answers_clients(before, name))
+            continue;
+        forget_hiding(&keeper->forget, current->set, before);
+        return;
     }
 }
 
+/* The publication before stays until the cache has forgotten. */
 static void keeper_on_taken(void *context)
 {
     struct zone_keeper *keeper = context;
-    struct publication *before = keeper->current;
 
+    keeper->before = keeper->current;
     keeper->current = keeper->next;
     keeper->next = NULL;
+    keeper_set_in_force(keeper, keeper->current->set);
     keeper_show(keeper);
-    keeper_forget_hidden(keeper, before);
-    keeper_release(keeper, before);
+    keeper_forget_hiding(keeper, keeper->before ? keeper->before->set : NULL);
     forget_begin(&keeper->forget);
 }
 
@@ -1358,6 +997,8 @@ static void keeper_on_forgotten(void *context)
 {
     struct zone_keeper *keeper = context;
 
+    keeper_release(keeper, keeper->before);
+    keeper->before = NULL;
     keeper->is_taking = false;
     keeper_go_on(keeper);
 }
@@ -1419,12 +1060,14 @@ void zone_keeper_free(struct zone_keeper *keeper)
 {
     if (!keeper)
         return;
-    free_publication(keeper->current);
-    free_publication(keeper->next);
-    free_publication(keeper->waiting);
+    zone_set_unref(keeper->in_force);
+    zone_publication_free(keeper->before);
+    zone_publication_free(keeper->current);
+    zone_publication_free(keeper->next);
+    zone_publication_free(keeper->waiting);
     while (keeper->released) {
-        struct publication *next = keeper->released->next_released;
-        free_publication(keeper->released);
+        struct zone_publication *next = keeper->released->next_released;
+        zone_publication_free(keeper->released);
         keeper->released = next;
     }
     zone_trust_free(keeper->next_trust);

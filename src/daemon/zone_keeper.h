@@ -16,12 +16,13 @@
  *                      '-------------------- the set before ------------------------'
  *
  * A zone that cannot be read keeps its version. The thread starts with the first zone. All
- * functions but zone_keeper_notify() run on the main thread.
+ * functions run on the main thread, unless they say otherwise.
  */
 
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "dns/name.h"
 
 struct cache;
 struct config;
@@ -73,6 +74,10 @@ void zone_keeper_begin(struct zone_keeper *keeper, struct workers *workers,
  * they are. One call waits: a later one takes its place. */
 bool zone_keeper_settle(struct zone_keeper *keeper, void (*on_settled)(void *context),
                         void *context);
+
+/* Whether clients get the answers for the name from a zone held here, so that a cached answer would
+ * hide it. Any thread. */
+bool zone_keeper_is_for_clients(struct zone_keeper *keeper, struct name name);
 
 /* A NOTIFY has come that may ask for a transfer. Any worker's thread. Above
  * ZONE_KEEPER_NOTIFIES_MAX on their way it is forgotten: the primary sends it again. */

@@ -25,38 +25,6 @@ static bool is_allowed(const struct config_source *source, const struct addr *fr
     return false;
 }
 
-/* The zone may be a member of a catalog. Only the keeper knows the members, so the sender decides
- * here. */
-static const struct config_source *notify_find_catalog(const struct config *config,
-                                                       const struct addr *from)
-{
-    for (size_t i = 0; i < config->rpz.count; i++) {
-        const struct config_rpz_zone *zone = &config->rpz.zones[i];
-        if (zone->catalog && (find_primary(&zone->source, from) || is_allowed(&zone->source, from)))
-            return &zone->source;
-    }
-    return NULL;
-}
-
-/* Finds the primaries of the zone with this name. */
-static const struct config_source *notify_find_source(const struct config *config, struct name name,
-                                                      const struct addr *from)
-{
-    for (size_t i = 0; i < config->auth_zone_count; i++) {
-        const struct config_auth_zone *zone = &config->auth_zones[i];
-        if (zone->source.primary_count > 0 &&
-            name_equal((struct name){zone->wire, zone->name_len}, name))
-            return &zone->source;
-    }
-    for (size_t i = 0; i < config->rpz.count; i++) {
-        const struct config_rpz_zone *zone = &config->rpz.zones[i];
-        if (zone->source.primary_count > 0 &&
-            name_equal((struct name){zone->options.wire, zone->options.name_len}, name))
-            return &zone->source;
-    }
-    return notify_find_catalog(config, from);
-}
-
 /* Finds the key that signed the message. A primary may use its key, another host that of any
  * primary. */
 static const struct tsig_key *find_signer(const struct config_source *source,
@@ -73,6 +41,65 @@ static const struct tsig_key *find_signer(const struct config_source *source,
             return key;
     }
     return NULL;
+}
+
+/* A zone of the configuration that has primaries. */
+struct notify_zone {
+    struct name name;
+    const struct config_source *source;
+    bool is_catalog;
+    bool is_transferred; /* it comes from the primaries itself, and not only its members */
+};
+
+/* Takes zone number at of auth-zones and rpz. Returns false at the end. */
+static bool notify_zone_at(const struct config *config, size_t at, struct notify_zone *out)
+{
+    if (at < config->auth_zone_count) {
+        const struct config_auth_zone *zone = &config->auth_zones[at];
+        *out = (struct notify_zone){{zone->wire, zone->name_len},
+                                    &zone->source,
+                                    zone->catalog,
+                                    zone->source.primary_count > 0 && !*zone->file};
+        return true;
+    }
+    at -= config->auth_zone_count;
+    if (at >= config->rpz.count)
+        return false;
+    const struct config_rpz_zone *zone = &config->rpz.zones[at];
+    *out = (struct notify_zone){{zone->options.wire, zone->options.name_len},
+                                &zone->source,
+                                zone->catalog,
+                                zone->source.primary_count > 0 && !*zone->file};
+    return true;
+}
+
+/* The zone may be a member of a catalog. Only the keeper knows the members, so the sender decides
+ * here, and then the key: each catalog of a server may have another one. */
+static const struct config_source *notify_find_catalog(const struct config *config,
+                                                       const struct addr *from, struct span message)
+{
+    const struct config_source *found = NULL;
+    struct notify_zone zone;
+    for (size_t i = 0; notify_zone_at(config, i, &zone); i++) {
+        const struct xfr_primary *primary = find_primary(zone.source, from);
+        if (!zone.is_catalog || (!primary && !is_allowed(zone.source, from)))
+            continue;
+        if (find_signer(zone.source, primary, message))
+            return zone.source;
+        found = found ? found : zone.source;
+    }
+    return found;
+}
+
+/* Finds the primaries of the zone with this name. */
+static const struct config_source *notify_find_source(const struct config *config, struct name name,
+                                                      const struct addr *from, struct span message)
+{
+    struct notify_zone zone;
+    for (size_t i = 0; notify_zone_at(config, i, &zone); i++)
+        if (zone.is_transferred && name_equal(zone.name, name))
+            return zone.source;
+    return notify_find_catalog(config, from, message);
 }
 
 static size_t notify_reply(const struct xfr_notify *notify, uint16_t rcode, uint8_t *out,
@@ -104,7 +131,8 @@ size_t zone_notify_judge(const struct config *config, struct span message, const
     *is_taken = false;
     if (!xfr_notify_read(notify, message))
         return 0;
-    const struct config_source *source = notify_find_source(config, xfr_notify_zone(notify), from);
+    const struct config_source *source =
+        notify_find_source(config, xfr_notify_zone(notify), from, message);
     if (!source)
         return notify_reply(notify, RCODE_NOTAUTH, out, max);
     const struct xfr_primary *primary = find_primary(source, from);

@@ -218,6 +218,8 @@ static enum step look_up_step(const struct local_names *names, struct name name,
         return STEP_NOT;
     if (type == RRTYPE_DS && sight.is_apex && sight.rule->is_delegated)
         return STEP_NOT;
+    if (!result->hops && sight.rule->origin == LOCAL_OF_SPECIAL)
+        result->special_len = sight.apex.len;
     if (!sight.rrsets)
         return apply_action(names, &sight, result) ? STEP_ENDED : STEP_NOT;
     if (sight.is_redirected)
@@ -250,6 +252,7 @@ enum local_verdict local_names_find(const struct local_names *names,
     result->rcode = RCODE_NOERROR;
     result->ede = EDE_NONE;
     result->hops = 0;
+    result->special_len = 0;
     result->has_soa = false;
     for (;;) {
         switch (look_up_step(names, name, owner, question->type, result)) {

@@ -59,7 +59,8 @@ struct local_result {
     uint16_t rcode;
     uint16_t ede; /* EDE_NONE: none */
     uint8_t hops;
-    bool has_soa; /* the answer is a denial with an SOA */
+    uint8_t special_len; /* of the special-use zone that decides about the QNAME; 0: none does */
+    bool has_soa;        /* the answer is a denial with an SOA */
     struct name soa_owner;
     const struct local_names *soa_table; /* of soa */
     const struct local_rrset *soa;       /* NULL: local_answer() makes one with soa_ttl_s */

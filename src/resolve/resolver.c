@@ -291,6 +291,17 @@ static struct question question_of(const struct cache_key *key)
         .name = {key->name, key->name_len}, .type = key->type, .cls = key->cls};
 }
 
+/* Asks the view's local data, whose special-use names make way for zones held here. */
+static enum local_verdict ask_local(const struct tasks *tasks, const struct view *view,
+                                    const struct question *question, struct local_result *result)
+{
+    enum local_verdict verdict =
+        view->local ? local_names_find(view->local, question, result) : LOCAL_NOT;
+    bool makes_way = verdict == LOCAL_ANSWERED &&
+                     zone_answers_claims(tasks->zones, question, result->special_len);
+    return makes_way ? LOCAL_NOT : verdict;
+}
+
 /* Finds an answer that needs no upstream. The aliases of a local name that lead elsewhere are
  * looked up again in resolver_ask(): they are rare, and other misses save a second look-up. */
 static bool find_local(struct resolver *resolver, const struct view *view,
@@ -299,8 +310,7 @@ static bool find_local(struct resolver *resolver, const struct view *view,
     struct tasks *tasks = &resolver->tasks;
     struct local_result result;
     struct question question = question_of(key);
-    enum local_verdict verdict =
-        view->local ? local_names_find(view->local, &question, &result) : LOCAL_NOT;
+    enum local_verdict verdict = ask_local(tasks, view, &question, &result);
     uint64_t now = loop_now(tasks->loop);
     resolver->has_alias = verdict == LOCAL_ELSEWHERE;
     resolver->alias_hash = key->hash;
@@ -599,10 +609,9 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, const st
 static enum outlook_way look_here(const struct resolver *resolver, const struct view *view,
                                   const struct cache_key *key, struct outlook *out)
 {
-    const struct local_names *local = view->local;
     struct question question = question_of(key);
     struct local_result result;
-    enum local_verdict verdict = local ? local_names_find(local, &question, &result) : LOCAL_NOT;
+    enum local_verdict verdict = ask_local(&resolver->tasks, view, &question, &result);
     if (verdict == LOCAL_ANSWERED) {
         out->rcode = result.rcode;
         return OUTLOOK_LOCAL;

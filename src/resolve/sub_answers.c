@@ -35,7 +35,8 @@ static bool sub_find_special(const struct task *task, const struct cache_key *ke
     bool is_blocked = !tag && task->space->blocks_aliases &&
                       local_names_block(local, question.name, &question, &result);
     if (!is_blocked && (local_names_has_own(local, question.name) ||
-                        local_names_find(local, &question, &result) != LOCAL_ANSWERED))
+                        local_names_find(local, &question, &result) != LOCAL_ANSWERED ||
+                        zone_answers_claims(tasks->zones, &question, result.special_len)))
         return false;
     local_answer(out, &tasks->local_space, &question, &result, loop_now(tasks->loop));
     if (is_blocked && out->kind != ANSWER_FAILURE)

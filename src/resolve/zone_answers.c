@@ -89,6 +89,15 @@ bool zone_answers_has(const struct zone_set *zones, const struct space *space,
     return match.kind != ZONE_FOUND_REFERRAL;
 }
 
+bool zone_answers_claims(const struct zone_set *zones, const struct question *question,
+                         uint8_t special_len)
+{
+    if (!zones || special_len == 0)
+        return false;
+    const struct zone_held *zone = zone_set_find(zones, question->name, question->type);
+    return zone && zone->name_len >= special_len;
+}
+
 /* ---- for recursion ---- */
 
 static const struct zone_held *find_for_upstream(const struct task *task, struct name name)

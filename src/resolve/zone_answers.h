@@ -39,6 +39,12 @@ enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct spa
 bool zone_answers_has(const struct zone_set *zones, const struct space *space,
                       const struct question *question);
 
+/* Whether local data does not answer the question, although it has a special-use zone of this
+ * length for the name: a zone held here is at least as long. Zones of the configuration are not in
+ * local data, but members of catalogs come and go. zones: NULL for none. */
+bool zone_answers_claims(const struct zone_set *zones, const struct question *question,
+                         uint8_t special_len);
+
 /* ---- for recursion ---- */
 
 /* Whether recursion finds the zone of this name here, so that no server of it is asked: even if it

@@ -23,6 +23,7 @@
 #include "serve/repeats.h"
 #include "serve/server_quota.h"
 #include "serve/tell.h"
+#include "serve/view_rows.h"
 
 /* A query that waits, owned by its sink or, without a client, by the orphans. */
 struct request {
@@ -177,13 +178,107 @@ show_reply(const struct sink *sink, const struct reply *reply, const uint8_t *ou
     tell_reply(sink->requests->taps, &message, reply, how);
 }
 
-/* Shows the end of a query to taps. Without taps this costs one look at a pointer. */
-static inline void request_tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
-                                const struct udp_path *path, const struct tell_how *how)
+/* ---- counters of views ---- */
+
+/* The counters of a view, by its number from 1. */
+static struct view_stats *request_view_stats(const struct requests *requests, unsigned view)
 {
+    const struct view_rows *rows = server_quota_view_rows(requests->quota);
+    return &requests->stats->views[view_rows_find(rows, view)];
+}
+
+/* The counters of the client's view; NULL: it has none. */
+static struct view_stats *request_client_stats(const struct sink *sink, const struct udp_path *path)
+{
+    unsigned view = view_choice_find(sink->views, sink_client(sink, path));
+    return view ? request_view_stats(sink->requests, view) : NULL;
+}
+
+/* The same at the end of a query. An answer at hand is that of a look-up, which has the view: a hit
+ * need not search for it again. */
+static struct view_stats *request_end_stats(const struct sink *sink, const struct reply *reply,
+                                            const struct udp_path *path, const struct tell_how *how)
+{
+    if (how != &tell_at_hand)
+        return request_client_stats(sink, path);
+    unsigned view = CONTAINER_OF(reply->query, struct request_lookup, query)->client.view;
+    return view ? request_view_stats(sink->requests, view) : NULL;
+}
+
+/* A block list or a rule says so. The error of an access list has no answer. */
+static bool is_view_blocked(const struct reply *reply)
+{
+    for (unsigned i = 0; reply->answer && i < reply->ede_count; i++)
+        if (reply->ede[i] >= EDE_BLOCKED && reply->ede[i] <= EDE_PROHIBITED)
+            return true;
+    return false;
+}
+
+static void count_view_reply(struct view_stats *stats, const struct reply *reply)
+{
+    switch (reply->rcode) {
+    case RCODE_NOERROR:
+        STATS_INC(stats, noerror);
+        break;
+    case RCODE_NXDOMAIN:
+        STATS_INC(stats, nxdomain);
+        break;
+    case RCODE_SERVFAIL:
+        STATS_INC(stats, servfail);
+        break;
+    case RCODE_REFUSED:
+        STATS_INC(stats, refused);
+        break;
+    default:
+        STATS_INC(stats, other);
+    }
+    if (is_view_blocked(reply))
+        STATS_INC(stats, blocked);
+}
+
+/* A rule drops the query of a client; the end of the query is counted beside this. */
+static void count_view_rule(const struct sink *sink, const struct udp_path *path)
+{
+    struct view_stats *stats = request_client_stats(sink, path);
+    if (stats)
+        STATS_INC(stats, blocked);
+}
+
+/* ---- observing ---- */
+
+static __attribute__((noinline)) void
+observe_query(const struct sink *sink, const struct request_lookup *lookup, struct span bytes)
+{
+    if (lookup->client.view)
+        STATS_INC(request_view_stats(sink->requests, lookup->client.view), queries);
+    if (sink->requests->taps)
+        show_query(sink, bytes, lookup->path);
+}
+
+static __attribute__((noinline)) void observe_reply(const struct sink *sink,
+                                                    const struct reply *reply, const uint8_t *out,
+                                                    const struct udp_path *path,
+                                                    const struct tell_how *how)
+{
+    struct view_stats *stats = request_end_stats(sink, reply, path, how);
+    if (stats && out)
+        count_view_reply(stats, reply);
+    else if (stats)
+        STATS_INC(stats, dropped);
     if (sink->requests->taps)
         show_reply(sink, reply, out, path, how);
 }
+
+/* Shows the end of a query to taps, and counts it for its view. Without both this costs one look at
+ * a flag. */
+static inline void request_tell(struct sink *sink, const struct reply *reply, const uint8_t *out,
+                                const struct udp_path *path, const struct tell_how *how)
+{
+    if (sink->requests->is_observed)
+        observe_reply(sink, reply, out, path, how);
+}
+
+/* ---- sending ---- */
 
 static enum request_result request_send_reply(struct sink *sink, const struct reply *reply,
                                               const struct udp_path *path,
@@ -256,6 +351,8 @@ static void drop_waiting(struct request *request, enum stat reason)
 {
     struct reply reply = {.query = &request->query};
     stats_add_at(request->requests->stats, reason, 1);
+    if (reason == stat_dropped_policy)
+        count_view_rule(request->sink, request->is_stream ? NULL : &request->path);
     request_tell(request->sink, &reply, NULL, request->is_stream ? NULL : &request->path,
                  &tell_limited);
     request_release(request);
@@ -666,6 +763,7 @@ static enum request_result request_end_course(struct sink *sink,
     switch (end) {
     case COURSE_DROP:
         STATS_INC(sink->requests->stats, dropped_policy);
+        count_view_rule(sink, lookup->path);
         request_tell(sink, &reply, NULL, lookup->path, &tell_limited);
         return REQUEST_DROPPED;
     case COURSE_TRUNCATE:
@@ -829,8 +927,8 @@ void request_read(struct sink *sink, struct request_lookup *lookup, struct span 
         count_question(sink, query->question.type);
     if (lookup->verdict == QUERY_RESOLVE && !server_may_ask(lookup->client.access))
         lookup->verdict = QUERY_REFUSED;
-    if (sink->requests->taps)
-        show_query(sink, message, path);
+    if (sink->requests->is_observed)
+        observe_query(sink, lookup, message);
     if (gate_concerns(&sink->requests->gate, query))
         request_judge(sink, lookup);
     if (lookup->verdict != QUERY_RESOLVE) {
@@ -871,6 +969,8 @@ static enum request_result answer_limited(struct sink *sink, const struct reques
     static const struct query_error bad_cookie = {RCODE_BADCOOKIE, EDE_NONE, ""};
     struct stats *stats = sink->requests->stats;
     struct reply reply;
+    if (lookup->client.view)
+        STATS_INC(request_view_stats(sink->requests, lookup->client.view), limited);
     if (lookup->gate == GATE_DROP) {
         STATS_INC(stats, limited_dropped);
         reply.query = &lookup->query;
@@ -933,10 +1033,17 @@ static enum request_result answer_unresolved(struct sink *sink, const struct req
     return answer_error(sink, lookup);
 }
 
-static enum request_result request_drop(struct stats *stats, const struct request_lookup *lookup)
+/* Such a message is not read, so its view has not counted it yet. */
+static enum request_result request_drop(const struct requests *requests,
+                                        const struct request_lookup *lookup)
 {
     bool is_refused = lookup->client.access == SERVER_DROP;
-    stats_add_at(stats, is_refused ? stat_dropped_acl : stat_dropped_malformed, 1);
+    stats_add_at(requests->stats, is_refused ? stat_dropped_acl : stat_dropped_malformed, 1);
+    if (!is_refused || !lookup->client.view)
+        return REQUEST_DROPPED;
+    struct view_stats *stats = request_view_stats(requests, lookup->client.view);
+    STATS_INC(stats, queries);
+    STATS_INC(stats, dropped);
     return REQUEST_DROPPED;
 }
 
@@ -945,7 +1052,7 @@ static __attribute__((noinline)) enum request_result
 request_answer_at_once(struct sink *sink, const struct request_lookup *lookup)
 {
     if (lookup->verdict == QUERY_DROP)
-        return request_drop(sink->requests->stats, lookup);
+        return request_drop(sink->requests, lookup);
     /* A primary need not be among the clients. */
     enum request_result result;
     if (request_take_notify(sink, lookup, &result))
@@ -994,6 +1101,12 @@ void requests_renew(struct requests *requests, const struct server_options *opti
     requests->quota = quota;
     gate_renew(&requests->gate, options, quota);
     stream_memory_renew(&requests->memory, quota);
+    requests_observe(requests);
+}
+
+void requests_observe(struct requests *requests)
+{
+    requests->is_observed = requests->taps || requests->options->view_count > 0;
 }
 
 /* ---- sinks ---- */

@@ -56,7 +56,8 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
-    struct tap *taps;                        /* NULL: none */
+    struct tap *taps; /* NULL: none */
+    bool is_observed; /* there are taps, or views with counters: requests_observe() */
     const struct notify_taker *notify_taker; /* NULL: NOTIFY gets NOTIMP */
     struct gate gate;
     struct courses courses;
@@ -82,6 +83,9 @@ void requests_deinit(struct requests *requests);
  * sink_move() of every sink. */
 void requests_renew(struct requests *requests, const struct server_options *options,
                     struct server_quota *quota);
+
+/* Follows a change of the taps or the options. */
+void requests_observe(struct requests *requests);
 
 /* Begins to drain: counts the waiting requests as begun, and starts no more refreshes. */
 void requests_drain(struct requests *requests);

@@ -68,6 +68,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
     server->requests.resolver = resolver;
     server->requests.quota = quota;
     server->requests.stats = stats;
+    requests_observe(&server->requests);
     gate_init(&server->requests.gate, loop, options, quota, stats);
     stream_memory_init(&server->requests.memory, loop, quota, stats);
     server->requests.on_begun_answered = on_begun_answered;
@@ -116,6 +117,7 @@ void server_set_tls(struct server *server, struct tls_context **context)
 void server_set_taps(struct server *server, struct tap *taps)
 {
     server->requests.taps = taps;
+    requests_observe(&server->requests);
 }
 
 void server_set_policy(struct server *server, const struct rpz_policy *policy)

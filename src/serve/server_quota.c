@@ -22,6 +22,7 @@
 #include "serve/client_prefix.h"
 #include "serve/rate_limit.h"
 #include "serve/view_choice.h"
+#include "serve/view_rows.h"
 
 enum {
     PLACE_NONE = UINT32_MAX,
@@ -59,6 +60,7 @@ struct server_quota {
     uint64_t seed;                   /* clients choose their addresses */
     struct rate_limit **rate_limits; /* by view, of rate_limit_count; NULL: none */
     size_t rate_limit_count;
+    struct view_rows *view_rows;
     _Atomic uint32_t *counters; /* of clients' waiting queries */
     struct client_count *all;
     _Alignas(64) atomic_uint_fast32_t waiting;
@@ -172,7 +174,9 @@ struct server_quota *server_quota_new(const struct server_options *options,
         .all = share_count(before),
     };
     MUST(pthread_mutex_init(&quota->mutex, NULL) == 0);
-    if (!quota->all || !make_tables(quota) || !limit_rate(quota, options, before)) {
+    quota->view_rows = view_rows_new(options, before ? before->view_rows : NULL);
+    if (!quota->view_rows || !quota->all || !make_tables(quota) ||
+        !limit_rate(quota, options, before)) {
         server_quota_free(quota);
         return NULL;
     }
@@ -187,11 +191,17 @@ void server_quota_free(struct server_quota *quota)
     for (size_t i = 0; i < quota->rate_limit_count; i++)
         rate_limit_free(quota->rate_limits[i]);
     free(quota->rate_limits);
+    view_rows_free(quota->view_rows);
     server_quota_leave_count(quota->all);
     free((void *)quota->counters);
     free(quota->buckets);
     free(quota->places);
     free(quota);
+}
+
+const struct view_rows *server_quota_view_rows(const struct server_quota *quota)
+{
+    return quota->view_rows;
 }
 
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view)

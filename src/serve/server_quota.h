@@ -59,6 +59,12 @@ struct rate_limit;
  * memory. Lives as long as the quota. */
 struct rate_limit *server_quota_rate_limit(const struct server_quota *quota, unsigned view);
 
+struct view_rows;
+
+/* The counters of the views (view_rows.h). A view keeps its counters in the quota that follows.
+ * Lives as long as the quota. */
+const struct view_rows *server_quota_view_rows(const struct server_quota *quota);
+
 /* Whether there is a limit in any view. */
 bool server_quota_limits_rate(const struct server_quota *quota);
 

@@ -37,6 +37,8 @@ struct transfer {
     struct xfr_conn *visit; /* while the place is inside */
     struct zone_data *held; /* also after its expiry: changes may lead on from it */
     bool has_handed_over;
+    bool has_refused; /* the receiver has refused the last version, which had this serial */
+    uint32_t refused_serial;
     struct transfer_view view;
 };
 
@@ -180,11 +182,13 @@ static void note_visit(struct transfer *transfer, enum transfer_result result, c
     transfer->handler->on_visited(transfer->owner, transfer->options.zone, result, why);
 }
 
-static void take_failure(struct transfer *transfer, const char *why)
+/* is_known: the log has said it before. */
+static void take_failure(struct transfer *transfer, const char *why, bool is_known)
 {
     char addr[ADDR_TEXT_MAX], text[XFR_WHY_MAX + ADDR_TEXT_MAX];
     snprintf(text, sizeof(text), "%s: %s", addr_format(&asked(transfer)->addr, addr), why);
-    LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, text);
+    if (!is_known)
+        LOG_LIMITED(LOG_WARNING, "transfer", "%s: %s", transfer->zone_text, text);
     bool has_next =
         xfr_schedule_on_failure(&transfer->schedule, loop_now(transfer->loop), rand_u64());
     note_visit(transfer, TRANSFER_FAILED, text);
@@ -202,6 +206,17 @@ static void take_current(struct transfer *transfer)
     note_visit(transfer, TRANSFER_CURRENT, "");
 }
 
+/* The receiver refuses the version. It comes again with the next round. */
+static void take_refused(struct transfer *transfer, uint32_t serial, enum err err)
+{
+    char why[XFR_WHY_MAX];
+    bool is_known = transfer->has_refused && transfer->refused_serial == serial;
+    transfer->has_refused = true;
+    transfer->refused_serial = serial;
+    snprintf(why, sizeof(why), "serial %u is refused: %s", serial, err_str(err));
+    take_failure(transfer, why, is_known);
+}
+
 static void take_version(struct transfer *transfer, const struct xfr_end *end)
 {
     char addr[ADDR_TEXT_MAX];
@@ -209,11 +224,10 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     uint32_t serial = zone_data_soa(end->version)->serial;
     enum err err = hand_over(transfer, end->version);
     if (err != ERR_OK) {
-        char why[XFR_WHY_MAX];
-        snprintf(why, sizeof(why), "serial %u is refused: %s", serial, err_str(err));
-        take_failure(transfer, why);
+        take_refused(transfer, serial, err);
         return;
     }
+    transfer->has_refused = false;
     LOG(LOG_NOTICE, "transfer", "%s: serial %u from %s, %s%s: %zu records", transfer->zone_text,
         serial, addr_format(&asked(transfer)->addr, addr), end->is_whole ? "AXFR" : "IXFR",
         asked(transfer)->has_tls ? " over TLS" : "", zone_data_records(end->version));
@@ -242,7 +256,7 @@ static void transfer_on_visited(void *owner, const struct xfr_end *end)
     snprintf(why, sizeof(why), "%s", end->outcome == XFR_OUTCOME_FAILED ? end->why : "");
     close_visit(transfer);
     if (kept.outcome == XFR_OUTCOME_FAILED)
-        take_failure(transfer, why);
+        take_failure(transfer, why, false);
     else if (kept.outcome == XFR_OUTCOME_CURRENT)
         take_current(transfer);
     else
@@ -277,7 +291,7 @@ static void transfer_on_admitted(struct xfr_place *place)
     enum err err = open_visit(transfer);
     if (err != ERR_OK) {
         close_visit(transfer);
-        take_failure(transfer, err_str(err));
+        take_failure(transfer, err_str(err), false);
     }
     arm(transfer);
 }

@@ -15,19 +15,29 @@
 
 struct zone_data;
 
+enum { ZONE_CATALOG_MEMBERS_MAX = 65536 };
+
 /* Both names borrow from the zone. A member with another node has lost its state (section 5.4). */
 struct zone_catalog_member {
     struct name zone;
     struct name node; /* <label>.zones.<origin> */
 };
 
+/* The members in the order of their nodes. */
+struct zone_catalog {
+    struct zone_catalog_member *members;
+    size_t count;
+};
+
 /*
- * Lists the members in the order of their nodes, and sets *total to their number. Members after the
- * first max are counted only. Returns NULL, or why the catalog is broken (section 5.1): a sentence
- * for logs. Broken: no version or another one than 2, a node with several PTR records, or a zone
- * that is listed twice.
+ * Lists the members, which the caller ends with zone_catalog_deinit(). Returns NULL, or why there
+ * is no list (section 5.1): a sentence for logs. A catalog is broken without a version or with
+ * another one than 2, when a node has several PTR records, when a zone is listed twice, and above
+ * ZONE_CATALOG_MEMBERS_MAX. The other cause is memory that is out.
  */
-const char *zone_catalog_read(const struct zone_data *data, struct zone_catalog_member *members,
-                              size_t max, size_t *total);
+const char *zone_catalog_read(struct zone_catalog *out, const struct zone_data *data);
+
+/* Frees the list. A list that was not read is empty. */
+void zone_catalog_deinit(struct zone_catalog *catalog);
 
 #endif

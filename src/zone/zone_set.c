@@ -78,6 +78,12 @@ const struct zone_held *zone_set_find_exact(const struct zone_set *set, struct n
     return &set->zones[before - 1];
 }
 
+bool zone_set_is_for_clients(const struct zone_set *set, struct name name)
+{
+    const struct zone_held *zone = set ? zone_set_find(set, name, RRTYPE_A) : NULL;
+    return zone && zone_is_for_clients(zone);
+}
+
 const struct zone_held *zone_set_find(const struct zone_set *set, struct name name, uint16_t type)
 {
     if (type == RRTYPE_DS && !name_is_root(name))

@@ -18,7 +18,7 @@
 struct zone_data;
 struct zone_set;
 
-enum { ZONE_SET_MAX = 1024 }; /* zones of a set */
+enum { ZONE_SET_MAX = 4096 }; /* zones of a set */
 
 /* The users of a zone. */
 enum zone_use {
@@ -62,6 +62,10 @@ void zone_set_unref(struct zone_set *set);
  * in the zone above (RFC 4035 section 3.1.4.1), so for that type a zone with the name itself does
  * not count. */
 const struct zone_held *zone_set_find(const struct zone_set *set, struct name name, uint16_t type);
+
+/* Whether clients get the answers for the name from one of these zones, or its referrals. NULL: no
+ * zones. */
+bool zone_set_is_for_clients(const struct zone_set *set, struct name name);
 
 /* Returns the zone with this name, or NULL. */
 const struct zone_held *zone_set_find_exact(const struct zone_set *set, struct name name);

@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CATALOG_MAX = 3 };
+enum { CATALOG_MAX = 3 }; /* members that each later one is compared with */
 
 static void check_fault(struct span text, const struct zone_file_fault *fault)
 {
@@ -64,15 +64,17 @@ static void check_again(const struct zone_data *zone)
 /* Members are below the zone, and no two are of one zone. */
 static void check_catalog(const struct zone_data *zone)
 {
-    struct zone_catalog_member members[CATALOG_MAX];
-    size_t total;
-    const char *fault = zone_catalog_read(zone, members, CATALOG_MAX, &total);
-    for (size_t i = 0; !fault && i < total && i < CATALOG_MAX; i++) {
-        MUST(name_is_below(members[i].node, zone_data_origin(zone)));
-        MUST(members[i].zone.len > 0);
-        for (size_t j = 0; j < i; j++)
-            MUST(!name_equal(members[i].zone, members[j].zone));
+    struct zone_catalog catalog;
+    const char *fault = zone_catalog_read(&catalog, zone);
+    MUST(!fault || catalog.count == 0);
+    for (size_t i = 0; i < catalog.count; i++) {
+        const struct zone_catalog_member *member = &catalog.members[i];
+        MUST(name_is_below(member->node, zone_data_origin(zone)));
+        MUST(member->zone.len > 0);
+        for (size_t j = 0; j < MIN(i, (size_t)CATALOG_MAX); j++)
+            MUST(!name_equal(member->zone, catalog.members[j].zone));
     }
+    zone_catalog_deinit(&catalog);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

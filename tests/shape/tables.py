@@ -18,9 +18,9 @@ STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
 METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4, "PER_RPZ_ZONE": 4,
-                     "PER_HELD_ZONE": 4}
+                     "PER_HELD_ZONE": 4, "PER_VIEW": 4}
 # Which arguments are the row's name; in all other tables the first.
-NAME_AT = {"OPTION": slice(1, 2), "PROGRAM_OPTION": slice(0, 3),
+NAME_AT = {"OPTION": slice(1, 2), "PER_VIEW": slice(0, 2), "PROGRAM_OPTION": slice(0, 3),
            "PROGRAM_COMMAND": slice(0, 2)}
 UNIT_NOT_BASE = re.compile(r"_(ms|us|milliseconds|microseconds|kib|mib|kilobytes|megabytes)(_|$)")
 
@@ -110,7 +110,7 @@ def check_families(tables, path, families, labelled):
 
 def labelled_line(path, name):
     return next(line for line, macro, arguments in rows_of(path)
-                if macro == "METRIC" and string_of(arguments[1]) == name)
+                if macro in ("METRIC", "PER_VIEW") and string_of(arguments[1]) == name)
 
 
 def check_metrics(tables, path):
@@ -123,8 +123,9 @@ def check_metrics(tables, path):
             families[string_of(arguments[0])] = line
             continue
         name = string_of(arguments[1]) or ""
-        kind = "HISTOGRAM" if macro == "HISTOGRAM" else arguments[2]
-        labels = string_of(arguments[3]) if macro == "METRIC" else ""
+        kind = {"HISTOGRAM": "HISTOGRAM", "PER_VIEW": "COUNTER"}.get(macro) or arguments[2]
+        at = {"METRIC": 3, "PER_VIEW": 2}.get(macro)
+        labels = string_of(arguments[at]) if at else ""
         if labels and LABELS.fullmatch(labels):
             labelled.add(name)
         if kind == "SECONDS" and macro == "PER_UPSTREAM":

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "cache/answer.h"
+#include "config/config_local.h"
 #include "unit/config/config_text.h"
 
 static void expect_warning(const char *text, const char *warning)
@@ -82,6 +84,46 @@ static void test_the_printed_configuration_has_local_root_and_not_its_zone(void 
     free(text);
 }
 
+static void test_a_catalog_needs_primaries_and_may_have_a_file(void **state)
+{
+    (void)state;
+    struct config *config =
+        load_fine("auth-zones: [{name: a.test, primaries: [192.0.2.1], catalog: yes},\n"
+                  "  {name: b.test, primaries: [192.0.2.1], file: /z, catalog: yes}]\n");
+    char *text = print_text(config);
+    struct config *again = load_fine(text);
+    assert_true(again->auth_zones[0].catalog && again->auth_zones[1].catalog);
+    assert_string_equal(again->auth_zones[1].file, "/z");
+    assert_int_equal(again->auth_zones[1].source.primary_count, 1);
+    config_free(again);
+    config_free(config);
+    free(text);
+    expect_errors("auth-zones: [{name: a.test, file: /z, catalog: yes}]\n",
+                  "f:1:14: error: auth-zones[0]: is a catalog, and its zones come from its "
+                  "primaries; write primaries: [192.0.2.1], or leave catalog out\n");
+    expect_errors("auth-zones: [{name: a.test, file: /z, primaries: [192.0.2.1]}]\n",
+                  "f:1:14: error: auth-zones[0]: has a file and primaries; keep one of them\n");
+}
+
+/* Names in the catalog's own zone go where they went before. */
+static void test_a_catalog_answers_nothing(void **state)
+{
+    (void)state;
+    static const uint8_t wire[] = "\7version\3cat\7example";
+    const struct name name = {wire, sizeof(wire)};
+    const struct answer answer = {.kind = ANSWER_POSITIVE};
+    struct config *config =
+        load_fine("auth-zones: [{name: cat.example, primaries: [192.0.2.1]}]\n");
+    assert_false(config_may_cache(config, name, &answer));
+    config_free(config);
+    config = load_fine("auth-zones: [{name: cat.example, primaries: [192.0.2.1], catalog: yes}]\n");
+    assert_true(config_may_cache(config, name, &answer));
+    config_free(config);
+    expect_warning("auth-zones: [{name: cat.example, primaries: [192.0.2.1], catalog: yes, for: "
+                   "upstream}]\nforward-zones: [{name: ., upstreams: [192.0.2.1]}]\n",
+                   "");
+}
+
 static void test_local_root_and_another_root_contradict_each_other(void **state)
 {
     (void)state;
@@ -142,6 +184,8 @@ int main(void)
         cmocka_unit_test(test_local_root_asks_by_the_ip_versions_of_recursion),
         cmocka_unit_test(test_local_root_comes_after_the_zones_of_the_file),
         cmocka_unit_test(test_the_printed_configuration_has_local_root_and_not_its_zone),
+        cmocka_unit_test(test_a_catalog_needs_primaries_and_may_have_a_file),
+        cmocka_unit_test(test_a_catalog_answers_nothing),
         cmocka_unit_test(test_local_root_and_another_root_contradict_each_other),
         cmocka_unit_test(test_a_zone_that_recursion_never_meets_gets_a_warning),
         cmocka_unit_test(test_a_missing_file_gets_a_warning),

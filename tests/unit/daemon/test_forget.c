@@ -13,6 +13,8 @@
 #include "resolve/space.h"
 #include "support/fake_loop.h"
 #include "unit/cache/made_answers.h"
+#include "unit/transfer/zone_sample.h"
+#include "zone/zone_set.h"
 
 enum { ANSWERS = 5000 };
 
@@ -120,6 +122,48 @@ static void test_too_many_zones_drop_the_whole_cache(void **state)
     assert_int_equal(entries(), 0);
 }
 
+/* A set of n0.example, n1.example and so on, and of data for the zones from `from`. */
+static struct zone_set *zones_with_data(unsigned count, unsigned from)
+{
+    enum { MOST = 1000 };
+    static struct zone_held zones[MOST];
+    assert_true(count <= MOST);
+    for (unsigned i = 0; i < count; i++) {
+        char text[32];
+        uint8_t wire[NAME_WIRE_MAX];
+        struct name name;
+        snprintf(text, sizeof(text), "n%u.example", i);
+        assert_int_equal(name_parse(&name, wire, text, strlen(text)), ERR_OK);
+        zones[i] = (struct zone_held){.use = ZONE_FOR_CLIENTS};
+        zones[i].name_len = name_copy(name, zones[i].wire).len;
+        zones[i].data = i >= from ? zone_sample(name, 1, 1) : NULL;
+    }
+    struct zone_set *set = zone_set_new(zones, count);
+    assert_non_null(set);
+    for (unsigned i = 0; i < count; i++)
+        zone_data_unref(zones[i].data);
+    return set;
+}
+
+/* More than RUNTIME_ZONES_MAX zones of a catalog come at once. */
+static void test_answers_that_hide_new_zones_are_dropped_and_no_others(void **state)
+{
+    (void)state;
+    struct zone_set *before = zones_with_data(1000, 990), *after = zones_with_data(1000, 400);
+    forget_clear(&forget);
+    forget_hiding(&forget, after, before);
+    run();
+    assert_int_equal(forget.count, 590);
+    assert_int_equal(entries(), ANSWERS - 590);
+    done = 0;
+    forget_clear(&forget);
+    forget_hiding(&forget, after, NULL);
+    run();
+    assert_int_equal(entries(), ANSWERS - 600);
+    zone_set_unref(before);
+    zone_set_unref(after);
+}
+
 static void store_in_space(uint32_t space)
 {
     static struct made made;
@@ -154,6 +198,7 @@ int main(void)
         WITH_ALL(test_the_walk_takes_many_turns),
         WITH_ALL(test_only_answers_from_behind_a_portal_are_dropped),
         WITH_ALL(test_too_many_zones_drop_the_whole_cache),
+        WITH_ALL(test_answers_that_hide_new_zones_are_dropped_and_no_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #define NOW 1800000000U
 
+static char no_file[] = "", some_file[] = "/z";
+
 struct world {
     struct config config;
     struct config_auth_zone zone;
@@ -28,6 +30,7 @@ static void world_begin(struct world *world)
     assert_int_equal(tsig_key_make(&world->key, NAME("k"), "hmac-sha256", BYTES("secret")), ERR_OK);
     assert_int_equal(prefix_parse(&world->other_hosts, "192.0.2.128/25"), ERR_OK);
     world->servers[1].key = &world->key;
+    world->zone.file = no_file;
     world->zone.source.servers = world->servers;
     world->zone.source.primary_count = 2;
     world->zone.source.allow_notify.list = &world->other_hosts;
@@ -133,7 +136,8 @@ static void test_primaries_of_a_catalog_may_notify_its_members(void **state)
     (void)state;
     struct world world;
     world_begin(&world);
-    struct config_rpz_zone catalog = {.source = world.zone.source, .catalog = true};
+    struct config_rpz_zone catalog = {
+        .source = world.zone.source, .file = no_file, .catalog = true};
     struct name name = name_copy(NAME("cat.example"), catalog.options.wire);
     catalog.options.name_len = name.len;
     world.config.auth_zone_count = 0;
@@ -144,6 +148,53 @@ static void test_primaries_of_a_catalog_may_notify_its_members(void **state)
     expect(&world, "192.0.2.3", RCODE_NOTAUTH, false);
     expect(&world, "192.0.2.2", RCODE_REFUSED, false); /* unsigned, with a key */
     catalog.catalog = false;
+    expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
+}
+
+static void test_primaries_of_a_catalog_of_auth_zones_may_notify_its_members(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    world.zone.name_len = name_copy(NAME("cat.example"), world.zone.wire).len;
+    expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
+    world.zone.catalog = true;
+    world.zone.file = some_file; /* its members have the primaries */
+    expect(&world, "192.0.2.1", RCODE_NOERROR, false);
+    expect(&world, "192.0.2.3", RCODE_NOTAUTH, false);
+    expect(&world, "192.0.2.2", RCODE_REFUSED, false); /* unsigned, with a key */
+}
+
+static void test_the_key_tells_two_catalogs_of_one_primary_apart(void **state)
+{
+    (void)state;
+    struct world world;
+    struct tsig_key second;
+    struct xfr_primary server;
+    world_begin(&world);
+    assert_int_equal(tsig_key_make(&second, NAME("k2"), "hmac-sha256", BYTES("two")), ERR_OK);
+    server = world.servers[1];
+    server.key = &second;
+    struct config_auth_zone zones[2] = {world.zone, world.zone};
+    zones[0].name_len = name_copy(NAME("cat.example"), zones[0].wire).len;
+    zones[1].name_len = name_copy(NAME("dog.example"), zones[1].wire).len;
+    zones[0].catalog = zones[1].catalog = true;
+    zones[1].source.servers = &server;
+    zones[1].source.primary_count = 1;
+    world.config.auth_zones = zones;
+    world.config.auth_zone_count = 2;
+    sign(&world, &second, NOW);
+    expect(&world, "192.0.2.2", RCODE_NOERROR, true);
+    zones[1].catalog = false;
+    expect(&world, "192.0.2.2", RCODE_NOTAUTH, false);
+}
+
+static void test_a_catalog_from_a_file_has_no_primary_itself(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    world.zone.file = some_file;
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
 }
 
@@ -166,6 +217,9 @@ int main(void)
         cmocka_unit_test(test_wrong_signatures_are_refused),
         cmocka_unit_test(test_other_zones_and_zones_of_files_are_not_ours),
         cmocka_unit_test(test_primaries_of_a_catalog_may_notify_its_members),
+        cmocka_unit_test(test_primaries_of_a_catalog_of_auth_zones_may_notify_its_members),
+        cmocka_unit_test(test_the_key_tells_two_catalogs_of_one_primary_apart),
+        cmocka_unit_test(test_a_catalog_from_a_file_has_no_primary_itself),
         cmocka_unit_test(test_other_messages_get_no_reply_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,20 @@ static void test_the_longest_name_decides(void **state)
     zone_set_unref(set);
 }
 
+static void test_the_longest_zone_says_whether_it_is_for_clients(void **state)
+{
+    (void)state;
+    struct zone_held zones[2] = {held("corp.example"), held("up.corp.example")};
+    zones[1].use = ZONE_FOR_UPSTREAM;
+    struct zone_set *set = zone_set_new(zones, 2);
+    assert_non_null(set);
+    assert_true(zone_set_is_for_clients(set, zone_make_name("www.corp.example")));
+    assert_false(zone_set_is_for_clients(set, zone_make_name("www.up.corp.example")));
+    assert_false(zone_set_is_for_clients(set, zone_make_name("example")));
+    assert_false(zone_set_is_for_clients(NULL, zone_make_name("corp.example")));
+    zone_set_unref(set);
+}
+
 static void test_a_root_zone_has_all_other_names(void **state)
 {
     (void)state;
@@ -110,6 +124,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_longest_name_decides),
+        cmocka_unit_test(test_the_longest_zone_says_whether_it_is_for_clients),
         cmocka_unit_test(test_a_root_zone_has_all_other_names),
         cmocka_unit_test(test_a_ds_record_is_in_the_zone_above),
         cmocka_unit_test(test_a_zone_is_found_by_its_name_alone),

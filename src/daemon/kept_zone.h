@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_DAEMON_KEPT_ZONE_H
+#define NAILUP_DAEMON_KEPT_ZONE_H
+
+/* A zone that the keeper holds: its plan, its version, and the transfers that renew it. A list of
+ * them replaces the one before when the plans change, and takes over what stays the same. Used on
+ * the keeper's thread alone. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "control/view.h"
+#include "daemon/zone_from_file.h"
+#include "daemon/zone_plan.h"
+
+struct rpz_rules;
+struct transfer;
+struct zone_data;
+struct zone_times;
+
+struct kept_zone {
+    struct zone_plan plan;
+    struct zone_data *data;    /* NULL: none yet */
+    struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
+    struct transfer *transfer; /* NULL: the zone comes from a file, or memory was out */
+    struct zone_times *times;  /* likewise */
+    struct zone_file_stamp stamp;
+    int64_t left_s; /* until the version expires, when its transfers ended */
+    bool has_stamp; /* the file was read with this stamp, whatever came of it */
+    enum control_zone_state state;
+    uint64_t loaded_at;         /* us */
+    bool is_refused;            /* the version of this visit to a primary was */
+    bool is_refusal_logged;     /* the log has the next two */
+    char refusal[APEX_WHY_MAX]; /* why the last refused version of primaries was refused */
+    uint32_t logged_serial;
+    char why[ZONE_FROM_FILE_WHY_MAX];
+};
+
+struct kept_zones {
+    struct kept_zone *list;
+    size_t count;
+};
+
+/* Makes an empty list with room for so many zones. ERR_NO_MEMORY. */
+MUST_USE enum err kept_zones_init(struct kept_zones *zones, size_t room);
+
+/* Gives back the room that is left. */
+void kept_zones_trim(struct kept_zones *zones);
+
+/* Returns the zone of this kind and name, or NULL. */
+struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name name,
+                                  enum zone_kind kind);
+
+/* Appends a zone with this plan, which moves. The state of the zone of that name moves too, out of
+ * the zones before. Another file, bound or primary is read again, and the version stays meanwhile.
+ * A member with another node gets no state. The list has room. */
+void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan);
+
+/* Ends the transfers, and frees the list. */
+void kept_zones_deinit(struct kept_zones *zones);
+
+/* Replaces the version, and takes over the reference. now is on the loops' clock. */
+void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint64_t now);
+
+#endif
