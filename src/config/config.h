@@ -262,6 +262,8 @@ struct config {
     bool log_queries;
     struct dnstap_options dnstap;
 
+    bool is_blank; /* the file has no option */
+
     /* The contents of the file that the options above are made of. */
     struct upstream_options upstream; /* the section upstream, defaults included */
     uint32_t keepalive_max_requests;

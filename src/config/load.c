@@ -203,6 +203,7 @@ static void load_tree(struct loader *loader, struct span text)
         includes = include_files(loader, tree, text.len);
     bool is_whole = problems_is_empty(loader->problems);
     loader->root = yaml_tree_root(tree);
+    loader->config->is_blank = !loader->root || loader->root->count == 0;
     if (loader->root)
         load_mapping(loader, loader->root, &(struct loader_place){.prefix = ""});
     /* Values that a broken file seems to lack may be in its unread half. */

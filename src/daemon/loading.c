@@ -54,6 +54,19 @@ static void loading_drop_config(struct loaded *result)
     result->config = NULL;
 }
 
+/* An editor may have emptied the file and not written it yet. The defaults would take the
+ * resolver away from its clients. */
+static void loading_check_contents(struct loading *loading)
+{
+    struct loaded *result = &loading->result;
+
+    if (!result->config->is_blank || loading->running->is_blank)
+        return;
+    loading_add_error(loading, "file: has no option; write the configuration again, or restart "
+                               "nailupd if the defaults are meant");
+    loading_drop_config(result);
+}
+
 static void loading_load_certificate(struct loading *loading)
 {
     struct loaded *result = &loading->result;
@@ -84,6 +97,8 @@ static void *loading_run(void *argument)
     struct loaded *result = &loading->result;
 
     if (config_load(loading->file, &result->config, &result->errors) == ERR_OK)
+        loading_check_contents(loading);
+    if (result->config)
         loading_load_certificate(loading);
     if (result->config)
         loading_compare(loading);

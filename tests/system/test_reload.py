@@ -82,6 +82,18 @@ def test_a_reload_without_a_change_changes_nothing(nailupd, responder, dig):
     assert daemon.metrics()["cache_hits_total"] == 1
 
 
+def test_a_reload_of_an_empty_file_changes_nothing(nailupd, responder, dig):
+    daemon = nailupd(upstreams=[responder()])
+    text = daemon.config_path.read_text()
+    for nothing in ("", "# only a comment\n", "---\n"):
+        daemon.config_path.write_text(nothing)
+        assert "1:1: error: file: has no option" in refused(daemon, "reload"), nothing
+        assert dig(daemon, "www.example.org").status == "NOERROR"
+    daemon.config_path.write_text(text)
+    done, changes = reload(daemon)
+    assert changes == {} and done["changed"] == 0
+
+
 def test_sighup_during_the_start_reloads_after_it(make_config, tmp_path):
     text, path, log = json.dumps(make_config()), tmp_path / "nailup.yaml", tmp_path / "log"
     os.mkfifo(path)
