@@ -203,7 +203,7 @@ static void test_hostile_text_is_refused_by_line(void **state)
     (void)state;
     expect_bad(A_RECORD, 1, "outside of an answer");
     expect_bad(";end", 1, "no answer ends");
-    expect_bad(";answer a. A ttl 1\n 60 IN A 192.0.2.1", 2, "a blank");
+    expect_bad(";answer a. A ttl 1\n 60 IN A 192.0.2.1", 2, "a space or a tab");
     expect_bad(";answer a. A ttl 1\n@ 60 IN A 192.0.2.1", 2, "an @");
     expect_bad(";answer a. A ttl 1\na. 2147483648 IN A 192.0.2.1", 2, "a TTL above");
     expect_bad(";answer a. TXT ttl 1\na. 60 IN TXT \"x", 2, "a quote");
