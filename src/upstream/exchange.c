@@ -363,6 +363,12 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
         attempt_free(attempt);
 }
 
+/* A wish for a stream does not wait for another dial after one that failed. */
+static enum way wished_way(const struct upstream *upstream, enum way way)
+{
+    return way == WAY_STREAM && upstream->pool.backoff.failures > 0 ? WAY_ANY : way;
+}
+
 /* Asks the next upstream, and skips upstreams to which no query can be sent. */
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
@@ -370,7 +376,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         int index = exchange_choose(exchange);
         if (index < 0 || !may_attempt(exchange))
             break;
-        if (exchange_ask(exchange, (unsigned)index, way, avoid))
+        if (exchange_ask(exchange, (unsigned)index, wished_way(exchange->group[index], way), avoid))
             return;
         note_network(exchange, (unsigned)index, NULL);
         if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt continues */
