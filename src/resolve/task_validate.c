@@ -460,8 +460,8 @@ static void cut_at_alias(struct task *task, struct validating *validating,
     validation_next(&validating->machine, view, &start, step);
 }
 
-/* An alias answers a question about keys or DS records, wherever it leads. What follows it in the
- * message may be in a broken zone, and is not even looked at. */
+/* An alias answers a question about keys or DS records, wherever it leads. The rest of the message
+ * may be in a broken zone, so it is not even looked at. */
 static void cut_before_start(const struct task *task, struct validating *validating,
                              const struct message *message, struct response *response)
 {
