@@ -469,6 +469,19 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     }
 }
 
+/* Returns a bit for each server that the last exchange asked, where it was a retry already. It
+ * ended with a bogus answer, so all other servers of it stayed silent or failed. Each server gets
+ * one such chance, because a dead one costs its silence each time. */
+static uint64_t servers_asked_in_vain(const struct task *task)
+{
+    const struct exchange *last = &task->exchange;
+    uint64_t servers = 0;
+    for (unsigned i = 0; task->bogus->count > 1 && i < last->group_len; i++)
+        if (last->tried[i])
+            servers |= UINT64_C(1) << i;
+    return servers;
+}
+
 bool task_ask_again(struct task *task)
 {
     struct exchange *exchange = &task->exchange;
@@ -482,6 +495,7 @@ bool task_ask_again(struct task *task)
     if (task->zone->is_authoritative)
         add_wishes(task, &question, group, count);
     add_doubts(task, &question, group, count);
+    question.doubtful |= servers_asked_in_vain(task);
     if (task->bogus->count > VALIDATE_RETRIES_MAX - 1)
         question.checking_disabled = false; /* RFC 6840 section 5.9: it may know better data */
     exchange_start(exchange, &question, group, count);

@@ -427,16 +427,21 @@ static void note_split_horizon(const struct task *task, struct verdict *verdict)
     memcpy(verdict->zone, zone->name.wire, zone->name.len);
 }
 
+static bool has_more_than_an_alias(const struct response *response)
+{
+    return response->chain.hops > 1 ||
+           (response->chain.hops == 1 && response->kind != RESPONSE_ALIAS);
+}
+
 /* Whether the alias is good and what follows it in the message is not. The servers of the target
  * may have better: a server that follows an alias may have an old copy of another zone, or an
  * answer to another question. */
 static bool may_cut(const struct task *task, const struct validating *validating,
                     const struct response *response, const struct verdict *verdict)
 {
-    bool has_more = response->chain.hops > 1 || response->kind != RESPONSE_ALIAS;
-    return verdict->alias_is_good && has_more && task_is_enforced(task) && !validating->is_cut &&
-           !validating->lacks_answer && !verdict->is_spent && !verdict->is_unreachable &&
-           !task->asks_here && task->budget->verify_failures_left;
+    return verdict->alias_is_good && has_more_than_an_alias(response) && task_is_enforced(task) &&
+           !validating->is_cut && !validating->lacks_answer && !verdict->is_spent &&
+           !verdict->is_unreachable && !task->asks_here && task->budget->verify_failures_left;
 }
 
 /* Judges the first alias of the message alone. Its signature was right before, and that is
@@ -455,6 +460,17 @@ static void cut_at_alias(struct task *task, struct validating *validating,
     validation_next(&validating->machine, view, &start, step);
 }
 
+/* An alias answers a question about keys or DS records, wherever it leads. The rest of the message
+ * may be in a broken zone, so it is not even looked at. */
+static void cut_before_start(const struct task *task, struct validating *validating,
+                             const struct message *message, struct response *response)
+{
+    if (task->key.view != CACHE_VIEW_TRUST || !has_more_than_an_alias(response))
+        return;
+    response_cut_at_alias(response, message, &task->question);
+    validating->is_cut = true;
+}
+
 enum validate_result task_validate_next(struct task *task, struct validating *validating,
                                         const struct message *message, struct response *response,
                                         const struct validation_event *event,
@@ -465,6 +481,8 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
         set_insecure(verdict, labels, EDE_NONE);
         return VALIDATE_VERDICT;
     }
+    if (event->kind == VALIDATION_STARTED)
+        cut_before_start(task, validating, message, response);
     if (must_put_off_whole(task->tasks, message, event))
         return VALIDATE_PUT_OFF;
     struct validation_view view = validate_view(task, message, response);

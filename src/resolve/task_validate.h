@@ -78,10 +78,11 @@ void task_validate_begin(struct task *task, struct validating *validating,
 
 /*
  * Goes on with this event until the verdict, or until a question must be asked. message and
- * response are the judged ones. Where the first alias is good and what follows it is bogus, the
- * response is cut at that alias and validating->is_cut is set: the verdict is about the alias, and
- * the target must be asked for. The tasks have a validator, and the task has a budget. The RRsets
- * in the validator's space are those of the message afterwards.
+ * response are the judged ones. Where the first alias is good and what follows it is bogus, or the
+ * question is about keys or DS records, the response is cut at that alias and validating->is_cut is
+ * set: the verdict is about the alias, and the target must be asked for. The tasks have a
+ * validator, and the task has a budget. The RRsets in the validator's space are those of the
+ * message afterwards.
  */
 enum validate_result task_validate_next(struct task *task, struct validating *validating,
                                         const struct message *message, struct response *response,

@@ -166,6 +166,15 @@ static bool has_hope(const struct exchange *exchange)
     return false;
 }
 
+/* Whether another server was not asked yet and may well answer. */
+static bool has_untried(const struct exchange *exchange, unsigned index)
+{
+    for (unsigned i = 0; i < exchange->group_len; i++)
+        if (i != index && !exchange->tried[i] && !is_hopeless(exchange, i))
+            return true;
+    return false;
+}
+
 /* How long this query waits at least before the next one is due. The first copies replace lost
  * packets and follow quickly. Later ones look for a server that comes back, so they spread over the
  * wall time. A query to a new server comes sooner. */
@@ -177,10 +186,7 @@ static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 
     if (exchange->silent < 3)
         return 0;
-    for (unsigned i = 0; i < exchange->group_len; i++)
-        if (i != index && !exchange->tried[i] && !is_hopeless(exchange, i))
-            return another[exchange->silent];
-    return again[exchange->silent];
+    return (has_untried(exchange, index) ? another : again)[exchange->silent];
 }
 
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)
@@ -238,6 +244,8 @@ static void probe_silent_conn(struct exchange *exchange, unsigned index)
 static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way,
                          const struct conn *avoid)
 {
+    if (way != WAY_OWN && exchange->cookie_rejected >> index & 1)
+        way = WAY_STREAM;
     if (!may_use_stream(exchange, index, way)) {
         if (way == WAY_STREAM || way == WAY_OWN)
             return true; /* a query is already on that way */
@@ -355,6 +363,12 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
         attempt_free(attempt);
 }
 
+/* A wish for a stream does not wait for another dial after one that failed. */
+static enum way wished_way(const struct upstream *upstream, enum way way)
+{
+    return way == WAY_STREAM && upstream->pool.backoff.failures > 0 ? WAY_ANY : way;
+}
+
 /* Asks the next upstream, and skips upstreams to which no query can be sent. */
 static void advance(struct exchange *exchange, enum way way, const struct conn *avoid)
 {
@@ -362,7 +376,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         int index = exchange_choose(exchange);
         if (index < 0 || !may_attempt(exchange))
             break;
-        if (exchange_ask(exchange, (unsigned)index, way, avoid))
+        if (exchange_ask(exchange, (unsigned)index, wished_way(exchange->group[index], way), avoid))
             return;
         note_network(exchange, (unsigned)index, NULL);
         if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt continues */
@@ -452,7 +466,7 @@ void exchange_start(struct exchange *exchange, const struct exchange_question *q
     exchange->group = group;
     exchange->group_len = (uint16_t)MIN(group_len, (size_t)EXCHANGE_GROUP_MAX);
     exchange->attempts_max = (uint8_t)exchange_bound(question->attempts_max, EXCHANGE_ATTEMPTS_MAX);
-    exchange->without_edns = 0;
+    exchange->without_edns = exchange->cookie_rejected = 0;
     begin_asking(exchange);
 }
 
@@ -670,9 +684,11 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
     case ATTEMPT_NO_EDNS:
         exchange->without_edns |= UINT64_C(1) << index;
         return exchange_ask(exchange, index, WAY_ANY, NULL);
-    case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: one more try, then TCP */
-        return exchange_ask(exchange, index, exchange->tried[index] > 1 ? WAY_STREAM : WAY_ANY,
-                            NULL);
+    case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: one more try, then another server or TCP */
+        if (exchange->tried[index] < 2)
+            return exchange_ask(exchange, index, WAY_ANY, NULL);
+        exchange->cookie_rejected |= UINT64_C(1) << index;
+        return !has_untried(exchange, index) && exchange_ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_REFUSED: /* the diverted query was refused: the stream is the last way */
         return diverted && upstream_prefers_stream(exchange->group[index]) &&
                exchange_choose(exchange) < 0 && exchange_ask(exchange, index, WAY_OWN, NULL);

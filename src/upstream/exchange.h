@@ -140,7 +140,9 @@ struct exchange {
     uint64_t ends_at; /* when it fails without an answer */
     uint64_t useless; /* a bit per upstream: the upstream refused, or its answer was rejected */
     uint64_t shut;    /* a bit per upstream: no query could be sent to it */
-    uint64_t without_edns; /* a bit per upstream: this question goes to it without EDNS */
+    uint64_t without_edns;    /* a bit per upstream: this question goes to it without EDNS */
+    uint64_t cookie_rejected; /* a bit per upstream: it rejects each cookie over UDP, so its next
+                                 query takes a stream */
     uint8_t tried[EXCHANGE_GROUP_MAX]; /* attempts at each upstream */
 };
 

@@ -12,10 +12,13 @@
 
 enum { DOUBTS = 2 }; /* a doubtful server counts as tried this often */
 
-/* Smaller is better. The answer time decides among equals. */
+/* Smaller is better. The answer time decides among equals. A second try of an ill server hardly
+ * helps, so a doubtful one waits for one try of it. */
 static uint32_t rank(const struct select_facts *facts)
 {
     uint32_t tried = facts->tried + (facts->doubtful ? DOUBTS : 0);
+    if (facts->ill && facts->tried)
+        tried++;
     return tried * 8 + (facts->strips ? 4 : 0) + (facts->ill ? 2 : 0) + (facts->second ? 1 : 0);
 }
 

@@ -26,7 +26,7 @@ struct select_facts {
     bool second;      /* asked after the others: not of the preferred IP version */
     bool strips;      /* asked after all others, ill ones too: it leaves out the signatures that the
                          question needs */
-    bool doubtful;    /* asked after two tries of the others: it may be lame */
+    bool doubtful;    /* asked after two tries of the others, or one of ill ones: it may be lame */
     bool bad;         /* never asked: its answer to this question was useless */
 };
 

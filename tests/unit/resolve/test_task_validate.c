@@ -342,6 +342,22 @@ static void test_servers_with_bogus_answers_come_last(void **state)
     assert_int_equal(client.answers, 1);
 }
 
+/* It stayed silent before the bogus answer came, and its silence is not paid again. */
+static void test_a_server_that_a_retry_asked_in_vain_comes_last_in_the_next_one(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    answer_script = "c";
+    client_ask(&client, WWW, 0);
+    asked[0]->tried[0] = 1;
+    answer(0, 0, BAD_A);                           /* from another server */
+    assert_int_equal(asked[1]->asked.doubtful, 0); /* the first retry is its chance */
+    answer(1, 0, BAD_A);
+    assert_int_equal(asked[2]->asked.doubtful, 1);
+    answer(2, 0, GOOD_A);
+    assert_int_equal(client.answers, 1);
+}
+
 static void test_an_answer_that_stays_bogus_fails_and_names_the_fault(void **state)
 {
     (void)state;
@@ -1026,6 +1042,7 @@ int main(void)
         YES(test_a_secure_answer_keeps_only_verified_authority_records),
         YES(test_a_bogus_answer_is_asked_for_again_over_a_stream),
         YES(test_servers_with_bogus_answers_come_last),
+        YES(test_a_server_that_a_retry_asked_in_vain_comes_last_in_the_next_one),
         YES(test_an_answer_that_stays_bogus_fails_and_names_the_fault),
         YES(test_the_longer_a_name_stays_bogus_the_longer_it_is_remembered),
         YES(test_a_verdict_of_too_much_work_is_not_remembered),

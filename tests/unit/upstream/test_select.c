@@ -114,13 +114,30 @@ static void test_select_takes_a_doubtful_server_after_two_tries_of_the_others(vo
 {
     (void)state;
     struct select_facts facts[] = {{.srtt_us = 100, .doubtful = true},
-                                   {.srtt_us = 90000, .ill = true, .tried = 1}};
+                                   {.srtt_us = 90000, .tried = 1}};
     for (int i = 0; i < 1000; i++)
         assert_int_equal(select_next(facts, 2, rand_u64()), 1);
     facts[1].tried = 2;
+    facts[1].second = true;
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
     facts[1].doubtful = true; /* both are: the same as none */
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
+}
+
+/* A dead server costs its silence once before a doubtful one is asked. */
+static void test_select_takes_a_doubtful_server_after_one_try_of_ill_ones(void **state)
+{
+    (void)state;
+    struct select_facts facts[] = {{.srtt_us = 100, .doubtful = true},
+                                   {.srtt_us = 90000, .ill = true}};
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 2, rand_u64()), 1);
+    facts[1].tried = 1;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 2, rand_u64()), 0);
+    facts[0].tried = 1; /* it failed: the ill one is the best hope again */
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(select_next(facts, 2, rand_u64()), 1);
 }
 
 static void test_select_takes_a_server_that_strips_after_all_others(void **state)
@@ -156,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_select_measures_the_unknown_first),
         cmocka_unit_test(test_select_takes_a_second_choice_only_without_a_healthy_first),
         cmocka_unit_test(test_select_takes_a_doubtful_server_after_two_tries_of_the_others),
+        cmocka_unit_test(test_select_takes_a_doubtful_server_after_one_try_of_ill_ones),
         cmocka_unit_test(test_select_takes_a_server_that_strips_after_all_others),
         cmocka_unit_test(test_select_never_takes_a_bad_server),
     };
