@@ -369,6 +369,7 @@ def test_prometheus_gets_data_for_every_query_of_the_dashboard_and_the_rules(
     one = watched(config={"forward-zones": zones, "tcp-upstream-keepalive": [nailed.ip],
                           "auth-zones": [{"name": "held.example", "file": str(held)},
                                          {"name": "absent.example", "primaries": ["127.0.0.1@9"]}],
+                          "views": [{"name": "lab", "clients": ["127.0.0.0/8"]}],
                           "rpz": [{"name": "policy.example", "file": str(policy)},
                                   {"name": "feed.example", "primaries": ["127.0.0.1@9"]}]}, workers=2)
     prometheus = Prometheus(tmp_path, one.address)
