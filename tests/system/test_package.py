@@ -5,6 +5,7 @@ of this system's root (an overlay that goes away with the test), with its own ne
 the build directory. Without it the build under test counts, or build/release if that one has sanitizers.
 With NAILUP_ROOTS, the folder of tools/debian_roots.sh, its packages live in its roots too."""
 
+import fcntl
 import os
 import pathlib
 import re
@@ -44,7 +45,9 @@ def make_package(folder, **more):
     for tool in ("cpack", "dpkg-shlibdeps", "strip", "file"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
-    done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder, **more)
+    with open(release / "check-package.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # cpack writes into the build, and tests run beside each other
+        done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder, **more)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return next(folder.glob("nailup_*.deb"))
 
