@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+/* Copies the anchors of a generation, and compares what two copies say about a zone
+ * (zone_trust.h). */
 #include "daemon/zone_trust.h"
 
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
+/*
+ * Reads the promise of a referral, and asks the cache and the running tasks whether the keys are
+ * due (early_keys.h). Invariant: every key that is due would be asked for later anyway.
+ */
 #include "resolve/early_keys.h"
 
 #include "dns/rrtype.h"

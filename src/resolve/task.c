@@ -1239,7 +1239,6 @@ static enum resolver_result take_sub(const struct task *task, const struct sub_a
 static bool join_sub(struct task *task, const struct sub_answers *found, bool is_alias,
                      uint16_t tag, bool again, uint16_t *ede)
 {
-
     struct tasks *tasks = task->tasks;
     const struct cache_key *key = &found->key;
     struct task *running = tasks_find(tasks, key);
