@@ -109,14 +109,12 @@ static enum trust trust_end_ds(struct validation_space *space, uint16_t *ede)
     return TRUST_SECURE;
 }
 
-/* Whether the zone's name is an alias that its own zone signed: an alias is no zone cut. One that
- * was expanded from a wildcard proves nothing. The alias stays one where its target is insecure. */
+/* Whether the zone's name is an alias: a secure one is no zone cut. Its own zone signed it, or the
+ * wildcard or DNAME record that it comes from, and proved that the name itself does not exist. */
 static bool trust_is_alias(const struct rrsets *sets, struct name zone)
 {
     const struct rrset *set = rrsets_find(sets, SECTION_ANSWER, zone, RRTYPE_CNAME);
-    struct rrsig sig;
-    return set && set->count && set->sig_count &&
-           rrsig_read(&sig, rrsets_rdata(sets, set->first_sig)) && !rrsig_is_expanded(&sig, zone);
+    return set && set->count;
 }
 
 /* Collects the proofs of a stored negative answer. All of them were verified, or they would not be
@@ -185,10 +183,10 @@ static enum trust trust_read_ds_sets(struct validation_space *space,
                                      const struct answer *answer, uint16_t *ede)
 {
     const struct rrsets *sets = &space->other;
-    if (trust_is_alias(sets, zone))
-        return TRUST_NO_CUT;
     if (answer->security == SECURITY_INSECURE)
         return TRUST_INSECURE;
+    if (trust_is_alias(sets, zone))
+        return TRUST_NO_CUT;
     if (answer->kind == ANSWER_NXDOMAIN)
         return TRUST_NO_NAME;
     if (answer->kind == ANSWER_NODATA)

@@ -647,10 +647,35 @@ static void test_an_alias_at_the_name_is_no_cut(void **state)
 {
     (void)state;
     zones_secure("example.");
-    zones_add("www.example.", RRTYPE_DS, SECURITY_INSECURE, ANSWER_NODATA,
+    zones_add("www.example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
               (struct sections){.answer = {"www.example. 300 IN CNAME insecure.",
                                            SIG("www.example.", "CNAME", "example.")}});
     ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+}
+
+/* It is stored as secure only with a proof that the name does not exist. */
+static void test_an_alias_from_a_wildcard_or_a_dname_is_no_cut(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_add("www.example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {"www.example. 300 IN CNAME insecure.",
+                                           SIG("www.example.", "CNAME", "example.", .labels = 1)}});
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+    zones_add("www.example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {"www.example. 300 IN CNAME www.other."}});
+    ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
+}
+
+/* With opt-out, an unsigned delegation may have the name. */
+static void test_an_insecure_alias_is_no_proof_against_a_cut(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_add("www.example.", RRTYPE_DS, SECURITY_INSECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {"www.example. 300 IN CNAME insecure.",
+                                           SIG("www.example.", "CNAME", "example.", .labels = 1)}});
+    assert_int_equal(judge_address(ADDRESS, NULL), SECURITY_INSECURE);
 }
 
 /* ---- aliases ---- */
@@ -997,7 +1022,7 @@ static void test_only_an_insecure_answer_without_records_is_a_mark(void **state)
     assert_int_equal(judge_unsigned("www.example.", "example."), SECURITY_INSECURE);
     assert_string_equal(zones.words, "known example., ds example.");
     const char *alias = "example. 300 IN CNAME other.";
-    zones_add("example.", RRTYPE_DS, SECURITY_INSECURE, ANSWER_NODATA,
+    zones_add("example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_POSITIVE,
               (struct sections){.answer = {alias, SIG("example.", "CNAME", ".")}})
         ->is_cached = true;
     zones_no_cut("www.example.", ".");
@@ -1214,6 +1239,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_configured_zone_answers_while_proofs_cannot_be_reached,
                                zones_setup),
         cmocka_unit_test_setup(test_an_alias_at_the_name_is_no_cut, zones_setup),
+        cmocka_unit_test_setup(test_an_alias_from_a_wildcard_or_a_dname_is_no_cut, zones_setup),
+        cmocka_unit_test_setup(test_an_insecure_alias_is_no_proof_against_a_cut, zones_setup),
         cmocka_unit_test_setup(test_each_set_of_a_chain_has_its_own_signer, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_makes_the_chain_insecure, zones_setup),
         cmocka_unit_test_setup(test_a_bogus_link_makes_the_chain_bogus, zones_setup),
