@@ -123,7 +123,10 @@ static void put_server(struct reply *reply, const struct trace *trace,
         reply_flag(reply, step->nailed);
     else
         reply_unknown(reply);
-    trace_reply_put_measured(reply, step->us);
+    if (step->kind == TRACE_ENDED)
+        reply_duration(reply, step->us); /* 0: all that it needed was here */
+    else
+        trace_reply_put_measured(reply, step->us);
 }
 
 static void put_algorithm(struct reply *reply, uint8_t algorithm)

@@ -1319,8 +1319,10 @@ static __attribute__((noinline)) void ask_keys_early(struct task *task, unsigned
     child->is_early = true;
     child->client = task->client;
     child->budget = budget_ref(task->budget);
-    if (task_is_traced(task))
+    if (task_is_traced(task)) {
+        task_trace_needs(task, zone, RRTYPE_DNSKEY, TRACE_NEED_EARLY);
         child->trace = trace_ref(task->trace);
+    }
     start(child);
 }
 

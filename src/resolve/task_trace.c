@@ -222,6 +222,7 @@ void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
         [TRACE_NEED_CACHED] = "from the cache",
         [TRACE_NEED_ASKED] = "asked",
         [TRACE_NEED_UNKNOWN] = "not known",
+        [TRACE_NEED_EARLY] = "asked early",
     };
     struct question question = {.name = zone, .type = type, .cls = RRCLASS_IN};
     struct trace_step *step = task_trace_add(task, TRACE_NEEDED);

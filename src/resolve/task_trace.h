@@ -52,8 +52,8 @@ void task_trace_sub_joined(const struct task *task, const struct question *quest
 void task_trace_sub_refused(const struct task *task, const struct question *question, uint16_t ede);
 
 /* A validation needs the records of this type at the zone: they are in the cache, or are asked for,
- * or are done without. */
-enum task_trace_need { TRACE_NEED_CACHED, TRACE_NEED_ASKED, TRACE_NEED_UNKNOWN };
+ * or are done without. It will need the early ones. */
+enum task_trace_need { TRACE_NEED_CACHED, TRACE_NEED_ASKED, TRACE_NEED_UNKNOWN, TRACE_NEED_EARLY };
 void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
                       enum task_trace_need how);
 
