@@ -294,11 +294,14 @@ static __attribute__((noinline)) bool lists_address(const struct rpz_policy *pol
     return false;
 }
 
-bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, const struct addr *client,
-                        struct name name)
+bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
+                             const struct addr *client)
 {
-    if (policy->has[RPZ_CLIENT_IP] && lists_address(policy, except, RPZ_CLIENT_IP, client))
-        return true;
+    return policy->has[RPZ_CLIENT_IP] && lists_address(policy, except, RPZ_CLIENT_IP, client);
+}
+
+bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name)
+{
     const struct rpz_policy_zone *end = policy->zones + policy->count;
     for (const struct rpz_policy_zone *zone = policy->zones; zone < end; zone++, except >>= 1)
         if (zone->has[RPZ_QNAME] && !(except & 1) && rpz_rules_may_have_qname(zone->rules, name))
@@ -530,11 +533,29 @@ lists_any_address(const struct rpz_policy *policy, uint32_t except, const struct
     return count > answer->ttl_count;
 }
 
+/* Whether a rule is about the target of an alias, or the message is unsound. */
+static bool lists_any_target(const struct rpz_policy *policy, uint32_t except, struct span bytes)
+{
+    uint8_t wire[NAME_WIRE_MAX], lower[NAME_WIRE_MAX];
+    struct message message;
+    struct name target;
+    if (message_parse(&message, bytes) != MESSAGE_OK)
+        return true;
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_CNAME &&
+            (!message_target(&message, &rr, wire, &target) ||
+             rpz_policy_may_ask(policy, except, name_fold(target, lower))))
+            return true;
+    return false;
+}
+
 bool rpz_policy_may_judge(const struct rpz_policy *policy, uint32_t except, struct name name,
                           const struct answer *answer)
 {
     return rpz_policy_needs_servers(policy, except) ||
-           answer_may_have_alias(answer->message, name) ||
+           (answer_may_have_alias(answer->message, name) &&
+            lists_any_target(policy, except, answer->message)) ||
            (policy->has[RPZ_IP] && lists_any_address(policy, except, answer));
 }
 

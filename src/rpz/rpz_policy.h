@@ -89,11 +89,14 @@ enum rpz_step {
 
 struct answer;
 
-/* Returns false only if no rule about clients and names matches: then rpz_policy_ask() returns
- * RPZ_CLEAR. Most queries match none and pay for this look alone. True may be wrong. The name is in
- * lower case. */
-bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, const struct addr *client,
-                        struct name name);
+/* Whether a rule about the client matches. */
+bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
+                             const struct addr *client);
+
+/* Returns false only if no rule about this QNAME matches. Where none is about the client either,
+ * rpz_policy_ask() returns RPZ_CLEAR. Most queries match none and pay for this look alone. True may
+ * be wrong. The name is in lower case. */
+bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name);
 
 /* Likewise for rpz_policy_judge() with is_clear and the answer to a question for this name. */
 bool rpz_policy_may_judge(const struct rpz_policy *policy, uint32_t except, struct name name,

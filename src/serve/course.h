@@ -25,7 +25,6 @@
 #include "cache/key.h"
 #include "dns/header.h"
 #include "resolve/dns64.h"
-#include "rpz/rpz_policy.h"
 #include "serve/police.h"
 #include "serve/query.h"
 
@@ -58,27 +57,22 @@ static inline bool courses_have_steps(const struct courses *courses)
 
 /* Whether a query may have several steps: a rule may be about its client or its name, or DNS64 may
  * make its answer. Cheap; true may be wrong. The key is that of the query. */
-static inline bool courses_concern_query(const struct courses *courses, const struct query *query,
+static inline bool courses_concern_query(struct courses *courses, const struct query *query,
                                          const struct addr *client, unsigned view,
                                          const struct cache_key *key)
 {
-    const struct rpz_policy *policy = courses->police.policy;
     const struct dns64_options *dns64 = courses->dns64;
-    struct name name = {key->name, key->name_len};
-    if (policy && rpz_policy_may_ask(policy, police_except(&courses->police, view), client, name))
+    if (courses->police.policy && police_may_ask(&courses->police, client, view, key))
         return true;
     return dns64 && dns64_begin(dns64, &query->question, client, query->dnssec_ok,
                                 query->flags & HEADER_CD) != DNS64_NONE;
 }
 
 /* Whether a rule may be about the answer of a query that had no steps. Likewise. */
-static inline bool courses_concern_answer(const struct courses *courses, unsigned view,
+static inline bool courses_concern_answer(struct courses *courses, unsigned view,
                                           const struct cache_key *key, const struct answer *answer)
 {
-    const struct rpz_policy *policy = courses->police.policy;
-    struct name name = {key->name, key->name_len};
-    return policy &&
-           rpz_policy_may_judge(policy, police_except(&courses->police, view), name, answer);
+    return courses->police.policy && police_may_judge(&courses->police, view, key, answer);
 }
 
 /* A course without steps is all zero. */

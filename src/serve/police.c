@@ -21,7 +21,6 @@
 #include "recurse/delegation.h"
 #include "resolve/resolver.h"
 #include "resolve/stitch.h"
-#include "rpz/rpz_policy.h"
 #include "rpz/rpz_reply.h"
 
 enum {
@@ -57,11 +56,12 @@ bool police_init(struct police *police, struct loop *loop, struct resolver *reso
 {
     *police = (struct police){.loop = loop, .resolver = resolver, .seed = rand_u64()};
     police->space = calloc(1, sizeof(*police->space));
-    return police->space != NULL;
+    return clearance_init(&police->clearance) && police->space;
 }
 
 static void police_translate(struct police *police)
 {
+    clearance_forget(&police->clearance);
     if (police->options)
         rpz_choice_map_make(&police->map, &police->options->policy_choices, police->policy);
 }
@@ -80,8 +80,32 @@ void police_set_options(struct police *police, const struct server_options *opti
 
 void police_deinit(struct police *police)
 {
+    clearance_deinit(&police->clearance);
     free(police->space);
     police->space = NULL;
+}
+
+/* ---- queries and answers that no rule is about ---- */
+
+bool police_look_at_query(struct police *police, uint32_t except, const struct cache_key *key)
+{
+    if (rpz_policy_may_ask(police->policy, except, (struct name){key->name, key->name_len}))
+        return true;
+    clearance_slot(&police->clearance, key)->query =
+        clearance_of_query(&police->clearance, key, except);
+    return false;
+}
+
+bool police_look_at_answer(struct police *police, uint32_t except, const struct cache_key *key,
+                           const struct answer *answer)
+{
+    struct name name = {key->name, key->name_len};
+    if (rpz_policy_may_judge(police->policy, except, name, answer))
+        return true;
+    uint64_t query = clearance_of_query(&police->clearance, key, except);
+    *clearance_slot(&police->clearance, key) =
+        (struct clearance_slot){query, clearance_of_answer(query, answer)};
+    return false;
 }
 
 /* ---- servers ---- */

@@ -25,18 +25,20 @@
 #include "cache/answer.h"
 #include "dns/question.h"
 #include "rpz/rpz_choice.h"
+#include "rpz/rpz_policy.h"
+#include "serve/clearance.h"
 #include "serve/query.h"
 #include "serve/view_choice.h"
 
 struct loop;
 struct police_space;
 struct resolver;
-struct rpz_policy;
 
 struct police {
     const struct rpz_policy *policy;      /* borrowed; NULL: none */
     const struct server_options *options; /* borrowed; what the views choose of it */
     struct rpz_choice_map map;            /* of both */
+    struct clearance clearance;
     uint64_t seed;
     struct police_space *space;
     struct resolver *resolver;
@@ -60,6 +62,38 @@ static inline uint32_t police_except(const struct police *police, unsigned view)
 }
 
 void police_deinit(struct police *police);
+
+/* ---- most queries and answers, which no rule is about ---- */
+
+/* The looks at the rules behind the next two, and the notes that none is about the query or the
+ * answer. */
+bool police_look_at_query(struct police *police, uint32_t except, const struct cache_key *key);
+bool police_look_at_answer(struct police *police, uint32_t except, const struct cache_key *key,
+                           const struct answer *answer);
+
+/* Whether a rule may be about the client or the name of a query. There is a policy. */
+static inline bool police_may_ask(struct police *police, const struct addr *client, unsigned view,
+                                  const struct cache_key *key)
+{
+    uint32_t except = police_except(police, view);
+    return rpz_policy_lists_client(police->policy, except, client) ||
+           (clearance_slot(&police->clearance, key)->query !=
+                clearance_of_query(&police->clearance, key, except) &&
+            police_look_at_query(police, except, key));
+}
+
+/* Whether a rule may be about the answer to a query that police_may_ask() passes. */
+static inline bool police_may_judge(struct police *police, unsigned view,
+                                    const struct cache_key *key, const struct answer *answer)
+{
+    uint32_t except = police_except(police, view);
+    uint64_t query = clearance_of_query(&police->clearance, key, except);
+    const struct clearance_slot *slot = clearance_slot(&police->clearance, key);
+    return (slot->query != query || slot->answer != clearance_of_answer(query, answer)) &&
+           police_look_at_answer(police, except, key, answer);
+}
+
+/* ---- the others ---- */
 
 /* The fate of a query or its answer. */
 enum police_end {

@@ -825,7 +825,7 @@ request_take_steps(struct sink *sink, const struct request_lookup *lookup, struc
 static __attribute__((noinline)) enum request_result
 request_resolve_with_steps(struct sink *sink, const struct request_lookup *lookup)
 {
-    const struct courses *courses = &sink->requests->courses;
+    struct courses *courses = &sink->requests->courses;
     const struct cache_key *key = &lookup->key;
     struct answer answer;
     if (courses_concern_query(courses, &lookup->query, sink_client(sink, lookup->path),

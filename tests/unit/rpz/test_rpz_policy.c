@@ -77,7 +77,8 @@ static enum rpz_step ask(const char *name, const char *client, bool dnssec_ok, b
     struct addr addr = addr_make(client);
     struct rpz_query query = {
         .client = &addr, .question = &question, .dnssec_ok = dnssec_ok, .is_stream = is_stream};
-    bool may_ask = rpz_policy_may_ask(policy, 0, &addr, question.name);
+    bool may_ask =
+        rpz_policy_lists_client(policy, 0, &addr) || rpz_policy_may_ask(policy, 0, question.name);
     enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
     assert_true(may_ask || step == RPZ_CLEAR);
     return step;
@@ -221,15 +222,16 @@ static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
     struct addr listed = addr_make("192.0.2.1"), other = addr_make("192.0.2.9");
     policy = MAKE(NULL, "bad.test CNAME .\n*.wild.test CNAME .\nlabel CNAME .\n"
                         "32.1.2.0.192.rpz-client-ip CNAME .\n");
-    assert_false(rpz_policy_may_ask(policy, 0, &other, zone_make_name("www.example.com")));
-    assert_true(rpz_policy_may_ask(policy, 0, &listed, zone_make_name("www.example.com")));
-    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("bad.test")));
-    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("a.b.wild.test")));
-    assert_true(rpz_policy_may_ask(policy, 0, &other, zone_make_name("label")));
+    assert_true(rpz_policy_lists_client(policy, 0, &listed));
+    assert_false(rpz_policy_lists_client(policy, 0, &other));
+    assert_false(rpz_policy_may_ask(policy, 0, zone_make_name("www.example.com")));
+    assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("bad.test")));
+    assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("a.b.wild.test")));
+    assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("label")));
 }
 
-/* Makes an answer with one record, whose owner is the QNAME. */
-static bool may_judge_one(uint16_t type, const void *rdata, size_t len)
+/* Makes an answer with one record, whose owner is the QNAME. is_listed: its offsets are there. */
+static bool may_judge_record(uint16_t type, const void *rdata, size_t len, bool is_listed)
 {
     struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
     struct compose compose;
@@ -237,13 +239,16 @@ static bool may_judge_one(uint16_t type, const void *rdata, size_t len)
     compose_begin(&compose, &space, &question, 0);
     compose_rr(&compose, question.name, type, 60, span_of(rdata, len));
     assert_true(compose_end(&compose, &answer));
-    bool may_judge = rpz_policy_may_judge(policy, 0, question.name, &answer);
-    answer.ttl_count = 0; /* the record is not known */
-    assert_true(type == RRTYPE_CNAME || rpz_policy_may_judge(policy, 0, question.name, &answer));
-    return may_judge;
+    answer.ttl_count = is_listed ? answer.ttl_count : 0;
+    return rpz_policy_may_judge(policy, 0, question.name, &answer);
 }
 
-static void test_a_look_rules_out_answers_without_listed_addresses_and_aliases(void **state)
+static bool may_judge_one(uint16_t type, const void *rdata, size_t len)
+{
+    return may_judge_record(type, rdata, len, true);
+}
+
+static void test_a_look_rules_out_answers_without_listed_addresses(void **state)
 {
     (void)state;
     static const uint8_t ipv6[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 1};
@@ -254,7 +259,18 @@ static void test_a_look_rules_out_answers_without_listed_addresses_and_aliases(v
     assert_true(may_judge_one(RRTYPE_AAAA, ipv6, 16));
     assert_false(may_judge_one(RRTYPE_AAAA, others, 16));
     assert_false(may_judge_one(RRTYPE_TXT, "\3abc", 4));
-    assert_true(may_judge_one(RRTYPE_CNAME, "\1a", 3));
+    assert_true(may_judge_record(RRTYPE_TXT, "\3abc", 4, false));
+    assert_false(may_judge_one(RRTYPE_CNAME, "\1a", 3));
+}
+
+static void test_a_look_sees_listed_targets_of_aliases(void **state)
+{
+    (void)state;
+    policy = MAKE(NULL, "a CNAME .\n*.wild.test CNAME .\n");
+    assert_true(may_judge_one(RRTYPE_CNAME, "\1A", 3));
+    assert_true(may_judge_one(RRTYPE_CNAME, "\1x\4wild\4test", 13));
+    assert_false(may_judge_one(RRTYPE_CNAME, "\1b", 3));
+    assert_false(may_judge_one(RRTYPE_TXT, "\1a", 2));
 }
 
 static void test_rules_about_servers_concern_every_answer(void **state)
@@ -321,9 +337,11 @@ static void test_a_zone_that_does_not_apply_decides_nothing(void **state)
     options[0].break_dnssec = true;
     policy = MAKE("a.test CNAME .\n32.1.2.0.192.rpz-client-ip CNAME .\nns.rpz-nsdname CNAME .\n",
                   "b.test CNAME .\n32.1.2.0.192.rpz-client-ip CNAME rpz-passthru.\n");
-    assert_true(rpz_policy_may_ask(policy, 2, &addr, question.name));
-    assert_true(rpz_policy_may_ask(policy, 1, &addr, question.name));
-    assert_false(rpz_policy_may_ask(policy, 3, &addr, question.name));
+    assert_true(rpz_policy_may_ask(policy, 2, question.name));
+    assert_false(rpz_policy_may_ask(policy, 1, question.name));
+    assert_true(rpz_policy_lists_client(policy, 2, &addr));
+    assert_true(rpz_policy_lists_client(policy, 1, &addr));
+    assert_false(rpz_policy_lists_client(policy, 3, &addr));
     assert_true(rpz_policy_needs_servers(policy, 2));
     assert_false(rpz_policy_needs_servers(policy, 1));
     /* The zone that waits for servers would make PASSTHRU wait. */
@@ -372,7 +390,8 @@ int main(void)
         TEST(test_tcp_only_exempts_streams),
         TEST(test_clients_by_ipv6_and_ipv4),
         TEST(test_a_look_rules_out_names_and_clients_without_rules),
-        TEST(test_a_look_rules_out_answers_without_listed_addresses_and_aliases),
+        TEST(test_a_look_rules_out_answers_without_listed_addresses),
+        TEST(test_a_look_sees_listed_targets_of_aliases),
         TEST(test_rules_about_servers_concern_every_answer),
         TEST(test_so_many_addresses_are_judged_and_no_more),
         TEST(test_the_smallest_address_decides_between_equal_prefixes),
