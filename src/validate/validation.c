@@ -91,12 +91,17 @@ static struct name proof_home(const struct call *call, struct name owner)
     return has_signer ? name_suffix(owner, name_label_count(sig.signer)) : owner;
 }
 
-static const struct anchor *target_anchor(const struct call *call)
+/* Returns the deepest zone that the target may be of. */
+static struct name claimed_home(const struct call *call)
 {
     struct name owner = target_name(call);
-    struct name home = target_is_proof(call) ? proof_home(call, owner)
-                                             : validation_home_of(owner, target_type(call));
-    return anchors_find(call->view->anchors, home);
+    return target_is_proof(call) ? proof_home(call, owner)
+                                 : validation_home_of(owner, target_type(call));
+}
+
+static const struct anchor *target_anchor(const struct call *call)
+{
+    return anchors_find(call->view->anchors, claimed_home(call));
 }
 
 static bool is_trusted(const struct anchor *anchor)
@@ -231,6 +236,13 @@ static bool chain_has_anchor_below(const struct call *call, struct name zone)
     return false;
 }
 
+/* Whether an anchor for the name at the end of the chain is below this zone. */
+static bool end_has_anchor_below(const struct call *call, struct name zone)
+{
+    const struct validation_view *view = call->view;
+    return has_anchor_below(call, validation_home_of(view->end, view->question->type), zone);
+}
+
 /* Whether the target is insecure by a zone that has no say about the names that the target speaks
  * of: an SOA record denies names below it, and a DNAME record redirects them. An insecure zone
  * decides nothing about names below a deeper anchor. */
@@ -240,17 +252,18 @@ static bool is_beyond_anchor(const struct call *call, struct name zone)
     if (call->v->target == VALIDATION_END || !(call->v->needed & bit(call->v->target)))
         return false;
     if (type == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY)
-        return has_anchor_below(
-            call, validation_home_of(call->view->end, call->view->question->type), zone);
+        return end_has_anchor_below(call, zone);
     return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
 }
 
-/* A proof from an insecure zone matters only where that zone is the one of the denied name. */
+/* A proof from an insecure zone matters only where that zone is the one of the denied name: a
+ * forger chooses the signer, and may choose a zone above a deeper anchor. */
 static enum progress target_insecure(struct call *call, uint16_t ede)
 {
     struct validation *v = call->v;
     struct name zone = name_suffix(target_name(call), v->zone_labels);
-    if (target_is_proof(call) && !name_is_below(call->view->end, zone))
+    if (target_is_proof(call) &&
+        (!name_is_below(call->view->end, zone) || end_has_anchor_below(call, zone)))
         return target_done(call);
     if (is_beyond_anchor(call, zone))
         return target_bogus(call, FAULT_NO_SIGNATURE);
@@ -669,7 +682,8 @@ static enum progress judge_set(struct call *call)
     struct validation *v = call->v;
     const struct anchor *anchor = target_anchor(call);
     struct rrsig sig;
-    v->zone_labels = (uint8_t)name_label_count(target_name(call));
+    v->zone_labels =
+        (uint8_t)name_label_count(target_is_proof(call) ? claimed_home(call) : target_name(call));
     if (!is_trusted(anchor))
         return target_insecure(call, EDE_NONE);
     if (!find_sig(call, 0, &sig))
