@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Reads the promise of a referral, and asks the cache and the running tasks whether the keys are
- * due (early_keys.h). Invariant: every key that is due would be asked for later anyway.
+ * due (early_keys.h). Invariant: every key that is due is asked for later anyway, if the servers of
+ * its zone answer.
  */
 #include "resolve/early_keys.h"
 
@@ -81,13 +82,21 @@ static bool is_chain_unbroken(const struct task *task, struct name asked)
             found.security != SECURITY_BOGUS && found.security != SECURITY_INSECURE);
 }
 
+/* The keys are the answer themselves, or nothing of the answer is verified. */
+static bool early_are_useless(const struct question *question, struct name zone)
+{
+    return question->type == RRTYPE_RRSIG ||
+           (question->type == RRTYPE_DNSKEY && name_equal(question->name, zone));
+}
+
 bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
                         struct cache_key *key)
 {
     const struct tasks *tasks = task->tasks;
     struct answer found;
-    if (task->is_refresh || !tasks->validator || !tasks->validation.anchors ||
-        !task_is_current(task) || !budget_is_ample(task->budget, loop_now(tasks->loop)) ||
+    if (task->is_refresh || early_are_useless(&task->question, zone) || !tasks->validator ||
+        !tasks->validation.anchors || !task_is_current(task) ||
+        !budget_is_ample(task->budget, loop_now(tasks->loop)) ||
         !early_is_trusted(task_validate_anchor(tasks, &task->question)) ||
         !early_is_trusted(anchors_find(tasks->validation.anchors, zone)))
         return false;

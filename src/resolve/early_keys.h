@@ -9,7 +9,7 @@
  * round trip less for each zone. Decides only; task.c asks.
  *
  * No query is sent that would not be sent later: the chain of trust reaches the zone, so its answer
- * has no verdict without the keys.
+ * has no verdict without the keys. A zone whose servers do not answer is the exception.
  */
 
 #include <stdbool.h>
@@ -27,8 +27,9 @@ bool early_keys_are_promised(const struct task *task, const struct message *refe
 /*
  * Whether the promised keys should be asked for now, and under which key of the cache. False: they
  * are known or on the way; the task is not validated; the chain of trust does not reach the zone or
- * is not known to; a negative trust anchor is at the zone or above; the task is a refresh; or
- * its budget is short. asked: the zone that sent the referral.
+ * is not known to; a negative trust anchor is at the zone or above; the task is a refresh or
+ * its budget is short; or its question is for these keys or for signatures, whose verdict needs no
+ * more. asked: the zone that sent the referral.
  */
 bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
                         struct cache_key *key);

@@ -96,8 +96,7 @@ static struct rrsig_clock validate_clock(const struct tasks *tasks)
     if (is_behind && log_is_first(LOG_FIRST_CLOCK))
         LOG(LOG_ERROR, "resolve",
             "the clock is wrong: it is earlier than this version of nailup; DNSSEC signatures that "
-            "seem not yet valid are accepted%s",
-            "");
+            "seem not yet valid are accepted");
     return (struct rrsig_clock){.now_s = (uint32_t)now_s, .is_behind = is_behind};
 }
 

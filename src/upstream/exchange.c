@@ -154,6 +154,19 @@ static bool has_fresh_attempt(const struct exchange *exchange)
     return false;
 }
 
+/* An attempt that is not late. */
+static bool has_prompt_attempt(const struct exchange *exchange)
+{
+    LIST_EACH(node, &exchange->attempts)
+    {
+        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (!attempt_state_is_overdue(attempt->state) && !attempt_state_is_silent(attempt->state) &&
+            !is_watching(attempt))
+            return true;
+    }
+    return false;
+}
+
 /* An answer may still come: over a stream at any time, over UDP until the datagram is overdue. */
 static bool has_hope(const struct exchange *exchange)
 {
@@ -478,7 +491,7 @@ void exchange_resume(struct exchange *exchange)
 
 void exchange_nudge(struct exchange *exchange)
 {
-    if (exchange->active && !has_fresh_attempt(exchange))
+    if (exchange->active && !has_prompt_attempt(exchange))
         advance(exchange, WAY_ANY, NULL);
 }
 
