@@ -613,26 +613,31 @@ static void leave_failed_send(struct udp_query *query, enum err why)
     leave_socket(query);
 }
 
+/* *is_of_others: the error may belong to an earlier query of the socket. */
 static enum err send_once(struct udp_query *query, const struct udp_query_path *path,
-                          struct span datagram)
+                          struct span datagram, bool *is_of_others)
 {
     enum err err = take_socket(query, path);
+    *is_of_others = false;
     if (err)
         return err;
     if (send(query->socket->watch.fd, datagram.data, datagram.len, MSG_NOSIGNAL) >= 0)
         return ERR_OK;
     err = err_from_errno(errno);
+    *is_of_others = err == ERR_REFUSED || query->socket->sent_count > 1;
     leave_failed_send(query, err);
     return err;
 }
 
-/* Sends again after ERR_REFUSED: no peer can refuse a query that was never sent, so the error
- * belongs to the socket's previous query, and that socket is closed now. */
+/* Sends again after an error of others: no peer can refuse a query that was never sent, and a
+ * firewall that rejects an earlier query of the port says nothing about this machine's routes. That
+ * socket is no longer used. */
 static enum err udp_query_start(struct udp_query *query, const struct udp_query_path *path,
                                 struct span datagram)
 {
-    enum err err = send_once(query, path, datagram);
-    return err == ERR_REFUSED ? send_once(query, path, datagram) : err;
+    bool is_of_others;
+    enum err err = send_once(query, path, datagram, &is_of_others);
+    return is_of_others ? send_once(query, path, datagram, &is_of_others) : err;
 }
 
 /* Sends the datagram of a query at the head of the line; returns false if no file is free yet. */

@@ -791,6 +791,55 @@ static void test_an_error_that_a_send_meets_reaches_the_earlier_queries(void **s
     assert_non_null(strstr(end->seen.words, "1:refused"));
 }
 
+static uint16_t checksum_of(const uint8_t *bytes, size_t len)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < len; i += 2)
+        sum += get_u16(bytes + i);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+/* Sends what a firewall on the path says about a datagram between these ports (RFC 1812 section
+ * 5.2.7.1, code 13). False: this process may not. */
+static bool prohibit(uint16_t from, uint16_t to)
+{
+    static const uint8_t loopback[4] = {127, 0, 0, 1};
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    uint8_t icmp[36] = {3, 13, [8] = 0x45, [11] = 31, [16] = 64, [17] = IPPROTO_UDP};
+    int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+
+    if (fd < 0)
+        return false;
+    memcpy(icmp + 20, loopback, 4);
+    memcpy(icmp + 24, loopback, 4);
+    put_u16(icmp + 28, from);
+    put_u16(icmp + 30, to);
+    put_u16(icmp + 32, 11);
+    put_u16(icmp + 2, checksum_of(icmp, sizeof(icmp)));
+    ssize_t sent = sendto(fd, icmp, sizeof(icmp), 0, (struct sockaddr *)&peer, sizeof(peer));
+    close(fd);
+    return sent == (ssize_t)sizeof(icmp);
+}
+
+/* A firewall rejects the first query of a burst. The second one leaves from another port, and this
+ * machine lacks no route. */
+static void test_an_unreachable_peer_of_one_query_does_not_stop_the_next(void **state)
+{
+    struct end *end = *state;
+
+    queries_per_port = SHARE;
+    ask_member(end, 0);
+    if (!prohibit(burst[0].port, addr_port(&end->server)))
+        skip();
+    ask_member(end, 1);
+    assert_int_not_equal(burst[0].port, burst[1].port);
+    run_until_seen(&end->seen, 1);
+    assert_string_equal(end->seen.words, "0:failed");
+}
+
 /* No further callback comes from a port that has lost its queries. */
 static void test_a_callback_may_close_the_other_queries_of_the_port(void **state)
 {
@@ -858,6 +907,7 @@ int main(void)
         TEST_BURST(test_strays_count_for_the_whole_port),
         TEST_BURST(test_an_icmp_error_fails_all_queries_of_the_port),
         TEST_BURST(test_an_error_that_a_send_meets_reaches_the_earlier_queries),
+        TEST_BURST(test_an_unreachable_peer_of_one_query_does_not_stop_the_next),
         TEST_BURST(test_a_callback_may_close_the_other_queries_of_the_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
