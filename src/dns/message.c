@@ -131,11 +131,12 @@ static bool take_question(struct pass *pass)
     return true;
 }
 
-/* Clears the counts, so that no iterator reads unchecked bytes. */
+/* Clears the counts and the options, so that no iterator reads unchecked bytes. The sender of an
+ * OPT record gets one with the error too (RFC 6891 section 7). */
 static enum message_check message_refuse(struct message *out)
 {
     memset(out->counts, 0, sizeof(out->counts));
-    out->edns = (struct edns){0};
+    out->edns.options = (struct span){0};
     return MESSAGE_MALFORMED;
 }
 

@@ -33,8 +33,8 @@ enum {
 enum message_check {
     MESSAGE_OK,
     MESSAGE_SHORT,     /* shorter than a header, or longer than MESSAGE_MAX: drop it */
-    MESSAGE_MALFORMED, /* id, flags and, with has_question, the question are valid: answer a query
-                          with FORMERR */
+    MESSAGE_MALFORMED, /* id, flags, with has_question the question, and edns without its options
+                          are valid: answer a query with FORMERR */
 };
 
 struct message {

@@ -40,7 +40,8 @@ static bool is_same_path(const struct udp_path *a, const struct udp_path *b)
 static bool is_same_edns(const struct query *a, const struct query *b)
 {
     return a->has_edns == b->has_edns && a->udp_size == b->udp_size &&
-           a->dnssec_ok == b->dnssec_ok && a->has_padding == b->has_padding;
+           a->dnssec_ok == b->dnssec_ok && a->has_padding == b->has_padding &&
+           a->has_nsid == b->has_nsid;
 }
 
 static bool is_same_cookie(const struct query *a, const struct query *b)
@@ -53,7 +54,8 @@ static bool is_same_cookie(const struct query *a, const struct query *b)
 static bool is_same_question(const struct query *a, const struct query *b)
 {
     return a->id == b->id && a->flags == b->flags && a->question.type == b->question.type &&
-           a->question.cls == b->question.cls && name_equal(a->question.name, b->question.name);
+           a->question.cls == b->question.cls &&
+           name_equal_exact(a->question.name, b->question.name);
 }
 
 struct repeat *repeats_find(struct repeat *first, const struct sink *sink,

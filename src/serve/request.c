@@ -205,7 +205,8 @@ static struct view_stats *request_end_stats(const struct sink *sink, const struc
     return view ? request_view_stats(sink->requests, view) : NULL;
 }
 
-/* A block list or a rule says so. The error of an access list has no answer. */
+/* A block list or a rule says so, or private addresses were removed. The error of an access list
+ * has no answer. */
 static bool is_view_blocked(const struct reply *reply)
 {
     for (unsigned i = 0; reply->answer && i < reply->ede_count; i++)

@@ -48,7 +48,7 @@ size_t xfr_notify_reply(const struct xfr_notify *notify, uint16_t rcode,
     struct build build;
     struct question question = {xfr_notify_zone(notify), RRTYPE_SOA, RRCLASS_IN};
     build_init(&build, out, XFR_NOTIFY_REPLY_MAX);
-    build_header(&build, notify->id, HEADER_QR | HEADER_AA);
+    build_header(&build, notify->id, HEADER_QR | (rcode == RCODE_NOERROR ? HEADER_AA : 0));
     build_question(&build, &question);
     size_t len = build_finish(&build);
     MUST(len > 0);

@@ -222,6 +222,28 @@ static void test_options_that_lie_about_their_length_are_malformed(void **state)
     assert_error(RCODE_FORMERR);
 }
 
+/* RFC 6891 section 7: the error has an OPT record too, and none of the options counts. */
+static void test_a_malformed_query_with_edns_gets_edns(void **state)
+{
+    (void)state;
+    struct build build;
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 1, HEADER_RD);
+    build_question(&build, &(struct question){{(const uint8_t *)"", 1}, RRTYPE_A, RRCLASS_IN});
+    build_opt_begin(&build, 1232, 0, 0, false);
+    for (int i = 0; i <= EDNS_OPTIONS_MAX; i++)
+        build_option(&build, EDNS_COOKIE, "12345678", 8);
+    build_opt_end(&build);
+    len = build_finish(&build);
+    assert_error(RCODE_FORMERR);
+    assert_true(query.has_edns);
+    assert_false(query.has_cookie);
+    make(RRTYPE_A, RRCLASS_IN, HEADER_RD, false);
+    put_u16(bytes + 10, 1); /* the header counts a record that is missing */
+    assert_error(RCODE_FORMERR);
+    assert_false(query.has_edns);
+}
+
 static void test_an_answer_is_never_answered(void **state)
 {
     (void)state;
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_the_first_cookie_counts),
         cmocka_unit_test(test_a_cookie_may_be_all_that_is_asked_for),
         cmocka_unit_test(test_options_that_lie_about_their_length_are_malformed),
+        cmocka_unit_test(test_a_malformed_query_with_edns_gets_edns),
         cmocka_unit_test(test_an_answer_is_never_answered),
         cmocka_unit_test(test_every_other_opcode_is_not_implemented),
         cmocka_unit_test(test_a_malformed_message_of_another_opcode_is_not_implemented),

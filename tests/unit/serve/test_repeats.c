@@ -72,13 +72,17 @@ static void test_a_repeat_after_the_answer_is_a_new_query(void **state)
     assert_int_equal(answer_all(), 1);
 }
 
-static void test_a_repeat_in_other_letters_joins_too(void **state)
+/* A client that mixes cases accepts no other spelling. */
+static void test_a_query_in_other_letters_is_another_query(void **state)
 {
     (void)state;
     udp_ask("miss.example", 7);
     udp_ask("MISS.Example", 7);
-    assert_int_equal(stub.waiting, 1);
-    answer_all();
+    udp_ask("MISS.Example", 7);
+    assert_int_equal(stub.waiting, 2);
+    assert_int_equal(stats.dropped_repeat, 1);
+    assert_int_equal(answer_all(), 2);
+    assert_memory_equal(got.question.name.wire, "\4MISS\7Example", 14);
 }
 
 static void test_a_repeat_of_a_hit_is_answered(void **state)
@@ -375,7 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(setup, test_a_repeat_of_a_waiting_query_joins_it),
         TEST(setup, test_a_repeat_after_the_answer_is_a_new_query),
-        TEST(setup, test_a_repeat_in_other_letters_joins_too),
+        TEST(setup, test_a_query_in_other_letters_is_another_query),
         TEST(setup, test_a_repeat_of_a_hit_is_answered),
         TEST(setup, test_whatever_shapes_the_answer_makes_another_query),
         TEST(setup, test_repeats_join_over_ipv6_and_at_one_listener_only),

@@ -69,6 +69,9 @@ static void test_a_reply_repeats_the_question(void **state)
     assert_int_equal(message_rcode(&message), RCODE_NOTAUTH);
     assert_int_equal(message.question.type, RRTYPE_SOA);
     assert_true(name_equal(message.question.name, NAME("example.com")));
+    assert_false(message.flags & HEADER_AA); /* not for a zone that is not here */
+    message = sample_parse(span_of(reply, xfr_notify_reply(&notify, RCODE_NOERROR, reply)));
+    assert_true(message.flags & HEADER_AA);
 }
 
 int main(void)
