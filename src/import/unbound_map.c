@@ -21,8 +21,7 @@ static const char *const clause_notes[UNBOUND_CLAUSES] = {
     [UNBOUND_CLAUSE_AUTH] = "auth-zones holds zones from files and primaries.",
     [UNBOUND_CLAUSE_VIEW] = "Not imported: an item of views has no such key.",
     [UNBOUND_CLAUSE_DNSCRYPT] = "DNSCrypt is not supported; server.listen-tls serves DNS over TLS.",
-    [UNBOUND_CLAUSE_DNSTAP] =
-        "Set up dnstap again; see nailup.yaml(5) for whether this version has it.",
+    [UNBOUND_CLAUSE_DNSTAP] = "Not imported: the section dnstap has no such key.",
     [UNBOUND_CLAUSE_CACHEDB] =
         "The cache is in memory; cache.snapshot preserves it across a restart.",
     [UNBOUND_CLAUSE_IPSET] = "nailup does not add addresses of answers to kernel sets.",
@@ -88,6 +87,7 @@ void unbound_map_end(struct unbound_map_state *map)
     map_end_recursion(map);
     map_end_dnssec(map);
     map_end_dns64(map);
+    map_end_dnstap(map);
     map_end_zones(map);
     map_end_rpz(map);
     map_end_local(map);

@@ -21,7 +21,8 @@ struct unbound_value {
     const char *text;
     const struct draft_origin *origin; /* NULL: not given */
     bool is_host;                      /* of a zone: the name of a server */
-    const char *zone, *action;         /* of a local zone: its name as given, its action here */
+    /* of a local zone: its name as given, its action here; of dnstap: action is the option */
+    const char *zone, *action;
 };
 
 struct unbound_zone {
@@ -133,6 +134,9 @@ struct unbound_map_state {
     /* DNSSEC */
     struct unbound_value modules; /* module-config */
     struct unbound_value dns64_prefix;
+    /* dnstap */
+    const struct draft_origin *dnstap_origin; /* dnstap-enable: yes; NULL: no */
+    struct unbound_value *dnstap_values;
     bool is_permissive;
     const struct draft_origin *permissive_origin, *anchor_origin; /* NULL: not given */
 };

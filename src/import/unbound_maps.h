@@ -30,6 +30,7 @@ void map_end_cache(struct unbound_map_state *map);
 void map_end_recursion(struct unbound_map_state *map);
 void map_end_dnssec(struct unbound_map_state *map);
 void map_end_dns64(struct unbound_map_state *map);
+void map_end_dnstap(struct unbound_map_state *map);
 void map_end_zones(struct unbound_map_state *map);
 void map_end_rpz(struct unbound_map_state *map);
 

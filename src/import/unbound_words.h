@@ -86,6 +86,9 @@ enum unbound_clause {
     MAP(zone_upstream)                                                                             \
     MAP(zone_zonemd)                                                                               \
     MAP(zone_zonemd_absence)                                                                       \
+    MAP(dnstap_enable)                                                                             \
+    MAP(dnstap_text)                                                                               \
+    MAP(dnstap_messages)                                                                           \
     MAP(control_enable)
 
 enum unbound_map {

@@ -475,6 +475,42 @@ static void test_a_lost_local_zone_gets_a_warning(void **state)
                               "nxdomain, nodata, redirect and transparent.\n");
 }
 
+static void test_dnstap_writes_the_kinds_that_are_on(void **state)
+{
+    (void)state;
+    struct config *config =
+        imported("dnstap:\n dnstap-enable: yes\n dnstap-socket-path: \"tap.sock\"\n"
+                 " dnstap-send-identity: yes\n dnstap-identity: ns1\n dnstap-version: 9\n"
+                 " dnstap-log-client-query-messages: yes\n"
+                 " dnstap-log-client-response-messages: yes\n"
+                 " dnstap-log-client-response-messages: no\n"
+                 " dnstap-log-resolver-response-messages: yes\n"
+                 "server: directory: /var/tap\n" ROOT);
+    assert_string_equal(config->dnstap.socket, "/var/tap/tap.sock");
+    assert_string_equal(config->dnstap.identity, "ns1");
+    assert_string_equal(config->dnstap.version, "");
+    assert_int_equal(config->dnstap.messages, DNSTAP_CLIENT_QUERIES | DNSTAP_RESOLVER_RESPONSES);
+    config_free(config);
+}
+
+static void test_dnstap_that_is_off_writes_nothing(void **state)
+{
+    (void)state;
+    EXPECT("dnstap:\n dnstap-socket-path: /run/tap\n"
+           " dnstap-log-client-query-messages: yes\n" ROOT,
+           "# u.conf:2: dnstap-socket-path: /run/tap\n"
+           "# u.conf:3: dnstap-log-client-query-messages: yes\n"
+           "#     Not imported: dnstap-enable is not yes");
+    expect_missing("dnstap:\n  ");
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-socket-path: /run/tap\n" ROOT,
+           "no kind of messages is on");
+    expect_missing("dnstap:\n  ");
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-ip: 192.0.2.1@6000\n"
+           " dnstap-send-version: yes\n dnstap-log-client-query-messages: yes\n" ROOT,
+           "Write the socket of the reader into dnstap.socket", "dnstap to a local socket",
+           "Write the text into dnstap.version");
+}
+
 static void test_dns64_needs_its_module(void **state)
 {
     (void)state;
@@ -1054,6 +1090,8 @@ int main(void)
         cmocka_unit_test(test_a_walled_garden_has_no_holes),
         cmocka_unit_test(test_a_repeated_local_zone_keeps_its_tags),
         cmocka_unit_test(test_a_lost_local_zone_gets_a_warning),
+        cmocka_unit_test(test_dnstap_writes_the_kinds_that_are_on),
+        cmocka_unit_test(test_dnstap_that_is_off_writes_nothing),
         cmocka_unit_test(test_dns64_needs_its_module),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
         cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),
