@@ -7,7 +7,7 @@
  *
  * The walk from the zone down to the name finds the next closer name: the first name that does not
  * exist. Below it nothing exists, so a long name costs no more hashes than the zone is deep. The
- * walk counts labels and therefore ends (trap 11).
+ * walk counts labels and therefore ends.
  *
  * Invariant: a finding comes from a record that may speak of the name (denial_types_may_speak()).
  */

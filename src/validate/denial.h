@@ -6,9 +6,8 @@
 /*
  * Proofs about a name and type by verified NSEC and NSEC3 records (RFC 4035 section 5.4, RFC 5155
  * section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified records of
- * one zone, so nothing unverified can prove anything (trap 14). One function decides whether a
- * record may speak of a name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any
- * thread.
+ * one zone, so nothing unverified can prove anything. One function decides whether a record may
+ * speak of a name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any thread.
  */
 
 #include <stdbool.h>
@@ -55,7 +54,7 @@ enum denial_result denial_of_name(const struct denial *denial, struct name name)
 enum denial_result denial_of_type(const struct denial *denial, struct name name, uint16_t type);
 
 /* The answer for the name was expanded from the wildcard below the closest encloser, which has
- * this many labels: the next closer name does not exist (trap 4). */
+ * this many labels: the next closer name does not exist. */
 enum denial_result denial_of_next_closer(const struct denial *denial, struct name name,
                                          unsigned labels);
 

@@ -17,12 +17,12 @@
 
 /*
  * The one decision whether a record of the zone may speak of this name and type (RFC 6840 sections
- * 4.1 and 4.4; trap 5). The type matters only where the name is the owner.
+ * 4.1 and 4.4). The type matters only where the name is the owner.
  *
  * - Only the apex has a SOA record. Another owner with one is the apex of a child.
  * - The apex says nothing about its DS record, which is above. Nothing is above the root.
  * - A record at a zone cut says nothing about its owner except the DS record.
- * - A record at a zone cut or a DNAME says nothing about names below its owner (trap 6).
+ * - A record at a zone cut or a DNAME says nothing about names below its owner.
  */
 bool denial_types_may_speak(struct span types, struct name zone, struct name owner,
                             struct name name, uint16_t type);

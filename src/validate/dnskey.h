@@ -26,8 +26,7 @@ struct dnskey {
 /* Reads the fields and computes the tag. False: malformed. */
 MUST_USE bool dnskey_read(struct dnskey *out, struct span rdata);
 
-/* Whether the key may sign a zone's data: the zone bit is set, protocol 3, not revoked (trap 16).
- */
+/* Whether the key may sign a zone's data: the zone bit is set, protocol 3, not revoked. */
 static inline bool dnskey_may_sign(const struct dnskey *key)
 {
     return (key->flags & (DNSKEY_ZONE | DNSKEY_REVOKE)) == DNSKEY_ZONE && key->protocol == 3;

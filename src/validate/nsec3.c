@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Invariant: hashes are compared as bytes; the case of the owner's letters plays no part (trap 12).
- */
+/* Invariant: hashes are compared as bytes; the case of the owner's letters plays no part. */
 #include "validate/nsec3.h"
 
 #include <string.h>

@@ -26,8 +26,8 @@ struct nsec3 {
 };
 
 /* Reads the record. False: it is malformed, its owner is not one label of base32hex directly below
- * the zone (trap 3), or it has an unknown hash algorithm or flag, so that it must be ignored (RFC
- * 5155 sections 8.1 and 8.2). */
+ * the zone, or it has an unknown hash algorithm or flag, so that it must be ignored (RFC 5155
+ * sections 8.1 and 8.2). */
 MUST_USE bool nsec3_read(struct nsec3 *out, struct name zone, struct name owner, struct span rdata);
 
 /* Writes the owner of the zone's record with this hash to wire, which *owner borrows. False: the
@@ -35,8 +35,8 @@ MUST_USE bool nsec3_read(struct nsec3 *out, struct name zone, struct name owner,
 MUST_USE bool nsec3_write_owner(uint8_t wire[NAME_WIRE_MAX], const uint8_t hash[VERIFY_NSEC3_HASH],
                                 struct name zone, struct name *owner);
 
-/* Returns whether the two have equal parameters: iterations and salt. A proof needs records of one
- * chain (trap 12). */
+/* Returns whether the two have equal parameters: iterations and salt. A proof needs records of
+ * one chain. */
 bool nsec3_is_same_chain(const struct nsec3 *a, const struct nsec3 *b);
 
 /* Returns whether the hash is the owner. */

@@ -5,7 +5,7 @@
 
 /*
  * The NSEC3 hashes of a name, of its ancestors and of the wildcards below them, for one proof. Each
- * is computed once and paid for before (RFC 5155 section 5, trap 7).
+ * is computed once and paid for before (RFC 5155 section 5).
  */
 
 #include <stdbool.h>

@@ -38,7 +38,7 @@ enum rrsig_fault {
     RRSIG_USABLE,
     RRSIG_UNRELATED, /* the signer is not at or above the owner; for a DS RRset not strictly above
                       */
-    RRSIG_LABELS,    /* fewer labels than the signer or more than the owner (trap 1) */
+    RRSIG_LABELS,    /* fewer labels than the signer or more than the owner */
     RRSIG_EXPIRED,   /* also with the skew */
     RRSIG_NOT_YET_VALID,         /* also with the skew */
     RRSIG_ENDS_BEFORE_IT_BEGINS, /* expiration before inception */
@@ -64,7 +64,7 @@ bool rrsig_is_earlier(uint32_t date, uint32_t other);
 uint32_t rrsig_seconds_left(const struct rrsig *sig, const struct rrsig_clock *clock);
 
 /* Whether the owner was expanded from a wildcard: the signature has fewer labels than the owner,
- * and the owner is not the wildcard itself (trap 19). */
+ * and the owner is not the wildcard itself. */
 bool rrsig_is_expanded(const struct rrsig *sig, struct name owner);
 
 #endif

@@ -99,7 +99,7 @@ struct validation_event {
     bool is_right;
 };
 
-/* The state of one validation. It has no pointers, so a copy of it is a validation too (trap 8).
+/* The state of one validation. It has no pointers, so a copy of it is a validation too.
  * All members are private to validation.c. A set of RRsets is a mask of their indexes. */
 struct validation {
     uint64_t serial;
