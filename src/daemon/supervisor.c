@@ -504,6 +504,7 @@ static int supervisor_make_shared(struct supervisor *supervisor)
     share->cache = supervisor->cache;
     outgoing_files_limit(supervisor->loop, supervisor->files.bootstrap);
     share->nail_quota.max = supervisor->files.nailed;
+    trouble_news_init(&share->trouble_news);
     share->upstream_files = supervisor->files.upstream_each;
     share->ticket_keys = tls_ticket_keys_new(time(NULL)); /* a reload may enable TLS clients */
     share->main_loop = supervisor->loop;

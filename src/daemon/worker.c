@@ -199,6 +199,7 @@ static enum err worker_open_layers(struct worker *worker)
     if (!worker->upstreams)
         return ERR_NO_MEMORY;
     upstreams_use_tickets(worker->upstreams, share->tickets);
+    upstreams_use_news(worker->upstreams, &share->trouble_news);
     worker->resolver = resolver_new(worker->loop, share->cache, worker->upstreams,
                                     generation_route(worker->resolver_generation),
                                     config->server.max_waiting, &worker->stats);

@@ -24,6 +24,7 @@
 #include "control/view.h"
 #include "tls/tls_context.h"
 #include "upstream/env.h"
+#include "upstream/trouble_news.h"
 #include "upstream/upstreams.h"
 
 struct cache;
@@ -46,6 +47,7 @@ struct worker_share {
     struct rpz_policy *policy;     /* likewise */
     struct cache *cache;
     struct nail_quota nail_quota;
+    struct trouble_news trouble_news;
     uint32_t upstream_files;             /* open files per worker */
     struct tls_ticket_keys *ticket_keys; /* for TLS clients */
     struct tls_tickets *tickets;         /* TLS sessions with upstreams */

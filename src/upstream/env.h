@@ -19,6 +19,7 @@ struct loop;
 struct tap;
 struct tls_contexts;
 struct tls_tickets;
+struct trouble_news;
 
 /* The number of nailed connections that the process may have; shared by all workers. */
 struct nail_quota {
@@ -35,6 +36,7 @@ struct upstream_env {
     struct dialer dialer;
     unsigned late_drains; /* connections that drain for longer than usual */
     struct trouble_lines trouble_lines;
+    struct trouble_news *trouble_news; /* the process's; NULL: this worker is the only one */
     struct list free_attempts;
     unsigned free_attempt_count;
     struct list probes; /* struct probe, in flight */

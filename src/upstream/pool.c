@@ -20,6 +20,7 @@
 #include "upstream/hold.h"
 #include "upstream/pool_hold.h"
 #include "upstream/secure.h"
+#include "upstream/trouble_news.h"
 
 static const struct conn_handler conn_handler;
 static void on_redial_soon(struct timer *timer);
@@ -128,8 +129,9 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
 
 static void note_recovery(struct pool *pool)
 {
+    struct trouble_news *news = pool->env->trouble_news;
     char text[ADDR_TEXT_MAX];
-    if (trouble_end(&pool->trouble))
+    if (trouble_end(&pool->trouble) && (!news || trouble_news_end(news, addr_hash(pool->addr, 0))))
         LOG(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
 }
 
@@ -276,10 +278,13 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
 /* Names the remedy if there is one. */
 static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
+    struct trouble_news *news = pool->env->trouble_news;
     char text[ADDR_TEXT_MAX], more[48] = "";
+    uint64_t now = pool_now(pool);
     uint32_t untold;
     unsigned reason = conn->error ? (unsigned)conn->error : 63 - (unsigned)why;
-    if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, reason, pool_now(pool), &untold))
+    if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, reason, now, &untold) ||
+        (news && !trouble_news_fail(news, addr_hash(pool->addr, 0), reason, now)))
         return;
     if (untold)
         snprintf(more, sizeof(more), "; failures since the last line: %u", untold);

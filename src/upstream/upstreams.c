@@ -89,6 +89,11 @@ void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tick
     upstreams->env.tickets = tickets;
 }
 
+void upstreams_use_news(struct upstreams *upstreams, struct trouble_news *news)
+{
+    upstreams->env.trouble_news = news;
+}
+
 void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps)
 {
     upstreams->env.taps = taps;

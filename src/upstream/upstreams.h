@@ -30,6 +30,7 @@
 
 struct tap;
 struct tls_tickets;
+struct trouble_news;
 struct upstream;
 struct upstreams;
 
@@ -57,6 +58,10 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
 /* Sets the tickets that resume TLS sessions; borrowed and shared by all workers. Call it before the
  * first upstream is made. Without tickets every handshake is a full one. */
 void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tickets);
+
+/* Sets what all workers know about lines in the log; borrowed. Without it, each worker writes its
+ * own lines. */
+void upstreams_use_news(struct upstreams *upstreams, struct trouble_news *news);
 
 /* Sets the taps that see queries and answers from now on; borrowed, may be NULL. */
 void upstreams_set_taps(struct upstreams *upstreams, struct tap *taps);

@@ -144,6 +144,28 @@ def test_each_worker_keeps_its_own_connection(nailupd, responder):
     eventually(lambda: upstream.stats()["connections_open"] == 3)
 
 
+def test_the_log_has_a_dead_upstream_once_for_all_workers(nailupd, responder, dig):
+    """The workers notice at different times, because their back-offs are random."""
+    upstream = responder()
+    daemon = nailupd(upstreams=[upstream], nailed=True, workers=4)
+
+    def are_ready():
+        return len([one for one in daemon.connections() if one["state"] == "ready"]) == 4
+
+    def have_failed():
+        rows = daemon.upstreams()
+        return len(rows) == 4 and all(one["dial_failures"] >= 4 for one in rows)
+    eventually(are_ready)
+    upstream.tell("tcp", "off")
+    eventually(have_failed, within=20)
+    assert daemon.log().count("connection rests: dial refused") == 1, daemon.log()
+    upstream.tell("tcp", "on")
+    eventually(are_ready, within=20)
+    for number in range(20):
+        assert dig(daemon, f"n{number}.example").status == "NOERROR"
+    assert daemon.log().count("connected again") == 1, daemon.log()
+
+
 def test_recycling_opens_the_new_connection_before_it_closes_the_old_one(nailupd, responder, dig):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)

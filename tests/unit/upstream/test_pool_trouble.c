@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "upstream/attempt.h"
+#include "upstream/trouble_news.h"
 
 /* The waiter whose own call dials must not be called back inside that call. Without nailing only
  * the waiter makes the pool dial, and its memory is freed at once. */
@@ -268,6 +269,40 @@ static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_r
     world_close(&world);
 }
 
+/* Two workers dial at different times, for an hour. */
+static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **state)
+{
+    (void)state;
+    struct world world;
+    struct trouble_news news;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    trouble_news_init(&news);
+    struct world other = world;
+    other.upstreams = upstreams_new(world.loop, &world.stats, &world.quota);
+    upstreams_use_news(world.upstreams, &news);
+    upstreams_use_news(other.upstreams, &news);
+    struct fake_server *server =
+        fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
+    world_upstream(&world, "10.1.1.1@53", &options);
+    world_upstream(&other, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 5 * S);
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    fake_server_set_dial(server, FAKE_DIAL_REFUSE);
+    fake_server_close_all(server);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_int_equal(warnings, 1);
+    fake_loop_advance(world.loop, 3600 * S);
+    assert_in_range(warnings, 55, 62);
+    fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 60 * S);
+    assert_int_equal(notices, 1);
+    log_set_sink(NULL);
+    upstreams_free(other.upstreams);
+    world_close(&world);
+}
+
 /* The first reason may mislead: a server that restarts refuses dials before it shows its fault. */
 static void test_pool_a_new_reason_is_logged_at_once_and_each_only_once(void **state)
 {
@@ -493,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_pool_recycled_connections_beyond_the_kept_ones_leave),
         cmocka_unit_test(test_pool_in_doubt_dials_for_queries_that_need_a_stream),
         cmocka_unit_test(test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_return),
+        cmocka_unit_test(test_pool_a_dead_upstream_is_logged_once_for_all_workers),
         cmocka_unit_test(test_pool_a_new_reason_is_logged_at_once_and_each_only_once),
         cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_logged_no_more_often),
         cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_share_the_log),

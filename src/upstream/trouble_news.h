@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-FileCopyrightText: 2026 the nailup authors */
+#ifndef NAILUP_UPSTREAM_TROUBLE_NEWS_H
+#define NAILUP_UPSTREAM_TROUBLE_NEWS_H
+
+/*
+ * Which of the workers' failures the log already has. All workers dial the same upstreams and fail
+ * at about the same time, each with its own back-off: the operator needs one line and not one for
+ * each worker. trouble.h is the same for one worker, and is asked first.
+ *
+ * One for the process. Any thread: a lock guards it, which is taken only where a worker has a line
+ * to write. The instants are of one clock.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "upstream/trouble.h"
+
+/* Upstreams in trouble that are remembered; a further one displaces the oldest. */
+enum { TROUBLE_NEWS_MAX = 256 };
+
+struct trouble_news_item {
+    uint64_t upstream; /* addr_hash(); 0: free */
+    struct trouble trouble;
+};
+
+struct trouble_news {
+    pthread_mutex_t lock;
+    struct trouble_news_item items[TROUBLE_NEWS_MAX];
+};
+
+void trouble_news_init(struct trouble_news *news);
+
+/* Notes a failure that a worker would log. Returns whether no worker has logged this reason in the
+ * last TROUBLE_AGAIN_US. */
+bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, uint64_t now);
+
+/* The upstream works. Returns whether to log that: no worker has since the last failure. */
+bool trouble_news_end(struct trouble_news *news, uint64_t upstream);
+
+#endif
