@@ -29,7 +29,7 @@ struct kept_zone {
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
-    bool has_stamp; /* the file was read with this stamp, whatever came of it */
+    bool has_stamp; /* data is what the file had with this stamp */
     enum control_zone_state state;
     uint64_t loaded_at;         /* us */
     bool is_refused;            /* the version of this visit to a primary was */

@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "cache/cache.h"
 #include "config/config.h"
 #include "control/view.h"
 #include "daemon/worker.h"
+#include "daemon/zone_from_file.h"
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "rpz/rpz_policy.h"
@@ -256,6 +258,42 @@ static void test_a_new_version_is_published(void **state)
     assert_int_equal(view.held[0].state, CONTROL_ZONE_SERVED);
 }
 
+static void on_settled(void *context)
+{
+    (void)context;
+    loop_stop(loop);
+}
+
+/* Runs until the zones of the last configuration are in force. */
+static void settle(void)
+{
+    while (!zone_keeper_settle(keeper, on_settled, NULL))
+        loop_run(loop);
+}
+
+/* A file may be refused for a reason outside it, which a stamp does not show: its owner, memory, a
+ * wrong clock. */
+static void test_a_refused_file_is_read_again_though_its_stamp_stays(void **state)
+{
+    (void)state;
+    static const struct utimbuf long_ago = {.actime = 1000, .modtime = 1000};
+    struct zone_file_stamp before, after;
+    char path[64];
+    snprintf(path, sizeof(path), "%s/held", folder);
+    write_zone("held", 1, "a A nonsense1\n");
+    assert_int_equal(utime(path, &long_ago), 0);
+    assert_true(zone_from_file_stamp(path, &before));
+    start(HELD);
+    settle();
+    assert_int_equal(view.held[0].state, CONTROL_ZONE_FAILED);
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    assert_int_equal(utime(path, &long_ago), 0);
+    assert_true(zone_from_file_stamp(path, &after) && zone_from_file_is_same(&before, &after));
+    configure(HELD);
+    settle();
+    assert_int_equal(view.held[0].state, CONTROL_ZONE_SERVED);
+}
+
 static bool is_kept(void)
 {
     return view.held_count == 1 && view.held[0].state == CONTROL_ZONE_KEPT;
@@ -291,6 +329,7 @@ int main(void)
         TEST(test_nothing_remains_of_a_policy_without_zones),
         TEST(test_the_view_shows_what_the_workers_have),
         TEST(test_a_new_version_is_published),
+        TEST(test_a_refused_file_is_read_again_though_its_stamp_stays),
         TEST(test_a_broken_file_leaves_the_version_before),
         TEST(test_a_daemon_without_zones_has_no_thread),
     };
