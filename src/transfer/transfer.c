@@ -39,6 +39,7 @@ struct transfer {
     bool has_handed_over;
     bool has_refused; /* the receiver has refused the last version, which had this serial */
     uint32_t refused_serial;
+    bool wants_whole; /* it has refused what changes made of the held version */
     struct transfer_view view;
 };
 
@@ -224,10 +225,11 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     uint32_t serial = zone_data_soa(end->version)->serial;
     enum err err = hand_over(transfer, end->version);
     if (err != ERR_OK) {
+        transfer->wants_whole |= !end->is_whole;
         take_refused(transfer, serial, err);
         return;
     }
-    transfer->has_refused = false;
+    transfer->has_refused = transfer->wants_whole = false;
     LOG(LOG_NOTICE, "transfer", "%s: serial %u from %s, %s%s: %zu records", transfer->zone_text,
         serial, addr_format(&asked(transfer)->addr, addr), end->is_whole ? "AXFR" : "IXFR",
         asked(transfer)->has_tls ? " over TLS" : "", zone_data_records(end->version));
@@ -277,6 +279,7 @@ static enum err open_visit(struct transfer *transfer)
     struct xfr_task task = {.zone = transfer->options.zone,
                             .primary = asked(transfer),
                             .held = transfer->held,
+                            .wants_whole = transfer->wants_whole,
                             .max_bytes = transfer->options.max_bytes};
     return xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
                          transfer_on_visited, transfer);

@@ -50,7 +50,8 @@ enum transfer_result {
 struct transfer_handler {
     /* A version is in force; the receiver takes a reference if it keeps it. Comes again after an
      * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
-     * the version before it stays, and another primary is asked. */
+     * the version before it stays, and another primary is asked. After changes the whole zone is
+     * asked for. */
     enum err (*on_version)(void *owner, struct zone_data *version);
     /* No primary has confirmed the version in time: nothing may be answered from it. Also for the
      * version of the file. */

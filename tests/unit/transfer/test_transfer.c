@@ -231,6 +231,31 @@ static void test_a_refused_version_changes_nothing(void **state)
     world_end(&world);
 }
 
+/* A primary may send changes that make no good zone, and the whole zone may still be good. */
+static void test_a_whole_zone_is_asked_for_after_refused_changes(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S6", "S6 b1 S6", "S6 S5 S6 b1 S6");
+    pass(&world, 3650);
+    assert_int_equal(world.play[0].queries[2], 1);
+    world.refusal = ERR_OK;
+    pass(&world, 1300);
+    assert_int_equal(world.serial, 6);
+    assert_int_equal(world.play[0].queries[2], 1);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    serve(&world.play[0], "S7", NULL, "S7 S6 S7 c1 S7");
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 7);
+    assert_int_equal(world.visits[TRANSFER_CHANGES], 1);
+    world_end(&world);
+}
+
 /* A reload with other primaries. */
 static void test_a_given_version_is_held(void **state)
 {
@@ -456,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_expires_and_returns),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
+        cmocka_unit_test(test_a_whole_zone_is_asked_for_after_refused_changes),
         cmocka_unit_test(test_a_given_version_is_held),
         cmocka_unit_test(test_a_zone_waits_while_its_primary_has_all_its_visits),
         cmocka_unit_test(test_a_notify_leads_a_zone_that_waits_to_its_sender),
