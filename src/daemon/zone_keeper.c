@@ -677,16 +677,18 @@ static void keeper_on_plans(struct mail *mail)
     struct plan_letter *letter = CONTAINER_OF(mail, struct plan_letter, mail);
     struct zone_keeper *keeper = letter->keeper;
     uint64_t edition = letter->edition;
-    bool is_ending = atomic_load(&keeper->is_ending);
 
+    if (atomic_load(&keeper->is_ending)) { /* the thread may have freed everything already */
+        free_letter(letter);
+        return;
+    }
     keeper_take_trust(keeper);
-    if (!is_ending && keeper_take_letter(keeper, letter) == ERR_OK)
+    if (keeper_take_letter(keeper, letter) == ERR_OK)
         keeper_read_all(keeper);
-    else if (!is_ending)
+    else
         LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
     free_letter(letter);
-    if (!is_ending)
-        keeper_note_settled(keeper, edition);
+    keeper_note_settled(keeper, edition);
 }
 
 static void keeper_report_loop(struct zone_keeper *keeper, struct loop *loop)
@@ -723,8 +725,9 @@ static void *keeper_run(void *argument)
     rpz_policy_unref(keeper->wanted);
     rpz_policy_unref(keeper->policy);
     zone_trust_free(keeper->trust);
+    keeper->trust = NULL;
     tls_contexts_free(keeper->contexts);
-    loop_free(loop);
+    loop_free(loop); /* runs the mail that is left */
     return NULL;
 }
 

@@ -22,6 +22,7 @@
 #include "daemon/zone_from_file.h"
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
+#include "resolve/validation_options.h"
 #include "rpz/rpz_policy.h"
 #include "transfer/xfr_gate.h"
 #include "zone/zone_data.h"
@@ -74,6 +75,18 @@ static void write_zone(const char *name, unsigned serial, const char *records)
     assert_non_null(file);
     fprintf(file, SOA "%s", serial, records);
     fclose(file);
+}
+
+static void write_large_zone(const char *name, unsigned records)
+{
+    enum { ROW = 32 };
+    char *text = malloc((size_t)records * ROW + 1);
+    size_t len = 0;
+    assert_non_null(text);
+    for (unsigned i = 0; i < records; i++)
+        len += (size_t)snprintf(text + len, ROW + 1, "n%u A 192.0.2.1\n", i);
+    write_zone(name, 2, text);
+    free(text);
 }
 
 /* Gives the keeper a configuration with these lines, each with the folder for %s. */
@@ -311,6 +324,24 @@ static void test_a_broken_file_leaves_the_version_before(void **state)
     assert_non_null(strstr(view.held[0].why, "/held:4"));
 }
 
+/* The thread reads a large zone while a configuration with other trust anchors and the end come. */
+static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(void **state)
+{
+    (void)state;
+    static const struct validation_options validation = {0};
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    zone_keeper_trust(keeper, &validation);
+    start(HELD);
+    settle();
+    write_large_zone("held", 50000);
+    publications_before = publications;
+    configure(HELD);
+    run_until(has_new_publication); /* comes before the zone is read */
+    usleep(10000);
+    zone_keeper_trust(keeper, &validation);
+    configure(HELD);
+}
+
 static void test_a_daemon_without_zones_has_no_thread(void **state)
 {
     (void)state;
@@ -331,6 +362,7 @@ int main(void)
         TEST(test_a_new_version_is_published),
         TEST(test_a_refused_file_is_read_again_though_its_stamp_stays),
         TEST(test_a_broken_file_leaves_the_version_before),
+        TEST(test_an_end_with_a_configuration_on_its_way_frees_everything_once),
         TEST(test_a_daemon_without_zones_has_no_thread),
     };
     return cmocka_run_group_tests(tests, begin, end);
