@@ -197,16 +197,6 @@ static void take_failure(struct transfer *transfer, const char *why, bool is_kno
         seek_place(transfer);
 }
 
-static void take_current(struct transfer *transfer)
-{
-    if (hand_over(transfer, transfer->held) != ERR_OK)
-        LOG(LOG_WARNING, "transfer", "%s: serial %u is refused", transfer->zone_text,
-            transfer->schedule.serial);
-    confirm_file(transfer);
-    xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
-    note_visit(transfer, TRANSFER_CURRENT, "");
-}
-
 /* The receiver refuses the version. It comes again with the next round. */
 static void take_refused(struct transfer *transfer, uint32_t serial, enum err err)
 {
@@ -216,6 +206,19 @@ static void take_refused(struct transfer *transfer, uint32_t serial, enum err er
     transfer->refused_serial = serial;
     snprintf(why, sizeof(why), "serial %u is refused: %s", serial, err_str(err));
     take_failure(transfer, why, is_known);
+}
+
+/* A version that has expired is handed over again, and may be refused now. */
+static void take_current(struct transfer *transfer)
+{
+    enum err err = hand_over(transfer, transfer->held);
+    if (err != ERR_OK) {
+        take_refused(transfer, transfer->schedule.serial, err);
+        return;
+    }
+    confirm_file(transfer);
+    xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
+    note_visit(transfer, TRANSFER_CURRENT, "");
 }
 
 static void take_version(struct transfer *transfer, const struct xfr_end *end)

@@ -193,6 +193,46 @@ static void test_a_zone_expires_and_returns(void **state)
     world_end(&world);
 }
 
+static void age_file(int64_t seconds)
+{
+    struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
+                                {.tv_sec = FAKE_LOOP_WALL_S - seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static time_t file_time(void)
+{
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    return facts.st_mtim.tv_sec;
+}
+
+static void test_an_expired_version_that_is_refused_is_not_current(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    age_file(1000);
+    time_t confirmed = file_time();
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 87000);
+    assert_int_equal(world.expiries, 1);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 7300);
+    assert_true(world.refusals > 0);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 0);
+    assert_true(look(&world).is_expired);
+    assert_int_equal(file_time(), confirmed);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5);
+    world_end(&world);
+}
+
 static void test_a_partial_transfer_leaves_the_old_version(void **state)
 {
     (void)state;
@@ -364,13 +404,6 @@ static void test_a_zone_that_waits_expires_and_ends(void **state)
 
 /* ---- restarts ---- */
 
-static void age_file(int64_t seconds)
-{
-    struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
-                                {.tv_sec = FAKE_LOOP_WALL_S - seconds}};
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
 /* Leaves a file of serial 5 that is so old. */
 static void leave_file(int64_t age_s)
 {
@@ -479,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_the_second_primary_takes_over),
         cmocka_unit_test(test_a_notify_brings_the_new_version),
         cmocka_unit_test(test_a_zone_expires_and_returns),
+        cmocka_unit_test(test_an_expired_version_that_is_refused_is_not_current),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
         cmocka_unit_test(test_a_whole_zone_is_asked_for_after_refused_changes),
