@@ -451,10 +451,12 @@ static void keeper_on_expired(void *owner, struct name name)
     struct kept_zone *zone = find_transferred(keeper, name);
 
     MUST(zone);
-    zone_data_unref(zone->data);
-    zone->data = NULL;
-    rpz_rules_unref(zone->rules);
-    zone->rules = NULL;
+    if (!zone_kind_is_catalog(zone->plan.kind)) { /* its members stay, each with its own expiry */
+        zone_data_unref(zone->data);
+        zone->data = NULL;
+        rpz_rules_unref(zone->rules);
+        zone->rules = NULL;
+    }
     zone->state = CONTROL_ZONE_EXPIRED;
     keeper_note_expiry(keeper);
     keeper_show_change(keeper);
@@ -487,7 +489,7 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, zone->is_refused ? ": " : "",
              zone->is_refused ? zone->refusal : "");
     zone->is_refused = false;
-    if (zone->data)
+    if (zone->data && zone->state != CONTROL_ZONE_EXPIRED) /* a new version ends that state */
         zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
         zone->state = CONTROL_ZONE_FAILED;
@@ -529,7 +531,8 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
                                            .max_bytes = zone->plan.max_bytes,
                                            .folder = primaries->folder,
                                            .held = zone->data,
-                                           .held_left_s = zone->left_s};
+                                           .held_left_s = zone->left_s,
+                                           .keeps_expired = zone_kind_is_catalog(zone->plan.kind)};
         if (transfer_open(&zone->transfer, keeper->loop, keeper->contexts, &options,
                           &transfer_handler, keeper) != ERR_OK) {
             snprintf(zone->why, sizeof(zone->why), "out of memory");

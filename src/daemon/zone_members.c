@@ -82,7 +82,7 @@ static void members_add(struct members_draft *draft, const struct zone_plan *cat
                 name_format(zone_plan_name(catalog), of), name_format(member->zone, name), why);
 }
 
-/* A catalog that has expired keeps the members that it had. */
+/* A catalog without a version keeps the members that it had. */
 static void members_keep(struct members_draft *draft, const struct zone_plan *catalog)
 {
     for (size_t i = 0; i < draft->before->count; i++) {

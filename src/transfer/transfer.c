@@ -69,13 +69,18 @@ static enum err hand_over(struct transfer *transfer, struct zone_data *version)
     return ERR_OK;
 }
 
+static void expire(struct transfer *transfer)
+{
+    transfer->has_handed_over = false;
+    transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+}
+
 static void transfer_on_expiry(struct timer *timer)
 {
     struct transfer *transfer = CONTAINER_OF(timer, struct transfer, expiry);
     LOG(LOG_ERROR, "transfer", "%s: the zone has expired, because no primary confirmed serial %u",
         transfer->zone_text, transfer->schedule.serial);
-    transfer->has_handed_over = false;
-    transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+    expire(transfer);
     if (transfer->place.state == XFR_PLACE_WAITING)
         seek_place(transfer); /* it is urgent now */
 }
@@ -134,12 +139,13 @@ static void hold_loaded(struct transfer *transfer, struct zone_data *version,
     transfer->held = zone_data_ref(version);
     LOG(LOG_INFO, "transfer", "%s: serial %u was read from %s and expires in %" PRId64 " s",
         transfer->zone_text, zone_data_soa(version)->serial, transfer->path, left_s);
-    if (left_s == 0) {
-        transfer->handler->on_expired(transfer->owner, transfer->options.zone);
-    } else if (hand_over(transfer, version) != ERR_OK) {
+    bool is_wanted = left_s > 0 || transfer->options.keeps_expired;
+    if (is_wanted && hand_over(transfer, version) != ERR_OK) {
         zone_data_unref(transfer->held);
         transfer->held = NULL;
         xfr_schedule_init(&transfer->schedule, transfer->options.primary_count, now);
+    } else if (left_s == 0) {
+        expire(transfer);
     }
 }
 

@@ -37,6 +37,9 @@ struct transfer_options {
      * the file is not read. A reference is taken. */
     struct zone_data *held;
     int64_t held_left_s;
+    /* The receiver uses a version after its expiry too: an expired one of the file is handed over,
+     * and on_expired follows. */
+    bool keeps_expired;
 };
 
 /* The ends of a visit to a primary. */

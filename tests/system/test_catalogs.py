@@ -2,8 +2,10 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Catalogs (RFC 9432) of zones held here, from BIND and Knot DNS. Most basic first."""
 
+import os
 import signal
 import subprocess
+import time
 
 import pytest
 from conftest import BUILD, eventually, free_address, program
@@ -153,6 +155,29 @@ def test_a_catalog_brings_and_drops_zones(nailupd, primary, dig, tmp_path):  # n
     daemon = nailupd(config)
     assert answers(daemon, dig, "b.corp.example")  # the first query already
     assert dig(daemon, "new.c.corp.example").data == ["192.0.2.9"]
+
+
+def test_an_expired_catalog_keeps_its_members_over_a_restart(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    bind = primary(Producer, catalog_text(node("1", "a.corp.example"), node("2", "b.corp.example")))
+    upstream, config = responder(), {**catalog(bind.server), "transfer-directory": str(folder)}
+    daemon = nailupd(config, upstreams=[upstream])
+    await_members(daemon, "a.corp.example", "b.corp.example")
+    bind.kill()
+    assert daemon.stop() == 0
+    for zone in (CATALOG, "b.corp.example"):
+        os.utime(folder / f"{zone}.zone", (time.time() - 4000,) * 2)  # EXPIRE is 3600
+    daemon = nailupd(config, upstreams=[upstream])
+    assert answers(daemon, dig, "a.corp.example")
+    assert dig(daemon, "www.b.corp.example").status == "SERVFAIL"  # it fails closed
+    eventually(lambda: transfers(daemon, "failed") > 1)
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "expired"
+    assert daemon.ctl("reload").returncode == 0 and answers(daemon, dig, "a.corp.example")
+    bind.start()
+    bind.wait_until_ready()
+    eventually(lambda: served(daemon) == ["a.corp.example.", "b.corp.example."], within=20)
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "served"
 
 
 def test_knot_makes_the_catalog_and_signs_every_transfer(nailupd, primary, secret_file, dig):  # noqa: F811

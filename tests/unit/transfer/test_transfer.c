@@ -27,6 +27,7 @@ struct world {
     unsigned versions, expiries, refusals, visits[4]; /* by enum transfer_result */
     uint32_t serial;                                  /* that the receiver has; 0: none */
     enum err refusal;
+    bool keeps_expired;
 };
 
 static enum err on_version(void *owner, struct zone_data *version)
@@ -67,7 +68,8 @@ static void world_open(struct world *world)
                                        .primaries = world->primaries,
                                        .primary_count = 2,
                                        .max_bytes = 1 << 20,
-                                       .folder = folder};
+                                       .folder = folder,
+                                       .keeps_expired = world->keeps_expired};
     assert_int_equal(
         transfer_open(&world->transfer, world->loop, world->contexts, &options, &handler, world),
         ERR_OK);
@@ -418,14 +420,20 @@ static void leave_file(int64_t age_s)
 }
 
 /* Begins a later life, without primaries that answer. */
-static void world_restart(struct world *world)
+static void world_restart_with(struct world *world, bool keeps_expired)
 {
     char kept[ZONE_STORE_PATH_MAX + 8];
     snprintf(kept, sizeof(kept), "%s.kept", path);
     assert_int_equal(rename(path, kept), 0);
     world_begin(world);
     assert_int_equal(rename(kept, path), 0);
+    world->keeps_expired = keeps_expired;
     world_open(world);
+}
+
+static void world_restart(struct world *world)
+{
+    world_restart_with(world, false);
 }
 
 static void test_a_version_survives_a_restart(void **state)
@@ -456,6 +464,24 @@ static void test_an_expired_file_waits_for_a_primary(void **state)
     pass(&world, 1);
     assert_int_equal(world.serial, 5);
     assert_int_equal(world.play[0].queries[1] + world.play[0].queries[2], 0);
+    world_end(&world);
+}
+
+/* A catalog, whose members stay. */
+static void test_an_expired_file_may_be_wanted(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(90000);
+    world_restart_with(&world, true);
+    assert_int_equal(world.versions, 1);
+    assert_int_equal(world.expiries, 1);
+    assert_true(look(&world).is_expired);
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 1);
+    assert_int_equal(world.versions, 2); /* it is confirmed */
+    assert_int_equal(world.expiries, 1);
+    assert_false(look(&world).is_expired);
     world_end(&world);
 }
 
@@ -522,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_that_waits_expires_and_ends),
         cmocka_unit_test(test_a_version_survives_a_restart),
         cmocka_unit_test(test_an_expired_file_waits_for_a_primary),
+        cmocka_unit_test(test_an_expired_file_may_be_wanted),
         cmocka_unit_test(test_changes_lead_on_from_the_file),
         cmocka_unit_test(test_a_damaged_file_costs_one_transfer),
     };
