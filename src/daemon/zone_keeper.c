@@ -266,7 +266,8 @@ static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct
     return NULL;
 }
 
-/* Takes the trust anchors that main has set. Files that others judged are read again. */
+/* Takes the trust anchors that main has set. Versions that others judged are judged again with the
+ * next configuration. */
 static void keeper_take_trust(struct zone_keeper *keeper)
 {
     pthread_mutex_lock(&keeper->lock);
@@ -278,7 +279,7 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     for (size_t i = 0; i < keeper->zones.count; i++) {
         struct kept_zone *zone = &keeper->zones.list[i];
         if (zone_trust_differs(keeper->trust, next, zone_plan_name(&zone->plan)))
-            zone->has_stamp = false;
+            kept_zone_unjudge(zone);
     }
     zone_trust_free(keeper->trust);
     keeper->trust = next;
@@ -462,6 +463,37 @@ static void keeper_on_expired(void *owner, struct name name)
     keeper_show_change(keeper);
 }
 
+/* Judges a held version by new checks. One that fails stays in force, as that of a file does. */
+static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    struct zone_checks checks = keeper_checks(keeper, zone);
+    bool was_doubted = zone->verdict == KEPT_DOUBTED;
+
+    if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
+        zone->verdict = KEPT_SOUND;
+        if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
+            zone->state = CONTROL_ZONE_SERVED;
+            zone->why[0] = '\0';
+        }
+        return;
+    }
+    zone->verdict = KEPT_DOUBTED;
+    zone->is_refusal_logged = false; /* refusal is another one */
+    snprintf(zone->why, sizeof(zone->why), "%s", zone->refusal);
+    if (zone->state == CONTROL_ZONE_SERVED)
+        zone->state = CONTROL_ZONE_KEPT;
+    log_refused(zone);
+}
+
+static void keeper_judge_held(struct zone_keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
+        if (zone_plan_is_transferred(&zone->plan) && zone->data && zone->verdict != KEPT_SOUND)
+            keeper_judge_zone(keeper, zone);
+    }
+}
+
 /* Counts a visit, and notes what people want to be warned of. */
 static void keeper_count_visit(struct zone_keeper *keeper, enum transfer_result result)
 {
@@ -486,11 +518,13 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
-    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, zone->is_refused ? ": " : "",
-             zone->is_refused ? zone->refusal : "");
+    bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
+    const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
+    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);
     zone->is_refused = false;
     if (zone->data && zone->state != CONTROL_ZONE_EXPIRED) /* a new version ends that state */
-        zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
+        zone->state =
+            result == TRANSFER_FAILED || is_doubted ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
         zone->state = CONTROL_ZONE_FAILED;
     if (zone->state != before || zone->plan.kind != ZONE_OF_ANSWERS)
@@ -664,6 +698,7 @@ static void keeper_read_all(struct zone_keeper *keeper)
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
     keeper->is_reading = true;
     keeper_read_changed(keeper, false);
+    keeper_judge_held(keeper);
     keeper_renew_tls(keeper);
     keeper_open_transfers(keeper);
     if (keeper->has_new_catalog)
