@@ -121,6 +121,7 @@ void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint
     zone->data = data;
     zone->state = CONTROL_ZONE_SERVED;
     zone->verdict = KEPT_SOUND;
+    zone->is_refused = false;
     zone->loaded_at = now;
     zone->why[0] = '\0';
 }

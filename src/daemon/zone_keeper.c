@@ -573,6 +573,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
             zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
             log_refused(zone);
         }
+        zone->is_refused = false; /* of a stored copy: no primary gave it */
         if (loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
             keeper_publish(keeper);
     }

@@ -240,6 +240,22 @@ def test_a_broken_catalog_leaves_its_members_and_says_so_once(nailupd, primary, 
     await_members(daemon, "a.corp.example", "b.corp.example")
 
 
+def test_a_healthy_catalog_shows_no_fault_of_its_stored_copy(nailupd, primary, tmp_path):  # noqa: F811
+    """The copy is from a time when the zone was no catalog, and it makes no catalog."""
+    folder, broken = tmp_path / "zones", catalog_text(node("1", "a.corp.example")).replace("version", "other")
+    folder.mkdir()
+    bind = primary(Producer, broken)
+    keeps = {"transfer-directory": str(folder)}
+    daemon = nailupd({**catalog(bind.server, catalog="no"), **keeps})
+    eventually(lambda: rows(daemon)[f"{CATALOG}."]["state"] == "served")
+    assert daemon.stop() == 0
+    bind.update(f"add version.{CATALOG}. 60 TXT 2")
+    daemon = nailupd({**catalog(bind.server), **keeps})
+    await_members(daemon, "a.corp.example")
+    assert "it has no TXT record named version" in daemon.log()
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "served" and rows(daemon)[f"{CATALOG}."]["why"] == ""
+
+
 def test_a_hostile_catalog_takes_no_name_of_the_configuration(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
     upstream, path = responder(), tmp_path / "own"
     path.write_text(member_text("a.corp.example").replace("192.0.2.2", "192.0.2.99"))
