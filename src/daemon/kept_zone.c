@@ -90,7 +90,8 @@ void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct 
 
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
     /* another node: the state is reset (RFC 9432 section 5.4) */
-    if (old && name_equal(zone_plan_node(&old->plan), zone_plan_node(plan)))
+    if (old &&
+        (plan->node_len == 0 || name_equal(zone_plan_node(&old->plan), zone_plan_node(plan))))
         kept_zone_take_state(zone, old, plan);
     zone->plan = *plan;
     plan->file = NULL;
