@@ -275,6 +275,23 @@ def test_a_hostile_catalog_takes_no_name_of_the_configuration(nailupd, primary, 
     assert f"catalog {CATALOG}.: 4 members are left out" in daemon.log()
 
 
+def test_servers_for_names_of_a_member_are_refused_except_below_a_cut(nailupd, primary, responder, dig):  # noqa: F811
+    address, upstream = free_address(), responder()
+    bind = primary(Producer, catalog_text(node("1", "a.corp.example")), notify=address)
+    daemon = nailupd({**catalog(bind.server), **notified(address)}, upstreams=[responder()])
+    await_members(daemon, "a.corp.example")
+    refused = daemon.ctl("forward", "a.corp.example", upstream.server)
+    assert refused.returncode != 0 and f"a.corp.example. is a member of the catalog {CATALOG}." in refused.stderr
+    refused = daemon.ctl("forward", "sub.a.corp.example", upstream.server)
+    assert refused.returncode != 0 and "is below a.corp.example., which is held here" in refused.stderr
+    assert "aa" in dig(daemon, "x.sub.a.corp.example").flags  # true: no server would have been asked
+    bind.update("add sub.a.corp.example. 60 NS ns.sub.a.corp.example.", zone="a.corp.example")
+    eventually(lambda: rows(daemon)["a.corp.example."]["serial"] > 1)
+    assert daemon.ctl("forward", "sub.a.corp.example", upstream.server).returncode == 0
+    assert dig(daemon, "x.sub.a.corp.example").data and "aa" not in dig(daemon, "x.sub.a.corp.example").flags
+    assert daemon.ctl("forward", "a.corp.example", "off").returncode == 0
+
+
 def test_a_member_goes_before_a_special_use_name(nailupd, primary, dig):  # noqa: F811
     address = free_address()
     bind = primary(Producer, catalog_text(node("1", "9.10.in-addr.arpa")), notify=address)
