@@ -15,7 +15,8 @@
 #include "dns/rrtype.h"
 
 /* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
- * up to the end, T text without a length, a IPv4, A IPv6, x hexadecimal digits up to the end. */
+ * up to the end, T text without a length, a IPv4, A IPv6, l locator, x hexadecimal digits up to the
+ * end. */
 static const struct {
     uint16_t type;
     const char *form;
@@ -25,7 +26,9 @@ static const struct {
     {RRTYPE_SOA, "nn4tttt"},  {RRTYPE_DNAME, "n"},     {RRTYPE_DS, "211x"}, {RRTYPE_CDS, "211x"},
     {RRTYPE_TLSA, "111x"},    {RRTYPE_SSHFP, "11x"},   {RRTYPE_SPF, "S"},   {RRTYPE_HINFO, "ss"},
     {RRTYPE_RP, "nn"},        {RRTYPE_AFSDB, "2n"},    {RRTYPE_RT, "2n"},   {RRTYPE_KX, "2n"},
-    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"},
+    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"}, {RRTYPE_X25, "s"},
+    {RRTYPE_GPOS, "sss"},     {RRTYPE_NID, "2l"},      {RRTYPE_L32, "2a"},  {RRTYPE_L64, "2l"},
+    {RRTYPE_LP, "2n"},
 };
 
 static bool rdata_put(struct zone_rdata *out, const void *data, size_t len)
@@ -215,6 +218,26 @@ static unsigned hex_value(uint8_t digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10u : 16;
 }
 
+/* Reads four groups of hexadecimal digits, with colons between them (RFC 6742 section 2.1.2). */
+static bool put_locator(struct zone_rdata *out, const struct zone_token *token)
+{
+    struct span text = token->text;
+    uint8_t bytes[8];
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof(bytes); i += 2) {
+        unsigned value = 0;
+        if (i > 0 && (at == text.len || text.data[at++] != ':'))
+            return false;
+        size_t begin = at;
+        for (; at < text.len && at < begin + 4 && hex_value(text.data[at]) < 16; at++)
+            value = value << 4 | hex_value(text.data[at]);
+        if (at == begin)
+            return false;
+        put_u16(bytes + i, (uint16_t)value);
+    }
+    return at == text.len && rdata_put(out, bytes, sizeof(bytes));
+}
+
 /* Reads pairs of digits; words may split them anywhere. */
 static bool put_hex_tokens(struct zone_rdata *out, const struct zone_token *tokens, size_t count)
 {
@@ -261,6 +284,8 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
         return put_string(out, tokens);
     case 'T':
         return rdata_put_text(out, tokens);
+    case 'l':
+        return put_locator(out, tokens);
     case 'x':
         return put_hex_tokens(out, tokens, count);
     case 'S':
