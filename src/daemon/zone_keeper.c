@@ -35,6 +35,7 @@
 #include "daemon/zone_trust.h"
 #include "local/name_map.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
 #include "tls/tls_contexts.h"
@@ -45,7 +46,8 @@
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
-/* While many zones are read, the workers get a new set this often. */
+/* While many zones are read or come from primaries, the workers get a new set this often. Each set
+ * costs a pass over all zones and the cache. */
 #define PUBLISH_US (500 * US_PER_MS)
 
 /* Larger files are read after the others, which need not wait for them. */
@@ -112,6 +114,7 @@ struct zone_keeper {
     uint64_t published_at;
     uint64_t published;   /* the number of the last publication */
     bool is_reading;      /* zones are being read, and a publication follows */
+    struct timer due;     /* publishes the changes of this time together */
     bool has_new_catalog; /* its members are not known yet */
     struct turn_end catalog_end;
     struct tls_contexts *contexts;
@@ -186,6 +189,7 @@ static void keeper_publish(struct zone_keeper *keeper)
 {
     struct zone_publication *publication = keeper_make_publication(keeper);
 
+    timer_stop(&keeper->due);
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
         LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
@@ -354,11 +358,23 @@ static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
 
 /* ---- transfers ---- */
 
-/* Shows a change, unless a publication follows anyway. */
+/* Shows changes at this instant, unless a publication comes before. */
+static void keeper_show_by(struct zone_keeper *keeper, uint64_t at)
+{
+    bool is_due_before = timer_is_armed(&keeper->due) && keeper->due.due_at <= at;
+
+    if (!keeper->is_reading && !is_due_before)
+        timer_start(keeper->loop, &keeper->due, at);
+}
+
 static void keeper_show_change(struct zone_keeper *keeper)
 {
-    if (!keeper->is_reading)
-        keeper_publish(keeper);
+    keeper_show_by(keeper, keeper->published_at + PUBLISH_US);
+}
+
+static void keeper_on_due(struct timer *timer)
+{
+    keeper_publish(CONTAINER_OF(timer, struct zone_keeper, due));
 }
 
 /* Shows the times of all zones, and finds the zone that expires first. */
@@ -460,7 +476,7 @@ static void keeper_on_expired(void *owner, struct name name)
     }
     zone->state = CONTROL_ZONE_EXPIRED;
     keeper_note_expiry(keeper);
-    keeper_show_change(keeper);
+    keeper_show_by(keeper, loop_now(keeper->loop)); /* nothing is answered from it after its time */
 }
 
 /* Judges a held version by new checks. One that fails stays in force, as that of a file does. */
@@ -759,6 +775,7 @@ static void *keeper_run(void *argument)
     loop_run(loop);
     kept_zones_deinit(&keeper->zones);
     turn_end_cancel(&keeper->catalog_end);
+    timer_stop(&keeper->due);
     xfr_gate_deinit(&keeper->gate);
     name_map_free(keeper->names);
     rpz_policy_unref(keeper->wanted);
@@ -788,6 +805,7 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
     keeper->release.run = keeper_on_release;
     forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);
     turn_end_init(&keeper->catalog_end, keeper_on_catalog);
+    timer_init(&keeper->due, keeper_on_due);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     return keeper;
