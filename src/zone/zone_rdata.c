@@ -343,6 +343,88 @@ static bool continues_word(const struct zone_token *tokens, size_t at)
     return tokens[at - 1].text.data + tokens[at - 1].text.len == quote;
 }
 
+/* ---- parameters of SVCB and HTTPS ---- */
+
+/* Parameters whose names ldns lacks. They are written by number. */
+static const char ohttp[] = "ohttp", groups[] = "tls-supported-groups";
+
+static bool is_word(struct span text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.data, word, text.len) == 0;
+}
+
+static bool line_put_key(struct zone_rdata *out, size_t *at, struct span key)
+{
+    if (is_word(key, ohttp))
+        return line_put(out, at, "key8", 4);
+    if (is_word(key, groups))
+        return line_put(out, at, "key9", 4);
+    return line_put(out, at, key.data, key.len);
+}
+
+/* Writes a group as the two bytes that it has in the value. */
+static bool line_put_group(struct zone_rdata *out, size_t *at, struct span text)
+{
+    const struct zone_token token = {.text = text};
+    char bytes[16];
+    uint32_t group;
+    if (!zone_token_number(&token, UINT16_MAX, &group))
+        return false;
+    int len = snprintf(bytes, sizeof(bytes), "\\%03u\\%03u", group >> 8, group & UINT8_MAX);
+    return line_put(out, at, bytes, (size_t)len);
+}
+
+/* Writes the items of a list, with another comma between them. */
+static bool line_put_list(struct zone_rdata *out, size_t *at, struct span list, const char *comma,
+                          bool (*put)(struct zone_rdata *out, size_t *at, struct span item))
+{
+    for (;;) {
+        const uint8_t *end = memchr(list.data, ',', list.len);
+        size_t len = end ? (size_t)(end - list.data) : list.len;
+        if (!put(out, at, span_of(list.data, len)))
+            return false;
+        if (!end)
+            return true;
+        if (!line_put(out, at, comma, strlen(comma)))
+            return false;
+        list = span_of(end + 1, list.len - len - 1);
+    }
+}
+
+static bool line_put_value(struct zone_rdata *out, size_t *at, struct span key, struct span value)
+{
+    if (is_word(key, ohttp))
+        return false; /* it has no value */
+    if (is_word(key, groups))
+        return line_put_list(out, at, value, "", line_put_group);
+    if (is_word(key, "mandatory"))
+        return line_put_list(out, at, value, ",", line_put_key);
+    return line_put(out, at, value.data, value.len);
+}
+
+/* Writes a parameter. A value in quotes is the next token. */
+static bool line_put_param(struct zone_rdata *out, size_t *at, const struct zone_token *tokens,
+                           size_t i, size_t count)
+{
+    struct span text = tokens[i].text;
+    if (continues_word(tokens, i)) {
+        struct span key = tokens[i - 1].text;
+        return line_put_value(out, at, span_of(key.data, key.len - 1), text);
+    }
+    const uint8_t *equals = memchr(text.data, '=', text.len);
+    size_t len = equals ? (size_t)(equals - text.data) : text.len;
+    struct span key = span_of(text.data, len);
+    if (!line_put_key(out, at, key))
+        return false;
+    if (!equals)
+        return !is_word(key, groups); /* it has a value */
+    bool is_continued = len + 1 == text.len && i + 1 < count && continues_word(tokens, i + 1);
+    return line_put(out, at, "=", 1) &&
+           (is_continued || line_put_value(out, at, key, span_of(equals + 1, text.len - len - 1)));
+}
+
+/* ---- other types ---- */
+
 /* Writes the record in one line, without comments and parentheses. */
 static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
                             size_t count)
@@ -350,12 +432,14 @@ static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct 
     char word[RRTYPE_TEXT_MAX];
     size_t at =
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
+    bool is_service = type == RRTYPE_SVCB || type == RRTYPE_HTTPS;
     for (size_t i = 0; i < count; i++) {
         const char *quote = tokens[i].is_quoted ? "\"" : "";
         const char *gap = continues_word(tokens, i) ? "" : " ";
         if (!line_put(out, &at, gap, strlen(gap)) || !line_put(out, &at, quote, strlen(quote)) ||
             memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
-            !line_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
+            !(is_service && i > 1 ? line_put_param(out, &at, tokens, i, count)
+                                  : line_put(out, &at, tokens[i].text.data, tokens[i].text.len)) ||
             !line_put(out, &at, quote, strlen(quote)))
             return false;
     }

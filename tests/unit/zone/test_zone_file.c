@@ -142,6 +142,22 @@ static void test_rare_types_have_their_data(void **state)
     zone_data_unref(data);
 }
 
+/* draft-ietf-tls-key-share-prediction and RFC 9540: ldns lacks the names. */
+static void test_new_parameters_of_https_have_their_values(void **state)
+{
+    (void)state;
+    struct zone_data *data = zone_make(
+        "n", SOA "oblivious SVCB 1 . mandatory=alpn,ohttp alpn=h2 ohttp\n"
+                 "groups HTTPS 1 . tls-supported-groups=29,4588\n"
+                 "quoted HTTPS 1 . tls-supported-groups=\"29\" ohttp mandatory=\"ohttp\"\n"
+                 "ohttp HTTPS 1 ohttp ipv4hint=192.0.2.1\n");
+    ASSERT_RDATA(data, "oblivious.n", RRTYPE_SVCB, "\0\1\0\0\0\0\4\0\1\0\10\0\1\0\3\2h2\0\10\0\0");
+    ASSERT_RDATA(data, "groups.n", RRTYPE_HTTPS, "\0\1\0\0\11\0\4\0\35\21\354");
+    ASSERT_RDATA(data, "quoted.n", RRTYPE_HTTPS, "\0\1\0\0\0\0\2\0\10\0\10\0\0\0\11\0\2\0\35");
+    ASSERT_RDATA(data, "ohttp.n", RRTYPE_HTTPS, "\0\1\5ohttp\1n\0\0\4\0\4\300\0\2\1");
+    zone_data_unref(data);
+}
+
 static const struct {
     const char *text;
     size_t line;
@@ -177,6 +193,14 @@ static const struct {
     {SOA "a L64 10 2001:db8::1000\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a L64 10 2001:db8:11400:1000\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a LP 10\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . ohttp=1\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . ohttp=\"1\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=29,\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=65536\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=\"x\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-group=29\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a A \\# 4 c00002\n", 2, ERR_INVALID, "\\# has another number"},
     {SOA "a A \\# 3 c00002\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a A \\#\n", 2, ERR_INVALID, "\\# needs"},
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_parentheses_comments_and_quotes_are_understood),
         cmocka_unit_test(test_types_have_their_data),
         cmocka_unit_test(test_rare_types_have_their_data),
+        cmocka_unit_test(test_new_parameters_of_https_have_their_values),
         cmocka_unit_test(test_faults_name_their_line),
         cmocka_unit_test(test_words_strings_and_names_have_bounds),
         cmocka_unit_test(test_a_zone_that_exceeds_its_bound_says_so),
