@@ -116,6 +116,11 @@ void kept_zones_deinit(struct kept_zones *zones)
     *zones = (struct kept_zones){0};
 }
 
+const char *kept_zone_why(const struct kept_zone *zone)
+{
+    return !*zone->why && zone->data && zone->is_unvouched ? KEPT_ZONE_UNVOUCHED : zone->why;
+}
+
 void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint64_t now)
 {
     zone_data_unref(zone->data);

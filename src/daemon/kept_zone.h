@@ -39,6 +39,7 @@ struct kept_zone {
     bool has_stamp; /* data is what the file had with this stamp */
     enum control_zone_state state;
     enum kept_verdict verdict;  /* about data */
+    bool is_unvouched;          /* apex_is_unvouched(), as the log says */
     uint64_t loaded_at;         /* us */
     bool is_refused;            /* the version of this visit to a primary was */
     bool is_refusal_logged;     /* the log has the next two */
@@ -46,6 +47,11 @@ struct kept_zone {
     uint32_t logged_serial;
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
+
+/* About a zone that is_unvouched. */
+#define KEPT_ZONE_UNVOUCHED                                                                        \
+    "its ZONEMD record shows damage only: no trust anchor has this name; add one to "              \
+    "dnssec.trust-anchors"
 
 struct kept_zones {
     struct kept_zone *list;
@@ -74,6 +80,10 @@ void kept_zones_deinit(struct kept_zones *zones);
 
 /* Other checks hold for the version from now on: its file is read again, or it is judged again. */
 void kept_zone_unjudge(struct kept_zone *zone);
+
+/* Returns why a version was refused, or what the digest of the one in force does not show. "":
+ * nothing is wrong. */
+const char *kept_zone_why(const struct kept_zone *zone);
 
 /* Replaces the version, and takes over the reference. now is on the loops' clock. */
 void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint64_t now);

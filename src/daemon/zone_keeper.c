@@ -296,6 +296,28 @@ static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct
                                 .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
 }
 
+/* The log says once that the digest of a zone proves no origin. */
+static void keeper_note_vouching(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    struct zone_checks checks = keeper_checks(keeper, zone);
+    bool is_unvouched =
+        checks.zonemd != ZONEMD_IGNORE && checks.apex && apex_is_unvouched(zone->data, checks.apex);
+    char name[NAME_TEXT_MAX];
+
+    if (is_unvouched && !zone->is_unvouched)
+        LOG_LIMITED(LOG_NOTICE, "zones", "zone %s: %s",
+                    name_format(zone_plan_name(&zone->plan), name), KEPT_ZONE_UNVOUCHED);
+    zone->is_unvouched = is_unvouched;
+}
+
+/* Takes a version that has passed the checks. */
+static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zone,
+                                struct zone_data *data)
+{
+    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
+    keeper_note_vouching(keeper, zone);
+}
+
 /* Reads a version from the file. Returns NULL after an error. */
 static struct zone_data *keeper_read_version(struct zone_keeper *keeper, struct kept_zone *zone)
 {
@@ -326,7 +348,7 @@ static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
         log_refused(zone);
         return;
     }
-    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
+    keeper_take_version(keeper, zone, data);
     log_loaded(zone, zone->loaded_at - begun_at);
 }
 
@@ -457,7 +479,7 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
     if (err)
         return err;
     zone->is_refusal_logged = false;
-    kept_zone_take_version(zone, zone_data_ref(version), loop_clock(keeper->loop));
+    keeper_take_version(keeper, zone, zone_data_ref(version));
     keeper_show_change(keeper);
     return ERR_OK;
 }
@@ -485,6 +507,7 @@ static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone
     struct zone_checks checks = keeper_checks(keeper, zone);
     bool was_doubted = zone->verdict == KEPT_DOUBTED;
 
+    keeper_note_vouching(keeper, zone);
     if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
         zone->verdict = KEPT_SOUND;
         if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
