@@ -36,8 +36,13 @@ install_in() {
     in_root "$into" apt-get -qq -y --no-install-recommends install "$@" >/dev/null
 }
 
+# The steps are separate commands: set -e does not stop for a failure on the left of &&.
+
 # finish FROM TO: a root that only appears when it is whole.
-finish() { rm -rf "$2" && mv "$1" "$2"; }
+finish() {
+    rm -rf "$2"
+    mv "$1" "$2"
+}
 
 for suite; do
     base=$folder/$suite.base
@@ -48,8 +53,13 @@ for suite; do
     fi
 
     build=$folder/$suite.build
-    [ -d "$build" ] || { cp -a "$base" "$build.new" && finish "$build.new" "$build"; }
-    rm -rf "$build/source" && mkdir "$build/source"
+    if [ ! -d "$build" ]; then
+        rm -rf "$build.new"
+        cp -a "$base" "$build.new"
+        finish "$build.new" "$build"
+    fi
+    rm -rf "$build/source"
+    mkdir "$build/source"
     git archive HEAD | tar -x -C "$build/source"
     in_root "$build" sh -ec 'cd /source; tools/setup.sh build release; cd build/release; cpack -G DEB' >>"$folder/$suite.log"
     cp "$build"/source/build/release/nailup_*.deb "$folder/$suite.deb"
@@ -59,7 +69,8 @@ for suite; do
     # The libraries that the package needs, found by apt.
     root=$folder/$suite.root
     if [ ! -d "$root" ]; then
-        rm -rf "$root.new" && cp -a "$base" "$root.new"
+        rm -rf "$root.new"
+        cp -a "$base" "$root.new"
         cp "$folder/$suite.deb" "$root.new/nailup.deb"
         install_in "$root.new" /nailup.deb
         in_root "$root.new" dpkg --purge nailup >/dev/null
@@ -69,7 +80,8 @@ for suite; do
 
     booted=$folder/$suite.booted
     if [ ! -d "$booted" ]; then
-        rm -rf "$booted.new" && cp -a "$root" "$booted.new"
+        rm -rf "$booted.new"
+        cp -a "$root" "$booted.new"
         install_in "$booted.new" systemd systemd-sysv dbus iproute2 bind9-dnsutils network-manager \
             network-manager-openvpn openvpn openssl networkd-dispatcher procps
         finish "$booted.new" "$booted"

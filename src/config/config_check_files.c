@@ -323,6 +323,14 @@ static void check_directory(struct loader *loader, const struct place *place, co
         place_error(loader, place, key, "%.200s is not a regular file", path);
 }
 
+/* Describes the effect of a missing file. A catalog answers nothing itself. */
+static const char *words_of_missing(const struct config_auth_zone *zone)
+{
+    if (zone->catalog)
+        return "its members stay as they are, or there are none";
+    return zone->fallback ? "its names are resolved like others" : "its names get SERVFAIL";
+}
+
 /* The daemon starts without such a zone, because a missing zone must not stop all others. */
 static void warn_of_missing_zones(struct loader *loader)
 {
@@ -333,10 +341,9 @@ static void warn_of_missing_zones(struct loader *loader)
         if (!loader_is_set(zone->file) || access(zone->file, R_OK) == 0)
             continue;
         snprintf(path, sizeof(path), "auth-zones[%zu].file", i);
-        loader_warn_position(
-            loader, zone->position, "%s: %.200s cannot be read: %s; until it can, and a reload, %s",
-            path, zone->file, strerror(errno),
-            zone->fallback ? "its names are resolved like others" : "its names get SERVFAIL");
+        loader_warn_position(loader, zone->position,
+                             "%s: %.200s cannot be read: %s; until it can, and a reload, %s", path,
+                             zone->file, strerror(errno), words_of_missing(zone));
     }
 }
 

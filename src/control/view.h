@@ -102,7 +102,7 @@ struct control_zone {
     uint64_t records, size_bytes;
     uint64_t loaded_at;                     /* us of the loops' clock; 0: never */
     const struct control_zone_times *times; /* NULL: the zone has a file */
-    char why[512];                          /* why the last version was refused; "": it was not */
+    char why[512];                          /* why a version was refused, or a note on it */
 };
 
 /* The places that a response policy zone comes from. */

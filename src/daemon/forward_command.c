@@ -11,6 +11,10 @@
 #include "base/transport.h"
 #include "config/runtime_zones.h"
 #include "control/call.h"
+#include "control/view.h"
+#include "dns/rrtype.h"
+#include "zone/zone_find.h"
+#include "zone/zone_set.h"
 
 enum err forward_command_read(const struct call *call, const struct config *config,
                               struct runtime_zone *out, char why[RUNTIME_ZONE_WHY_MAX])
@@ -26,6 +30,53 @@ enum err forward_command_read(const struct call *call, const struct config *conf
     snprintf(why, RUNTIME_ZONE_WHY_MAX,
              "name the servers of %.64s, or off to use the servers of the file again",
              call->argv[0]);
+    return ERR_INVALID;
+}
+
+/* The row of the zone with this name, or NULL. */
+static const struct control_zone *forward_command_row(const struct control_view *view,
+                                                      struct name name)
+{
+    for (size_t i = 0; i < view->held_count; i++) {
+        const struct control_zone *row = &view->held[i];
+        if (name_equal((struct name){row->wire, row->name_len}, name))
+            return row;
+    }
+    return NULL;
+}
+
+/* Clients get the answers of a zone held here before any server is asked, except below a cut. */
+enum err forward_command_check_held(const struct control_view *view,
+                                    const struct runtime_zone *forward,
+                                    char why[RUNTIME_ZONE_WHY_MAX])
+{
+    struct name name = runtime_zone_name(forward);
+    const struct zone_held *held = view->zones ? zone_set_find(view->zones, name, RRTYPE_A) : NULL;
+    char text[NAME_TEXT_MAX], above[NAME_TEXT_MAX];
+    struct zone_match match;
+
+    if (forward->upstream_count == 0 || !held || !zone_is_for_clients(held))
+        return ERR_OK;
+    name_format(name, text);
+    if (name_equal(zone_held_name(held), name)) {
+        const struct control_zone *row = forward_command_row(view, name);
+        if (!row || row->catalog_len == 0)
+            return ERR_OK; /* the configuration has it, and its check comes first */
+        snprintf(why, RUNTIME_ZONE_WHY_MAX,
+                 "%.100s is a member of the catalog %.100s, so no server of it would be asked; "
+                 "give the catalog for: upstream in the file, or take the zone out of the catalog",
+                 text, name_format((struct name){row->catalog, row->catalog_len}, above));
+        return ERR_INVALID;
+    }
+    if (!held->data)
+        return ERR_OK;
+    zone_find(held->data, name, RRTYPE_A, &match);
+    if (match.kind == ZONE_FOUND_REFERRAL)
+        return ERR_OK;
+    snprintf(why, RUNTIME_ZONE_WHY_MAX,
+             "%.100s is below %.100s, which is held here and does not delegate it, so no server of "
+             "it would be asked; delegate it there, or give that zone for: upstream in the file",
+             text, name_format(zone_held_name(held), above));
     return ERR_INVALID;
 }
 

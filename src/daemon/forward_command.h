@@ -13,11 +13,18 @@
 
 struct call;
 struct config;
+struct control_view;
 
 /* Reads and checks the arguments; there must be one at least. A forward without upstreams removes
  * the zone. ERR_INVALID: why is a sentence. */
 MUST_USE enum err forward_command_read(const struct call *call, const struct config *config,
                                        struct runtime_zone *out, char why[RUNTIME_ZONE_WHY_MAX]);
+
+/* Checks that clients get no answers for the whole zone from one held here. ERR_INVALID: why is a
+ * sentence that names that zone or its catalog. A forward without upstreams passes. */
+MUST_USE enum err forward_command_check_held(const struct control_view *view,
+                                             const struct runtime_zone *forward,
+                                             char why[RUNTIME_ZONE_WHY_MAX]);
 
 /* Whether the forward differs from the zone's servers now. */
 bool forward_command_is_change(const struct runtime_zones *forwards,

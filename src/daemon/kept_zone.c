@@ -24,6 +24,13 @@ struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name na
     return NULL;
 }
 
+void kept_zone_unjudge(struct kept_zone *zone)
+{
+    zone->has_stamp = false;
+    if (zone->verdict == KEPT_SOUND)
+        zone->verdict = KEPT_UNJUDGED;
+}
+
 /* Ends the transfers of a zone. Returns the seconds that its version had left. */
 static int64_t kept_zone_close_transfer(struct kept_zone *zone)
 {
@@ -47,7 +54,9 @@ static void kept_zone_take_state(struct kept_zone *zone, struct kept_zone *befor
     if (!is_same)
         before->left_s = kept_zone_close_transfer(before);
     *zone = *before;
-    zone->has_stamp = before->has_stamp && is_same && before->plan.zonemd == plan->zonemd;
+    if (before->plan.zonemd != plan->zonemd)
+        kept_zone_unjudge(zone);
+    zone->has_stamp = zone->has_stamp && is_same;
     before->data = NULL;
     before->rules = NULL;
     before->transfer = NULL;
@@ -81,7 +90,8 @@ void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct 
 
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
     /* another node: the state is reset (RFC 9432 section 5.4) */
-    if (old && name_equal(zone_plan_node(&old->plan), zone_plan_node(plan)))
+    if (old &&
+        (plan->node_len == 0 || name_equal(zone_plan_node(&old->plan), zone_plan_node(plan))))
         kept_zone_take_state(zone, old, plan);
     zone->plan = *plan;
     plan->file = NULL;
@@ -106,11 +116,18 @@ void kept_zones_deinit(struct kept_zones *zones)
     *zones = (struct kept_zones){0};
 }
 
+const char *kept_zone_why(const struct kept_zone *zone)
+{
+    return !*zone->why && zone->data && zone->is_unvouched ? KEPT_ZONE_UNVOUCHED : zone->why;
+}
+
 void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint64_t now)
 {
     zone_data_unref(zone->data);
     zone->data = data;
     zone->state = CONTROL_ZONE_SERVED;
+    zone->verdict = KEPT_SOUND;
+    zone->is_refused = false;
     zone->loaded_at = now;
     zone->why[0] = '\0';
 }

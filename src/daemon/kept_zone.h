@@ -21,6 +21,13 @@ struct transfer;
 struct zone_data;
 struct zone_times;
 
+/* The verdict of the checks in effect about a version of primaries. */
+enum kept_verdict {
+    KEPT_SOUND,    /* it passes them */
+    KEPT_UNJUDGED, /* other settings or trust anchors have judged it */
+    KEPT_DOUBTED,  /* it fails: refusal says why */
+};
+
 struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
@@ -29,15 +36,22 @@ struct kept_zone {
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
-    bool has_stamp; /* the file was read with this stamp, whatever came of it */
+    bool has_stamp; /* data is what the file had with this stamp */
     enum control_zone_state state;
+    enum kept_verdict verdict;  /* about data */
+    bool is_unvouched;          /* apex_is_unvouched(), as the log says */
     uint64_t loaded_at;         /* us */
     bool is_refused;            /* the version of this visit to a primary was */
     bool is_refusal_logged;     /* the log has the next two */
-    char refusal[APEX_WHY_MAX]; /* why the last refused version of primaries was refused */
+    char refusal[APEX_WHY_MAX]; /* why a version of primaries was last refused or doubted */
     uint32_t logged_serial;
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
+
+/* About a zone that is_unvouched. */
+#define KEPT_ZONE_UNVOUCHED                                                                        \
+    "its ZONEMD record shows damage only: no trust anchor has this name; add one to "              \
+    "dnssec.trust-anchors"
 
 struct kept_zones {
     struct kept_zone *list;
@@ -55,12 +69,21 @@ struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name na
                                   enum zone_kind kind);
 
 /* Appends a zone with this plan, which moves. The state of the zone of that name moves too, out of
- * the zones before. Another file, bound or primary is read again, and the version stays meanwhile.
- * A member with another node gets no state. The list has room. */
+ * the zones before. Another file, bound or primary is read again, and the version stays meanwhile;
+ * with another zonemd it is judged again.
+ * A member with another node gets no state, and a configured zone takes that of a member. The list
+ * has room. */
 void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan);
 
 /* Ends the transfers, and frees the list. */
 void kept_zones_deinit(struct kept_zones *zones);
+
+/* Other checks hold for the version from now on: its file is read again, or it is judged again. */
+void kept_zone_unjudge(struct kept_zone *zone);
+
+/* Returns why a version was refused, or what the digest of the one in force does not show. "":
+ * nothing is wrong. */
+const char *kept_zone_why(const struct kept_zone *zone);
 
 /* Replaces the version, and takes over the reference. now is on the loops' clock. */
 void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint64_t now);

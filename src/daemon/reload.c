@@ -625,7 +625,8 @@ void reload_forward(struct reload *reload, struct call *call)
     if (call->argc == 0) {
         forward_command_show(call, config, &reload->forwards);
         call_done(call);
-    } else if (forward_command_read(call, config, &forward, why)) {
+    } else if (forward_command_read(call, config, &forward, why) ||
+               forward_command_check_held(reload->host.view, &forward, why)) {
         reply_refuse(&call->reply, "%s", why);
         call_done(call);
     } else {

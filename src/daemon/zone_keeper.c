@@ -35,6 +35,7 @@
 #include "daemon/zone_trust.h"
 #include "local/name_map.h"
 #include "loop/loop.h"
+#include "loop/timer.h"
 #include "net/outgoing_files.h"
 #include "rpz/rpz_policy.h"
 #include "tls/tls_contexts.h"
@@ -45,7 +46,8 @@
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
-/* While many zones are read, the workers get a new set this often. */
+/* While many zones are read or come from primaries, the workers get a new set this often. Each set
+ * costs a pass over all zones and the cache. */
 #define PUBLISH_US (500 * US_PER_MS)
 
 /* Larger files are read after the others, which need not wait for them. */
@@ -112,6 +114,7 @@ struct zone_keeper {
     uint64_t published_at;
     uint64_t published;   /* the number of the last publication */
     bool is_reading;      /* zones are being read, and a publication follows */
+    struct timer due;     /* publishes the changes of this time together */
     bool has_new_catalog; /* its members are not known yet */
     struct turn_end catalog_end;
     struct tls_contexts *contexts;
@@ -186,6 +189,7 @@ static void keeper_publish(struct zone_keeper *keeper)
 {
     struct zone_publication *publication = keeper_make_publication(keeper);
 
+    timer_stop(&keeper->due);
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
         LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
@@ -266,7 +270,8 @@ static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct
     return NULL;
 }
 
-/* Takes the trust anchors that main has set. Files that others judged are read again. */
+/* Takes the trust anchors that main has set. Versions that others judged are judged again with the
+ * next configuration. */
 static void keeper_take_trust(struct zone_keeper *keeper)
 {
     pthread_mutex_lock(&keeper->lock);
@@ -278,7 +283,7 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     for (size_t i = 0; i < keeper->zones.count; i++) {
         struct kept_zone *zone = &keeper->zones.list[i];
         if (zone_trust_differs(keeper->trust, next, zone_plan_name(&zone->plan)))
-            zone->has_stamp = false;
+            kept_zone_unjudge(zone);
     }
     zone_trust_free(keeper->trust);
     keeper->trust = next;
@@ -289,6 +294,28 @@ static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct
     keeper_take_trust(keeper);
     return (struct zone_checks){.zonemd = zone->plan.zonemd,
                                 .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
+}
+
+/* The log says once that the digest of a zone proves no origin. */
+static void keeper_note_vouching(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    struct zone_checks checks = keeper_checks(keeper, zone);
+    bool is_unvouched =
+        checks.zonemd != ZONEMD_IGNORE && checks.apex && apex_is_unvouched(zone->data, checks.apex);
+    char name[NAME_TEXT_MAX];
+
+    if (is_unvouched && !zone->is_unvouched)
+        LOG_LIMITED(LOG_NOTICE, "zones", "zone %s: %s",
+                    name_format(zone_plan_name(&zone->plan), name), KEPT_ZONE_UNVOUCHED);
+    zone->is_unvouched = is_unvouched;
+}
+
+/* Takes a version that has passed the checks. */
+static void keeper_take_version(struct zone_keeper *keeper, struct kept_zone *zone,
+                                struct zone_data *data)
+{
+    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
+    keeper_note_vouching(keeper, zone);
 }
 
 /* Reads a version from the file. Returns NULL after an error. */
@@ -316,11 +343,12 @@ static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
     struct zone_data *data = keeper_read_version(keeper, zone);
     if (!data) {
+        zone->has_stamp = false; /* the fault may be outside the file: its owner, memory, a clock */
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;
     }
-    kept_zone_take_version(zone, data, loop_clock(keeper->loop));
+    keeper_take_version(keeper, zone, data);
     log_loaded(zone, zone->loaded_at - begun_at);
 }
 
@@ -352,11 +380,23 @@ static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
 
 /* ---- transfers ---- */
 
-/* Shows a change, unless a publication follows anyway. */
+/* Shows changes at this instant, unless a publication comes before. */
+static void keeper_show_by(struct zone_keeper *keeper, uint64_t at)
+{
+    bool is_due_before = timer_is_armed(&keeper->due) && keeper->due.due_at <= at;
+
+    if (!keeper->is_reading && !is_due_before)
+        timer_start(keeper->loop, &keeper->due, at);
+}
+
 static void keeper_show_change(struct zone_keeper *keeper)
 {
-    if (!keeper->is_reading)
-        keeper_publish(keeper);
+    keeper_show_by(keeper, keeper->published_at + PUBLISH_US);
+}
+
+static void keeper_on_due(struct timer *timer)
+{
+    keeper_publish(CONTAINER_OF(timer, struct zone_keeper, due));
 }
 
 /* Shows the times of all zones, and finds the zone that expires first. */
@@ -439,7 +479,7 @@ static enum err keeper_on_version(void *owner, struct zone_data *version)
     if (err)
         return err;
     zone->is_refusal_logged = false;
-    kept_zone_take_version(zone, zone_data_ref(version), loop_clock(keeper->loop));
+    keeper_take_version(keeper, zone, zone_data_ref(version));
     keeper_show_change(keeper);
     return ERR_OK;
 }
@@ -450,13 +490,47 @@ static void keeper_on_expired(void *owner, struct name name)
     struct kept_zone *zone = find_transferred(keeper, name);
 
     MUST(zone);
-    zone_data_unref(zone->data);
-    zone->data = NULL;
-    rpz_rules_unref(zone->rules);
-    zone->rules = NULL;
+    if (!zone_kind_is_catalog(zone->plan.kind)) { /* its members stay, each with its own expiry */
+        zone_data_unref(zone->data);
+        zone->data = NULL;
+        rpz_rules_unref(zone->rules);
+        zone->rules = NULL;
+    }
     zone->state = CONTROL_ZONE_EXPIRED;
     keeper_note_expiry(keeper);
-    keeper_show_change(keeper);
+    keeper_show_by(keeper, loop_now(keeper->loop)); /* nothing is answered from it after its time */
+}
+
+/* Judges a held version by new checks. One that fails stays in force, as that of a file does. */
+static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone)
+{
+    struct zone_checks checks = keeper_checks(keeper, zone);
+    bool was_doubted = zone->verdict == KEPT_DOUBTED;
+
+    keeper_note_vouching(keeper, zone);
+    if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
+        zone->verdict = KEPT_SOUND;
+        if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
+            zone->state = CONTROL_ZONE_SERVED;
+            zone->why[0] = '\0';
+        }
+        return;
+    }
+    zone->verdict = KEPT_DOUBTED;
+    zone->is_refusal_logged = false; /* refusal is another one */
+    snprintf(zone->why, sizeof(zone->why), "%s", zone->refusal);
+    if (zone->state == CONTROL_ZONE_SERVED)
+        zone->state = CONTROL_ZONE_KEPT;
+    log_refused(zone);
+}
+
+static void keeper_judge_held(struct zone_keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
+        struct kept_zone *zone = &keeper->zones.list[i];
+        if (zone_plan_is_transferred(&zone->plan) && zone->data && zone->verdict != KEPT_SOUND)
+            keeper_judge_zone(keeper, zone);
+    }
 }
 
 /* Counts a visit, and notes what people want to be warned of. */
@@ -483,11 +557,13 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
-    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, zone->is_refused ? ": " : "",
-             zone->is_refused ? zone->refusal : "");
+    bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
+    const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
+    snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);
     zone->is_refused = false;
-    if (zone->data)
-        zone->state = result == TRANSFER_FAILED ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
+    if (zone->data && zone->state != CONTROL_ZONE_EXPIRED) /* a new version ends that state */
+        zone->state =
+            result == TRANSFER_FAILED || is_doubted ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
     else if (zone->state == CONTROL_ZONE_LOADING)
         zone->state = CONTROL_ZONE_FAILED;
     if (zone->state != before || zone->plan.kind != ZONE_OF_ANSWERS)
@@ -528,13 +604,15 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
                                            .max_bytes = zone->plan.max_bytes,
                                            .folder = primaries->folder,
                                            .held = zone->data,
-                                           .held_left_s = zone->left_s};
+                                           .held_left_s = zone->left_s,
+                                           .keeps_expired = zone_kind_is_catalog(zone->plan.kind)};
         if (transfer_open(&zone->transfer, keeper->loop, keeper->contexts, &options,
                           &transfer_handler, keeper) != ERR_OK) {
             snprintf(zone->why, sizeof(zone->why), "out of memory");
             zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
             log_refused(zone);
         }
+        zone->is_refused = false; /* of a stored copy: no primary gave it */
         if (loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
             keeper_publish(keeper);
     }
@@ -660,6 +738,7 @@ static void keeper_read_all(struct zone_keeper *keeper)
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
     keeper->is_reading = true;
     keeper_read_changed(keeper, false);
+    keeper_judge_held(keeper);
     keeper_renew_tls(keeper);
     keeper_open_transfers(keeper);
     if (keeper->has_new_catalog)
@@ -676,16 +755,18 @@ static void keeper_on_plans(struct mail *mail)
     struct plan_letter *letter = CONTAINER_OF(mail, struct plan_letter, mail);
     struct zone_keeper *keeper = letter->keeper;
     uint64_t edition = letter->edition;
-    bool is_ending = atomic_load(&keeper->is_ending);
 
+    if (atomic_load(&keeper->is_ending)) { /* the thread may have freed everything already */
+        free_letter(letter);
+        return;
+    }
     keeper_take_trust(keeper);
-    if (!is_ending && keeper_take_letter(keeper, letter) == ERR_OK)
+    if (keeper_take_letter(keeper, letter) == ERR_OK)
         keeper_read_all(keeper);
-    else if (!is_ending)
+    else
         LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
     free_letter(letter);
-    if (!is_ending)
-        keeper_note_settled(keeper, edition);
+    keeper_note_settled(keeper, edition);
 }
 
 static void keeper_report_loop(struct zone_keeper *keeper, struct loop *loop)
@@ -717,13 +798,15 @@ static void *keeper_run(void *argument)
     loop_run(loop);
     kept_zones_deinit(&keeper->zones);
     turn_end_cancel(&keeper->catalog_end);
+    timer_stop(&keeper->due);
     xfr_gate_deinit(&keeper->gate);
     name_map_free(keeper->names);
     rpz_policy_unref(keeper->wanted);
     rpz_policy_unref(keeper->policy);
     zone_trust_free(keeper->trust);
+    keeper->trust = NULL;
     tls_contexts_free(keeper->contexts);
-    loop_free(loop);
+    loop_free(loop); /* runs the mail that is left */
     return NULL;
 }
 
@@ -745,6 +828,7 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
     keeper->release.run = keeper_on_release;
     forget_init(&keeper->forget, loop, cache, keeper_on_forgotten, keeper);
     turn_end_init(&keeper->catalog_end, keeper_on_catalog);
+    timer_init(&keeper->due, keeper_on_due);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     return keeper;

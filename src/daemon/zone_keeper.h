@@ -54,8 +54,8 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
 MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
 
 /* Sets the trust anchors by which versions are judged from now on (validate/apex.h). They are
- * copied. A file that was judged by others is read again with the next configuration. When memory
- * is out, the anchors before stay. */
+ * copied. A version that was judged by others is judged again with the next configuration. When
+ * memory is out, the anchors before stay. */
 void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_options *validation);
 
 /* Waits for the first zones from files and transfer-directory (ZONE_KEEPER_LARGE_S,

@@ -82,7 +82,7 @@ static void members_add(struct members_draft *draft, const struct zone_plan *cat
                 name_format(zone_plan_name(catalog), of), name_format(member->zone, name), why);
 }
 
-/* A catalog that has expired keeps the members that it had. */
+/* A catalog without a version keeps the members that it had. */
 static void members_keep(struct members_draft *draft, const struct zone_plan *catalog)
 {
     for (size_t i = 0; i < draft->before->count; i++) {
@@ -136,10 +136,11 @@ void zone_members_drop_copies(const struct kept_zones *zones, const struct kept_
     for (size_t i = 0; i < before->count; i++) {
         const struct zone_plan *old = &before->list[i].plan;
         struct name name = zone_plan_name(old);
-        const struct kept_zone *now =
-            old->node_len > 0 ? kept_zones_find(zones, name, old->kind) : NULL;
-        if (old->node_len == 0 ||
-            (now && name_equal(zone_plan_node(&now->plan), zone_plan_node(old))))
+        if (old->node_len == 0)
+            continue;
+        const struct kept_zone *now = kept_zones_find(zones, name, old->kind);
+        if (now && (now->plan.node_len == 0 ||
+                    name_equal(zone_plan_node(&now->plan), zone_plan_node(old))))
             continue;
         LOG_LIMITED(LOG_NOTICE, "zones", "zone %s: its catalog %s", name_format(name, text),
                     now ? "resets it" : "has dropped it");

@@ -30,7 +30,8 @@ struct zone_members_names {
 void zone_members_add(struct kept_zones *zones, struct kept_zones *before,
                       const struct zone_members_names *names, size_t policy_zones);
 
-/* Removes the stored copies of members that left, or whose state is reset. */
+/* Removes the stored copies of members that left, or whose state is reset. One that has moved into
+ * the configuration keeps its copy. */
 void zone_members_drop_copies(const struct kept_zones *zones, const struct kept_zones *before);
 
 #endif

@@ -39,7 +39,7 @@ static void fill_row(struct control_zone *row, const struct kept_zone *zone)
     row->state = zone->state;
     row->loaded_at = zone->loaded_at;
     row->times = zone_times_look(zone->times);
-    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
+    snprintf(row->why, sizeof(row->why), "%.500s", kept_zone_why(zone));
     if (!zone->data)
         return;
     row->serial = zone_data_soa(zone->data)->serial;
@@ -109,7 +109,7 @@ static void fill_policy_row(struct control_policy_zone *row, const struct kept_z
     row->loaded_at = zone->loaded_at;
     row->refresh_at = view.refresh_at;
     row->expires_at = view.expires_in_s > 0 ? now + (uint64_t)view.expires_in_s * US_PER_S : 0;
-    snprintf(row->why, sizeof(row->why), "%.500s", zone->why);
+    snprintf(row->why, sizeof(row->why), "%.500s", kept_zone_why(zone));
 }
 
 /* Members apply at the place of their catalog. */

@@ -38,7 +38,8 @@ static const struct word types[] = {
     TYPE(EUI64),      TYPE(NXNAME),     TYPE(TKEY),   TYPE(TSIG),
     TYPE(IXFR),       TYPE(AXFR),       TYPE(MAILB),  TYPE(MAILA),
     TYPE(ANY),        TYPE(URI),        TYPE(CAA),    TYPE(TA),
-    TYPE(DLV),
+    TYPE(DLV),        TYPE(X25),        TYPE(ISDN),   TYPE(GPOS),
+    TYPE(NID),        TYPE(L32),        TYPE(L64),
 };
 
 static const struct word classes[] = {

@@ -39,6 +39,7 @@ struct transfer {
     bool has_handed_over;
     bool has_refused; /* the receiver has refused the last version, which had this serial */
     uint32_t refused_serial;
+    bool wants_whole; /* it has refused what changes made of the held version */
     struct transfer_view view;
 };
 
@@ -68,13 +69,18 @@ static enum err hand_over(struct transfer *transfer, struct zone_data *version)
     return ERR_OK;
 }
 
+static void expire(struct transfer *transfer)
+{
+    transfer->has_handed_over = false;
+    transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+}
+
 static void transfer_on_expiry(struct timer *timer)
 {
     struct transfer *transfer = CONTAINER_OF(timer, struct transfer, expiry);
     LOG(LOG_ERROR, "transfer", "%s: the zone has expired, because no primary confirmed serial %u",
         transfer->zone_text, transfer->schedule.serial);
-    transfer->has_handed_over = false;
-    transfer->handler->on_expired(transfer->owner, transfer->options.zone);
+    expire(transfer);
     if (transfer->place.state == XFR_PLACE_WAITING)
         seek_place(transfer); /* it is urgent now */
 }
@@ -133,12 +139,13 @@ static void hold_loaded(struct transfer *transfer, struct zone_data *version,
     transfer->held = zone_data_ref(version);
     LOG(LOG_INFO, "transfer", "%s: serial %u was read from %s and expires in %" PRId64 " s",
         transfer->zone_text, zone_data_soa(version)->serial, transfer->path, left_s);
-    if (left_s == 0) {
-        transfer->handler->on_expired(transfer->owner, transfer->options.zone);
-    } else if (hand_over(transfer, version) != ERR_OK) {
+    bool is_wanted = left_s > 0 || transfer->options.keeps_expired;
+    if (is_wanted && hand_over(transfer, version) != ERR_OK) {
         zone_data_unref(transfer->held);
         transfer->held = NULL;
         xfr_schedule_init(&transfer->schedule, transfer->options.primary_count, now);
+    } else if (left_s == 0) {
+        expire(transfer);
     }
 }
 
@@ -196,16 +203,6 @@ static void take_failure(struct transfer *transfer, const char *why, bool is_kno
         seek_place(transfer);
 }
 
-static void take_current(struct transfer *transfer)
-{
-    if (hand_over(transfer, transfer->held) != ERR_OK)
-        LOG(LOG_WARNING, "transfer", "%s: serial %u is refused", transfer->zone_text,
-            transfer->schedule.serial);
-    confirm_file(transfer);
-    xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
-    note_visit(transfer, TRANSFER_CURRENT, "");
-}
-
 /* The receiver refuses the version. It comes again with the next round. */
 static void take_refused(struct transfer *transfer, uint32_t serial, enum err err)
 {
@@ -217,6 +214,19 @@ static void take_refused(struct transfer *transfer, uint32_t serial, enum err er
     take_failure(transfer, why, is_known);
 }
 
+/* A version that has expired is handed over again, and may be refused now. */
+static void take_current(struct transfer *transfer)
+{
+    enum err err = hand_over(transfer, transfer->held);
+    if (err != ERR_OK) {
+        take_refused(transfer, transfer->schedule.serial, err);
+        return;
+    }
+    confirm_file(transfer);
+    xfr_schedule_on_current(&transfer->schedule, loop_now(transfer->loop), rand_u64());
+    note_visit(transfer, TRANSFER_CURRENT, "");
+}
+
 static void take_version(struct transfer *transfer, const struct xfr_end *end)
 {
     char addr[ADDR_TEXT_MAX];
@@ -224,10 +234,11 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     uint32_t serial = zone_data_soa(end->version)->serial;
     enum err err = hand_over(transfer, end->version);
     if (err != ERR_OK) {
+        transfer->wants_whole |= !end->is_whole;
         take_refused(transfer, serial, err);
         return;
     }
-    transfer->has_refused = false;
+    transfer->has_refused = transfer->wants_whole = false;
     LOG(LOG_NOTICE, "transfer", "%s: serial %u from %s, %s%s: %zu records", transfer->zone_text,
         serial, addr_format(&asked(transfer)->addr, addr), end->is_whole ? "AXFR" : "IXFR",
         asked(transfer)->has_tls ? " over TLS" : "", zone_data_records(end->version));
@@ -277,6 +288,7 @@ static enum err open_visit(struct transfer *transfer)
     struct xfr_task task = {.zone = transfer->options.zone,
                             .primary = asked(transfer),
                             .held = transfer->held,
+                            .wants_whole = transfer->wants_whole,
                             .max_bytes = transfer->options.max_bytes};
     return xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
                          transfer_on_visited, transfer);

@@ -37,6 +37,9 @@ struct transfer_options {
      * the file is not read. A reference is taken. */
     struct zone_data *held;
     int64_t held_left_s;
+    /* The receiver uses a version after its expiry too: an expired one of the file is handed over,
+     * and on_expired follows. */
+    bool keeps_expired;
 };
 
 /* The ends of a visit to a primary. */
@@ -50,7 +53,8 @@ enum transfer_result {
 struct transfer_handler {
     /* A version is in force; the receiver takes a reference if it keeps it. Comes again after an
      * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
-     * the version before it stays, and another primary is asked. */
+     * the version before it stays, and another primary is asked. After changes the whole zone is
+     * asked for. */
     enum err (*on_version)(void *owner, struct zone_data *version);
     /* No primary has confirmed the version in time: nothing may be answered from it. Also for the
      * version of the file. */

@@ -53,7 +53,7 @@ struct xfr_conn {
     struct timer silence, whole;
     uint16_t id;               /* of the present query */
     struct tsig_exchange tsig; /* of the present query; hmac NULL: none */
-    bool is_ixfr_refused;      /* an IXFR of this visit has failed */
+    bool wants_whole;          /* the task does, or an IXFR of this visit has failed */
     struct xfr_reader reader;
     struct zone_builder *builder;
     char why[XFR_WHY_MAX];
@@ -166,7 +166,7 @@ static void dial(struct xfr_conn *conn)
  * IXFR may still be under way, so it takes another connection. */
 static void dial_again(struct xfr_conn *conn)
 {
-    conn->is_ixfr_refused = true;
+    conn->wants_whole = true;
     zone_builder_free(conn->builder);
     conn->builder = NULL;
     link_close(&conn->link);
@@ -246,7 +246,7 @@ static const struct xfr_sink builder_sink = {visit_sink_begin, visit_sink_add, v
 
 static void fetch(struct xfr_conn *conn)
 {
-    bool is_ixfr = conn->held && !conn->is_ixfr_refused;
+    bool is_ixfr = conn->held && !conn->wants_whole;
     uint16_t type = is_ixfr ? RRTYPE_IXFR : RRTYPE_AXFR;
     conn->state = XFR_CONN_FETCHING;
     if (!ask(conn, type))
@@ -397,6 +397,7 @@ enum err xfr_conn_open(struct xfr_conn **out, struct loop *loop, struct tls_cont
     conn->primary = task->primary;
     conn->zone = name_copy(task->zone, conn->zone_wire);
     conn->held = task->held ? zone_data_ref(task->held) : NULL;
+    conn->wants_whole = task->wants_whole;
     conn->max_bytes = task->max_bytes;
     conn->on_end = on_end;
     conn->owner = owner;

@@ -46,6 +46,7 @@ struct xfr_task {
     struct name zone; /* copied */
     const struct xfr_primary *primary;
     struct zone_data *held; /* the present version, or NULL; a reference is taken */
+    bool wants_whole;       /* AXFR also with held: changes to it have led nowhere */
     size_t max_bytes;       /* bound of the new version (zone_builder_new()) */
 };
 

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * The answer to AXFR is SOA, records, the same SOA. The answer to IXFR is one of these:
- *   SOA                                   nothing is newer
+ *   SOA, or the same SOA twice            nothing is newer
  *   SOA(new), records, SOA(new)           the whole zone
  *   SOA(new), [SOA(old) removed SOA(next) added]..., SOA(new)
  * The second record tells them apart (RFC 1995 section 4).
@@ -30,6 +30,7 @@ const char *xfr_result_text(enum xfr_result result)
         [XFR_TRUNCATED] = "the server sent a truncated message",
         [XFR_RCODE] = "the server refused the transfer",
         [XFR_EMPTY] = "the transfer does not begin with the zone's SOA record",
+        [XFR_BARE] = "the zone has no record but SOA",
         [XFR_OLDER] = "the server's version is older than ours",
         [XFR_DISORDER] = "the changes do not lead from one version to the next",
         [XFR_EXTRA] = "records follow the end of the transfer",
@@ -118,9 +119,14 @@ static enum xfr_result end_at(struct xfr_reader *reader, const struct xfr_record
     return XFR_MORE;
 }
 
+/* A zone has NS records at least. One without them would replace a good version by nothing. */
 static enum xfr_result take_of_whole(struct xfr_reader *reader, const struct xfr_record *record)
 {
-    return record->is_soa ? end_at(reader, record) : sink_add(reader, record);
+    if (!record->is_soa)
+        return sink_add(reader, record);
+    enum xfr_result result = end_at(reader, record);
+    bool is_bare = reader->records - reader->out_of_zone == 2; /* both are SOA */
+    return result == XFR_MORE && is_bare ? XFR_BARE : result;
 }
 
 /* The SOA record of a version from which changes lead on. */
@@ -130,16 +136,25 @@ static enum xfr_result begin_step(struct xfr_reader *reader, const struct xfr_re
     return sink_remove(reader, record);
 }
 
+/* Judges the serial of the first SOA record in an answer to IXFR. */
+static enum xfr_result judge_first(const struct xfr_reader *reader)
+{
+    if (reader->serial == reader->held_serial)
+        return XFR_CURRENT;
+    return xfr_serial_is_newer(reader->serial, reader->held_serial) ? XFR_MORE : XFR_OLDER;
+}
+
 static enum xfr_result take_second(struct xfr_reader *reader, const struct xfr_record *record)
 {
-    enum xfr_result result;
-    bool is_change = record->is_soa && record->serial != reader->serial;
-    if (is_change && record->serial != reader->held_serial)
-        return XFR_DISORDER;
-    if (!is_change) {
+    enum xfr_result result = judge_first(reader);
+    if (result != XFR_MORE)
+        return result;
+    if (!record->is_soa) {
         result = begin_whole(reader);
         return result == XFR_MORE ? take_of_whole(reader, record) : result;
     }
+    if (record->serial != reader->held_serial)
+        return XFR_DISORDER;
     reader->step_serial = record->serial;
     result = sink_begin(reader, false);
     return result == XFR_MORE ? begin_step(reader, record) : result;
@@ -247,15 +262,6 @@ static enum xfr_result check_header(struct xfr_reader *reader, const struct mess
     return message->flags & HEADER_TC ? XFR_TRUNCATED : XFR_MORE;
 }
 
-/* A lone SOA record in the first message: nothing is newer, or the rest follows. Servers of whole
- * zones may send one record a message. */
-static enum xfr_result judge_lone_soa(const struct xfr_reader *reader)
-{
-    if (reader->serial == reader->held_serial)
-        return XFR_CURRENT;
-    return xfr_serial_is_newer(reader->serial, reader->held_serial) ? XFR_MORE : XFR_OLDER;
-}
-
 enum xfr_result xfr_reader_take(struct xfr_reader *reader, struct span bytes)
 {
     struct message message;
@@ -271,5 +277,6 @@ enum xfr_result xfr_reader_take(struct xfr_reader *reader, struct span bytes)
         return result;
     if (reader->state == XFR_AT_START)
         return XFR_EMPTY;
-    return reader->state == XFR_AT_SECOND ? judge_lone_soa(reader) : XFR_MORE;
+    /* Servers of whole zones may send one record a message: the rest follows a newer serial. */
+    return reader->state == XFR_AT_SECOND ? judge_first(reader) : XFR_MORE;
 }

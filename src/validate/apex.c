@@ -287,6 +287,20 @@ static bool apex_is_secure(struct apex *apex, char why[APEX_WHY_MAX])
            (set || apex_prove_absence(apex, why));
 }
 
+static bool apex_has(const struct zone_data *data, uint16_t type)
+{
+    struct zone_rrset set;
+    return zone_data_find(data, zone_data_origin(data), type, &set);
+}
+
+bool apex_is_unvouched(const struct zone_data *data, const struct apex_rules *rules)
+{
+    struct name origin = zone_data_origin(data);
+    const struct anchor *anchor = anchors_find(rules->anchors, origin);
+    return anchor && anchor->kind == ANCHOR_TRUSTED && !name_equal(anchor->zone, origin) &&
+           apex_has(data, RRTYPE_DNSKEY) && apex_has(data, RRTYPE_ZONEMD);
+}
+
 enum apex_result apex_check(const struct zone_data *data, const struct apex_rules *rules,
                             char why[APEX_WHY_MAX])
 {

@@ -37,6 +37,10 @@ enum apex_result {
     APEX_NO_MEMORY,
 };
 
+/* Whether the digest of a signed zone proves no origin: a trust anchor is further up, and none has
+ * the zone's name, so nothing here vouches for its keys. */
+bool apex_is_unvouched(const struct zone_data *data, const struct apex_rules *rules);
+
 /* Writes to why only for APEX_BOGUS. */
 enum apex_result apex_check(const struct zone_data *data, const struct apex_rules *rules,
                             char why[APEX_WHY_MAX]);

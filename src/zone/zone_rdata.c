@@ -15,7 +15,8 @@
 #include "dns/rrtype.h"
 
 /* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
- * up to the end, T text without a length, a IPv4, A IPv6, x hexadecimal digits up to the end. */
+ * up to the end, T text without a length, a IPv4, A IPv6, l locator, x hexadecimal digits up to the
+ * end. */
 static const struct {
     uint16_t type;
     const char *form;
@@ -25,7 +26,9 @@ static const struct {
     {RRTYPE_SOA, "nn4tttt"},  {RRTYPE_DNAME, "n"},     {RRTYPE_DS, "211x"}, {RRTYPE_CDS, "211x"},
     {RRTYPE_TLSA, "111x"},    {RRTYPE_SSHFP, "11x"},   {RRTYPE_SPF, "S"},   {RRTYPE_HINFO, "ss"},
     {RRTYPE_RP, "nn"},        {RRTYPE_AFSDB, "2n"},    {RRTYPE_RT, "2n"},   {RRTYPE_KX, "2n"},
-    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"},
+    {RRTYPE_NAPTR, "22sssn"}, {RRTYPE_ZONEMD, "411x"}, {RRTYPE_CAA, "1sT"}, {RRTYPE_X25, "s"},
+    {RRTYPE_GPOS, "sss"},     {RRTYPE_NID, "2l"},      {RRTYPE_L32, "2a"},  {RRTYPE_L64, "2l"},
+    {RRTYPE_LP, "2n"},
 };
 
 static bool rdata_put(struct zone_rdata *out, const void *data, size_t len)
@@ -215,6 +218,26 @@ static unsigned hex_value(uint8_t digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10u : 16;
 }
 
+/* Reads four groups of hexadecimal digits, with colons between them (RFC 6742 section 2.1.2). */
+static bool put_locator(struct zone_rdata *out, const struct zone_token *token)
+{
+    struct span text = token->text;
+    uint8_t bytes[8];
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof(bytes); i += 2) {
+        unsigned value = 0;
+        if (i > 0 && (at == text.len || text.data[at++] != ':'))
+            return false;
+        size_t begin = at;
+        for (; at < text.len && at < begin + 4 && hex_value(text.data[at]) < 16; at++)
+            value = value << 4 | hex_value(text.data[at]);
+        if (at == begin)
+            return false;
+        put_u16(bytes + i, (uint16_t)value);
+    }
+    return at == text.len && rdata_put(out, bytes, sizeof(bytes));
+}
+
 /* Reads pairs of digits; words may split them anywhere. */
 static bool put_hex_tokens(struct zone_rdata *out, const struct zone_token *tokens, size_t count)
 {
@@ -261,6 +284,8 @@ static bool put_field(struct zone_rdata *out, char field, const struct zone_toke
         return put_string(out, tokens);
     case 'T':
         return rdata_put_text(out, tokens);
+    case 'l':
+        return put_locator(out, tokens);
     case 'x':
         return put_hex_tokens(out, tokens, count);
     case 'S':
@@ -318,6 +343,88 @@ static bool continues_word(const struct zone_token *tokens, size_t at)
     return tokens[at - 1].text.data + tokens[at - 1].text.len == quote;
 }
 
+/* ---- parameters of SVCB and HTTPS ---- */
+
+/* Parameters whose names ldns lacks. They are written by number. */
+static const char ohttp[] = "ohttp", groups[] = "tls-supported-groups";
+
+static bool is_word(struct span text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.data, word, text.len) == 0;
+}
+
+static bool line_put_key(struct zone_rdata *out, size_t *at, struct span key)
+{
+    if (is_word(key, ohttp))
+        return line_put(out, at, "key8", 4);
+    if (is_word(key, groups))
+        return line_put(out, at, "key9", 4);
+    return line_put(out, at, key.data, key.len);
+}
+
+/* Writes a group as the two bytes that it has in the value. */
+static bool line_put_group(struct zone_rdata *out, size_t *at, struct span text)
+{
+    const struct zone_token token = {.text = text};
+    char bytes[16];
+    uint32_t group;
+    if (!zone_token_number(&token, UINT16_MAX, &group))
+        return false;
+    int len = snprintf(bytes, sizeof(bytes), "\\%03u\\%03u", group >> 8, group & UINT8_MAX);
+    return line_put(out, at, bytes, (size_t)len);
+}
+
+/* Writes the items of a list, with another comma between them. */
+static bool line_put_list(struct zone_rdata *out, size_t *at, struct span list, const char *comma,
+                          bool (*put)(struct zone_rdata *out, size_t *at, struct span item))
+{
+    for (;;) {
+        const uint8_t *end = memchr(list.data, ',', list.len);
+        size_t len = end ? (size_t)(end - list.data) : list.len;
+        if (!put(out, at, span_of(list.data, len)))
+            return false;
+        if (!end)
+            return true;
+        if (!line_put(out, at, comma, strlen(comma)))
+            return false;
+        list = span_of(end + 1, list.len - len - 1);
+    }
+}
+
+static bool line_put_value(struct zone_rdata *out, size_t *at, struct span key, struct span value)
+{
+    if (is_word(key, ohttp))
+        return false; /* it has no value */
+    if (is_word(key, groups))
+        return line_put_list(out, at, value, "", line_put_group);
+    if (is_word(key, "mandatory"))
+        return line_put_list(out, at, value, ",", line_put_key);
+    return line_put(out, at, value.data, value.len);
+}
+
+/* Writes a parameter. A value in quotes is the next token. */
+static bool line_put_param(struct zone_rdata *out, size_t *at, const struct zone_token *tokens,
+                           size_t i, size_t count)
+{
+    struct span text = tokens[i].text;
+    if (continues_word(tokens, i)) {
+        struct span key = tokens[i - 1].text;
+        return line_put_value(out, at, span_of(key.data, key.len - 1), text);
+    }
+    const uint8_t *equals = memchr(text.data, '=', text.len);
+    size_t len = equals ? (size_t)(equals - text.data) : text.len;
+    struct span key = span_of(text.data, len);
+    if (!line_put_key(out, at, key))
+        return false;
+    if (!equals)
+        return !is_word(key, groups); /* it has a value */
+    bool is_continued = len + 1 == text.len && i + 1 < count && continues_word(tokens, i + 1);
+    return line_put(out, at, "=", 1) &&
+           (is_continued || line_put_value(out, at, key, span_of(equals + 1, text.len - len - 1)));
+}
+
+/* ---- other types ---- */
+
 /* Writes the record in one line, without comments and parentheses. */
 static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct zone_token *tokens,
                             size_t count)
@@ -325,12 +432,14 @@ static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct 
     char word[RRTYPE_TEXT_MAX];
     size_t at =
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
+    bool is_service = type == RRTYPE_SVCB || type == RRTYPE_HTTPS;
     for (size_t i = 0; i < count; i++) {
         const char *quote = tokens[i].is_quoted ? "\"" : "";
         const char *gap = continues_word(tokens, i) ? "" : " ";
         if (!line_put(out, &at, gap, strlen(gap)) || !line_put(out, &at, quote, strlen(quote)) ||
             memchr(tokens[i].text.data, '\0', tokens[i].text.len) ||
-            !line_put(out, &at, tokens[i].text.data, tokens[i].text.len) ||
+            !(is_service && i > 1 ? line_put_param(out, &at, tokens, i, count)
+                                  : line_put(out, &at, tokens[i].text.data, tokens[i].text.len)) ||
             !line_put(out, &at, quote, strlen(quote)))
             return false;
     }

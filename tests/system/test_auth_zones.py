@@ -203,6 +203,26 @@ def test_an_anchor_that_a_reload_adds_judges_a_zone_that_is_held_already(nailupd
     assert "the zone has a trust anchor, but no DNSKEY record; the version before stays in force" in daemon.log()
 
 
+def test_a_digest_that_no_anchor_vouches_for_is_noted(nailupd, dig, tmp_path):
+    (tmp_path / "zone").write_text(ZONE)
+    key = subprocess.run([need("ldns-keygen"), "-a", "ECDSAP256SHA256", "-k", "corp.example"], cwd=tmp_path, check=True,
+                         capture_output=True, text=True).stdout.strip()
+    subprocess.run([need("ldns-signzone"), "-z", "1:1", "-o", "corp.example", "-f", "signed", "zone", key], cwd=tmp_path, check=True)
+    daemon = nailupd(held(tmp_path / "signed") | {"dnssec": {"validate": "yes"}})
+
+    def shown():
+        row = daemon.ask("zones")["held_zones"][0]
+        return row["state"], row["why"]
+
+    note = "its ZONEMD record shows damage only: no trust anchor has this name; add one to dnssec.trust-anchors"
+    assert shown() == ("served", note) and daemon.log().count(f"zone corp.example.: {note}") == 1
+    config = json.loads(daemon.config_path.read_text())
+    config["dnssec"]["trust-anchors"] = [" ".join((tmp_path / f"{key}.ds").read_text().split(";")[0].split())]
+    daemon.config_path.write_text(json.dumps(config))
+    assert daemon.ctl("reload").returncode == 0
+    assert shown() == ("served", "") and daemon.log().count("not trusted") == 0
+
+
 def test_a_zone_is_removed_by_a_reload(nailupd, responder, dig, tmp_path):
     path = tmp_path / "zone"
     path.write_text(ZONE)

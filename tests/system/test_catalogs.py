@@ -2,8 +2,10 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """Catalogs (RFC 9432) of zones held here, from BIND and Knot DNS. Most basic first."""
 
+import os
 import signal
 import subprocess
+import time
 
 import pytest
 from conftest import BUILD, eventually, free_address, program
@@ -155,6 +157,29 @@ def test_a_catalog_brings_and_drops_zones(nailupd, primary, dig, tmp_path):  # n
     assert dig(daemon, "new.c.corp.example").data == ["192.0.2.9"]
 
 
+def test_an_expired_catalog_keeps_its_members_over_a_restart(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
+    folder = tmp_path / "zones"
+    folder.mkdir()
+    bind = primary(Producer, catalog_text(node("1", "a.corp.example"), node("2", "b.corp.example")))
+    upstream, config = responder(), {**catalog(bind.server), "transfer-directory": str(folder)}
+    daemon = nailupd(config, upstreams=[upstream])
+    await_members(daemon, "a.corp.example", "b.corp.example")
+    bind.kill()
+    assert daemon.stop() == 0
+    for zone in (CATALOG, "b.corp.example"):
+        os.utime(folder / f"{zone}.zone", (time.time() - 4000,) * 2)  # EXPIRE is 3600
+    daemon = nailupd(config, upstreams=[upstream])
+    assert answers(daemon, dig, "a.corp.example")
+    assert dig(daemon, "www.b.corp.example").status == "SERVFAIL"  # it fails closed
+    eventually(lambda: transfers(daemon, "failed") > 1)
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "expired"
+    assert daemon.ctl("reload").returncode == 0 and answers(daemon, dig, "a.corp.example")
+    bind.start()
+    bind.wait_until_ready()
+    eventually(lambda: served(daemon) == ["a.corp.example.", "b.corp.example."], within=20)
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "served"
+
+
 def test_knot_makes_the_catalog_and_signs_every_transfer(nailupd, primary, secret_file, dig):  # noqa: F811
     knot = primary(Generator, "a.corp.example", "b.corp.example")
     daemon = nailupd({**catalog({"address": knot.server, "tsig-key": KEY}, **{"allow-notify": ["127.0.0.9"]}),
@@ -215,6 +240,22 @@ def test_a_broken_catalog_leaves_its_members_and_says_so_once(nailupd, primary, 
     await_members(daemon, "a.corp.example", "b.corp.example")
 
 
+def test_a_healthy_catalog_shows_no_fault_of_its_stored_copy(nailupd, primary, tmp_path):  # noqa: F811
+    """The copy is from a time when the zone was no catalog, and it makes no catalog."""
+    folder, broken = tmp_path / "zones", catalog_text(node("1", "a.corp.example")).replace("version", "other")
+    folder.mkdir()
+    bind = primary(Producer, broken)
+    keeps = {"transfer-directory": str(folder)}
+    daemon = nailupd({**catalog(bind.server, catalog="no"), **keeps})
+    eventually(lambda: rows(daemon)[f"{CATALOG}."]["state"] == "served")
+    assert daemon.stop() == 0
+    bind.update(f"add version.{CATALOG}. 60 TXT 2")
+    daemon = nailupd({**catalog(bind.server), **keeps})
+    await_members(daemon, "a.corp.example")
+    assert "it has no TXT record named version" in daemon.log()
+    assert rows(daemon)[f"{CATALOG}."]["state"] == "served" and rows(daemon)[f"{CATALOG}."]["why"] == ""
+
+
 def test_a_hostile_catalog_takes_no_name_of_the_configuration(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
     upstream, path = responder(), tmp_path / "own"
     path.write_text(member_text("a.corp.example").replace("192.0.2.2", "192.0.2.99"))
@@ -232,6 +273,23 @@ def test_a_hostile_catalog_takes_no_name_of_the_configuration(nailupd, primary, 
                       "forward.example.": "a zone of the configuration has this name"}.items():
         assert f"catalog {CATALOG}.: member {name} is left out: {why}" in daemon.log()
     assert f"catalog {CATALOG}.: 4 members are left out" in daemon.log()
+
+
+def test_servers_for_names_of_a_member_are_refused_except_below_a_cut(nailupd, primary, responder, dig):  # noqa: F811
+    address, upstream = free_address(), responder()
+    bind = primary(Producer, catalog_text(node("1", "a.corp.example")), notify=address)
+    daemon = nailupd({**catalog(bind.server), **notified(address)}, upstreams=[responder()])
+    await_members(daemon, "a.corp.example")
+    refused = daemon.ctl("forward", "a.corp.example", upstream.server)
+    assert refused.returncode != 0 and f"a.corp.example. is a member of the catalog {CATALOG}." in refused.stderr
+    refused = daemon.ctl("forward", "sub.a.corp.example", upstream.server)
+    assert refused.returncode != 0 and "is below a.corp.example., which is held here" in refused.stderr
+    assert "aa" in dig(daemon, "x.sub.a.corp.example").flags  # true: no server would have been asked
+    bind.update("add sub.a.corp.example. 60 NS ns.sub.a.corp.example.", zone="a.corp.example")
+    eventually(lambda: rows(daemon)["a.corp.example."]["serial"] > 1)
+    assert daemon.ctl("forward", "sub.a.corp.example", upstream.server).returncode == 0
+    assert dig(daemon, "x.sub.a.corp.example").data and "aa" not in dig(daemon, "x.sub.a.corp.example").flags
+    assert daemon.ctl("forward", "a.corp.example", "off").returncode == 0
 
 
 def test_a_member_goes_before_a_special_use_name(nailupd, primary, dig):  # noqa: F811

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the nailup authors
 """More primaries: PowerDNS, BIND and NSD that speak TLS themselves, and several zones of which one has a bad primary."""
 
+import json
 import socket
 import subprocess
 import urllib.request
@@ -145,6 +146,43 @@ def test_a_silent_primary_delays_no_other_zone(nailupd, primary, dig, silent):  
     assert {state for zone, state in states().items() if zone != f"{ZONE}."} == {"loading"}
     assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
     assert dig(daemon, "www.slow0.test").status == "SERVFAIL"
+
+
+def requires_a_digest(config):
+    config["auth-zones"][0]["zonemd"] = "require"
+
+
+def has_a_foreign_anchor(config):
+    config["dnssec"]["trust-anchors"] = [f"{ZONE}. DS 12345 13 2 " + "00" * 32]
+
+
+def reload_with(daemon, config):
+    daemon.config_path.write_text(json.dumps(config))
+    assert daemon.ctl("reload").returncode == 0
+
+
+@pytest.mark.parametrize("change, fault", [
+    (requires_a_digest, "the zone has no ZONEMD record"),
+    (has_a_foreign_anchor, "the zone has a trust anchor, but no DNSKEY record"),
+])
+def test_a_reload_judges_a_held_version_by_its_checks(nailupd, primary, dig, change, fault):  # noqa: F811
+    bind = primary(Bind, zone_text(1))
+    daemon = nailupd({**held(bind.server, **{"allow-notify": ["127.0.0.9"]}), "dnssec": {"validate": "yes"}})
+    await_serial(daemon, 1)
+    before = json.loads(daemon.config_path.read_text())
+    after = json.loads(daemon.config_path.read_text())
+    change(after)
+    reload_with(daemon, after)
+    assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
+    assert f"zone {ZONE}.: {fault}; the version before stays in force" in daemon.log()
+    assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
+    current = transfers(daemon, "current")
+    subprocess.run([need("dig"), f"@{daemon.ip}", "-p", str(daemon.port), "+tries=1", "+opcode=notify", ZONE, "SOA",
+                    "-b", "127.0.0.9"], capture_output=True, timeout=20, check=False)
+    eventually(lambda: transfers(daemon, "current") > current)  # the primary confirms it, and the doubt stays
+    assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
+    reload_with(daemon, before)
+    assert row(daemon)["state"] == "served" and row(daemon)["why"] == ""
 
 
 def test_prometheus_gets_figures_for_each_zone(nailupd, primary, silent):  # noqa: F811

@@ -159,12 +159,16 @@ static void test_a_missing_file_gets_a_warning(void **state)
 {
     (void)state;
     static const char text[] = "auth-zones:\n- {name: a.test, file: /nonexistent/a}\n"
-                               "- {name: b.test, file: /nonexistent/b, fallback: yes}\n";
+                               "- {name: b.test, file: /nonexistent/b, fallback: yes}\n"
+                               "- {name: c.test, file: /nonexistent/c, primaries: [192.0.2.1], "
+                               "catalog: yes}\n";
     static const char warnings[] =
         "f:2:3: warning: auth-zones[0].file: /nonexistent/a cannot be read: No such file or "
         "directory; until it can, and a reload, its names get SERVFAIL\n"
         "f:3:3: warning: auth-zones[1].file: /nonexistent/b cannot be read: No such file or "
-        "directory; until it can, and a reload, its names are resolved like others\n";
+        "directory; until it can, and a reload, its names are resolved like others\n"
+        "f:4:3: warning: auth-zones[2].file: /nonexistent/c cannot be read: No such file or "
+        "directory; until it can, and a reload, its members stay as they are, or there are none\n";
     struct config *config;
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);

@@ -10,8 +10,11 @@
 #include <stdio.h>
 
 #include "control/call.h"
+#include "control/view.h"
 #include "daemon/forward_command.h"
 #include "unit/config/config_text.h"
+#include "unit/zone/zone_make.h"
+#include "zone/zone_set.h"
 
 static struct config *config;
 static struct runtime_zones zones;
@@ -95,6 +98,62 @@ static void test_wrong_words_are_refused_and_change_nothing(void **state)
     assert_int_equal(zones.count, 0);
 }
 
+/* Makes a view with a member of cat.test, which delegates sub.member.test. */
+static struct control_view view_with_member(struct control_zone *row, enum zone_use use)
+{
+    struct zone_held held = {.use = use};
+    struct name name = name_copy(zone_make_name("member.test"), held.wire);
+    held.name_len = row->name_len = name_copy(name, row->wire).len;
+    row->catalog_len = name_copy(zone_make_name("cat.test"), row->catalog).len;
+    held.data = zone_make("member.test", "@ 60 SOA . . 1 1 1 1 1\n@ 60 NS .\nsub 60 NS ns.test.\n");
+    struct control_view view = {.zones = zone_set_new(&held, 1), .held = row, .held_count = 1};
+    zone_data_unref(held.data);
+    return view;
+}
+
+static void test_names_of_a_member_need_no_servers(void **state)
+{
+    struct control_zone row = {0};
+    struct control_view view = view_with_member(&row, ZONE_FOR_BOTH);
+
+    (void)state;
+    assert_int_equal(READ("Member.test", "192.0.2.1"), ERR_OK);
+    assert_int_equal(forward_command_check_held(&view, &zone, why), ERR_INVALID);
+    assert_string_equal(
+        why, "member.test. is a member of the catalog cat.test., so no server of it would be "
+             "asked; give the catalog for: upstream in the file, or take the zone out of the "
+             "catalog");
+    assert_int_equal(READ("lab.member.test", "192.0.2.1"), ERR_OK);
+    assert_int_equal(forward_command_check_held(&view, &zone, why), ERR_INVALID);
+    assert_string_equal(
+        why, "lab.member.test. is below member.test., which is held here and does not delegate it, "
+             "so no server of it would be asked; delegate it there, or give that zone for: "
+             "upstream in the file");
+    assert_int_equal(READ("member.test", "off"), ERR_OK);
+    assert_int_equal(forward_command_check_held(&view, &zone, why), ERR_OK);
+    zone_set_unref((struct zone_set *)view.zones);
+}
+
+static void test_names_beside_and_below_cuts_of_a_member_may_have_servers(void **state)
+{
+    static const char *const names[] = {"sub.member.test", "a.sub.member.test", "test",
+                                        "other.test"};
+    struct control_zone row = {0};
+    struct control_view view = view_with_member(&row, ZONE_FOR_CLIENTS), none = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        assert_int_equal(READ(names[i], "192.0.2.1"), ERR_OK);
+        assert_int_equal(forward_command_check_held(&view, &zone, why), ERR_OK);
+    }
+    zone_set_unref((struct zone_set *)view.zones);
+    assert_int_equal(READ("member.test", "192.0.2.1"), ERR_OK);
+    assert_int_equal(forward_command_check_held(&none, &zone, why), ERR_OK);
+    view = view_with_member(&row, ZONE_FOR_UPSTREAM);
+    assert_int_equal(forward_command_check_held(&view, &zone, why), ERR_OK);
+    zone_set_unref((struct zone_set *)view.zones);
+}
+
 static void test_zones_are_bounded_and_the_refusal_says_so(void **state)
 {
     char name[32];
@@ -147,6 +206,8 @@ int main(void)
         TEST(test_off_removes_a_zone_that_was_set),
         TEST(test_a_zone_alone_is_refused_with_advice),
         TEST(test_wrong_words_are_refused_and_change_nothing),
+        TEST(test_names_of_a_member_need_no_servers),
+        TEST(test_names_beside_and_below_cuts_of_a_member_may_have_servers),
         TEST(test_zones_are_bounded_and_the_refusal_says_so),
         TEST(test_each_server_of_each_zone_is_shown),
     };

@@ -4,12 +4,14 @@
 #include "unit/zone/zone_make.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "daemon/zone_members.h"
 #include "daemon/zone_primaries.h"
 #include "local/name_map.h"
 #include "rpz/rpz_policy.h"
+#include "transfer/zone_store.h"
 #include "unit/config/config_text.h"
 
 #define START "@ 60 SOA . . 1 60 60 60 60\n@ 60 NS invalid.\nversion 60 TXT 2\n"
@@ -32,20 +34,32 @@ static void take(struct world *world, struct kept_zones *next, struct kept_zones
     kept_zones_trim(next);
 }
 
-/* Makes a list of the configured zones alone. */
-static void world_begin(struct world *world, const char *text)
+/* Makes a list of the configured zones, which take their state out of those before. The names and
+ * the number of policy zones become the world's. */
+static struct kept_zones configured(struct world *world, const char *text,
+                                    struct kept_zones *before)
 {
     struct config *config = load_fine(text);
     struct zone_plans *plans = zone_plans_new(config);
-    struct kept_zones none = {0};
+    struct kept_zones zones;
     assert_non_null(plans);
-    *world = (struct world){.names = plans->names, .policy_zones = config->rpz.count};
+    name_map_free(world->names);
+    world->names = plans->names;
+    world->policy_zones = config->rpz.count;
     plans->names = NULL;
-    assert_int_equal(kept_zones_init(&world->zones, plans->count + ZONE_MEMBERS_MAX), ERR_OK);
+    assert_int_equal(kept_zones_init(&zones, plans->count + ZONE_MEMBERS_MAX), ERR_OK);
     for (size_t i = 0; i < plans->count; i++)
-        kept_zones_add(&world->zones, &none, &plans->list[i]);
+        kept_zones_add(&zones, before, &plans->list[i]);
     zone_plans_free(plans);
     config_free(config);
+    return zones;
+}
+
+static void world_begin(struct world *world, const char *text)
+{
+    struct kept_zones none = {0};
+    *world = (struct world){0};
+    world->zones = configured(world, text, &none);
 }
 
 static void world_end(struct world *world)
@@ -74,6 +88,16 @@ static void change(struct world *world, const char *text)
         *zone = (struct kept_zone){.plan.held.name_len = 1};
     }
     take(world, &next, &world->zones);
+    kept_zones_deinit(&world->zones);
+    world->zones = next;
+}
+
+/* A reload with this configuration. */
+static void reload(struct world *world, const char *text)
+{
+    struct kept_zones next = configured(world, text, &world->zones);
+    take(world, &next, &world->zones);
+    zone_members_drop_copies(&next, &world->zones);
     kept_zones_deinit(&world->zones);
     world->zones = next;
 }
@@ -182,6 +206,41 @@ static void test_a_member_keeps_its_state_until_its_node_changes(void **state)
     world_end(&world);
 }
 
+static void store_copy(char path[ZONE_STORE_PATH_MAX], const char *folder, const char *zone)
+{
+    struct zone_data *version = zone_make(zone, "@ 60 SOA . . 7 1 1 1 1\n@ 60 NS .\n");
+    assert_int_equal(zone_store_path(path, folder, zone_make_name(zone)), ERR_OK);
+    assert_int_equal(zone_store_save(path, version), ERR_OK);
+    zone_data_unref(version);
+}
+
+static void test_a_member_that_moves_into_the_file_keeps_its_version_and_its_copy(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/nailup_members_XXXXXX", text[512], moved[ZONE_STORE_PATH_MAX],
+         gone[ZONE_STORE_PATH_MAX];
+    struct world world;
+    assert_non_null(mkdtemp(folder));
+    store_copy(moved, folder, "one.example");
+    store_copy(gone, folder, "two.example");
+    snprintf(text, sizeof(text), CATALOG "transfer-directory: %s\n", folder);
+    world_begin(&world, text);
+    change(&world, START "a.zones 60 PTR one.example.\nb.zones 60 PTR two.example.\n");
+    find(&world, "one.example")->data = zone_make("one.example", "@ 60 SOA . . 7 1 1 1 1\n");
+    snprintf(text, sizeof(text),
+             "auth-zones: [{name: one.example, primaries: [192.0.2.1]}]\n"
+             "transfer-directory: %s\n",
+             folder);
+    reload(&world, text);
+    assert_non_null(find(&world, "one.example")->data);
+    assert_int_equal(find(&world, "one.example")->plan.node_len, 0);
+    assert_null(find(&world, "two.example"));
+    assert_int_equal(unlink(moved), 0);
+    assert_int_equal(unlink(gone), -1);
+    world_end(&world);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_members_above_the_bound_are_left_out(void **state)
 {
     (void)state;
@@ -238,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_configured_names_and_the_root_are_no_members),
         cmocka_unit_test(test_the_first_of_two_catalogs_has_a_member),
         cmocka_unit_test(test_a_member_keeps_its_state_until_its_node_changes),
+        cmocka_unit_test(test_a_member_that_moves_into_the_file_keeps_its_version_and_its_copy),
         cmocka_unit_test(test_members_above_the_bound_are_left_out),
         cmocka_unit_test(test_zones_of_rpz_have_their_own_bound),
         cmocka_unit_test(test_names_are_kept_for_catalogs_only),

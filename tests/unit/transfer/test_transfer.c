@@ -27,6 +27,7 @@ struct world {
     unsigned versions, expiries, refusals, visits[4]; /* by enum transfer_result */
     uint32_t serial;                                  /* that the receiver has; 0: none */
     enum err refusal;
+    bool keeps_expired;
 };
 
 static enum err on_version(void *owner, struct zone_data *version)
@@ -67,7 +68,8 @@ static void world_open(struct world *world)
                                        .primaries = world->primaries,
                                        .primary_count = 2,
                                        .max_bytes = 1 << 20,
-                                       .folder = folder};
+                                       .folder = folder,
+                                       .keeps_expired = world->keeps_expired};
     assert_int_equal(
         transfer_open(&world->transfer, world->loop, world->contexts, &options, &handler, world),
         ERR_OK);
@@ -193,6 +195,46 @@ static void test_a_zone_expires_and_returns(void **state)
     world_end(&world);
 }
 
+static void age_file(int64_t seconds)
+{
+    struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
+                                {.tv_sec = FAKE_LOOP_WALL_S - seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static time_t file_time(void)
+{
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    return facts.st_mtim.tv_sec;
+}
+
+static void test_an_expired_version_that_is_refused_is_not_current(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    age_file(1000);
+    time_t confirmed = file_time();
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 87000);
+    assert_int_equal(world.expiries, 1);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 7300);
+    assert_true(world.refusals > 0);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 0);
+    assert_true(look(&world).is_expired);
+    assert_int_equal(file_time(), confirmed);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5);
+    world_end(&world);
+}
+
 static void test_a_partial_transfer_leaves_the_old_version(void **state)
 {
     (void)state;
@@ -228,6 +270,31 @@ static void test_a_refused_version_changes_nothing(void **state)
     world.refusal = ERR_OK;
     pass(&world, 3700);
     assert_int_equal(world.serial, 6);
+    world_end(&world);
+}
+
+/* A primary may send changes that make no good zone, and the whole zone may still be good. */
+static void test_a_whole_zone_is_asked_for_after_refused_changes(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S6", "S6 b1 S6", "S6 S5 S6 b1 S6");
+    pass(&world, 3650);
+    assert_int_equal(world.play[0].queries[2], 1);
+    world.refusal = ERR_OK;
+    pass(&world, 1300);
+    assert_int_equal(world.serial, 6);
+    assert_int_equal(world.play[0].queries[2], 1);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    serve(&world.play[0], "S7", NULL, "S7 S6 S7 c1 S7");
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 7);
+    assert_int_equal(world.visits[TRANSFER_CHANGES], 1);
     world_end(&world);
 }
 
@@ -339,13 +406,6 @@ static void test_a_zone_that_waits_expires_and_ends(void **state)
 
 /* ---- restarts ---- */
 
-static void age_file(int64_t seconds)
-{
-    struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
-                                {.tv_sec = FAKE_LOOP_WALL_S - seconds}};
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
 /* Leaves a file of serial 5 that is so old. */
 static void leave_file(int64_t age_s)
 {
@@ -360,14 +420,20 @@ static void leave_file(int64_t age_s)
 }
 
 /* Begins a later life, without primaries that answer. */
-static void world_restart(struct world *world)
+static void world_restart_with(struct world *world, bool keeps_expired)
 {
     char kept[ZONE_STORE_PATH_MAX + 8];
     snprintf(kept, sizeof(kept), "%s.kept", path);
     assert_int_equal(rename(path, kept), 0);
     world_begin(world);
     assert_int_equal(rename(kept, path), 0);
+    world->keeps_expired = keeps_expired;
     world_open(world);
+}
+
+static void world_restart(struct world *world)
+{
+    world_restart_with(world, false);
 }
 
 static void test_a_version_survives_a_restart(void **state)
@@ -398,6 +464,24 @@ static void test_an_expired_file_waits_for_a_primary(void **state)
     pass(&world, 1);
     assert_int_equal(world.serial, 5);
     assert_int_equal(world.play[0].queries[1] + world.play[0].queries[2], 0);
+    world_end(&world);
+}
+
+/* A catalog, whose members stay. */
+static void test_an_expired_file_may_be_wanted(void **state)
+{
+    (void)state;
+    struct world world;
+    leave_file(90000);
+    world_restart_with(&world, true);
+    assert_int_equal(world.versions, 1);
+    assert_int_equal(world.expiries, 1);
+    assert_true(look(&world).is_expired);
+    serve(&world.play[0], "S5", NULL, NULL);
+    pass(&world, 1);
+    assert_int_equal(world.versions, 2); /* it is confirmed */
+    assert_int_equal(world.expiries, 1);
+    assert_false(look(&world).is_expired);
     world_end(&world);
 }
 
@@ -454,14 +538,17 @@ int main(void)
         cmocka_unit_test(test_the_second_primary_takes_over),
         cmocka_unit_test(test_a_notify_brings_the_new_version),
         cmocka_unit_test(test_a_zone_expires_and_returns),
+        cmocka_unit_test(test_an_expired_version_that_is_refused_is_not_current),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
+        cmocka_unit_test(test_a_whole_zone_is_asked_for_after_refused_changes),
         cmocka_unit_test(test_a_given_version_is_held),
         cmocka_unit_test(test_a_zone_waits_while_its_primary_has_all_its_visits),
         cmocka_unit_test(test_a_notify_leads_a_zone_that_waits_to_its_sender),
         cmocka_unit_test(test_a_zone_that_waits_expires_and_ends),
         cmocka_unit_test(test_a_version_survives_a_restart),
         cmocka_unit_test(test_an_expired_file_waits_for_a_primary),
+        cmocka_unit_test(test_an_expired_file_may_be_wanted),
         cmocka_unit_test(test_changes_lead_on_from_the_file),
         cmocka_unit_test(test_a_damaged_file_costs_one_transfer),
     };

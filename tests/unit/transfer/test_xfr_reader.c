@@ -119,7 +119,10 @@ static void test_a_whole_zone_ends_with_its_soa(void **state)
         {"S5 a1 b2 S5", XFR_COMPLETE, "whole +S5 +a1 +b2"},
         {"S5|a1|b2|S5", XFR_COMPLETE, "whole +S5 +a1 +b2"},
         {"S5 a1|b2 S5", XFR_COMPLETE, "whole +S5 +a1 +b2"},
-        {"S5 S5", XFR_COMPLETE, "whole +S5"},
+        {"S5 S5", XFR_BARE, "whole +S5"},
+        {"S5|S5", XFR_BARE, "whole +S5"},
+        {"S5 ~1 S5", XFR_BARE, "whole +S5"},
+        {"S5 S6", XFR_DISORDER, "whole +S5"},
         {"S5 a1", XFR_MORE, "whole +S5 +a1"},
         {"S5 a1|", XFR_MORE, "whole +S5 +a1"},
         {"", XFR_EMPTY, ""},
@@ -170,8 +173,29 @@ static void test_a_whole_zone_may_answer_ixfr(void **state)
     static const struct row rows[] = {
         {"S5 a1 b2 S5", XFR_COMPLETE, "whole +S5 +a1 +b2"},
         {"S5|a1|S5", XFR_COMPLETE, "whole +S5 +a1"},
-        {"S5 S5", XFR_COMPLETE, "whole +S5"},
-        {"S5|S5", XFR_COMPLETE, "whole +S5"},
+        {"S5 a1 S5 S5", XFR_EXTRA, "whole +S5 +a1"},
+    };
+    PLAY_ROWS(rows, RRTYPE_IXFR, 4);
+}
+
+/* Read as a whole zone, two equal SOA records would leave a zone without names. */
+static void test_the_soa_twice_is_no_empty_zone(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"S4 S4", XFR_CURRENT, ""}, {"S5 S5", XFR_DISORDER, ""},    {"S5|S5", XFR_DISORDER, ""},
+        {"S3 S3", XFR_OLDER, ""},   {"S5 ~1 S5", XFR_DISORDER, ""},
+    };
+    PLAY_ROWS(rows, RRTYPE_IXFR, 4);
+}
+
+static void test_an_older_version_is_never_taken_for_changes(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"S3 a1 S3", XFR_OLDER, ""},
+        {"S4 a1 S4", XFR_CURRENT, ""},
+        {"S3 S4 S2147483647 S2147483647 S3 S3", XFR_OLDER, ""}, /* around the circle */
     };
     PLAY_ROWS(rows, RRTYPE_IXFR, 4);
 }
@@ -305,7 +329,7 @@ static void test_a_refusal_may_lack_the_question(void **state)
 
 /* ---- records ---- */
 
-/* A message with SOA, one record of any type and RDATA, SOA. */
+/* A message with SOA, an address, one record of any type and RDATA, SOA. */
 static enum xfr_result result_of_record(const char *owner, uint16_t type, struct span rdata)
 {
     struct world world;
@@ -318,6 +342,7 @@ static enum xfr_result result_of_record(const char *owner, uint16_t type, struct
     build_question(&build, &question);
     build_section(&build, SECTION_ANSWER);
     play_soa(&build, NAME("example.com"), 5);
+    play_address(&build, "a1");
     build_rr_begin(&build, NAME(owner), type, RRCLASS_IN, 300);
     build_bytes(&build, rdata.data, rdata.len);
     build_rr_end(&build);
@@ -350,6 +375,8 @@ int main(void)
         cmocka_unit_test(test_changes_lead_from_version_to_version),
         cmocka_unit_test(test_serials_wrap_around),
         cmocka_unit_test(test_a_whole_zone_may_answer_ixfr),
+        cmocka_unit_test(test_the_soa_twice_is_no_empty_zone),
+        cmocka_unit_test(test_an_older_version_is_never_taken_for_changes),
         cmocka_unit_test(test_a_lone_soa_says_that_nothing_is_newer),
         cmocka_unit_test(test_records_outside_the_zone_are_left_out),
         cmocka_unit_test(test_the_sink_may_refuse),

@@ -202,6 +202,36 @@ static void test_a_zone_without_an_anchor_of_its_name_is_not_judged(void **state
     zone_data_unref(data);
 }
 
+static void test_a_digest_below_an_anchor_further_up_is_vouched_for_by_nothing(void **state)
+{
+    (void)state;
+    struct zone_text_bytes room;
+    begin_zone(&ksk);
+    add_signed(SOA);
+    struct zone_data *bare = zone_make(ZONE, text);
+    add_signed(DIGEST);
+    struct zone_data *data = zone_make(ZONE, text);
+    text[0] = '\0';
+    add_line(SOA);
+    add_line(DIGEST);
+    struct zone_data *insecure = zone_make(ZONE, text);
+    struct anchors *anchors = anchors_new();
+    struct apex_rules rules = {.anchors = anchors, .clock = {.now_s = NOW}};
+    assert_false(apex_is_unvouched(data, &rules));
+    assert_int_equal(anchors_add_root(anchors), ERR_OK);
+    assert_true(apex_is_unvouched(data, &rules));
+    assert_false(apex_is_unvouched(bare, &rules));
+    assert_false(apex_is_unvouched(insecure, &rules));
+    assert_int_equal(
+        anchors_add(anchors, zone_make_name(ZONE), RRTYPE_DS, zone_text_rdata(&room, ksk.ds)),
+        ERR_OK);
+    assert_false(apex_is_unvouched(data, &rules));
+    anchors_free(anchors);
+    zone_data_unref(bare);
+    zone_data_unref(data);
+    zone_data_unref(insecure);
+}
+
 static void test_an_unsigned_zone_with_an_anchor_is_bogus(void **state)
 {
     (void)state;
@@ -389,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_a_signed_apex_is_secure_by_either_kind_of_anchor),
         cmocka_unit_test(test_case_of_names_does_not_matter),
         cmocka_unit_test(test_a_zone_without_an_anchor_of_its_name_is_not_judged),
+        cmocka_unit_test(test_a_digest_below_an_anchor_further_up_is_vouched_for_by_nothing),
         cmocka_unit_test(test_an_unsigned_zone_with_an_anchor_is_bogus),
         cmocka_unit_test(test_keys_that_the_anchor_does_not_know_are_bogus),
         cmocka_unit_test(test_a_signature_by_a_foreign_key_is_bogus),

@@ -123,6 +123,41 @@ static void test_types_have_their_data(void **state)
     zone_data_unref(data);
 }
 
+/* RFC 1183, RFC 1712 and RFC 6742 */
+static void test_rare_types_have_their_data(void **state)
+{
+    (void)state;
+    struct zone_data *data =
+        zone_make("n", SOA "x25 X25 x311061\none ISDN one\ntwo ISDN one \"two\"\n"
+                           "gpos GPOS -32.6882 -116.8652 -10.0\nnid NID 10 0014:4fff:ff20:ee64\n"
+                           "l32 L32 10 10.1.2.0\nl64 L64 10 2001:0DB8:1140:1000\nlp LP 10 l64\n");
+    ASSERT_RDATA(data, "x25.n", RRTYPE_X25, "\7x311061");
+    ASSERT_RDATA(data, "one.n", RRTYPE_ISDN, "\3one");
+    ASSERT_RDATA(data, "two.n", RRTYPE_ISDN, "\3one\3two");
+    ASSERT_RDATA(data, "gpos.n", RRTYPE_GPOS, "\10-32.6882\11-116.8652\5-10.0");
+    ASSERT_RDATA(data, "nid.n", RRTYPE_NID, "\0\12\0\24\117\377\377\40\356\144");
+    ASSERT_RDATA(data, "l32.n", RRTYPE_L32, "\0\12\12\1\2\0");
+    ASSERT_RDATA(data, "l64.n", RRTYPE_L64, "\0\12\40\1\15\270\21\100\20\0");
+    ASSERT_RDATA(data, "lp.n", RRTYPE_LP, "\0\12\3l64\1n\0");
+    zone_data_unref(data);
+}
+
+/* draft-ietf-tls-key-share-prediction and RFC 9540: ldns lacks the names. */
+static void test_new_parameters_of_https_have_their_values(void **state)
+{
+    (void)state;
+    struct zone_data *data = zone_make(
+        "n", SOA "oblivious SVCB 1 . mandatory=alpn,ohttp alpn=h2 ohttp\n"
+                 "groups HTTPS 1 . tls-supported-groups=29,4588\n"
+                 "quoted HTTPS 1 . tls-supported-groups=\"29\" ohttp mandatory=\"ohttp\"\n"
+                 "ohttp HTTPS 1 ohttp ipv4hint=192.0.2.1\n");
+    ASSERT_RDATA(data, "oblivious.n", RRTYPE_SVCB, "\0\1\0\0\0\0\4\0\1\0\10\0\1\0\3\2h2\0\10\0\0");
+    ASSERT_RDATA(data, "groups.n", RRTYPE_HTTPS, "\0\1\0\0\11\0\4\0\35\21\354");
+    ASSERT_RDATA(data, "quoted.n", RRTYPE_HTTPS, "\0\1\0\0\0\0\2\0\10\0\10\0\0\0\11\0\2\0\35");
+    ASSERT_RDATA(data, "ohttp.n", RRTYPE_HTTPS, "\0\1\5ohttp\1n\0\0\4\0\4\300\0\2\1");
+    zone_data_unref(data);
+}
+
 static const struct {
     const char *text;
     size_t line;
@@ -147,6 +182,25 @@ static const struct {
     {SOA "a TXT \\256\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a DS 1 8 2 abc\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a NSEC3 x\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a X25\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a ISDN 1 2 3\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a GPOS 1 2\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a NID 10 14:4fff\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a NID 65536 0014:4fff:ff20:ee64\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a L32 10 10.1.2\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a L64 10 2001:db8:1140\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a L64 10 2001:db8:1140:1000:\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a L64 10 2001:db8::1000\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a L64 10 2001:db8:11400:1000\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a LP 10\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . ohttp=1\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . ohttp=\"1\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=29,\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=65536\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=\"x\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-group=29\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a A \\# 4 c00002\n", 2, ERR_INVALID, "\\# has another number"},
     {SOA "a A \\# 3 c00002\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a A \\#\n", 2, ERR_INVALID, "\\# needs"},
@@ -232,6 +286,8 @@ int main(void)
         cmocka_unit_test(test_a_soa_without_ttl_has_its_minimum),
         cmocka_unit_test(test_parentheses_comments_and_quotes_are_understood),
         cmocka_unit_test(test_types_have_their_data),
+        cmocka_unit_test(test_rare_types_have_their_data),
+        cmocka_unit_test(test_new_parameters_of_https_have_their_values),
         cmocka_unit_test(test_faults_name_their_line),
         cmocka_unit_test(test_words_strings_and_names_have_bounds),
         cmocka_unit_test(test_a_zone_that_exceeds_its_bound_says_so),

@@ -10,16 +10,25 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
+#include <utime.h>
 
+#include "base/units.h"
 #include "cache/cache.h"
 #include "config/config.h"
 #include "control/view.h"
 #include "daemon/worker.h"
+#include "daemon/zone_from_file.h"
 #include "daemon/zone_keeper.h"
+#include "dns/build.h"
+#include "dns/message.h"
+#include "dns/rrtype.h"
 #include "loop/loop.h"
+#include "resolve/validation_options.h"
 #include "rpz/rpz_policy.h"
 #include "transfer/xfr_gate.h"
 #include "zone/zone_data.h"
@@ -72,6 +81,18 @@ static void write_zone(const char *name, unsigned serial, const char *records)
     assert_non_null(file);
     fprintf(file, SOA "%s", serial, records);
     fclose(file);
+}
+
+static void write_large_zone(const char *name, unsigned records)
+{
+    enum { ROW = 32 };
+    char *text = malloc((size_t)records * ROW + 1);
+    size_t len = 0;
+    assert_non_null(text);
+    for (unsigned i = 0; i < records; i++)
+        len += (size_t)snprintf(text + len, ROW + 1, "n%u A 192.0.2.1\n", i);
+    write_zone(name, 2, text);
+    free(text);
 }
 
 /* Gives the keeper a configuration with these lines, each with the folder for %s. */
@@ -256,6 +277,42 @@ static void test_a_new_version_is_published(void **state)
     assert_int_equal(view.held[0].state, CONTROL_ZONE_SERVED);
 }
 
+static void on_settled(void *context)
+{
+    (void)context;
+    loop_stop(loop);
+}
+
+/* Runs until the zones of the last configuration are in force. */
+static void settle(void)
+{
+    while (!zone_keeper_settle(keeper, on_settled, NULL))
+        loop_run(loop);
+}
+
+/* A file may be refused for a reason outside it, which a stamp does not show: its owner, memory, a
+ * wrong clock. */
+static void test_a_refused_file_is_read_again_though_its_stamp_stays(void **state)
+{
+    (void)state;
+    static const struct utimbuf long_ago = {.actime = 1000, .modtime = 1000};
+    struct zone_file_stamp before, after;
+    char path[64];
+    snprintf(path, sizeof(path), "%s/held", folder);
+    write_zone("held", 1, "a A nonsense1\n");
+    assert_int_equal(utime(path, &long_ago), 0);
+    assert_true(zone_from_file_stamp(path, &before));
+    start(HELD);
+    settle();
+    assert_int_equal(view.held[0].state, CONTROL_ZONE_FAILED);
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    assert_int_equal(utime(path, &long_ago), 0);
+    assert_true(zone_from_file_stamp(path, &after) && zone_from_file_is_same(&before, &after));
+    configure(HELD);
+    settle();
+    assert_int_equal(view.held[0].state, CONTROL_ZONE_SERVED);
+}
+
 static bool is_kept(void)
 {
     return view.held_count == 1 && view.held[0].state == CONTROL_ZONE_KEPT;
@@ -271,6 +328,132 @@ static void test_a_broken_file_leaves_the_version_before(void **state)
     run_until(is_kept);
     assert_int_equal(serial_held(), 1);
     assert_non_null(strstr(view.held[0].why, "/held:4"));
+}
+
+/* ---- many zones from a primary ---- */
+
+enum { MEMBERS = 500 };
+
+/* A primary for zones of any name, with one version. */
+static int primary_socket;
+
+static void put_apex(struct build *build, struct name zone, uint16_t type)
+{
+    static const uint8_t soa[22] = {[5] = 1, [8] = 14, [12] = 14, [16] = 14, [20] = 14};
+    build_rr_begin(build, zone, type, RRCLASS_IN, 60);
+    build_bytes(build, soa, type == RRTYPE_SOA ? sizeof(soa) : 1);
+    build_rr_end(build);
+}
+
+static size_t write_answer(uint8_t out[512], struct span query)
+{
+    struct message message;
+    struct build build;
+    if (message_parse(&message, query) != MESSAGE_OK)
+        return 0;
+    build_init(&build, out, 512);
+    build_header(&build, message.id, HEADER_QR | HEADER_AA);
+    build_question(&build, &message.question);
+    build_section(&build, SECTION_ANSWER);
+    put_apex(&build, message.question.name, RRTYPE_SOA);
+    if (message.question.type == RRTYPE_AXFR) {
+        put_apex(&build, message.question.name, RRTYPE_NS);
+        put_apex(&build, message.question.name, RRTYPE_SOA);
+    }
+    return build_finish(&build);
+}
+
+/* Answers the queries of one visit. */
+static void answer_visit(int visit)
+{
+    uint8_t query[512], answer[2 + 512], len[2];
+    while (recv(visit, len, 2, MSG_WAITALL) == 2 && get_u16(len) <= sizeof(query) &&
+           recv(visit, query, get_u16(len), MSG_WAITALL) == get_u16(len)) {
+        size_t size = write_answer(answer + 2, span_of(query, get_u16(len)));
+        put_u16(answer, (uint16_t)size);
+        if (send(visit, answer, 2 + size, MSG_NOSIGNAL) < 0)
+            break;
+    }
+    close(visit);
+}
+
+static void *serve_zones(void *unused)
+{
+    (void)unused;
+    for (int visit; (visit = accept(primary_socket, NULL, NULL)) >= 0;)
+        answer_visit(visit);
+    return NULL;
+}
+
+static unsigned begin_primary(pthread_t *thread)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(addr);
+    primary_socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(primary_socket, (struct sockaddr *)&addr, len), 0);
+    assert_int_equal(listen(primary_socket, 64), 0);
+    assert_int_equal(getsockname(primary_socket, (struct sockaddr *)&addr, &len), 0);
+    assert_int_equal(pthread_create(thread, NULL, serve_zones, NULL), 0);
+    return ntohs(addr.sin_port);
+}
+
+static bool has_all_members(void)
+{
+    size_t served = 0;
+    for (size_t i = 0; i < view.held_count; i++)
+        served += view.held[i].state == CONTROL_ZONE_SERVED;
+    return served == 1 + MEMBERS;
+}
+
+static void write_catalog(void)
+{
+    enum { ROW = 48 };
+    char *text = malloc((size_t)MEMBERS * ROW + ROW);
+    assert_non_null(text);
+    size_t len = (size_t)sprintf(text, "version TXT 2\n");
+    for (unsigned i = 0; i < MEMBERS; i++)
+        len += (size_t)snprintf(text + len, ROW, "n%u.zones PTR m%u.test.\n", i, i);
+    write_zone("held", 1, text);
+    free(text);
+}
+
+/* Each publication is a new set for all workers, and the cache forgets names. */
+static void test_versions_that_come_together_are_published_together(void **state)
+{
+    (void)state;
+    char lines[256];
+    pthread_t thread;
+    write_catalog();
+    snprintf(lines, sizeof(lines),
+             "auth-zones: [{name: held.test, file: %%s/held, primaries: [127.0.0.1@%u], catalog: "
+             "yes}]\n",
+             begin_primary(&thread));
+    uint64_t begun_at = loop_clock(loop);
+    start(lines);
+    run_until(has_all_members);
+    uint64_t halves = (loop_clock(loop) - begun_at) / (500 * US_PER_MS); /* of a second */
+    assert_in_range(publications, 1, 5 + halves);
+    shutdown(primary_socket, SHUT_RDWR);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(primary_socket);
+}
+
+/* The thread reads a large zone while a configuration with other trust anchors and the end come. */
+static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(void **state)
+{
+    (void)state;
+    static const struct validation_options validation = {0};
+    write_zone("held", 1, "a A 192.0.2.1\n");
+    zone_keeper_trust(keeper, &validation);
+    start(HELD);
+    settle();
+    write_large_zone("held", 50000);
+    publications_before = publications;
+    configure(HELD);
+    run_until(has_new_publication); /* comes before the zone is read */
+    usleep(10000);
+    zone_keeper_trust(keeper, &validation);
+    configure(HELD);
 }
 
 static void test_a_daemon_without_zones_has_no_thread(void **state)
@@ -291,7 +474,10 @@ int main(void)
         TEST(test_nothing_remains_of_a_policy_without_zones),
         TEST(test_the_view_shows_what_the_workers_have),
         TEST(test_a_new_version_is_published),
+        TEST(test_a_refused_file_is_read_again_though_its_stamp_stays),
         TEST(test_a_broken_file_leaves_the_version_before),
+        TEST(test_versions_that_come_together_are_published_together),
+        TEST(test_an_end_with_a_configuration_on_its_way_frees_everything_once),
         TEST(test_a_daemon_without_zones_has_no_thread),
     };
     return cmocka_run_group_tests(tests, begin, end);
