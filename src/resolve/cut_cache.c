@@ -336,3 +336,22 @@ enum cut_look cut_cache_look(const struct tasks *tasks, const struct space *spac
         return found;
     return look_above(tasks, zone, out);
 }
+
+/* True: the cut at this very name is known. */
+static bool has_cut_at(const struct tasks *tasks, const struct space *space, struct name name,
+                       struct delegation *out)
+{
+    enum cut_look found = CUT_LOOK_NONE;
+    return cut_look_at(tasks, space, name, out, &found) && found == CUT_LOOK_CUT;
+}
+
+bool cut_cache_look_cut(const struct tasks *tasks, const struct space *space,
+                        const struct zone *zone, struct name name, struct delegation *out)
+{
+    for (; name.len > zone->name.len; name = name_parent(name))
+        if (has_cut_at(tasks, space, name, out))
+            return true;
+    if (zone->group_len == 0 && has_cut_at(tasks, space, zone->name, out))
+        return true;
+    return look_above(tasks, zone, out) == CUT_LOOK_CUT;
+}

@@ -68,4 +68,10 @@ enum cut_look cut_cache_look(const struct tasks *tasks, const struct space *spac
                              const struct zone *zone, struct name name, uint16_t type,
                              struct delegation *out);
 
+/* Shows the closest known cut at or above a name, or the hints. A name that does not exist has
+ * servers too: those that say so. Returns false where the servers are configured or not known. As
+ * above otherwise. */
+bool cut_cache_look_cut(const struct tasks *tasks, const struct space *space,
+                        const struct zone *zone, struct name name, struct delegation *out);
+
 #endif

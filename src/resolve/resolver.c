@@ -682,7 +682,7 @@ bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct na
     const struct space *space = view_at(resolver, view)->space;
     const struct zone *zone = route_find(space->routes, name, RRTYPE_A);
     if (!zone || !zone->is_authoritative || !tasks->world ||
-        cut_cache_look(tasks, space, zone, name, RRTYPE_A, out) != CUT_LOOK_CUT)
+        !cut_cache_look_cut(tasks, space, zone, name, out))
         return false;
     for (unsigned i = 0; i < out->server_count; i++)
         if (out->servers[i].addr_count == 0)
