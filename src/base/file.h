@@ -10,7 +10,7 @@
  * of bytes, or -1 with errno. Blocks. */
 ssize_t file_read(int fd, void *out, size_t max);
 
-/* Likewise for the file at this path. */
+/* Reads the file at this path as file_read() does. */
 ssize_t file_read_path(const char *path, void *out, size_t max);
 
 #endif

@@ -4,8 +4,8 @@
  * Writes a sentence as one line of text or JSON with one write. A sentence may contain bytes from
  * peers, so every byte that is not printable ASCII is escaped: a peer cannot forge a line or move a
  * terminal's cursor. Text lines have a time only on a terminal, because the service manager stamps
- * the others. Limits apply per place and thread, so they need no lock. Only lines of workers take
- * the lock of the echoes, and their limits have passed them.
+ * the others. Limits apply per place and thread, so they need no lock. Only workers' lines take the
+ * echo lock, after the rate limit has let them through.
  */
 #include "base/log.h"
 

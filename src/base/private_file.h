@@ -39,7 +39,7 @@ void private_file_abandon(struct private_file *file);
 /* Does the three steps for bytes that are in memory. */
 MUST_USE enum err private_file_replace(const char *path, struct span bytes);
 
-/* Likewise for a file that other users may read: its mode stays, and that of a new one is 0644. */
+/* Replaces a file that other users may read. The file keeps its mode, and a new file gets 0644. */
 MUST_USE enum err private_file_replace_shared(const char *path, struct span bytes);
 
 /* Whether a replacement would destroy a file of somebody else: a regular file that does not begin

@@ -80,7 +80,7 @@ static inline void stats_add_at(struct stats *stats, enum stat at, int64_t n)
 /* Adds one value of us microseconds. Only the writer's thread. */
 void stats_histogram_add(struct histogram *histogram, uint64_t us);
 
-/* Adds every number of from to out, which the caller alone uses. Any thread. */
+/* Adds each number in `from` to `out`. Only the caller may use `out`. Any thread. */
 void stats_sum(struct stats *out, const struct stats *from);
 
 /* Counts the values. Any thread, like the next three. */

@@ -526,7 +526,7 @@ static int expired_way(const struct shard *shard, const struct bucket *bucket, u
     return bucket_expired(bucket, now_tick, GET(shard->keeps_stale));
 }
 
-/* Returns the way that goes next: an expired one, or else SIEVE's victim. A second call without a
+/* Returns the cache way to evict next: an expired one, else SIEVE's victim. A second call without a
  * change in between returns the same way unless a reader has set a mark. */
 static unsigned next_victim(const struct shard *shard, struct bucket *bucket, uint16_t now_tick)
 {

@@ -66,8 +66,8 @@ MUST_USE bool compose_end(struct compose *compose, struct answer *out);
 void compose_failure(struct answer *out, uint8_t bytes[COMPOSE_FAILURE_MAX],
                      const struct question *question, uint16_t rcode);
 
-/* Says what a composed answer that is never cached is: its kind, one extended error or EDE_NONE,
- * and when it was made. */
+/* Sets the kind, one extended error (or EDE_NONE) and the time of a composed answer that is never
+ * cached. */
 void compose_describe(struct answer *out, enum answer_kind kind, uint16_t ede, uint64_t now_us);
 
 /* Copies the answer and everything it borrows into one block. The caller passes it to free().

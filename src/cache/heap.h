@@ -37,7 +37,7 @@ struct heap {
  * HEAP_BYTES_MAX. */
 void heap_init(struct heap *heap, void *base, size_t bytes);
 
-/* Returns a block for so many bytes, or 0 when none fits. */
+/* Returns a block with room for `bytes` bytes, or 0 if no free block is large enough. */
 uint32_t heap_take(struct heap *heap, size_t bytes);
 
 /* Gives back a block from heap_take(). */

@@ -3,7 +3,7 @@
 #ifndef NAILUP_CONFIG_BASE64_H
 #define NAILUP_CONFIG_BASE64_H
 
-/* Base64 (RFC 4648 section 4), with padding and without blanks. */
+/* Base64 (RFC 4648 section 4), with padding and without white space. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,8 @@ void config_check(struct loader *loader);
 /* Whether some name is resolved by recursion from the root. */
 bool config_has_recursion(const struct config *config);
 
-/* Likewise, only for the zones of loader->config and their upstreams. */
+/* Reports such contradictions, as config_check() does, only in the zones of loader->config and
+ * their upstreams. */
 void config_check_zones(struct loader *loader);
 
 #endif

@@ -9,7 +9,7 @@
  * be used, and reads root hints, cookie secrets and accounts. */
 void config_check_files(struct loader *loader);
 
-/* Likewise, only for the zones of loader->config. */
+/* Checks only the files that the zones of loader->config name. */
 void config_check_files_zones(struct loader *loader);
 
 #endif

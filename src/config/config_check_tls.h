@@ -8,7 +8,7 @@
 /* Reports contradictions about TLS. Reads no file. */
 void config_check_tls(struct loader *loader);
 
-/* Likewise, only for the zones of loader->config. */
+/* Reports contradictions about TLS only in the zones of loader->config. Reads no file. */
 void config_check_tls_zones(struct loader *loader);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "config/loader.h"
 
-/* Reports a file that nailupd writes and also reads, or writes twice. */
+/* Reports a file that the configuration names both to write and to read, or twice to write. */
 void config_check_written(struct loader *loader);
 
 #endif

@@ -13,8 +13,8 @@ struct answer;
 /* Makes config->local; reads hosts file and block lists only with_files. */
 void config_local(struct loader *loader, bool with_files);
 
-/* Likewise for a view, which is loader->config. Special-use names are left to the file, unless the
- * view does not inherit its local data. */
+/* Makes the local data of a view, which is loader->config. Special-use names are left to the file,
+ * unless the view does not inherit its local data. */
 void config_local_of_view(struct loader *loader, bool with_files, bool inherits);
 
 /* Whether an answer of other servers may be cached. A name of local data, or of a zone held here

@@ -206,7 +206,8 @@ static void load_tree(struct loader *loader, struct span text)
     loader->config->is_blank = !loader->root || loader->root->count == 0;
     if (loader->root)
         load_mapping(loader, loader->root, &(struct loader_place){.prefix = ""});
-    /* Values that a broken file seems to lack may be in its unread half. */
+    /* Only a file that was read to its end is checked: a value that seems missing may be in the
+     * rest. */
     if (is_whole && !loader->problems->no_memory)
         load_local_root(loader);
     if (is_whole && !loader->problems->no_memory)

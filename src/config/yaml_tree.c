@@ -100,7 +100,7 @@ static const char *text_at(struct builder *builder, yaml_mark_t mark)
     return builder->text + builder->byte_at;
 }
 
-/* Whether the line of the position begins with blanks and a tab. */
+/* Whether the line of the position begins with spaces and a tab. */
 static bool is_tab_in_indent(const struct builder *builder, const char *at)
 {
     while (at > builder->text && at[-1] != '\n')
@@ -111,7 +111,7 @@ static bool is_tab_in_indent(const struct builder *builder, const char *at)
     return at < end && *at == '\t';
 }
 
-/* Whether text up to the end of its line has a # that begins a comment without a blank after it. */
+/* Whether text up to the end of its line has a # that begins a comment without a space after it. */
 static bool has_tight_comment(const struct builder *builder, const char *at)
 {
     const char *end = builder->text + builder->text_len;
@@ -128,7 +128,7 @@ static const char *text_of_error(struct builder *builder, yaml_mark_t mark)
     return text_at(builder, mark);
 }
 
-/* Whether nothing but blanks precedes the position in its line. */
+/* Whether only spaces precede the position in its line. */
 static bool is_first_of_line(const struct builder *builder, const char *at)
 {
     while (at > builder->text && at[-1] == ' ')
@@ -217,8 +217,8 @@ static void report_parser_error(struct builder *builder)
 
 /* ---- the tree ---- */
 
-/* The word that follows a plain scalar as a comment without a blank after the #, as in
- * 192.0.2.53 #name. NULL: none. */
+/* The word that follows a plain scalar as a comment without a space after the #, as in 192.0.2.53
+ * #name. NULL: none. */
 static const char *tight_comment(struct builder *builder, const yaml_event_t *event)
 {
     const char *at = text_at(builder, event->end_mark), *end = builder->text + builder->text_len;

@@ -73,8 +73,8 @@ static void check_probe_hints(struct check_routes *routes, const struct delegati
     }
 }
 
-/* Whether the kernel has a route to any upstream. True without upstreams. Upstreams by name count
- * by the servers that resolve their names. */
+/* Whether the kernel has a route to any upstream. True without upstreams. For an upstream given by
+ * name, the servers that resolve its name count. */
 static bool check_has_route(const struct config *config)
 {
     struct check_routes routes = {0};

@@ -231,7 +231,7 @@ static void put_view_row(struct reply *reply, const char *name, const struct vie
     reply_row_end(reply);
 }
 
-/* The views of the configuration, now or before a reload. */
+/* Writes the counters of each view, also of views that a reload has removed. */
 static void stats_put_views(struct reply *reply, const struct view_rows *views,
                             const struct stats *stats)
 {

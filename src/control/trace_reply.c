@@ -165,7 +165,7 @@ static void put_steps(struct reply *reply, const struct trace *trace)
 
 /* ---- records ---- */
 
-/* Writes a line of a zone file with blanks instead of tabs. */
+/* Writes a line of a zone file with spaces instead of tabs. */
 static void put_record(struct reply *reply, const struct message *message, const struct rr *rr)
 {
     char line[CONTROL_CELL_MAX * 4]; /* the reply would cut a longer cell too */

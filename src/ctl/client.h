@@ -24,9 +24,9 @@ struct client_streams {
     const volatile sig_atomic_t *stop;
 };
 
-/* Sends the words in the protocol of nailup/control.h. *text is for free(): *len bytes of it are
- * the reply, and there is room for one more; NULL: the reply was a text and has been printed.
- * Returns the error of a daemon that is absent or silent; then why gets a sentence. */
+/* Sends the words in the protocol of nailup/control.h. The caller frees *text. It has *len bytes,
+ * with room for one more. It is NULL if the reply was a text, which this function prints. Returns
+ * an error if the daemon is absent or silent, and writes a sentence to `why`. */
 MUST_USE enum err client_ask(const char *path, int count, char *const words[],
                              const struct client_streams *streams, char **text, size_t *len,
                              char *why, size_t why_size);

@@ -7,7 +7,7 @@
 
 #include "ctl/answer.h"
 
-enum { LAYOUT_GAP = 2 /* blanks between columns */, LAYOUT_TEXT_MIN = 8 };
+enum { LAYOUT_GAP = 2 /* spaces between columns */, LAYOUT_TEXT_MIN = 8 };
 
 /*
  * widths: the width that each column needs, or -1 for one that is not shown. Hides columns (-1) or

@@ -78,7 +78,7 @@ static bool is_left(const struct column *column)
 
 enum { TITLE_MAX = CONTROL_NAME_MAX + 2 };
 
-/* Prints names with blanks instead of underscores. */
+/* Returns a name with spaces instead of underscores. */
 static const char *print_text_name(char out[TITLE_MAX], const char *name)
 {
     snprintf(out, CONTROL_NAME_MAX, "%s", name);
@@ -149,7 +149,7 @@ static void measure(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
 
 struct row_printer {
     FILE *out;
-    int owed; /* blanks before the next cell; a row has none at its end */
+    int owed; /* spaces before the next cell; a row has none at its end */
 };
 
 /* Cuts a text that is too wide and marks the cut. Counts bytes, as measure() does; never cuts
@@ -222,7 +222,7 @@ static void print_hidden(const struct table *table, const size_t *hidden, size_t
 
     for (size_t i = 0; i < count; i++) {
         const char *text = title(name, &table->columns[hidden[i]]);
-        unsigned len = (unsigned)strlen(text) + 2; /* a blank before, a comma or ) behind */
+        unsigned len = (unsigned)strlen(text) + 2; /* a space before, a comma or ) behind */
         if (at + len > width)
             at = (unsigned)fprintf(out, "\n ") - 1;
         fprintf(out, " %s%s", text, i + 1 < count ? "," : ")\n");

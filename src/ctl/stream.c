@@ -4,7 +4,7 @@
 /*
  * Copies lines of the daemon to the standard output.
  *
- * Invariant: with json, the output is valid JSON after stream_end(), whatever came.
+ * Invariant: with json, the output is valid JSON after stream_end(), whatever the daemon sent.
  */
 
 #include "ctl/stream.h"

@@ -52,7 +52,7 @@ static uint64_t watch_now_us(void)
 
 /* ---- showing ---- */
 
-/* Returns the printer's output, for free(); NULL: out of memory. */
+/* Returns the printer's output, which the caller frees. NULL: out of memory. */
 static char *watch_render(const struct ask *ask, const struct parsed_reply *answer)
 {
     char *text = NULL;

@@ -53,7 +53,7 @@ void askers_refuse_forward(struct askers *askers, const struct runtime_zone *for
 /* Answers all: their change is in effect. The report is of the file, for the askers of a file. */
 void askers_answer(struct askers *askers, const struct reload_report *report);
 
-/* The same for one asker, which is freed. */
+/* Refuses or answers one asker, and frees it. */
 void asker_refuse(struct asker *asker, const char *why);
 void asker_answer_setting(struct asker *asker);
 

@@ -25,7 +25,7 @@
 #include "config/config.h"
 #include "config/zone_hosts.h"
 
-/* Every version begins with it. */
+/* Each version of the file begins with this text. */
 #define HOST_FILE_KIND "nailup hosts "
 
 enum {

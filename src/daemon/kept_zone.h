@@ -58,7 +58,7 @@ struct kept_zones {
     size_t count;
 };
 
-/* Makes an empty list with room for so many zones. ERR_NO_MEMORY. */
+/* Makes an empty list with room for `room` zones. ERR_NO_MEMORY. */
 MUST_USE enum err kept_zones_init(struct kept_zones *zones, size_t room);
 
 /* Gives back the room that is left. */

@@ -26,7 +26,7 @@ struct network_fact {
     uint8_t kind;
     uint32_t link;  /* its index; for a route the link it leaves by, 0 with several */
     uint64_t place; /* hash of the slot that holds one fact: a route's table and metric */
-    uint64_t what;  /* hash of everything */
+    uint64_t what;  /* hash of the identity of the fact */
 };
 
 struct network_facts {

@@ -58,7 +58,7 @@ struct plan_letter {
     struct mail mail;
     struct zone_keeper *keeper;
     uint64_t edition;
-    struct rpz_policy *policy; /* NULL: none; zones with primaries have no rules in it */
+    struct rpz_policy *policy; /* NULL: none. It leaves out the rules of zones with primaries. */
     struct zone_plans *plans;
 };
 
@@ -596,7 +596,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
         if (!zone_plan_is_transferred(&zone->plan) || zone->transfer)
             continue;
         if (!zone->times)
-            zone->times = zone_times_new(); /* without memory the zone shows no times */
+            zone->times = zone_times_new(); /* on failure the zone shows no times */
         struct transfer_options options = {.zone = zone_plan_name(&zone->plan),
                                            .gate = &keeper->gate,
                                            .primaries = primaries->list,

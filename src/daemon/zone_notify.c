@@ -51,7 +51,7 @@ struct notify_zone {
     bool is_transferred; /* it comes from the primaries itself, and not only its members */
 };
 
-/* Takes zone number at of auth-zones and rpz. Returns false at the end. */
+/* Fills *out from entry `at`, counting auth-zones first, then rpz. Returns false at the end. */
 static bool notify_zone_at(const struct config *config, size_t at, struct notify_zone *out)
 {
     if (at < config->auth_zone_count) {

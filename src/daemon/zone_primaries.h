@@ -23,11 +23,11 @@ struct zone_primaries {
     void **memory;         /* of the options for TLS of list[i] */
 };
 
-/* Copies them. Returns NULL when memory is out. */
+/* Copies the primaries of `source`. Returns NULL when out of memory. */
 struct zone_primaries *zone_primaries_copy(const struct config *config,
                                            const struct config_source *source);
 
-/* Copies a copy, likewise. */
+/* Copies a copy. Returns NULL when out of memory. */
 struct zone_primaries *zone_primaries_clone(const struct zone_primaries *primaries);
 
 /* Overwrites the keys. primaries may be NULL. */

@@ -5,8 +5,8 @@
 
 /*
  * Copies records of a parsed message into a new one. Names in owners and RDATA are decompressed,
- * and compressed again where RFC 3597 section 4 allows it. Malformed RDATA is refused, so the
- * copies are sound whatever came in. No allocation.
+ * and compressed again where RFC 3597 section 4 allows it. Malformed RDATA is refused, so each copy
+ * is sound. No allocation.
  *
  *   struct copy copy;
  *   copy_init(&copy, &build, &message);

@@ -25,13 +25,13 @@
 enum {
     DRAFT_ARENA_BYTES = 64 * 1024 * 1024,
     DRAFT_ITEM_BYTES =
-        720 * 1024, /* of values and items: with the notes, they fit into DRAFT_PRINT_BYTES */
-    DRAFT_LOCAL_BYTES =
-        400 * 1024, /* of local data, which is part of this: large lists belong in files */
+        720 * 1024, /* for values and items: with the notes, they fit into DRAFT_PRINT_BYTES */
+    DRAFT_LOCAL_BYTES = 400 * 1024, /* for local data; counts towards DRAFT_ITEM_BYTES. Large lists
+                                       belong in files. */
     DRAFT_NOTE_BYTES = 256 * 1024,
-    DRAFT_PRINT_BYTES = 1024 * 1024, /* of the whole output */
-    DRAFT_TEXT_MAX = 200,            /* of a foreign line in a note */
-    DRAFT_ROUNDS_MAX = 256,          /* of loading and removing */
+    DRAFT_PRINT_BYTES = 1024 * 1024, /* for the whole output */
+    DRAFT_TEXT_MAX = 200,            /* bytes of a foreign line in a note */
+    DRAFT_ROUNDS_MAX = 256,          /* rounds of loading and removing */
 };
 
 /* A line of the foreign configuration. */

@@ -168,8 +168,8 @@ bool map_has_row(struct unbound_map_state *map, const struct unbound_statement *
 /* Makes foreign text a value. NULL after a note: it has bytes that no value may have. */
 const char *map_word(struct unbound_map_state *map, const struct unbound_statement *statement,
                      const char *text);
-/* Makes a file name absolute: relative ones are below `directory` of the file, or without it below
- * the folder of the file. An empty one stays empty. */
+/* Makes a file name absolute: a relative name is below `directory` of the file, or below the folder
+ * of the file if `directory` is unset. An empty name stays empty. */
 const char *map_path(struct unbound_map_state *map, const char *name);
 /* Keeps a value that waits. NULL: out of memory. */
 struct unbound_value *map_keep(struct unbound_map_state *map,

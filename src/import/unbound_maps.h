@@ -20,7 +20,7 @@ UNBOUND_MAPS(MAP)
 /* Begins a zone: the next options of its clause belong to it. */
 void map_begin_zone(struct unbound_map_state *map, const struct unbound_statement *statement);
 
-/* The same for a response policy zone and for a view. */
+/* Begins a response policy zone, or a view, in the same way. */
 void map_begin_rpz(struct unbound_map_state *map, const struct unbound_statement *statement);
 void map_begin_view(struct unbound_map_state *map, const struct unbound_statement *statement);
 

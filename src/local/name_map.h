@@ -38,8 +38,8 @@ void name_map_trim(struct name_map *map);
 
 /* Returns false only if the map has no such name (lower case) and no name above it. It looks at the
  * last two labels only, so a name costs one short hash at most, or two if the map has names of one
- * label. True may be wrong: one time in sixteen, or because the map has another name with these
- * labels. */
+ * label. True may be a false positive: one time in sixteen, or because the map has another name
+ * with these labels. */
 bool name_map_may_have(const struct name_map *map, struct name name);
 
 /* Finds the number of a name (lower case), or NULL. */

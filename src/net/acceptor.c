@@ -4,8 +4,8 @@
 /*
  * Listening TCP sockets (acceptor.h). The owner limits the connections of a client and of all.
  *
- * Invariant: the listening socket is watched, except while the acceptor pauses for lack of files;
- * the pause's timer is armed exactly then.
+ * Invariant: the listening socket is watched, except while the acceptor pauses for lack of
+ * descriptors; the pause's timer is armed exactly then.
  */
 
 #include "net/acceptor.h"
@@ -52,7 +52,8 @@ static void acceptor_on_pause_over(struct timer *pause)
     watch_set(stock_loop(acceptor->stock), &acceptor->watch, EPOLLIN);
 }
 
-/* Without files accept() fails at once, each time: a try in each turn would waste the CPU. */
+/* Without a free descriptor accept() fails at once, each time: a try in each turn would waste the
+ * CPU. */
 static void pause_accepting(struct acceptor *acceptor)
 {
     struct loop *loop = stock_loop(acceptor->stock);
@@ -152,7 +153,8 @@ static void refuse_new(int fd)
                     err_str(err_from_errno(errno)));
 }
 
-/* The time for handshakes is over: accepts the waiting connections as long as files are free. */
+/* The time for handshakes is over: accepts the waiting connections as long as descriptors are free.
+ */
 static void acceptor_on_end_due(struct timer *timer)
 {
     struct acceptor *acceptor = CONTAINER_OF(timer, struct acceptor, end);

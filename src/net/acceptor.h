@@ -17,8 +17,8 @@ struct tcp;
  * tcp_close(). It may close the acceptor. */
 typedef void (*acceptor_fn)(void *owner, struct tcp *tcp);
 
-/* Takes the socket and leaves LISTEN_SOCKET_NONE; on error the caller keeps it. Without a free file
- * the acceptor pauses for a tenth of a second, and connections wait in the backlog. */
+/* Takes the socket and leaves LISTEN_SOCKET_NONE; on error the caller keeps it. Without a free
+ * descriptor the acceptor pauses for a tenth of a second, and connections wait in the backlog. */
 MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
                                 struct listen_socket *socket, acceptor_fn on_accept, void *owner);
 
@@ -26,8 +26,8 @@ MUST_USE enum err acceptor_open(struct acceptor **out, struct loop *loop,
  * wait there for its other owners. */
 void acceptor_close(struct acceptor **acceptor);
 
-/* Accepts the waiting connections as long as files are free, then closes the socket. Not inside
- * on_accept. *acceptor becomes NULL. */
+/* Accepts the waiting connections as long as descriptors are free, then closes the socket. Not
+ * inside on_accept. *acceptor becomes NULL. */
 void acceptor_finish(struct acceptor **acceptor);
 
 const struct addr *acceptor_local(const struct acceptor *acceptor);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Counts files (file_count.h). Invariant: each taken file is given back once. A lower bound takes
- * no file away. */
+/* Counts descriptors (file_count.h). Invariant: each taken descriptor is given back once. A lower
+ * bound takes no descriptor away. */
 
 #include "net/file_count.h"
 
@@ -12,7 +12,7 @@
 
 enum {
     DIAL_SHARE = 4
-}; /* every fourth file is for dials alone: a burst over UDP ends no nailed connection */
+}; /* every fourth descriptor is for dials alone: a burst over UDP ends no nailed connection */
 
 void file_count_init(struct file_count *count)
 {

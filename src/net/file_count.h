@@ -3,14 +3,14 @@
 #ifndef NAILUP_NET_FILE_COUNT_H
 #define NAILUP_NET_FILE_COUNT_H
 
-/* Private to src/net: counts and bounds the files of a loop's outgoing sockets. */
+/* Private to src/net: counts and bounds the descriptors (files) of a loop's outgoing sockets. */
 
 #include <stdbool.h>
 
 enum file_use { FILE_DIAL, FILE_UDP };
 
-/* The most UDP sockets of a loop, even if more files are free: silent servers must not make it open
- * sockets without end. Further queries wait in line (udp_query.h). */
+/* The most UDP sockets of a loop, even if more descriptors are free: silent servers must not make
+ * it open sockets without end. Further queries wait in line (udp_query.h). */
 enum { FILE_UDP_MAX = 8192 };
 
 struct file_count {
@@ -23,7 +23,7 @@ void file_count_init(struct file_count *count); /* bounded by FILE_UDP_MAX alone
 /* Sets the bound. UDP queries leave a quarter of it to dials and take FILE_UDP_MAX at most. */
 void file_count_limit(struct file_count *count, unsigned max);
 
-/* Counts one more file; returns false if the bound is reached. */
+/* Counts one more descriptor; returns false if the bound is reached. */
 bool file_count_take(struct file_count *count, enum file_use use);
 void file_count_give(struct file_count *count, enum file_use use);
 

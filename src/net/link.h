@@ -101,10 +101,10 @@ void link_want_room(struct link *link);
  */
 void link_push(struct link *link);
 
-/* Called in on_message: whether the owner awaits more answers. If so, the link acknowledges the
- * read bytes at the end of the turn, unless a write carries the acknowledgement. Servers that use
- * Nagle's algorithm hold all answers but the first until we acknowledge it, and our kernel would
- * wait some 40 ms for a write. */
+/* Call this in on_message to say whether the owner expects more answers. If so, the link
+ * acknowledges the read bytes at the end of the turn, unless a write carries the acknowledgement.
+ * Servers that use Nagle's algorithm hold all answers but the first until we acknowledge it, and
+ * our kernel would wait some 40 ms for a write. */
 void link_await_more(struct link *link, bool is_awaited);
 
 /* Bytes that the kernel has not taken yet. */

@@ -48,10 +48,10 @@ bool outgoing_ports_have(const struct outgoing_ports *ports, uint16_t port);
  * system's range, or if all ports are left out. */
 uint16_t outgoing_ports_draw(const struct outgoing_ports *ports);
 
-/* Makes later sockets of the loop use a copy of these ports. Without a call the system draws a port
- * for every query. *fallbacks, a counter of struct stats, counts the queries whose draws were all
- * taken; it must live as long as the loop. Does nothing when out of memory. On the loop's thread.
- */
+/* Makes later sockets of the loop use a copy of these ports. If this is never called, the system
+ * draws a port for every query. *fallbacks, a counter of struct stats, counts the queries whose
+ * draws were all taken; it must live as long as the loop. Does nothing when out of memory. On the
+ * loop's thread. */
 void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks);
 
 #endif

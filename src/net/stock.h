@@ -5,7 +5,8 @@
 
 /*
  * Private to src/net: the resources that the sockets of a loop share: a read buffer, free objects
- * for every query, the count of files, and the idle sockets of udp_query.c. The loop's thread.
+ * for every query, the count of descriptors, and the idle sockets of udp_query.c. The loop's
+ * thread.
  */
 
 #include <stddef.h>
@@ -20,7 +21,7 @@ struct stock;
 struct stock *stock_of(struct loop *loop);
 struct loop *stock_loop(struct stock *stock);
 
-/* The files of outgoing sockets. */
+/* The count of descriptors of outgoing sockets. */
 struct file_count *stock_files(struct stock *stock);
 
 /* NET_READ_MAX bytes for the present read; valid until the callback returns. */

@@ -45,7 +45,7 @@ struct tcp {
     enum tcp_state state;
     bool paused;
     bool is_finished; /* we sent a FIN */
-    bool is_dialed;   /* it counts among the outgoing files */
+    bool is_dialed;   /* it counts among the outgoing descriptors */
     bool wants_room;  /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;
@@ -221,7 +221,7 @@ static enum err tcp_connect_socket(struct tcp *tcp, int fd, const struct tcp_opt
     return watch_start(stock_loop(tcp->stock), &tcp->watch, fd, EPOLLOUT);
 }
 
-/* Takes the file of an idle UDP socket if none is free: a connection serves many queries. */
+/* Takes the descriptor of an idle UDP socket if none is free: a connection serves many queries. */
 static enum err open_to_dial(struct stock *stock, int family, int *fd)
 {
     struct file_count *files = stock_files(stock);

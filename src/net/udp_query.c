@@ -48,7 +48,7 @@
 
 enum {
     WAIT_AFTER_GIVE_US = 1000, /* a socket is reusable two looks after it was given back */
-    WAIT_US = 10 * 1000,       /* without an idle socket: others may free files at any time */
+    WAIT_US = 10 * 1000,       /* without an idle socket: others may free descriptors at any time */
     LOOKS = 3,                 /* reuses whose ports are checked */
     TURNS_TO_DRAIN = 2,        /* polls of the sockets: the first one reports earlier arrivals */
     DRAIN_MAX = 16,            /* datagrams discarded at an idle socket before it is closed */
@@ -79,16 +79,16 @@ struct udp_socket {
 };
 
 struct udp_query {
-    struct udp_socket *socket; /* NULL: it waits for a file */
+    struct udp_socket *socket; /* NULL: it waits for a descriptor */
     struct list node;          /* of its socket's queries, or of the line of waiting ones */
-    struct letter *letter;     /* sent when there is a file */
+    struct letter *letter;     /* sent when there is a descriptor */
     struct stock *stock;
     const struct udp_query_handler *handler;
     void *owner;
     uint16_t id; /* the first two bytes of the datagram, as they are */
 };
 
-/* The datagram of a query that waits for a file. */
+/* The datagram of a query that waits for a descriptor. */
 struct letter {
     struct addr peer, source;
     size_t len;
@@ -99,7 +99,7 @@ struct udp_sockets {
     struct stock_tenant tenant;
     struct list idle[FAMILIES]; /* the longest idle first */
     unsigned count[FAMILIES];
-    struct list waiting; /* struct udp_query: no file was free */
+    struct list waiting; /* struct udp_query: no descriptor was free */
     unsigned waiting_count;
     struct timer again;
     struct stock *stock;
@@ -308,7 +308,7 @@ static enum err connect_from(struct udp_sockets *sockets, struct udp_socket *soc
                                                                      : err_from_errno(errno);
 }
 
-/* ---------------------------------------------------------------- waiting for a file */
+/* ---------------------------------------------------------------- waiting for a descriptor */
 
 static bool has_idle(const struct udp_sockets *sockets)
 {
@@ -376,9 +376,9 @@ bool udp_query_drop_idle(struct stock *stock)
     return false;
 }
 
-/* Opens a socket, and closes idle ones that this query cannot use if there is no file: those of the
- * other family, or all of them if the query binds its socket. They would keep their files for ever.
- */
+/* Opens a socket, and closes idle ones that this query cannot use if no descriptor is free: those
+ * of the other family, or all of them if the query binds its socket. They would keep their
+ * descriptors for ever. */
 static enum err new_socket_for(struct udp_socket **out, struct udp_sockets *sockets, int family,
                                bool is_bound)
 {
@@ -640,7 +640,8 @@ static enum err udp_query_start(struct udp_query *query, const struct udp_query_
     return is_of_others ? send_once(query, path, datagram, &is_of_others) : err;
 }
 
-/* Sends the datagram of a query at the head of the line; returns false if no file is free yet. */
+/* Sends the datagram of a query at the head of the line; returns false if no descriptor is free
+ * yet. */
 static bool send_letter(struct udp_query *query)
 {
     const struct letter *letter = query->letter;
@@ -655,7 +656,8 @@ static bool send_letter(struct udp_query *query)
     return true;
 }
 
-/* Puts the query in line: without free files, many queries share few sockets, one after another. */
+/* Puts the query in line: without free descriptors, many queries share few sockets, one after
+ * another. */
 static enum err udp_query_wait(struct udp_query *query, const struct udp_query_path *path,
                                struct span datagram)
 {

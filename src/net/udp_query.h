@@ -43,8 +43,8 @@ struct udp_query_path {
                                   port */
 };
 
-/* Sends the datagram to the peer. If no file is free, the query waits in line for one, at most
- * UDP_WAITING_MAX queries per loop (ERR_LIMIT), and is sent then, from its own port. Returns
+/* Sends the datagram to the peer. If no descriptor is free, the query waits in line for one, at
+ * most UDP_WAITING_MAX queries per loop (ERR_LIMIT), and is sent then, from its own port. Returns
  * immediate errors; no callback comes before the return. */
 MUST_USE enum err udp_query_open(struct udp_query **out, struct loop *loop,
                                  const struct udp_query_path *path, struct span datagram,
@@ -62,8 +62,8 @@ unsigned udp_query_note_stray(struct udp_query *query);
 /* Allowed inside the callbacks; none comes afterwards. *query becomes NULL. */
 void udp_query_close(struct udp_query **query);
 
-/* For tcp.c: closes an idle socket because a dial needs its file. Returns false without one.
- */
+/* For tcp.c: closes an idle socket because a dial needs its descriptor. Returns false if no socket
+ * is idle. */
 bool udp_query_drop_idle(struct stock *stock);
 
 #endif

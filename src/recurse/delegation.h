@@ -6,11 +6,11 @@
 /*
  * A zone cut: a zone, its servers' names, and their known addresses. It comes from a referral, from
  * the zone's own servers, or from hints, and is kept in the cache under (zone, NS) in the view
- * CACHE_VIEW_CUTS. A value without pointers, so it may be copied. Pure; any thread.
+ * CACHE_VIEW_CUTS. The struct has no pointers, so it may be copied. Pure; any thread.
  *
- * A parent is believed about a zone below it on the way to the QNAME. A zone is believed about
- * itself. Addresses that come along are believed for hosts at or below the asked zone (glue within
- * bailiwick). Everything else must be looked up.
+ * The servers of a zone may speak for that zone, and for a zone below it if the QNAME is at or
+ * below the lower zone. They may add the addresses of hosts at or below their zone (in-bailiwick
+ * glue). All other addresses must be looked up.
  *
  * Invariant: a zone's statement about itself lives no longer than its parent's, so a delegation
  * that the parent removes ends in time (ghost domains).
@@ -120,10 +120,10 @@ MUST_USE bool delegation_from_referral(struct delegation *out, const struct mess
                                        enum section section, struct name asked_zone,
                                        const struct question *question, uint64_t now);
 
-/* Reads the answer of a server of `asked_zone` to the question for the address of a server of
- * `zone`, which is below it: a cut with this one server. Such an answer is believed as far as glue
- * is. Ends no later than the referral that named the server. False: no address of the asked host.
- */
+/* Makes a cut of `zone` with one server from an answer with its addresses. `asked` names that
+ * server. The answer comes from a server of `asked_zone`, which is above `zone`, and is believed
+ * where glue would be. The cut ends no later than the referral that named the server. False: the
+ * answer has no address of the server. */
 MUST_USE bool delegation_from_address(struct delegation *out, const struct message *message,
                                       struct name zone, struct name asked_zone,
                                       const struct question *asked, uint64_t referral_ends_at,

@@ -56,8 +56,8 @@ struct response {
 /* Whether the kind has something for the client: answer, alias, nodata, nxdomain, yxdomain. */
 bool response_is_useful(enum response_kind kind);
 
-/* Leaves only the first alias of the chain, which has one: the target must be asked for. The
- * response is that of this question and message. */
+/* Keeps only the first alias of the chain. The chain must have one, and the caller has to ask for
+ * its target. The response must come from this question and message. */
 void response_cut_at_alias(struct response *response, const struct message *message,
                            const struct question *question);
 

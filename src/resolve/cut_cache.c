@@ -154,7 +154,7 @@ static bool is_too_old(const struct task *task, const struct answer *found)
 
 /* Where answers are validated, only the NXDOMAIN of an insecure zone speaks for the names below:
  * the proof of a secure one is about the whole QNAME and not about this part of it. STEP_ABSENT
- * keeps no other that is insecure. An anchor below it is not overruled. */
+ * keeps no other that is insecure. Never overrules a trust anchor at or below this name. */
 static bool may_be_believed(const struct task *task, struct name absent, const struct answer *found)
 {
     const struct anchors *anchors = task->tasks->validation.anchors;

@@ -84,7 +84,7 @@ static void set_world(struct resolver *resolver, const struct recursion_options 
         world->hints = *recursion->hints;
     else
         root_hints_builtin(&world->hints);
-    if (recursion->server_options) /* stays set: tasks have servers to drop */
+    if (recursion->server_options) /* not cleared: running tasks may have servers to release */
         tasks->world = world;
 }
 

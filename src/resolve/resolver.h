@@ -89,12 +89,13 @@ void resolver_key(const struct resolver *resolver, unsigned view, struct cache_k
 void resolver_prefetch(const struct resolver *resolver, const struct cache_key *key);
 void resolver_prefetch_entry(const struct resolver *resolver, const struct cache_key *key);
 
-/* Finds an answer at hand, valid until cache_read_end() and the next call of this function. */
+/* Finds an answer that needs no waiting. It is valid until cache_read_end() or the next call of
+ * this function. */
 bool resolver_find(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct answer *out);
 
-/* Likewise, for a query without RD: from local data and zones held here alone, with referrals. It
- * shows nothing that other clients asked for. */
+/* Finds the answer to a query without RD, only in local data and in zones held here, with
+ * referrals. The answer shows nothing that other clients asked for. */
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 

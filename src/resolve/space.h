@@ -44,7 +44,7 @@ struct space {
 /* Starts a space without routes and local data, with one reference. */
 void space_init(struct space *space, uint32_t number);
 
-/* Likewise, on the heap. NULL out of memory. */
+/* Makes such a space on the heap. Returns NULL when out of memory. */
 struct space *space_new(uint32_t number);
 
 /* Sets the local data (borrowed; NULL: none). */

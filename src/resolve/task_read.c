@@ -114,7 +114,7 @@ static bool read_cut(const struct task *task, const struct response *response,
     if (!delegation_from_child(out, message, task->asked_zone, &task->asked, from->is_proven,
                                asked->ends_at, now))
         return false;
-    delegation_inherit(out, asked); /* many servers name themselves without their addresses */
+    delegation_inherit(out, asked); /* many servers list their names but not their addresses */
     return delegation_is_reachable(out);
 }
 

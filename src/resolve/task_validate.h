@@ -93,7 +93,8 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 struct validation_event task_validate_event(struct validating *validating,
                                             const struct answer *answer);
 
-/* Likewise, where no task could ask it. is_room: our own lack of room is the reason. */
+/* Makes the event for a question that no task could ask. is_room: our own lack of room is the
+ * reason. */
 struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
                                               bool is_room);
 

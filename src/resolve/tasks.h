@@ -124,13 +124,13 @@ struct task {
     struct name asked_zone;    /* the zone of those servers; of the zone, or in the memory */
     struct task_group group;   /* those servers, where recursion chose them */
     uint64_t client;           /* struct waiter.client of the question that started it */
-    struct answer *head;       /* kept by STEP_KEEP; owned, for free() */
+    struct answer *head;       /* kept by STEP_KEEP; owned */
     struct held_message *held; /* VALIDATING; owned */
     struct task_bogus *bogus;  /* after a bogus answer, until a better one comes; owned */
     struct answer answer;      /* ANSWERED; borrows from the scrub space or from owned */
-    struct answer *owned;      /* the memory that answer borrows from; for free(), or NULL */
+    struct answer *owned;      /* the memory that answer borrows from; owned, or NULL */
     struct failure failure;    /* FAILED, PARTING */
-    char *failure_text;        /* that failure borrows; for free(), or NULL */
+    char *failure_text;        /* that failure borrows; owned, or NULL */
     struct tap_source source;  /* the server that answered last, useful or not */
     struct timer wait;         /* FOLLOWING, UNASKED: when the state ends */
     struct timer clock;        /* all running states: when `deadline` is due */

@@ -98,7 +98,9 @@ bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
  * be wrong. The name is in lower case. */
 bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name);
 
-/* Likewise for rpz_policy_judge() with is_clear and the answer to a question for this name. */
+/* Returns false only if no rule matches this answer to a question for this name. Then
+ * rpz_policy_judge() with is_clear need not be called. True may be wrong. The name is in lower
+ * case. */
 bool rpz_policy_may_judge(const struct rpz_policy *policy, uint32_t except, struct name name,
                           const struct answer *answer);
 

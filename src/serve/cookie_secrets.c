@@ -70,7 +70,8 @@ static enum err cookie_secrets_complain(struct cookie_secrets *out, const struct
     return ERR_INVALID;
 }
 
-/* False: the rest of the line is not 32 digits and blanks; line->column is the wrong character. */
+/* False: the rest of the line is not 32 digits and then white space; line->column is the wrong
+ * character. */
 static bool read_secret(struct line *line, uint8_t secret[SIPHASH_KEY_BYTES])
 {
     for (size_t i = 0; i < 2 * (size_t)SIPHASH_KEY_BYTES; i++, line->column++) {

@@ -68,7 +68,7 @@ static inline bool courses_concern_query(struct courses *courses, const struct q
                                 query->flags & HEADER_CD) != DNS64_NONE;
 }
 
-/* Whether a rule may be about the answer of a query that had no steps. Likewise. */
+/* Whether a rule may be about the answer to a query that had no steps. Cheap; true may be wrong. */
 static inline bool courses_concern_answer(struct courses *courses, unsigned view,
                                           const struct cache_key *key, const struct answer *answer)
 {

@@ -39,7 +39,7 @@ struct leaving {
 
 struct listen_sockets {
     size_t workers;
-    struct listen_socket *given; /* by another process; kept open to the end */
+    struct listen_socket *given; /* sockets that another process gave us; kept open to the end */
     size_t given_count;
     struct book *served; /* NULL: no list yet */
     struct book *next;   /* prepared; NULL: none */

@@ -43,7 +43,7 @@ struct listen_share {
 
 void listen_share_free(struct listen_share *share); /* NULL is allowed */
 
-/* For so many workers, at least one (MUST). NULL out of memory. */
+/* Makes the sockets of `workers` workers, at least one (MUST). Returns NULL when out of memory. */
 struct listen_sockets *listen_sockets_new(size_t workers);
 void listen_sockets_free(struct listen_sockets *sockets); /* NULL is allowed */
 

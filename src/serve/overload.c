@@ -64,7 +64,7 @@ static uint32_t *overload_counter(uint32_t counters[OVERLOAD_ROWS][OVERLOAD_COUN
     return &counters[row][client >> 32 * row & (OVERLOAD_COUNTERS - 1)];
 }
 
-/* The average of a client, OVERLOAD_SMOOTH times and in sixteenths. */
+/* A client's average, multiplied by OVERLOAD_SMOOTH, in sixteenths. */
 static uint32_t usual_of(struct overload *overload, uint64_t client)
 {
     uint32_t usual = UINT32_MAX;

@@ -143,8 +143,9 @@ void sink_move(struct sink *sink, struct server_quota *quota);
 enum request_result {
     REQUEST_ANSWERED, /* from the cache or local data */
     REQUEST_WAITING,  /* the sink's commit() and on_answered() come later */
-    REQUEST_UNSOUND, /* answered with an error, or with bytes after its last record; may wait too */
-    REQUEST_DROPPED, /* gets no answer */
+    REQUEST_UNSOUND,  /* answered with an error, or the query had bytes after its last record; the
+                         answer may also come later */
+    REQUEST_DROPPED,  /* gets no answer */
 };
 
 /* Whether the query shows that its stream is in use. Garbage must not keep a connection open. */

@@ -78,8 +78,8 @@ enum {
     SERVER_QUOTA_PROXY_FILES = 16, /* they get one file in this many */
 };
 
-/* Bounds the files of clients below the options, for this quota and its successors. Without a call
- * there is no bound. */
+/* Bounds the descriptors of clients' connections in addition to the options, for this quota and its
+ * successors. If this is never called, only the options apply. */
 void server_quota_bound_files(struct server_quota *quota, uint32_t max);
 
 enum place_kind { PLACE_ALLOWED, PLACE_REFUSED, PLACE_PROXY };

@@ -77,9 +77,9 @@ enum {
     SESSION_LINGER_US = 5 * 1000000,  /* for the last bytes, out or in */
     SESSION_LOOK_US = 50 * 1000,      /* between two looks whether the last bytes have arrived */
     SESSION_LAST_LOOK_US = 1000, /* to the first of these looks, and between looks of a last call */
-    SESSION_QUIET_US = 500 * 1000,  /* without a byte: a round trip brings nothing more */
-    SESSION_NEW_US = 1 * 1000000,   /* last call: for the first query of a client */
-    SESSION_LAST_US = 50 * 1000,    /* last call: for the queries of other clients */
+    SESSION_QUIET_US = 500 * 1000, /* without a byte: a round trip brings nothing more */
+    SESSION_NEW_US = 1 * 1000000,  /* last call: for the first query of a client */
+    SESSION_LAST_US = 50 * 1000, /* last call: for the queries of clients that have asked before */
     SESSION_ROUND_US = 1 * 1000000, /* last call, or after a pause: time until its turn comes */
     SESSION_DRAIN_LINGER_US = 1 * 1000000,
     SESSION_SPARED_US = 250 * 1000, /* a session idle for less keeps its place */

@@ -46,8 +46,8 @@ struct tls_rack *tls_tickets_rack(struct tls_tickets *tickets, struct span key);
  * are not resumable or larger than TLS_TICKET_BYTES_MAX. */
 void tls_rack_put(struct tls_rack *rack, struct ssl_session_st *session);
 
-/* Takes the newest good ticket: the caller owns the only reference. Returns NULL without one.
- * Drops expired tickets, and those from later than TLS_TICKET_AHEAD_MAX_S from now. */
+/* Takes the newest good ticket: the caller owns the only reference. Returns NULL if there is no
+ * such ticket. Drops expired tickets, and those from later than TLS_TICKET_AHEAD_MAX_S from now. */
 struct ssl_session_st *tls_rack_take(struct tls_rack *rack, int64_t now_s);
 
 size_t tls_rack_count(const struct tls_rack *rack);
@@ -74,7 +74,7 @@ MUST_USE enum err tls_tickets_save(struct tls_tickets *tickets, const char *path
 MUST_USE enum err tls_tickets_load(struct tls_tickets *tickets, const char *path, int64_t now_s,
                                    size_t *count);
 
-/* The same for the bytes of such a file. */
+/* Adds the tickets in the bytes of such a file. */
 MUST_USE enum err tls_tickets_load_bytes(struct tls_tickets *tickets, struct span bytes,
                                          int64_t now_s, size_t *count);
 

@@ -114,7 +114,7 @@ static inline enum transport attempt_transport(const struct attempt *attempt)
 /* Waits for a connection and then sends. False: pool_wait() refused. */
 MUST_USE bool attempt_wait_stream(struct attempt *attempt);
 
-/* The same for an upstream that is expected back: waits through failed dials until the instant. */
+/* Waits likewise for an upstream that is expected back, through failed dials, until until_at. */
 MUST_USE bool attempt_wait_return(struct attempt *attempt, uint64_t until_at);
 
 #endif

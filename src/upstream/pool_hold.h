@@ -35,7 +35,7 @@ uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum con
  * lately or announced a limit that has not passed. */
 bool pool_may_hold(const struct pool *pool);
 
-/* Sets the zone whose SOA hold queries ask for; copied. Without it they ask for `. NS`. */
+/* Sets the zone whose SOA hold queries ask for; copied. If unset, they ask for `. NS`. */
 void pool_hold_set_zone(struct pool *pool, struct name zone);
 
 void pool_hold_deinit(struct pool *pool);

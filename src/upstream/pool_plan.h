@@ -36,7 +36,7 @@ struct plan_facts {
 /* How many connections to dial in addition to the ones that are coming. */
 uint32_t plan_dials(const struct plan_facts *facts);
 
-/* Whether a connection with so many requests left counts as ending. */
+/* Whether a connection with requests_left requests left counts as ending. */
 bool plan_ends_soon(uint32_t requests_left, uint32_t max_requests, uint32_t lead);
 
 /* Requests that may come during a dial: the largest burst plus the rate. */

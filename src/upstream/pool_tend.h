@@ -140,7 +140,7 @@ void pool_retry_nailing(struct pool *pool, uint64_t at_us);
  * Until a byte comes, new queries avoid it where they can, and one of them probes it. */
 void pool_note_silent(struct pool *pool, struct conn *conn);
 
-/* The same when a query is about to use the connection `taking` (may be NULL). */
+/* Tends the pool when a query is about to use the connection `taking` (may be NULL). */
 void pool_tend_for(struct pool *pool, const struct conn *taking);
 
 /* Whether the plan asks for a connection. */

@@ -136,7 +136,7 @@ bool upstream_falls_back_to_udp(const struct upstream *upstream);
 
 /* ---- health ---- */
 
-/* Its answers would probably come late or not at all. */
+/* Whether answers of the upstream would probably come late or not at all. */
 bool upstream_is_ill(const struct upstream *upstream);
 
 /* The retransmission time of the nth query over UDP. Stream times count until UDP is measured. */
@@ -151,17 +151,17 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* It answered lately, over a stream or beside one. A query without another way may wait until it is
- * back. */
+/* Whether the upstream answered lately, over a stream or beside one. A query without another way
+ * may wait until the upstream is back. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* Notes that it was silent through an exchange that failed. */
 void upstream_give_up(struct upstream *upstream);
 
-/* It was given up lately and has not answered since. */
+/* Whether the upstream was given up lately and has not answered since. */
 bool upstream_is_given_up(const struct upstream *upstream);
 
-/* A datagram to it would not leave this machine. */
+/* Whether a datagram to the upstream would not leave this machine. */
 bool upstream_lacks_route(const struct upstream *upstream);
 
 /* The facts for select.c, before a question tries it. */

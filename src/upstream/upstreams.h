@@ -59,8 +59,8 @@ struct upstreams *upstreams_new(struct loop *loop, struct stats *stats, struct n
  * first upstream is made. Without tickets every handshake is a full one. */
 void upstreams_use_tickets(struct upstreams *upstreams, struct tls_tickets *tickets);
 
-/* Sets what all workers know about lines in the log; borrowed. Without it, each worker writes its
- * own lines. */
+/* Sets the memory of the log's lines that all workers share; borrowed. If unset, each worker logs
+ * the same trouble itself. */
 void upstreams_use_news(struct upstreams *upstreams, struct trouble_news *news);
 
 /* Sets the taps that see queries and answers from now on; borrowed, may be NULL. */

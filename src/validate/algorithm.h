@@ -49,8 +49,8 @@ const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX]);
  * Ed448 29, P-384 90; 1 at least). key_bytes is the length of the public key field. */
 unsigned algorithm_cost(uint8_t algorithm, size_t key_bytes);
 
-/* The same for a key that is known: a long RSA exponent doubles the cost. The bytes that are signed
- * cost too: verify_cost() of verify.h has the sum. */
+/* Returns the cost for a known key: a long RSA exponent doubles it. The signed bytes cost time too:
+ * verify_cost() of verify.h has the sum. */
 unsigned algorithm_key_cost(uint8_t algorithm, struct span key);
 
 /* Whether this public key field may be used. RSA: a modulus of 512 to 4096 bits (RSASHA512: 1024 or

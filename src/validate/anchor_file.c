@@ -192,8 +192,8 @@ static const char *anchor_put_byte(struct anchor_reading *reading, char byte)
     return NULL;
 }
 
-/* Takes one byte of a record, and the byte behind a backslash with it. Blanks, line ends and
- * parentheses become blanks. */
+/* Takes one byte of a record, and the byte behind a backslash with it. Tabs, line ends and
+ * parentheses become spaces. */
 static const char *take_byte(struct anchor_reading *reading, unsigned *depth)
 {
     struct span text = reading->text;

@@ -115,7 +115,7 @@ MUST_USE enum err anchor_point_add_key(struct anchor_point *point, struct span r
                                        enum anchor_state state, int64_t since_s,
                                        uint32_t sightings);
 
-/* Adds a DS record. ERR_LIMIT, ERR_INVALID likewise. */
+/* Adds a DS record. ERR_LIMIT: no room; ERR_INVALID: no DS record of a size that is kept. */
 MUST_USE enum err anchor_point_add_seed(struct anchor_point *point, struct span rdata);
 
 /* Takes a set that was fetched at now_s. */
@@ -129,7 +129,7 @@ void anchor_update_failed(struct anchor_point *point, int64_t now_s);
  * the clock was before. */
 int64_t anchor_update_due_s(const struct anchor_point *point, int64_t now_s);
 
-/* Adds the keys that are trusted now; DS records only as long as no key is. */
+/* Adds the keys that are trusted now, and the DS records while no key is trusted yet. */
 MUST_USE enum err anchor_point_apply(const struct anchor_point *point, struct anchors *out);
 
 /* Returns how many keys are in this state. */

@@ -56,7 +56,7 @@ void anchors_free(struct anchors *anchors); /* NULL is fine */
 /* Returns a copy to which more can be added. NULL: out of memory. */
 struct anchors *anchors_copy(const struct anchors *anchors);
 
-/* Likewise, but from this zone it copies only the records of this source. */
+/* Returns such a copy without the records of this zone that have another source. */
 struct anchors *anchors_copy_keeping(const struct anchors *anchors, struct name zone,
                                      const char *source);
 

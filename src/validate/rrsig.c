@@ -32,8 +32,8 @@ bool rrsig_read(struct rrsig *out, struct span rdata)
     return true;
 }
 
-/* Returns the labels that an RRSIG counts, without the root and a leading asterisk (RFC 4034
- * section 3.1.3). */
+/* Returns how many labels an RRSIG counts for this owner, without the root and a leading asterisk
+ * (RFC 4034 section 3.1.3). */
 static unsigned signed_labels(struct name owner)
 {
     bool is_wildcard = owner.wire[0] == 1 && owner.wire[1] == '*';

@@ -37,7 +37,7 @@ struct signer_load {
 
 void signer_load_init(struct signer_load *load);
 
-/* Counts a verification for this zone that took so long. */
+/* Counts a verification for this zone that took took_us. */
 void signer_load_add(struct signer_load *load, struct name zone, uint64_t took_us, uint64_t now_us);
 
 /* Whether the zone has had more than its share. */

@@ -54,7 +54,8 @@ bool zone_find_wildcard_name(struct name encloser, uint8_t wire[NAME_WIRE_MAX], 
 /* Returns the node with the NSEC record at or before this node, or ZONE_NODE_NONE. */
 uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node);
 
-/* Likewise for the wildcard below a name; the node that it covers does not exist. */
+/* Returns the node with the NSEC record at or before the wildcard below `encloser`, or
+ * ZONE_NODE_NONE. The wildcard itself need not exist. */
 uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name encloser);
 
 /* Returns the node with the NSEC3 record whose owner is this name (*is_match) or is the last before

@@ -36,7 +36,7 @@ void zone_lexer_init(struct zone_lexer *lexer, struct span text);
 /* Reads the next entry that has tokens. ERR_INVALID and ERR_LIMIT: *fault says why. */
 MUST_USE enum err zone_lexer_next(struct zone_lexer *lexer, struct zone_file_fault *fault);
 
-/* Returns whether the token is this word, in any case, without quotes. */
+/* Returns whether the token is this word, ignoring case. A quoted token does not match. */
 bool zone_token_is(const struct zone_token *token, const char *word);
 
 #endif
