@@ -397,11 +397,12 @@ struct known_servers {
     struct addr addrs[DELEGATION_ADDRS_MAX];
 };
 
-static const struct rpz_servers *find_known_servers(void *context, struct name name)
+static const struct rpz_servers *find_known_servers(void *context, struct name name, bool is_last)
 {
     struct known_servers *known = context;
     const struct delegation *cut = known->cut;
 
+    (void)is_last;
     if (!cut || name_label_count(delegation_zone(cut)) < 2 ||
         !name_is_below(name, delegation_zone(cut)))
         return NULL;

@@ -469,7 +469,7 @@ static void policy_fill_place(bool needs_servers, const struct rpz_answer *answe
         place->addr_count = sight->addr_count;
     }
     if (needs_servers)
-        place->servers = answer->servers(answer->context, place->name);
+        place->servers = answer->servers(answer->context, place->name, is_last);
 }
 
 /* An alias is the answer itself to a question for it. */

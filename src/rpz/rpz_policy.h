@@ -69,7 +69,7 @@ struct rpz_query {
     uint32_t except;                 /* the zones that do not apply */
     bool dnssec_ok;
     bool is_stream;
-    bool is_look; /* for a person: nothing is counted or logged */
+    bool is_look; /* nothing is counted or logged */
 };
 
 struct rpz_decision {
@@ -120,8 +120,10 @@ struct rpz_answer {
     struct span message; /* in the form of cache/answer.h */
     bool is_signed;
     bool is_local; /* the operator's own data: triggers about answers and servers do not apply */
-    /* Finds the servers for a name; valid until the next call. NULL: they are not known. */
-    const struct rpz_servers *(*servers)(void *context, struct name name);
+    /* Finds the servers for a name of the alias chain; valid until the next call. is_last: the
+     * chain ends there. NULL: they are not known. Comes once for each name, in their order, before
+     * the rules about the name are looked at; not after a name for which a rule decides. */
+    const struct rpz_servers *(*servers)(void *context, struct name name, bool is_last);
     void *context;
 };
 

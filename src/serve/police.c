@@ -32,11 +32,11 @@ enum {
     LOOKS = 256, /* a power of two */
 };
 
-/* How long a name whose servers were not found is not resolved again because of them. A name in the
- * zone of a top-level domain never has any. */
+/* How long nothing is asked for servers that a look did not find. A name in the zone of a top-level
+ * domain never has any. */
 #define LOOK_AGAIN_US (60 * US_PER_S)
 
-/* A name that was resolved again because its servers were not known. */
+/* A look for servers that found none. */
 struct look {
     uint64_t hash, until;
 };
@@ -48,7 +48,7 @@ struct police_space {
     struct name names[SERVERS_MAX];
     uint8_t wires[SERVERS_MAX][NAME_WIRE_MAX];
     struct addr addrs[ADDRS_MAX];
-    bool has_cut; /* the last look found servers */
+    unsigned cut_labels; /* of the closest zone whose servers were gathered; 0: none were */
     struct look looks[LOOKS];
 };
 
@@ -122,48 +122,121 @@ static void add_cut(struct police_space *space)
         delegation_addr(cut, i, 0, &space->addrs[servers->addr_count++]);
 }
 
-/* The servers as clients of one view see them. */
+/* A search for the servers of the names of an answer. */
 struct police_look {
     struct police *police;
-    unsigned view;
+    const struct police_query *query;
+    uint8_t place;                  /* of the next name in the alias chain */
+    struct name zone;               /* that denies the last name; empty: the zone is not known */
+    const struct question *asked;   /* what the answer is to */
+    struct police_verdict *verdict; /* NULL: only known servers count */
+    bool has_target;                /* the verdict has */
 };
 
 /* Gathers the servers of the closest known zone and of the zones above it. */
-static const struct rpz_servers *police_servers(void *context, struct name name)
+static const struct rpz_servers *police_gather(const struct police_look *look, struct name name)
 {
-    const struct police_look *look = context;
     const struct police *police = look->police;
     struct police_space *space = police->space;
     space->servers = (struct rpz_servers){.names = space->names, .addrs = space->addrs};
-    space->has_cut = false;
+    space->cut_labels = 0;
     while (name_label_count(name) >= CUT_LABELS_MIN &&
-           resolver_find_cut(police->resolver, look->view, name, &space->cut)) {
+           resolver_find_cut(police->resolver, look->query->view, name, &space->cut)) {
         struct name zone = delegation_zone(&space->cut);
-        if (name_label_count(zone) < CUT_LABELS_MIN)
+        unsigned labels = name_label_count(zone);
+        if (labels < CUT_LABELS_MIN)
             break;
         add_cut(space);
-        space->has_cut = true;
-        name = name_parent(name_suffix(name, name_label_count(zone)));
+        if (!space->cut_labels)
+            space->cut_labels = labels;
+        name = name_parent(name_suffix(name, labels));
     }
-    return space->has_cut ? &space->servers : NULL;
+    return space->cut_labels ? &space->servers : NULL;
 }
 
-/* Whether recursion resolves the name without knowing its servers, and it was not resolved again
- * lately because of that. */
-static bool lacks_servers(struct police_look *asked, const struct question *question)
+/* ---- servers that the cache forgot ---- */
+
+/* The zone that denies the end of the answer's chain; empty: the answer denies nothing, or does not
+ * say. */
+static struct name denying_zone(const struct answer *answer, uint8_t wire[NAME_WIRE_MAX])
 {
-    const struct police *police = asked->police;
-    struct police_space *space = police->space;
-    if (police_servers(asked, question->name) ||
-        name_label_count(question->name) < CUT_LABELS_MIN ||
-        !resolver_find_cut(police->resolver, asked->view, question->name, &space->cut))
-        return false;
-    uint64_t hash = name_hash(question->name, police->seed), now = loop_now(police->loop);
-    struct look *look = &space->looks[hash % LOOKS];
-    if (look->hash == hash && now < look->until)
-        return false;
-    *look = (struct look){hash, now + LOOK_AGAIN_US};
-    return true;
+    struct message message;
+    if ((answer->kind != ANSWER_NODATA && answer->kind != ANSWER_NXDOMAIN) ||
+        message_parse(&message, answer->message) != MESSAGE_OK)
+        return (struct name){0};
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_SOA)
+            return name_fold(message_owner(&message, &rr, wire), wire);
+    return (struct name){0};
+}
+
+static struct look *police_find_look(const struct police_look *look, struct name name,
+                                     uint64_t *hash)
+{
+    *hash = name_hash(name, look->police->seed) + look->query->view;
+    return &look->police->space->looks[*hash % LOOKS];
+}
+
+/* A look for the servers of this name found none. */
+static void police_note_vain(const struct police_look *look, struct name name)
+{
+    uint64_t hash;
+    struct look *vain = police_find_look(look, name, &hash);
+    *vain = (struct look){hash, loop_now(look->police->loop) + LOOK_AGAIN_US};
+}
+
+static bool police_was_vain(const struct police_look *look, struct name name)
+{
+    uint64_t hash;
+    const struct look *vain = police_find_look(look, name, &hash);
+    return vain->hash == hash && loop_now(look->police->loop) < vain->until;
+}
+
+/* Whether recursion resolves the name and the cut of its zone is not known, after
+ * police_gather(). */
+static bool lacks_servers(const struct police_look *look, struct name name, struct name zone)
+{
+    struct police_space *space = look->police->space;
+    unsigned labels = zone.len ? name_label_count(zone) : CUT_LABELS_MIN;
+    return labels >= CUT_LABELS_MIN && space->cut_labels < labels &&
+           name_label_count(name) >= CUT_LABELS_MIN &&
+           resolver_find_cut(look->police->resolver, look->query->view, name, &space->cut);
+}
+
+/* Decides whether a question brings the servers of the name back, and which one: the name's own, or
+ * that for the servers of the zone that denies it. All denials of a zone need one look, and what
+ * the cache knows about a missing name does not answer it. */
+static void police_consider(struct police_look *look, struct name name, bool is_last)
+{
+    struct police_verdict *verdict = look->verdict;
+    struct name zone = is_last && look->zone.len && name_is_below(name, look->zone)
+                           ? look->zone
+                           : (struct name){0};
+    if (!lacks_servers(look, name, zone))
+        return;
+    struct name asked = zone.len ? zone : name;
+    if (look->place < look->query->looked)
+        police_note_vain(look, asked);
+    bool was_met = look->query->is_fresh && look->place == 0 && !zone.len;
+    if (look->place < look->query->looked || was_met || police_was_vain(look, asked))
+        return;
+    verdict->target = *look->asked;
+    verdict->target.name = name_copy(asked, verdict->wire);
+    if (zone.len)
+        verdict->target.type = RRTYPE_NS;
+    verdict->looked = look->place + 1u;
+    look->has_target = true;
+}
+
+static const struct rpz_servers *police_servers(void *context, struct name name, bool is_last)
+{
+    struct police_look *look = context;
+    const struct rpz_servers *servers = police_gather(look, name);
+    if (look->verdict && !look->has_target)
+        police_consider(look, name, is_last);
+    look->place++;
+    return servers;
 }
 
 /* ---- deciding ---- */
@@ -243,17 +316,31 @@ enum police_end police_ask(struct police *police, const struct police_query *que
     return POLICE_PASS;
 }
 
+/* Whether servers must be looked for, because the rules about them come before any rule that
+ * decides now. */
+static bool police_needs_look(const struct police *police, const struct rpz_query *asked,
+                              const struct rpz_answer *facts, bool is_clear)
+{
+    const struct police_look *look = facts->context;
+    struct rpz_decision decision;
+    struct rpz_query trial = *asked;
+    trial.is_look = true;
+    rpz_policy_judge(police->policy, &trial, facts, is_clear, &decision);
+    return look->has_target;
+}
+
 enum police_end police_judge(struct police *police, const struct police_query *query,
                              enum police_rest rest, const struct answer *answer,
                              struct police_verdict *verdict)
 {
-    uint8_t wire[NAME_WIRE_MAX];
+    uint8_t wire[NAME_WIRE_MAX], zone_wire[NAME_WIRE_MAX];
     struct rpz_decision decision;
     if (rest == POLICE_DONE)
         return POLICE_PASS;
+    bool is_clear = rest == POLICE_CLEAR;
     struct question question = fold_question(query->query, wire);
     struct rpz_query asked = rpz_query_of(police, query, &question);
-    struct police_look look = {police, query->view};
+    struct police_look look = {.police = police, .query = query, .asked = &question};
     struct rpz_answer facts = {
         .message = answer->message,
         .is_signed = is_signed(query->query, answer),
@@ -261,12 +348,15 @@ enum police_end police_judge(struct police *police, const struct police_query *q
         .servers = police_servers,
         .context = &look,
     };
-    bool may_resolve = !query->is_asked && !facts.is_local && answer->kind == ANSWER_POSITIVE;
-    if (may_resolve && rpz_policy_needs_servers(police->policy, asked.except) &&
-        lacks_servers(&look, &question))
-        return POLICE_RESOLVE;
-    enum rpz_step step =
-        rpz_policy_judge(police->policy, &asked, &facts, rest == POLICE_CLEAR, &decision);
+    bool may_look = query->may_look && !facts.is_local && answer->kind != ANSWER_FAILURE;
+    if (may_look && rpz_policy_needs_servers(police->policy, asked.except)) {
+        look.zone = denying_zone(answer, zone_wire);
+        look.verdict = verdict;
+        if (police_needs_look(police, &asked, &facts, is_clear))
+            return POLICE_LOOK;
+        look.verdict = NULL;
+    }
+    enum rpz_step step = rpz_policy_judge(police->policy, &asked, &facts, is_clear, &decision);
     return step == RPZ_DECIDED ? decide(police, &question, &decision, answer->message, verdict)
                                : POLICE_PASS;
 }

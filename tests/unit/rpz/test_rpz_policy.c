@@ -187,10 +187,11 @@ static void test_clients_by_ipv6_and_ipv4(void **state)
 
 static struct compose_space space;
 
-static const struct rpz_servers *no_servers(void *context, struct name name)
+static const struct rpz_servers *no_servers(void *context, struct name name, bool is_last)
 {
     (void)context;
     (void)name;
+    (void)is_last;
     return NULL;
 }
 
@@ -301,10 +302,11 @@ static void test_the_smallest_address_decides_between_equal_prefixes(void **stat
 static struct name server_names[2];
 static struct rpz_servers two_servers = {.names = server_names, .name_count = 2};
 
-static const struct rpz_servers *find_two(void *context, struct name name)
+static const struct rpz_servers *find_two(void *context, struct name name, bool is_last)
 {
     (void)context;
     (void)name;
+    (void)is_last;
     return &two_servers;
 }
 
