@@ -11,8 +11,10 @@
  *   1. the QNAME before the target of its alias, and that before the next target
  *   2. the zones in the order of the configuration
  *   3. the triggers in the order of enum rpz_trigger
- *   4. a name before its wildcards; the smallest name of a server; the longest prefix, then the
- *      smallest address
+ *   4. for names: a rule about the name itself before wildcards, then the wildcard with the most
+ *      labels; of several servers that are still equal, the one whose name (not the rule's) comes
+ *      last in canonical order (RFC 4034 section 6.1)
+ *      for addresses: the longest prefix, then the smallest address
  *
  * rpz_policy_ask() decides before anything is looked up or resolved, so no server is asked about a
  * listed name. With wait_recurse, a rule waits for the answer where an earlier zone has rules about
