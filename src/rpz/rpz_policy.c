@@ -434,9 +434,14 @@ static void find_addresses(struct sight *sight)
         note_address(sight, &rr);
 }
 
-/* Finds the target of the name's alias. */
-static bool find_target(const struct message *message, struct name name,
-                        uint8_t wire[NAME_WIRE_MAX], struct name *target)
+/* An alias is the answer itself to a question for it. */
+bool rpz_policy_follows(const struct question *question)
+{
+    return question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+}
+
+bool rpz_policy_find_target(const struct message *message, struct name name,
+                            uint8_t wire[NAME_WIRE_MAX], struct name *target)
 {
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
@@ -482,12 +487,6 @@ static void policy_fill_place(bool needs_servers, const struct rpz_answer *answe
         place->servers = answer->servers(answer->context, place->name, is_last);
 }
 
-/* An alias is the answer itself to a question for it. */
-static bool follows_aliases(const struct question *question)
-{
-    return question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
-}
-
 static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct rpz_query *query,
                                  const struct rpz_answer *answer, bool is_clear,
                                  struct sight *sight, struct rpz_decision *out)
@@ -498,8 +497,8 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
     if (policy->has[RPZ_IP] && !answer->is_local)
         find_addresses(sight);
     for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
-        bool is_last =
-            !follows_aliases(query->question) || !find_target(&sight->message, name, wire, &target);
+        bool is_last = !rpz_policy_follows(query->question) ||
+                       !rpz_policy_find_target(&sight->message, name, wire, &target);
         struct place place = {
             .name = name, .is_first = hops == 0, .skips_query = is_clear && hops == 0};
         policy_fill_place(needs_servers, answer, sight, is_last, &place);

@@ -135,6 +135,13 @@ enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz
                                const struct rpz_answer *answer, bool is_clear,
                                struct rpz_decision *out);
 
+/* Whether the targets of aliases are judged for this question. */
+bool rpz_policy_follows(const struct question *question);
+
+/* Finds the next name of the alias chain. *target borrows wire. False: the name has no alias. */
+bool rpz_policy_find_target(const struct message *message, struct name name,
+                            uint8_t wire[NAME_WIRE_MAX], struct name *target);
+
 /* Whether a zone outside this mask has rules about servers. */
 bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except);
 

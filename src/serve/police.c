@@ -18,19 +18,12 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
-#include "recurse/delegation.h"
 #include "resolve/resolver.h"
 #include "resolve/stitch.h"
 #include "rpz/rpz_reply.h"
+#include "serve/name_servers.h"
 
-enum {
-    SERVERS_MAX = 4 * DELEGATION_SERVERS_MAX, /* of a name's zone and the zones above it */
-    ADDRS_MAX = 4 * DELEGATION_ADDRS_MAX,
-    /* The servers of the root and of top-level domains are no trigger: a rule about them would hit
-     * half of the Internet, and each query would pay for it. */
-    CUT_LABELS_MIN = 2,
-    LOOKS = 256, /* a power of two */
-};
+enum { LOOKS = 256 /* a power of two */ };
 
 /* How long nothing is asked for servers that a look did not find. A name in the zone of a top-level
  * domain never has any. */
@@ -43,12 +36,7 @@ struct look {
 
 struct police_space {
     struct compose_space head, joined;
-    struct delegation cut;
-    struct rpz_servers servers;
-    struct name names[SERVERS_MAX];
-    uint8_t wires[SERVERS_MAX][NAME_WIRE_MAX];
-    struct addr addrs[ADDRS_MAX];
-    unsigned cut_labels; /* of the closest zone whose servers were gathered; 0: none were */
+    struct name_servers servers; /* of the last name that was judged */
     struct look looks[LOOKS];
 };
 
@@ -110,18 +98,6 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
 
 /* ---- servers ---- */
 
-static void add_cut(struct police_space *space)
-{
-    const struct delegation *cut = &space->cut;
-    struct rpz_servers *servers = &space->servers;
-    for (unsigned i = 0; i < cut->server_count && servers->name_count < SERVERS_MAX; i++) {
-        size_t at = servers->name_count++;
-        space->names[at] = name_copy(delegation_server(cut, i), space->wires[at]);
-    }
-    for (unsigned i = 0; i < cut->addr_count && servers->addr_count < ADDRS_MAX; i++)
-        delegation_addr(cut, i, 0, &space->addrs[servers->addr_count++]);
-}
-
 /* A search for the servers of the names of an answer. */
 struct police_look {
     struct police *police;
@@ -132,27 +108,6 @@ struct police_look {
     struct police_verdict *verdict; /* NULL: only known servers count */
     bool has_target;                /* the verdict has */
 };
-
-/* Gathers the servers of the closest known zone and of the zones above it. */
-static const struct rpz_servers *police_gather(const struct police_look *look, struct name name)
-{
-    const struct police *police = look->police;
-    struct police_space *space = police->space;
-    space->servers = (struct rpz_servers){.names = space->names, .addrs = space->addrs};
-    space->cut_labels = 0;
-    while (name_label_count(name) >= CUT_LABELS_MIN &&
-           resolver_find_cut(police->resolver, look->query->view, name, &space->cut)) {
-        struct name zone = delegation_zone(&space->cut);
-        unsigned labels = name_label_count(zone);
-        if (labels < CUT_LABELS_MIN)
-            break;
-        add_cut(space);
-        if (!space->cut_labels)
-            space->cut_labels = labels;
-        name = name_parent(name_suffix(name, labels));
-    }
-    return space->cut_labels ? &space->servers : NULL;
-}
 
 /* ---- servers that the cache forgot ---- */
 
@@ -193,15 +148,15 @@ static bool police_was_vain(const struct police_look *look, struct name name)
     return vain->hash == hash && loop_now(look->police->loop) < vain->until;
 }
 
-/* Whether recursion resolves the name and the cut of its zone is not known, after
- * police_gather(). */
+/* Whether recursion resolves the name and the servers of its zone, which were just searched for,
+ * are not known. */
 static bool lacks_servers(const struct police_look *look, struct name name, struct name zone)
 {
-    struct police_space *space = look->police->space;
-    unsigned labels = zone.len ? name_label_count(zone) : CUT_LABELS_MIN;
-    return labels >= CUT_LABELS_MIN && space->cut_labels < labels &&
-           name_label_count(name) >= CUT_LABELS_MIN &&
-           resolver_find_cut(look->police->resolver, look->query->view, name, &space->cut);
+    struct name_servers *found = &look->police->space->servers;
+    unsigned labels = zone.len ? name_label_count(zone) : NAME_SERVERS_LABELS_MIN;
+    return labels >= NAME_SERVERS_LABELS_MIN && found->labels < labels &&
+           name_label_count(name) >= NAME_SERVERS_LABELS_MIN &&
+           resolver_find_cut(look->police->resolver, look->query->view, name, &found->cut);
 }
 
 /* Decides whether a question brings the servers of the name back, and which one: the name's own, or
@@ -232,7 +187,9 @@ static void police_consider(struct police_look *look, struct name name, bool is_
 static const struct rpz_servers *police_servers(void *context, struct name name, bool is_last)
 {
     struct police_look *look = context;
-    const struct rpz_servers *servers = police_gather(look, name);
+    const struct police *police = look->police;
+    const struct rpz_servers *servers =
+        name_servers_find(&police->space->servers, police->resolver, look->query->view, name);
     if (look->verdict && !look->has_target)
         police_consider(look, name, is_last);
     look->place++;

@@ -12,7 +12,7 @@ from conftest import Answer, eventually, program
 from harness import ROOT, SELF, alone
 from peers import need, start_peer, start_resolving_unbound
 
-AUTH, LISTED_NS, GARDEN_NS = "10.53.1.1", "10.53.1.2", "10.53.1.3"
+AUTH, LISTED_NS, GARDEN_NS, DEEP_NS = "10.53.1.1", "10.53.1.2", "10.53.1.3", "10.53.1.4"
 UNBOUND, BIND = "10.53.0.20", "10.53.0.30"
 CLIENT, LISTED_CLIENT, FREE_CLIENT = "10.53.0.50", "10.53.7.1", "10.53.8.1"
 
@@ -49,6 +49,7 @@ six 60 AAAA 2001:db8:5::1
 alias 60 CNAME www.good.tld.
 toblock 60 CNAME nx.good.tld.
 toip 60 CNAME net.good.tld.
+tobyname 60 CNAME www.byname.tld.
 nx 60 A 192.0.2.3
 nodata 60 A 192.0.2.4
 pass 60 A 198.51.100.8
@@ -119,8 +120,10 @@ def serve_all(harness):
     harness.serve(AUTH, {"tld.": TLD_ZONE, "good.tld.": GOOD_ZONE})
     harness.serve(LISTED_NS, {"listed.tld.": f"@ NS ns.listed.tld.\nns A {LISTED_NS}\nwww 60 A 192.0.2.21\n"})
     harness.serve(GARDEN_NS, {"garden.tld.": f"@ NS ns.garden.tld.\nns A {GARDEN_NS}\nwww 60 A 203.0.113.80\n",
-                              "byname.tld.": "@ NS evil.ns.good.tld.\nwww 60 A 192.0.2.20\n",
+                              "byname.tld.": "@ NS evil.ns.good.tld.\nwww 60 A 192.0.2.20\n"
+                                             f"deep NS ns.deep\nns.deep A {DEEP_NS}\n",
                               "bytwo.tld.": "@ NS evil.ns.good.tld.\n@ NS aaa.ns.good.tld.\nwww 60 A 192.0.2.22\n"})
+    harness.serve(DEEP_NS, {"deep.byname.tld.": f"@ NS ns\nns A {DEEP_NS}\nwww 60 A 192.0.2.23\n"})
     for ip in (UNBOUND, BIND, CLIENT, LISTED_CLIENT, FREE_CLIENT):
         harness.add(ip)
     harness.write("policy.zone", POLICY)
@@ -223,6 +226,13 @@ def test_lookup_names_the_rule_that_decides(harness):
     told(SELF, ("www.listed.tld.", "A"))
     assert policy_of(harness, "www.listed.tld")[2] == "nsip"
     assert policy_of(harness, "www.good.tld")[0] == "none"
+    # The servers of a name below a missing one, of an alias target, and of the zone above.
+    for name, kind, judged in (("m.n.www.byname.tld", "AAAA", "m.n.www.byname.tld."),
+                               ("tobyname.good.tld", "A", "www.byname.tld."),
+                               ("www.deep.byname.tld", "A", "www.deep.byname.tld.")):
+        told(SELF, (name, kind))
+        assert policy_of(harness, name, kind) == (
+            "nxdomain", "evil.ns.good.tld.rpz-nsdname.policy.", "nsdname", judged, "the cached answer")
     refused = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "lookup", "--client",
                               "nobody", "a"], text=True, capture_output=True)
     assert refused.returncode and "is not an address" in refused.stderr
