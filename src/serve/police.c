@@ -26,12 +26,16 @@
 enum { LOOKS = 256 /* a power of two */ };
 
 /* How long nothing is asked for servers that a look did not find. A name in the zone of a top-level
- * domain never has any. */
-#define LOOK_AGAIN_US (60 * US_PER_S)
+ * domain never has any, so the pause grows. It begins short, because a look finds nothing either
+ * where the cut ends in this very second. */
+#define LOOK_PAUSE_MIN_US (1 * US_PER_S)
+#define LOOK_PAUSE_MAX_US (60 * US_PER_S)
+enum { LOOK_PAUSE_GROWTH = 8 };
 
 /* A look for servers that found none. */
 struct look {
     uint64_t hash, until;
+    uint64_t pause_us; /* until then, from the look on */
 };
 
 struct police_space {
@@ -136,9 +140,13 @@ static struct look *police_find_look(const struct police_look *look, struct name
 /* A look for the servers of this name found none. */
 static void police_note_vain(const struct police_look *look, struct name name)
 {
-    uint64_t hash;
+    uint64_t hash, pause_us = LOOK_PAUSE_MIN_US, now = loop_now(look->police->loop);
     struct look *vain = police_find_look(look, name, &hash);
-    *vain = (struct look){hash, loop_now(look->police->loop) + LOOK_AGAIN_US};
+    if (vain->hash == hash && now < vain->until)
+        return;
+    if (vain->hash == hash && now < vain->until + LOOK_PAUSE_MAX_US)
+        pause_us = MIN(vain->pause_us * LOOK_PAUSE_GROWTH, LOOK_PAUSE_MAX_US);
+    *vain = (struct look){hash, now + pause_us, pause_us};
 }
 
 static bool police_was_vain(const struct police_look *look, struct name name)
