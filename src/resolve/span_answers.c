@@ -179,7 +179,8 @@ static const struct spans_zone *find_spans(const struct tasks *tasks, const stru
     return name_is_below(apex, zone->name) && name_is_below(apex, anchor->zone) ? found : NULL;
 }
 
-/* Whether the answer depends on the trusted keys of the root too, which spans know nothing about. */
+/* Whether the answer depends on the trusted keys of the root too, which spans know nothing about.
+ */
 static bool is_sentinel(const struct tasks *tasks, const struct cache_key *key)
 {
     struct question question = {{key->name, key->name_len}, key->type, key->cls};
