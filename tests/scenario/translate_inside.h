@@ -42,11 +42,11 @@ struct translating {
     bool serves_stale;
     bool has_negative_bound; /* otherwise Unbound's default counts */
     bool ignores_zonemd;
-    bool has_old_anchor;      /* of an algorithm that nailup does not know */
+    bool has_old_anchor; /* of an algorithm that nailup does not know */
     bool has_root_anchor;
-    bool is_not_aggressive; /* spans answer for no other name */
-    struct buf anchors;     /* records in quotes */
-    struct buf insecure;    /* names in quotes, each with a comma */
+    bool is_not_aggressive;   /* spans answer for no other name */
+    struct buf anchors;       /* records in quotes */
+    struct buf insecure;      /* names in quotes, each with a comma */
     unsigned long stale_s;    /* 0: no bound */
     char waiting[OPTION_MAX]; /* an option whose value is on a separate line */
     struct translation *out;
