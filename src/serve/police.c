@@ -102,6 +102,8 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
     struct name name = {key->name, key->name_len};
     if (rpz_policy_may_judge(police->policy, except, name, answer))
         return true;
+    if (answer->stored_at >= loop_now(police->loop))
+        return false; /* the next answer of this turn may have its place, time and length */
     uint64_t query = clearance_of_query(&police->clearance, key, except);
     *clearance_slot(&police->clearance, key) =
         (struct clearance_slot){query, clearance_of_answer(query, answer)};
