@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/rand.h"
 #include "base/units.h"
 #include "cache/compose.h"
 #include "dns/header.h"
@@ -54,7 +53,7 @@ struct police_space {
 
 bool police_init(struct police *police, struct loop *loop, struct resolver *resolver)
 {
-    *police = (struct police){.loop = loop, .resolver = resolver, .seed = rand_u64()};
+    *police = (struct police){.loop = loop, .resolver = resolver};
     police->space = calloc(1, sizeof(*police->space));
     return clearance_init(&police->clearance) && police->space;
 }
@@ -102,6 +101,8 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
     struct name name = {key->name, key->name_len};
     if (rpz_policy_may_judge(police->policy, except, name, answer))
         return true;
+    if (answer->stored_at >= loop_now(police->loop))
+        return false; /* the next answer of this turn may have its place, time and length */
     uint64_t query = clearance_of_query(&police->clearance, key, except);
     *clearance_slot(&police->clearance, key) =
         (struct clearance_slot){query, clearance_of_answer(query, answer)};
@@ -148,21 +149,25 @@ static const struct rpz_servers *police_servers(void *context, struct name name)
     return space->has_cut ? &space->servers : NULL;
 }
 
-/* Whether recursion resolves the name without knowing its servers, and it was not resolved again
- * lately because of that. */
-static bool lacks_servers(struct police_look *asked, const struct question *question)
+/* Whether recursion resolves the question without knowing its servers, and it was not resolved
+ * again lately because of that, or still is: then this query waits too. */
+static bool lacks_servers(struct police_look *asked, const struct query *query,
+                          const struct question *question)
 {
     const struct police *police = asked->police;
     struct police_space *space = police->space;
+    struct cache_key key;
     if (police_servers(asked, question->name) ||
         name_label_count(question->name) < CUT_LABELS_MIN ||
         !resolver_find_cut(police->resolver, asked->view, question->name, &space->cut))
         return false;
-    uint64_t hash = name_hash(question->name, police->seed), now = loop_now(police->loop);
-    struct look *look = &space->looks[hash % LOOKS];
-    if (look->hash == hash && now < look->until)
-        return false;
-    *look = (struct look){hash, now + LOOK_AGAIN_US};
+    resolver_key(police->resolver, asked->view, &key, question, query->dnssec_ok,
+                 query->flags & HEADER_CD);
+    uint64_t now = loop_now(police->loop);
+    struct look *look = &space->looks[key.hash % LOOKS];
+    if (look->hash == key.hash && now < look->until)
+        return resolver_is_asking(police->resolver, &key);
+    *look = (struct look){key.hash, now + LOOK_AGAIN_US};
     return true;
 }
 
@@ -263,7 +268,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     };
     bool may_resolve = !query->is_asked && !facts.is_local && answer->kind == ANSWER_POSITIVE;
     if (may_resolve && rpz_policy_needs_servers(police->policy, asked.except) &&
-        lacks_servers(&look, &question))
+        lacks_servers(&look, query->query, &question))
         return POLICE_RESOLVE;
     enum rpz_step step =
         rpz_policy_judge(police->policy, &asked, &facts, rest == POLICE_CLEAR, &decision);

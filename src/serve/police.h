@@ -39,7 +39,6 @@ struct police {
     const struct server_options *options; /* borrowed; what the views choose of it */
     struct rpz_choice_map map;            /* of both */
     struct clearance clearance;
-    uint64_t seed;
     struct police_space *space;
     struct resolver *resolver;
     struct loop *loop;
