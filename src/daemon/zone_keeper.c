@@ -289,6 +289,7 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     keeper->trust = next;
 }
 
+/* The checks in effect. They end with the next call, which may take other anchors. */
 static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct kept_zone *zone)
 {
     keeper_take_trust(keeper);
@@ -507,7 +508,6 @@ static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone
     struct zone_checks checks = keeper_checks(keeper, zone);
     bool was_doubted = zone->verdict == KEPT_DOUBTED;
 
-    keeper_note_vouching(keeper, zone);
     if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
         zone->verdict = KEPT_SOUND;
         if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
@@ -528,8 +528,10 @@ static void keeper_judge_held(struct zone_keeper *keeper)
 {
     for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
         struct kept_zone *zone = &keeper->zones.list[i];
-        if (zone_plan_is_transferred(&zone->plan) && zone->data && zone->verdict != KEPT_SOUND)
-            keeper_judge_zone(keeper, zone);
+        if (!zone_plan_is_transferred(&zone->plan) || !zone->data || zone->verdict == KEPT_SOUND)
+            continue;
+        keeper_judge_zone(keeper, zone);
+        keeper_note_vouching(keeper, zone); /* takes newer anchors: the verdict is there */
     }
 }
 
