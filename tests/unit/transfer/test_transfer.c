@@ -195,7 +195,7 @@ static void test_a_zone_expires_and_returns(void **state)
     world_end(&world);
 }
 
-/* A primary that was made anew may count from the beginning. */
+/* A rebuilt primary may count from the beginning. */
 static void test_an_expired_zone_takes_an_older_serial(void **state)
 {
     (void)state;
