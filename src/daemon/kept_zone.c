@@ -137,5 +137,6 @@ void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint
     zone->verdict = KEPT_SOUND;
     zone->is_refused = false;
     zone->loaded_at = now;
+    zone->failure[0] = '\0';
     zone->why[0] = '\0';
 }

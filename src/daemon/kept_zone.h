@@ -28,6 +28,8 @@ enum kept_verdict {
     KEPT_DOUBTED,  /* it fails: refusal says why */
 };
 
+enum { KEPT_FAILURE_MAX = 320 };
+
 struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
@@ -45,6 +47,7 @@ struct kept_zone {
     bool is_refusal_logged;     /* the log has the next two */
     char refusal[APEX_WHY_MAX]; /* why a version of primaries was last refused or doubted */
     uint32_t logged_serial;
+    char failure[KEPT_FAILURE_MAX]; /* of the last visit to a primary; "": it was good */
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
 

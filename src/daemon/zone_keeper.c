@@ -511,8 +511,8 @@ static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone
     if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
         zone->verdict = KEPT_SOUND;
         if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
-            zone->state = CONTROL_ZONE_SERVED;
-            zone->why[0] = '\0';
+            zone->state = *zone->failure ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
+            snprintf(zone->why, sizeof(zone->why), "%s", zone->failure);
         }
         return;
     }
@@ -559,6 +559,7 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
+    snprintf(zone->failure, sizeof(zone->failure), "%s", why);
     bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
     const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
     snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);
