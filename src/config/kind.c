@@ -186,7 +186,7 @@ void kind_store_number(enum kind kind, uint64_t number, void *field)
     }
 }
 
-static bool has_word(enum kind kind, const char *text)
+static bool kind_has_word(enum kind kind, const char *text)
 {
     const char *word = kind_words(kind);
     while (*word && strcmp(word, text) != 0)
@@ -198,7 +198,7 @@ static bool has_word(enum kind kind, const char *text)
 static const char *word_meant(enum kind kind, const char *text)
 {
     static const char *const booleans[] = {"true", "True", "TRUE", "false", "False", "FALSE"};
-    if (!has_word(kind, "yes"))
+    if (!kind_has_word(kind, "yes"))
         return text;
     for (size_t i = 0; i < ARRAY_LEN(booleans); i++)
         if (strcmp(booleans[i], text) == 0)
