@@ -373,6 +373,10 @@ MUST_USE enum err config_parse_with_files(const char *file_name, const char *tex
 /* Whether the file gives the key with this path of options.def; if not, the key has its default. */
 bool config_is_given(const struct config *config, const char *path);
 
+/* Whether some name is resolved by recursion from the root: recursion is enabled, and no zone "."
+ * takes all names without falling back to it. */
+bool config_has_recursion(const struct config *config);
+
 /* Returns whether the wall clock is certainly wrong: earlier than validation.clock_min_s. False for
  * NULL. */
 bool config_clock_is_wrong(const struct config *config);

@@ -57,14 +57,6 @@ static void check_has_zone(struct loader *loader)
                  "[192.0.2.53]}]");
 }
 
-bool config_has_recursion(const struct config *config)
-{
-    bool has_root = false;
-    for (size_t i = 0; i < config->zone_count && !has_root; i++)
-        has_root = config->zones[i].name_len == 1;
-    return config->route.recursion.enabled && !has_root;
-}
-
 /* This is a warning, not an error: all servers of a private hierarchy may support TLS. */
 static void warn_of_tls_everywhere(struct loader *loader)
 {

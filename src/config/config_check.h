@@ -3,15 +3,10 @@
 #ifndef NAILUP_CONFIG_CONFIG_CHECK_H
 #define NAILUP_CONFIG_CONFIG_CHECK_H
 
-#include <stdbool.h>
-
 #include "config/loader.h"
 
 /* Reports values that contradict each other, when everything is loaded. */
 void config_check(struct loader *loader);
-
-/* Whether some name is resolved by recursion from the root. */
-bool config_has_recursion(const struct config *config);
 
 /* Reports such contradictions, as config_check() does, only in the zones of loader->config and
  * their upstreams. */

@@ -11,11 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/config_check.h"
 #include "config/place.h"
 #include "recurse/root_hints.h"
 
 static const struct place recursion = {.key = "recursion"};
+
+bool config_has_recursion(const struct config *config)
+{
+    bool has_root = false;
+    for (size_t i = 0; i < config->zone_count && !has_root; i++)
+        has_root = config->zones[i].name_len == 1 && !config->zones[i].first;
+    return config->route.recursion.enabled && !has_root;
+}
 
 /* Returns NULL after reporting an error. */
 static const struct delegation *read_hints(struct loader *loader, const char *path)

@@ -186,12 +186,24 @@ void kind_store_number(enum kind kind, uint64_t number, void *field)
     }
 }
 
-/* Programs that write YAML write true and false for yes and no. */
+static bool kind_has_word(enum kind kind, const char *text)
+{
+    const char *word = kind_words(kind);
+    while (*word && strcmp(word, text) != 0)
+        word += strlen(word) + 1;
+    return *word;
+}
+
+/* Programs that write YAML write true and false for yes and no, in the three cases of YAML 1.2. */
 static const char *word_meant(enum kind kind, const char *text)
 {
-    if (kind != KIND_BOOL && kind != KIND_VALIDATE)
+    static const char *const booleans[] = {"true", "True", "TRUE", "false", "False", "FALSE"};
+    if (!kind_has_word(kind, "yes"))
         return text;
-    return strcmp(text, "true") == 0 ? "yes" : strcmp(text, "false") == 0 ? "no" : text;
+    for (size_t i = 0; i < ARRAY_LEN(booleans); i++)
+        if (strcmp(booleans[i], text) == 0)
+            return i < ARRAY_LEN(booleans) / 2 ? "yes" : "no";
+    return text;
 }
 
 /* Words of an enum are stored as unsigned, those of a bool in one byte. */

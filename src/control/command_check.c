@@ -31,17 +31,27 @@ enum {
 /* The counts of upstreams, and of upstreams that work, in one number. */
 #define CHECK_SEEN (UINT64_C(1) << 32)
 
+struct check_sight {
+    uint64_t number;
+    bool has_asked; /* any of them */
+};
+
 static void check_see(void *context, const struct upstream_view *view)
 {
-    uint64_t *number = context;
+    struct check_sight *sight = context;
     bool is_refused = view->ready == 0 && view->resting > 0 && view->udp_rtt_us == 0;
 
-    *number += CHECK_SEEN + (!view->ill && !is_refused);
+    sight->number += CHECK_SEEN + (!view->ill && !is_refused);
+    sight->has_asked |= view->queries > 0 || view->dials > 0;
 }
 
+/* A worker that has asked no upstream knows nothing about them: the others tell. */
 static void check_visit(struct upstreams *upstreams, struct gather_part *part)
 {
-    upstreams_first(upstreams, CHECK_UPSTREAMS_MAX, check_see, &part->number);
+    struct check_sight sight = {0};
+
+    upstreams_first(upstreams, CHECK_UPSTREAMS_MAX, check_see, &sight);
+    part->number = sight.has_asked ? sight.number : 0;
 }
 
 /* ---- on main's ---- */
@@ -84,7 +94,7 @@ static bool check_has_route(const struct config *config)
     for (size_t i = 0; config && i < config->route.zone_count; i++)
         for (size_t j = 0; j < config->route.zones[i].upstream_count; j++)
             check_probe(&routes, &config->route.zones[i].upstreams[j].addr);
-    if (config && config->route.recursion.enabled)
+    if (config && config_has_recursion(config))
         check_probe_hints(&routes, config->route.recursion.hints);
     return routes.probed == 0 || routes.found > 0;
 }

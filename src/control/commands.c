@@ -79,7 +79,7 @@ static void put_zone_counts(struct reply *reply, const struct config *config)
 {
     reply_count(reply, config ? config->zone_count : 0);
     reply_count(reply, config ? config->stub_count : 0);
-    reply_flag(reply, config && config->route.recursion.enabled);
+    reply_flag(reply, config && config_has_recursion(config));
 }
 
 static void put_daemon(struct call *call, const struct stats *stats)

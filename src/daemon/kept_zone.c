@@ -83,15 +83,23 @@ void kept_zones_trim(struct kept_zones *zones)
         zones->list = trimmed;
 }
 
+/* Whether the zone goes on under this plan. Another node resets it (RFC 9432 section 5.4). */
+static bool kept_zone_goes_on(const struct kept_zone *old, const struct zone_plan *plan)
+{
+    if (plan->node_len == 0)
+        return true;
+    if (old->plan.node_len == 0) /* members come from primaries */
+        return zone_plan_is_transferred(&old->plan);
+    return name_equal(zone_plan_node(&old->plan), zone_plan_node(plan));
+}
+
 void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan)
 {
     struct kept_zone *zone = &zones->list[zones->count++];
     struct kept_zone *old = kept_zones_find(before, zone_plan_name(plan), plan->kind);
 
     *zone = (struct kept_zone){.state = CONTROL_ZONE_LOADING};
-    /* another node: the state is reset (RFC 9432 section 5.4) */
-    if (old &&
-        (plan->node_len == 0 || name_equal(zone_plan_node(&old->plan), zone_plan_node(plan))))
+    if (old && kept_zone_goes_on(old, plan))
         kept_zone_take_state(zone, old, plan);
     zone->plan = *plan;
     plan->file = NULL;
@@ -129,5 +137,6 @@ void kept_zone_take_version(struct kept_zone *zone, struct zone_data *data, uint
     zone->verdict = KEPT_SOUND;
     zone->is_refused = false;
     zone->loaded_at = now;
+    zone->failure[0] = '\0';
     zone->why[0] = '\0';
 }

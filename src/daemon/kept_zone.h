@@ -28,6 +28,8 @@ enum kept_verdict {
     KEPT_DOUBTED,  /* it fails: refusal says why */
 };
 
+enum { KEPT_FAILURE_MAX = 320 };
+
 struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
@@ -45,6 +47,7 @@ struct kept_zone {
     bool is_refusal_logged;     /* the log has the next two */
     char refusal[APEX_WHY_MAX]; /* why a version of primaries was last refused or doubted */
     uint32_t logged_serial;
+    char failure[KEPT_FAILURE_MAX]; /* of the last visit to a primary; "": it was good */
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
 
@@ -71,8 +74,8 @@ struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name na
 /* Appends a zone with this plan, which moves. The state of the zone of that name moves too, out of
  * the zones before. Another file, bound or primary is read again, and the version stays meanwhile;
  * with another zonemd it is judged again.
- * A member with another node gets no state, and a configured zone takes that of a member. The list
- * has room. */
+ * A member with another node gets no state. A zone that moves between the configuration and a
+ * catalog keeps it, except one of a file that a catalog takes over. The list has room. */
 void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan);
 
 /* Ends the transfers, and frees the list. */

@@ -180,7 +180,7 @@ static void report_put_summary(const struct reload_report *report, struct reply 
     reply_count(reply, report_count_changes(report->changes, true));
     reply_count(reply, config->zone_count);
     reply_count(reply, config->stub_count);
-    reply_flag(reply, config->route.recursion.enabled);
+    reply_flag(reply, config_has_recursion(config));
     reply_count(reply, local_names_count(config->local));
     reply_count(reply, report->forgotten);
     reply_flag(reply, report->zones_are_read);

@@ -52,7 +52,7 @@ void report_start(const struct control_view *view)
     LOG(LOG_NOTICE, "daemon",
         "nailupd %s, process %d; workers: %zu, forward zones: %zu, stub zones: %zu, recursion: %s",
         NAILUP_VERSION, (int)getpid(), view->worker_count, config->zone_count, config->stub_count,
-        config->route.recursion.enabled ? "yes" : "no");
+        config_has_recursion(config) ? "yes" : "no");
     for (size_t i = 0; i < view->listening_count; i++)
         LOG(LOG_NOTICE, "daemon", "listening on %s, UDP and TCP",
             addr_format(&view->listening[i], text));

@@ -289,6 +289,7 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     keeper->trust = next;
 }
 
+/* The checks in effect. They end with the next call, which may take other anchors. */
 static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct kept_zone *zone)
 {
     keeper_take_trust(keeper);
@@ -507,12 +508,11 @@ static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone
     struct zone_checks checks = keeper_checks(keeper, zone);
     bool was_doubted = zone->verdict == KEPT_DOUBTED;
 
-    keeper_note_vouching(keeper, zone);
     if (zone_from_file_check(zone->data, &checks, zone->refusal)) {
         zone->verdict = KEPT_SOUND;
         if (was_doubted && zone->state == CONTROL_ZONE_KEPT) {
-            zone->state = CONTROL_ZONE_SERVED;
-            zone->why[0] = '\0';
+            zone->state = *zone->failure ? CONTROL_ZONE_KEPT : CONTROL_ZONE_SERVED;
+            snprintf(zone->why, sizeof(zone->why), "%s", zone->failure);
         }
         return;
     }
@@ -528,8 +528,10 @@ static void keeper_judge_held(struct zone_keeper *keeper)
 {
     for (size_t i = 0; i < keeper->zones.count && !atomic_load(&keeper->is_ending); i++) {
         struct kept_zone *zone = &keeper->zones.list[i];
-        if (zone_plan_is_transferred(&zone->plan) && zone->data && zone->verdict != KEPT_SOUND)
-            keeper_judge_zone(keeper, zone);
+        if (!zone_plan_is_transferred(&zone->plan) || !zone->data || zone->verdict == KEPT_SOUND)
+            continue;
+        keeper_judge_zone(keeper, zone);
+        keeper_note_vouching(keeper, zone); /* takes newer anchors: the verdict is there */
     }
 }
 
@@ -557,6 +559,7 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
+    snprintf(zone->failure, sizeof(zone->failure), "%s", why);
     bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
     const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
     snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);

@@ -86,15 +86,18 @@ static void dnstap_set_sent(struct unbound_map_state *map, const char *flag, con
 {
     struct unbound_value *wish = dnstap_find(map, flag), *text = dnstap_find(map, name);
     bool is_sent = wish && strcmp(wish->text, "yes") == 0;
+    bool is_empty = text && !*text->text; /* which means Unbound's own */
     if (wish)
         draft_account(wish->origin);
-    if (is_sent && text)
+    if (is_empty)
+        draft_account(text->origin);
+    if (is_sent && text && !is_empty)
         dnstap_set(map, name, path, false);
     else if (is_sent)
         draft_note(
             map->draft, wish->origin,
             draft_format(map->draft, "Write the text into %s: Unbound has one of its own.", path));
-    else if (text)
+    else if (text && !is_empty)
         draft_note(map->draft, text->origin,
                    draft_format(map->draft, "Not imported: %s is not yes.", flag));
 }

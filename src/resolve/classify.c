@@ -95,7 +95,8 @@ static bool refers(const struct message *message, struct name asked, const struc
 /* ---- servers that should have the zone ---- */
 
 /* Decides by the owner of an NS record in authority. A referral upwards is never authoritative,
- * whatever AA says. */
+ * whatever AA says. A server that recurses itself does not refer: it denies, and counts where no
+ * other server has the zone. */
 static enum response_kind kind_of_ns(const struct message *message, struct name owner,
                                      struct name asked, const struct zone *zone)
 {
@@ -103,7 +104,8 @@ static enum response_kind kind_of_ns(const struct message *message, struct name 
     if (is_below && name_is_below(asked, owner))
         return RESPONSE_REFERRAL;
     bool is_above = owner.len < zone->name.len && name_is_below(zone->name, owner);
-    return message->flags & HEADER_AA && !is_above ? RESPONSE_NODATA : RESPONSE_LAME;
+    bool may_deny = message->flags & (HEADER_AA | HEADER_RA);
+    return may_deny && !is_above ? RESPONSE_NODATA : RESPONSE_LAME;
 }
 
 /* Decides about a response without data and without an SOA: it is a referral downwards if it has

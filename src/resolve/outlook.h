@@ -19,7 +19,7 @@ struct zone;
 
 enum outlook_way {
     OUTLOOK_CACHE,     /* the cache has the answer */
-    OUTLOOK_LOCAL,     /* local data has the answer */
+    OUTLOOK_LOCAL,     /* local data or a zone held here has the answer */
     OUTLOOK_SPANS,     /* spans of its zone have the answer */
     OUTLOOK_UPSTREAMS, /* the zone's upstreams are asked */
     OUTLOOK_RECURSION, /* recursion, which starts at cut */
@@ -32,7 +32,7 @@ struct outlook {
     uint16_t rcode;              /* OUTLOOK_LOCAL, OUTLOOK_SPANS */
     bool has_local;              /* local data has something about it: */
     struct local_view local;     /* borrows from the key */
-    struct name target;          /* the target of a local alias; len 0: none */
+    struct name target;          /* the target of such an alias; len 0: none */
     const struct zone *zone;     /* that takes the name or the target; NULL: none */
     const struct anchor *anchor; /* the closest, which decides about validation; NULL: none */
     enum cut_look from;          /* for recursion and a stub zone: where the descent starts */

@@ -567,7 +567,8 @@ bool resolver_trace_find(struct resolver *resolver, unsigned number, const struc
         trace_say(trace, TRACE_CACHE, 0, &question, word, now);
         return true;
     }
-    if (find_own(resolver, view, key, out)) {
+    resolver->has_alias = false;
+    if (find_own(resolver, view, key, out) || find_in_zones(resolver, view, key, false, out)) {
         trace_say(trace, TRACE_LOCAL, 0, &question, answer_kind_name(out->kind), now);
         return true;
     }
@@ -605,8 +606,25 @@ static enum outlook_way look_elsewhere(const struct resolver *resolver, const st
     return zone && (zone->group_len || zone->awaits_hosts) ? OUTLOOK_UPSTREAMS : OUTLOOK_NOBODY;
 }
 
-/* Follows find_local() and ask_alias(). */
-static enum outlook_way look_here(const struct resolver *resolver, const struct view *view,
+/* Follows find_in_zones(), of a client without RD=0. */
+static enum zone_answers_result look_in_zones(struct resolver *resolver, const struct view *view,
+                                              const struct question *question, struct outlook *out)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct answer answer;
+    if (!tasks->zones)
+        return ZONE_ANSWERS_NOT;
+    enum zone_answers_result result = zone_answers_find(tasks, view->space, question, false, false,
+                                                        &answer, out->wire, &out->target);
+    if (result == ZONE_ANSWERS_FOUND)
+        out->rcode = header_rcode(answer.message.data);
+    if (result != ZONE_ANSWERS_ELSEWHERE)
+        out->target = (struct name){0};
+    return result;
+}
+
+/* Follows find_missed() and ask_alias(). */
+static enum outlook_way look_here(struct resolver *resolver, const struct view *view,
                                   const struct cache_key *key, struct outlook *out)
 {
     struct question question = question_of(key);
@@ -622,12 +640,20 @@ static enum outlook_way look_here(const struct resolver *resolver, const struct 
     }
     if (key->type == RRTYPE_ANY)
         return OUTLOOK_LOCAL;
+    switch (look_in_zones(resolver, view, &question, out)) {
+    case ZONE_ANSWERS_FOUND:
+        return OUTLOOK_LOCAL;
+    case ZONE_ANSWERS_ELSEWHERE:
+        return look_elsewhere(resolver, view->space, out->target, key->type, out);
+    case ZONE_ANSWERS_NOT:
+        break;
+    }
     if (span_answers_has(&resolver->tasks, view->space, key, &out->rcode))
         return OUTLOOK_SPANS;
     return look_elsewhere(resolver, view->space, question.name, key->type, out);
 }
 
-void resolver_look(const struct resolver *resolver, unsigned number, const struct cache_key *key,
+void resolver_look(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct outlook *out)
 {
     const struct tasks *tasks = &resolver->tasks;

@@ -127,7 +127,7 @@ enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view
 
 /* Shows what would happen to a question now. Nothing is asked, counted or marked. In a read
  * section. */
-void resolver_look(const struct resolver *resolver, unsigned number, const struct cache_key *key,
+void resolver_look(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct outlook *out);
 
 /* Finds the closest known zone cut at or above a name (lower case) as clients of this view see it,

@@ -13,6 +13,7 @@
 #include "dns/rrtype.h"
 #include "resolve/private_addrs.h"
 #include "resolve/route.h"
+#include "resolve/sentinel.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/validator.h"
@@ -178,13 +179,22 @@ static const struct spans_zone *find_spans(const struct tasks *tasks, const stru
     return name_is_below(apex, zone->name) && name_is_below(apex, anchor->zone) ? found : NULL;
 }
 
+/* Whether the answer depends on the trusted keys of the root too, which spans know nothing about.
+ */
+static bool is_sentinel(const struct tasks *tasks, const struct cache_key *key)
+{
+    struct question question = {{key->name, key->name_len}, key->type, key->cls};
+    return tasks->validation.sentinel &&
+           sentinel_judge(&question, tasks->validation.anchors) != SENTINEL_NONE;
+}
+
 static enum synthesis_kind find_synthesis(const struct tasks *tasks, const struct space *space,
                                           const struct cache_key *key, struct synthesis *out)
 {
     uint64_t now = loop_now(tasks->loop);
     struct name name = {key->name, key->name_len};
     const struct spans_zone *zone = find_spans(tasks, space, key);
-    if (!zone || !synthesis_find(out, zone, name, key->type, now))
+    if (!zone || is_sentinel(tasks, key) || !synthesis_find(out, zone, name, key->type, now))
         return SYNTHESIS_NONE;
     spans_touch(zone, now);
     return out->kind;

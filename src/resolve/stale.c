@@ -44,21 +44,29 @@ static void make_stale(struct answer *answer, const struct failure *failure, uin
         answer->ede[answer->ede_count++] = failure->ede[0];
 }
 
-/* Answers differ by CD in the cache: an unchecked answer must not reach a client that wants it
- * checked. The reverse does no harm. DO has no such exception, because missing signatures cannot be
- * added. */
-static bool find_old(const struct task *task, uint64_t now, struct answer *out)
+static bool find_with_flags(const struct task *task, uint8_t flags, uint64_t now,
+                            struct answer *out)
 {
     struct cache *cache = task->tasks->cache;
-    struct cache_key checked;
-    if (cache_find_stale(cache, &task->key, now, out) &&
-        tasks_may_use(task->space, &task->key, out))
+    struct cache_key key;
+    cache_key_init(&key, cache, &task->question, flags, task->key.view, task->key.space);
+    return cache_find_stale(cache, &key, now, out) && tasks_may_use(task->space, &task->key, out);
+}
+
+/* Answers differ by CD in the cache: an unchecked answer must not reach a client that wants it
+ * checked. The reverse does no harm. Answers differ by DO too. The answer to a query without DO
+ * lacks the signatures of a signed zone, and serves a client with DO where no signatures were
+ * found to exist. */
+static bool find_old(const struct task *task, uint64_t now, struct answer *out)
+{
+    uint8_t flags = task->key.flags, checked = flags & (uint8_t)~CACHE_KEY_CD;
+    if (find_with_flags(task, flags, now, out))
         return true;
-    if (!(task->key.flags & CACHE_KEY_CD))
-        return false;
-    cache_key_init(&checked, cache, &task->question, task->key.flags & (uint8_t)~CACHE_KEY_CD,
-                   task->key.view, task->key.space);
-    return cache_find_stale(cache, &checked, now, out);
+    if (flags != checked && find_with_flags(task, checked, now, out))
+        return true;
+    return flags & CACHE_KEY_DO &&
+           find_with_flags(task, checked & (uint8_t)~CACHE_KEY_DO, now, out) &&
+           out->security != SECURITY_SECURE;
 }
 
 struct answer *stale_take(const struct task *task, const struct failure *failure)

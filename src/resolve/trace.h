@@ -25,7 +25,7 @@ enum {
 enum trace_kind {
     TRACE_BEGUN,    /* asked: a question that a task resolves; zone: of the configuration */
     TRACE_CACHE,    /* asked: the cache has the answer; word: its kind */
-    TRACE_LOCAL,    /* asked: local data has the answer */
+    TRACE_LOCAL,    /* asked: local data or a zone held here has the answer */
     TRACE_SPANS,    /* asked: spans of its zone have the answer; word: its kind */
     TRACE_JOINED,   /* asked: another task resolves it already, and its answer is awaited */
     TRACE_CUT,      /* zone: the closest known cut; word: where it is known from */

@@ -52,7 +52,9 @@ static inline uint64_t clearance_of_query(const struct clearance *clearance,
     return (key->hash ^ clearance->salt) + except * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* A newer answer has another place in memory or another time. */
+/* A newer answer has another place in memory or another time. Two that were made in one turn may
+ * have both in common: local data of two views has one key and one buffer. So an answer is not
+ * noted in the turn that made it. */
 static inline uint64_t clearance_of_answer(uint64_t query, const struct answer *answer)
 {
     return query + answer->stored_at * UINT64_C(0xD6E8FEB86659FD93) +

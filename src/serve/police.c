@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/rand.h"
 #include "base/units.h"
 #include "cache/compose.h"
 #include "dns/header.h"
@@ -46,7 +45,7 @@ struct police_space {
 
 bool police_init(struct police *police, struct loop *loop, struct resolver *resolver)
 {
-    *police = (struct police){.loop = loop, .resolver = resolver, .seed = rand_u64()};
+    *police = (struct police){.loop = loop, .resolver = resolver};
     police->space = calloc(1, sizeof(*police->space));
     return clearance_init(&police->clearance) && police->space;
 }
@@ -94,6 +93,8 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
     struct name name = {key->name, key->name_len};
     if (rpz_policy_may_judge(police->policy, except, name, answer))
         return true;
+    if (answer->stored_at >= loop_now(police->loop))
+        return false; /* the next answer of this turn may have its place, time and length */
     uint64_t query = clearance_of_query(&police->clearance, key, except);
     *clearance_slot(&police->clearance, key) =
         (struct clearance_slot){query, clearance_of_answer(query, answer)};
@@ -130,11 +131,17 @@ static struct name denying_zone(const struct answer *answer, uint8_t wire[NAME_W
     return (struct name){0};
 }
 
+/* A look is known by the question for the servers as the cache knows it: views may know other
+ * servers. */
 static struct look *police_find_look(const struct police_look *look, struct name name,
                                      uint64_t *hash)
 {
-    *hash = name_hash(name, look->police->seed) + look->query->view;
-    return &look->police->space->looks[*hash % LOOKS];
+    const struct police *police = look->police;
+    struct question servers = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
+    struct cache_key key;
+    resolver_key(police->resolver, look->query->view, &key, &servers, false, false);
+    *hash = key.hash;
+    return &police->space->looks[key.hash % LOOKS];
 }
 
 /* A look for the servers of this name found none. */

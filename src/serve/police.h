@@ -39,7 +39,6 @@ struct police {
     const struct server_options *options; /* borrowed; what the views choose of it */
     struct rpz_choice_map map;            /* of both */
     struct clearance clearance;
-    uint64_t seed;
     struct police_space *space;
     struct resolver *resolver;
     struct loop *loop;
@@ -102,8 +101,8 @@ enum police_end {
     POLICE_FOLLOW,   /* likewise, and the records of verdict->target follow */
     POLICE_DROP,     /* no answer at all */
     POLICE_TRUNCATE, /* TC, so that the client comes back over TCP */
-    POLICE_LOOK,     /* the cache forgot servers that a rule may be about: resolve verdict->target,
-                        which     brings them back, and judge the answer again with verdict->looked */
+    POLICE_LOOK, /* the cache forgot servers that a rule may be about: resolve verdict->target to
+                    learn them, and judge the answer again with verdict->looked */
 };
 
 /* The rules that police_ask() leaves to police_judge(). */

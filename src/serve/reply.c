@@ -55,6 +55,18 @@ static const char *nsid_for(const struct query *query, const struct reply_rules 
     return query->has_nsid && rules->nsid && *rules->nsid ? rules->nsid : NULL;
 }
 
+/* Returns the text of an extended error. The first has all of it; a network error behind that one
+ * has its cause alone: the words behind the colon. */
+static struct span text_of_error(const struct reply *reply, unsigned at)
+{
+    const char *text = reply->ede_text;
+    if (at > 0) {
+        const char *colon = reply->ede[at] == EDE_NETWORK_ERROR ? strstr(text, ": ") : NULL;
+        text = colon ? colon + 2 : "";
+    }
+    return span_of((const uint8_t *)text, strnlen(text, EDE_TEXT_MAX));
+}
+
 static uint16_t opt_len(const struct reply *reply)
 {
     if (!reply->query->has_edns)
@@ -66,8 +78,8 @@ static uint16_t opt_len(const struct reply *reply)
         len += OPTION_FIXED + COOKIE_BYTES;
     if (reply->nsid)
         len += OPTION_FIXED + nsid_len(reply->nsid);
-    if (reply->ede_count > 0)
-        len += reply->ede_count * (OPTION_FIXED + 2) + strnlen(reply->ede_text, EDE_TEXT_MAX);
+    for (unsigned i = 0; i < reply->ede_count; i++)
+        len += OPTION_FIXED + 2 + text_of_error(reply, i).len;
     return (uint16_t)len;
 }
 
@@ -256,14 +268,12 @@ static uint8_t *reply_write_option(uint8_t *at, uint16_t code, uint16_t len)
 
 static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
 {
-    const char *text = reply->ede_text;
-    for (uint8_t i = 0; i < reply->ede_count; i++) {
-        size_t len = strnlen(text, EDE_TEXT_MAX);
-        at = reply_write_option(at, EDNS_EDE, (uint16_t)(2 + len));
+    for (unsigned i = 0; i < reply->ede_count; i++) {
+        struct span text = text_of_error(reply, i);
+        at = reply_write_option(at, EDNS_EDE, (uint16_t)(2 + text.len));
         put_u16(at, reply->ede[i]);
-        memcpy(at + 2, text, len);
-        at += 2 + len;
-        text = "";
+        memcpy(at + 2, text.data, text.len);
+        at += 2 + text.len;
     }
     return at;
 }

@@ -43,7 +43,7 @@ struct reply {
     const struct query *query;
     const struct answer *answer; /* NULL: an error without one */
     const struct reply_rules *rules;
-    const char *ede_text;  /* of the first extended error */
+    const char *ede_text;  /* of the extended errors */
     size_t len;            /* bytes that reply_write() will write */
     bool is_truncated;     /* TC: header, question and OPT alone (RFC 2181 section 9) */
     enum section left_out; /* this section and later ones; SECTION_COUNT: the answer is whole */

@@ -58,6 +58,7 @@ static struct server *server_new(struct loop *loop, const struct server_options 
         return NULL;
     requests_init(&server->requests);
     if (!courses_init(&server->requests.courses, loop, resolver, stats)) {
+        courses_deinit(&server->requests.courses);
         free(server);
         return NULL;
     }

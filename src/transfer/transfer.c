@@ -289,6 +289,7 @@ static enum err open_visit(struct transfer *transfer)
                             .primary = asked(transfer),
                             .held = transfer->held,
                             .wants_whole = transfer->wants_whole,
+                            .is_expired = transfer->held && !transfer->has_handed_over,
                             .max_bytes = transfer->options.max_bytes};
     return xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
                          transfer_on_visited, transfer);

@@ -54,6 +54,7 @@ struct xfr_conn {
     uint16_t id;               /* of the present query */
     struct tsig_exchange tsig; /* of the present query; hmac NULL: none */
     bool wants_whole;          /* the task does, or an IXFR of this visit has failed */
+    bool is_expired;           /* of the task */
     struct xfr_reader reader;
     struct zone_builder *builder;
     char why[XFR_WHY_MAX];
@@ -314,6 +315,12 @@ static void take_fetched(struct xfr_conn *conn, struct span message, bool is_ver
 
 /* ---- probing ---- */
 
+static void fetch_whole(struct xfr_conn *conn)
+{
+    conn->wants_whole = true;
+    fetch(conn);
+}
+
 static void take_serial(struct xfr_conn *conn, uint32_t serial)
 {
     uint32_t held = conn->held ? zone_data_soa(conn->held)->serial : 0;
@@ -321,6 +328,8 @@ static void take_serial(struct xfr_conn *conn, uint32_t serial)
         fetch(conn);
     else if (serial == held)
         visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
+    else if (conn->is_expired)
+        fetch_whole(conn);
     else
         fail(conn, "the server has the older serial %u", serial);
 }
@@ -398,6 +407,7 @@ enum err xfr_conn_open(struct xfr_conn **out, struct loop *loop, struct tls_cont
     conn->zone = name_copy(task->zone, conn->zone_wire);
     conn->held = task->held ? zone_data_ref(task->held) : NULL;
     conn->wants_whole = task->wants_whole;
+    conn->is_expired = task->is_expired;
     conn->max_bytes = task->max_bytes;
     conn->on_end = on_end;
     conn->owner = owner;

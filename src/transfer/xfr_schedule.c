@@ -112,7 +112,8 @@ bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now)
 {
-    if (serial && schedule->has_version && !xfr_serial_is_newer(*serial, schedule->serial))
+    bool is_in_force = schedule->has_version && now < schedule->expires_at;
+    if (serial && is_in_force && !xfr_serial_is_newer(*serial, schedule->serial))
         return false;
     if (schedule->phase == XFR_ASKING) {
         schedule->is_notified = true;

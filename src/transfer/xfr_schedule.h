@@ -91,7 +91,7 @@ bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64
 
 /* A NOTIFY has come, from the primary of this index or from another allowed source (any index that
  * is too high). serial is NULL when the message names none. Returns false when it names no newer
- * version than ours: then nothing happens. */
+ * version than ours, which is in force: then nothing happens. */
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
 

@@ -256,14 +256,22 @@ static bool is_beyond_anchor(const struct call *call, struct name zone)
     return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
 }
 
-/* A proof from an insecure zone matters only where that zone is the one of the denied name: a
- * forger chooses the signer, and may choose a zone above a deeper anchor. */
+/* Whether a proof from this insecure zone says nothing. It must be the zone of the denied name: a
+ * forger chooses the signer, and may choose a zone above a deeper anchor. Where nothing is denied,
+ * the proof is about an RRset that was expanded from a wildcard and is secure. */
+static bool is_idle_proof(const struct call *call, struct name zone)
+{
+    const struct validation_view *view = call->view;
+    return target_is_proof(call) &&
+           (view->kind == ANSWER_POSITIVE || !name_is_below(view->end, zone) ||
+            end_has_anchor_below(call, zone));
+}
+
 static enum progress target_insecure(struct call *call, uint16_t ede)
 {
     struct validation *v = call->v;
     struct name zone = name_suffix(target_name(call), v->zone_labels);
-    if (target_is_proof(call) &&
-        (!name_is_below(call->view->end, zone) || end_has_anchor_below(call, zone)))
+    if (is_idle_proof(call, zone))
         return target_done(call);
     if (is_beyond_anchor(call, zone))
         return target_bogus(call, FAULT_NO_SIGNATURE);
@@ -794,7 +802,8 @@ static enum progress use_proof(struct call *call, enum denial_result result, str
     return end_bogus_at(call, v->fault != FAULT_NONE ? (enum fault)v->fault : FAULT_NO_PROOF, zone);
 }
 
-/* Each RRset that was expanded from a wildcard needs a proof that no closer name exists. */
+/* Each RRset that was expanded from a wildcard needs a proof that no closer name exists, also where
+ * the rest of the chain is insecure: a forger could replay a wildcard's alias for every name. */
 static enum progress prove_expansions(struct call *call)
 {
     const struct validation *v = call->v;
@@ -884,7 +893,7 @@ static bool next_target(struct call *call)
     const struct rrsets *sets = &call->view->space->sets;
     bool is_negative = call->view->kind != ANSWER_POSITIVE;
     uint32_t open = v->needed & ~v->decided;
-    if (!open && !v->is_insecure && (is_negative || v->needed & v->expanded))
+    if (!open && ((is_negative && !v->is_insecure) || v->needed & v->expanded))
         open = v->optional & ~v->decided;
     if (!open)
         return false;
@@ -900,7 +909,7 @@ static enum progress conclude(struct call *call)
     const struct validation_view *view = call->view;
     bool is_negative = view->kind != ANSWER_POSITIVE;
     MUST(!v->is_oversize || v->is_insecure);
-    if (!v->is_insecure && prove_expansions(call) == PROGRESS_STEP)
+    if (prove_expansions(call) == PROGRESS_STEP)
         return PROGRESS_STEP;
     if (!v->is_insecure && is_negative && prove_absence(call) == PROGRESS_STEP)
         return PROGRESS_STEP;

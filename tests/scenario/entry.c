@@ -273,14 +273,15 @@ static bool take_line(struct reading *work, const char *line)
         return each_word(work, rest, reply_word);
     if (strcmp(word, "SECTION") == 0)
         return section_line(work, rest);
+    if (strcmp(word, "EXTRA_PACKET") == 0)
+        return next_packet(work);
     if (strcmp(word, "HEX_ANSWER_BEGIN") == 0)
         work->place = PLACE_HEX_ANSWER;
-    else if (strcmp(word, "HEX_EDNSDATA_BEGIN") == 0)
+    else if (strcmp(word, "HEX_EDNSDATA_BEGIN") == 0) {
         work->place = PLACE_HEX_EDNS;
-    else if (strcmp(word, "HEX_ANSWER_END") == 0 || strcmp(word, "HEX_EDNSDATA_END") == 0)
+        work->message.edns = true; /* without options too */
+    } else if (strcmp(word, "HEX_ANSWER_END") == 0 || strcmp(word, "HEX_EDNSDATA_END") == 0)
         work->place = PLACE_RECORDS;
-    else if (strcmp(word, "EXTRA_PACKET") == 0)
-        return next_packet(work);
     else
         return record_line(work, line);
     return true;

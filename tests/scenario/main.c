@@ -70,6 +70,7 @@ static void play_unbounds(struct run *run, struct play *play, struct script *scr
 {
     struct translation translation = translate_options(script->config);
     script->gives_cookies = translation.is_trusting;
+    script->ignores_dates = translation.ignores_dates;
     if (translation.wall_s)
         script->wall_s = translation.wall_s;
     /* The translation has no anchors, so the AD bit is left out: the rest can be compared. */

@@ -46,6 +46,7 @@ struct script {
     char *config;       /* YAML, or Unbound's options */
     bool is_ours;       /* config is YAML */
     int64_t wall_s;     /* the wall clock at the start */
+    bool ignores_dates; /* of signatures */
     bool gives_cookies; /* all servers have cookies, so that their answers prove their origin */
     char *hints;        /* the text between HINTS_BEGIN and HINTS_END; NULL: none */
     struct script_range *ranges;

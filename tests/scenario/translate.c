@@ -247,20 +247,25 @@ static void put_files(struct translating *work, struct buf *yaml)
     translate_put(yaml, "TEMPFILE_END\n");
 }
 
-/* Anchors are translated for zones held here alone: their signatures are in the file. The servers
- * of other scripts sign by algorithms that are too old. */
+/* The built-in anchors of the real root count for no play: names below none of the anchors of the
+ * file are insecure, as in Unbound. */
 static void put_anchors(struct translating *work, struct buf *yaml)
 {
-    struct span anchors = buf_span(&work->anchors);
+    struct span anchors = buf_span(&work->anchors), insecure = buf_span(&work->insecure);
     if (!anchors.len)
         return;
-    if (!work->out->has_held || work->has_old_anchor) {
+    if (work->has_old_anchor) {
         translate_need(work, TRANSLATE_VALIDATION);
         work->out->wall_s = 0;
         return;
     }
-    translate_put(yaml, "dnssec:\n  validate: yes\n  trust-anchors: [");
+    translate_put(yaml,
+                  "dnssec:\n  validate: yes\n  sha1: yes\n  aggressive: %s\n  trust-anchors: [",
+                  work->is_not_aggressive ? "no" : "yes");
     MUST(buf_append(yaml, anchors.data, anchors.len) == ERR_OK);
+    translate_put(yaml, "]\n");
+    translate_put(yaml, "  negative-trust-anchors: [%s", work->has_root_anchor ? "" : "., ");
+    MUST(buf_append(yaml, insecure.data, insecure.len) == ERR_OK);
     translate_put(yaml, "]\n");
 }
 
@@ -291,6 +296,7 @@ static void each_buf(struct translating *work, void (*act)(struct buf *buf))
     act(&work->hints);
     act(&work->files);
     act(&work->anchors);
+    act(&work->insecure);
 }
 
 static void init(struct buf *buf)

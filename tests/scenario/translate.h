@@ -12,12 +12,13 @@
 enum { TRANSLATE_NEEDS_MAX = 256 };
 
 /* The feature that a trust anchor needs. */
-#define TRANSLATE_VALIDATION "DNSSEC-validation"
+#define TRANSLATE_VALIDATION "keys-of-DSA"
 
 struct translation {
     bool is_trusting;                /* unrelated records in answers are trusted */
     bool has_policy;                 /* there are response policy zones */
     bool has_held;                   /* there are auth-zones */
+    bool ignores_dates;              /* of signatures */
     int64_t wall_s;                  /* the wall clock at the start; 0: any */
     char *yaml;                      /* from malloc(); NULL: there is no server to ask */
     char needs[TRANSLATE_NEEDS_MAX]; /* missing features, separated by blanks, or "" */

@@ -14,6 +14,9 @@
 
 enum { WORD_MAX = 1024, OPTION_MAX = 64 };
 
+/* RSA with SHA-1. Nailup does not know the algorithms with smaller numbers. */
+enum { OLDEST_ALGORITHM = 5 };
+
 enum zone_kind { FORWARD_ZONES, STUB_ZONES, AUTH_ZONES, RPZ_ZONES, ZONE_KINDS };
 
 /* Collects the zones of one kind. */
@@ -37,9 +40,13 @@ struct translating {
     bool elsewhere;     /* in a section without a counterpart */
     bool has_loopback4, has_loopback6, has_caps, has_hints_file;
     bool serves_stale;
+    bool has_negative_bound; /* otherwise Unbound's default counts */
     bool ignores_zonemd;
-    bool has_old_anchor;      /* of an algorithm that nailup does not know */
+    bool has_old_anchor; /* of an algorithm that nailup does not know */
+    bool has_root_anchor;
+    bool is_not_aggressive;   /* spans answer for no other name */
     struct buf anchors;       /* records in quotes */
+    struct buf insecure;      /* names in quotes, each with a comma */
     unsigned long stale_s;    /* 0: no bound */
     char waiting[OPTION_MAX]; /* an option whose value is on a separate line */
     struct translation *out;

@@ -164,16 +164,43 @@ static int64_t date_of(const char *text)
     return strptime(text, "%Y%m%d%H%M%S", &date) ? timegm(&date) : 0;
 }
 
+/* Unbound checks no dates where this is -1. */
+static void put_date(struct translating *work, const char *value)
+{
+    work->out->ignores_dates = strcmp(value, "-1") == 0;
+    work->out->wall_s = work->out->ignores_dates ? 0 : date_of(value);
+}
+
+/* The algorithm of a DS or DNSKEY record; 0: it has another form. */
+static unsigned anchor_algorithm(const char *record)
+{
+    static const struct {
+        const char *type, *format;
+    } forms[] = {{"DNSKEY", "DNSKEY %*u %*u %u"}, {"DS", "DS %*u %u"}};
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        const char *at = strstr(record, forms[i].type);
+        unsigned algorithm;
+        if (at && sscanf(at, forms[i].format, &algorithm) == 1)
+            return algorithm;
+    }
+    return 0;
+}
+
 /* line: a DS or DNSKEY record in quotes. */
 static void put_anchor(struct translating *work, const char *line)
 {
     char record[WORD_MAX];
-    unsigned tag, algorithm;
     size_t len = strcspn(line += *line == '"', "\"");
     snprintf(record, sizeof(record), "%.*s", (int)len, line);
-    const char *ds = strstr(record, "DS");
-    work->has_old_anchor |= !ds || sscanf(ds, "DS %u %u", &tag, &algorithm) != 2 || algorithm < 8;
+    work->has_old_anchor |= anchor_algorithm(record) < OLDEST_ALGORITHM;
+    work->has_root_anchor |= record[0] == '.';
     translate_put(&work->anchors, "%s\"%s\"", buf_len(&work->anchors) ? ", " : "", record);
+}
+
+static void put_insecure(struct translating *work, const char *name)
+{
+    const char *quote = strchr("\"'", name[0]) ? "" : "\"";
+    translate_put(&work->insecure, "%s%s%s, ", quote, name, quote);
 }
 
 /* ---- options ---- */
@@ -208,6 +235,7 @@ void translate_server(struct translating *work, const char *key, const char *val
     if (translate_is_harmless(key) || is_harmless_module(key, value) ||
         put_family(work, key, value) || take_stale(work, key, value))
         return;
+    work->has_negative_bound |= strcmp(key, "cache-max-negative-ttl") == 0;
     if (row)
         put_counterpart(work, row, value);
     else if (strcmp(key, "access-control") == 0)
@@ -227,13 +255,15 @@ void translate_server(struct translating *work, const char *key, const char *val
     else if (strcmp(key, "iter-scrub-promiscuous") == 0)
         work->out->is_trusting = strcmp(value, "no") == 0;
     else if (strcmp(key, "val-override-date") == 0)
-        work->out->wall_s = date_of(value);
+        put_date(work, value);
+    else if (strcmp(key, "aggressive-nsec") == 0)
+        work->is_not_aggressive = strcmp(value, "no") == 0;
+    else if (strcmp(key, "domain-insecure") == 0)
+        put_insecure(work, value);
     else if (strcmp(key, "zonemd-permissive-mode") == 0)
         work->ignores_zonemd = strcmp(value, "yes") == 0;
     else if (strcmp(key, "trust-anchor") == 0)
         put_anchor(work, line);
-    else if (strstr(key, "anchor"))
-        translate_need(work, TRANSLATE_VALIDATION);
     else if (!translate_is_off(key, value))
         translate_need(work, key);
 }
@@ -268,6 +298,8 @@ void translate_server_finish(struct translating *work, struct buf *yaml)
 {
     struct buf *recursion = &work->section[IN_RECURSION];
     put_stale(work);
+    if (!work->has_negative_bound)
+        translate_put(&work->section[IN_CACHE], "  max-negative-ttl: 3600s\n");
     translate_put(recursion, "  cookies: %s\n", work->out->is_trusting ? "yes" : "no");
     if (!work->has_caps)
         translate_put(recursion, "  case-randomisation: no\n");

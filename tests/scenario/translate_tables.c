@@ -18,7 +18,6 @@ static const char *const harmless[] = {
     "ede",
     "ede-serve-expired",
     "hide-trustanchor",
-    "aggressive-nsec",
     "discard-timeout",
     "outbound-msg-retry",
     "verbosity",
@@ -91,7 +90,6 @@ static const char *const harmless[] = {
     "insecure-lan-zones",
     "unblock-lan-zones",
     "pad-responses",
-    "domain-insecure",
 };
 
 static const struct counterpart counterparts[] = {

@@ -75,7 +75,7 @@ static struct config *load_config(const struct script *script, const char *yaml,
         snprintf(why, WORLD_WHY_MAX, "configuration: %.*s", (int)MIN(text.len, (size_t)400),
                  (const char *)text.data);
     else
-        config->route.validation.clock_min_s = script->wall_s;
+        config->route.validation.clock_min_s = script->ignores_dates ? INT64_MAX : script->wall_s;
     buf_deinit(&errors);
     if (!*why)
         return config;

@@ -234,3 +234,22 @@ def test_a_zone_is_removed_by_a_reload(nailupd, responder, dig, tmp_path):
     daemon.ctl("reload")
     eventually(lambda: "aa" not in dig(daemon, "www.corp.example").flags)
     assert "held_zones" not in daemon.ask("zones")
+
+
+def test_lookup_and_trace_find_the_answer_here(nailupd, responder, dig, tmp_path):
+    (tmp_path / "zone").write_text(ZONE + "away CNAME far.example.\n")
+    upstream = responder()
+    daemon = nailupd(held(tmp_path / "zone"), upstreams=[upstream])
+
+    def told(command, name):
+        return daemon.ask(command, f"{name}.corp.example")[command]
+
+    asked = upstream.stats()["udp_queries"]
+    for name, rcode in (("www", "NOERROR"), ("no.www", "NXDOMAIN"), ("host.moved", "NOERROR")):
+        assert dig(daemon, f"{name}.corp.example").status == rcode
+        for command in ("lookup", "trace"):
+            assert (told(command, name)["answered"], told(command, name)["rcode"]) == ("here", rcode), (command, name)
+    assert upstream.stats()["udp_queries"] == asked
+    assert (told("lookup", "away")["answered"], told("lookup", "away")["alias_to"]) == ("by upstreams", "far.example.")
+    assert told("lookup", "a.sub")["answered"] == "by upstreams" and told("lookup", "a.sub")["alias_to"] == ""
+    assert "far.example." in str(daemon.ask("trace", "away.corp.example")["records"])

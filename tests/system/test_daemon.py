@@ -343,6 +343,26 @@ def test_a_check_tells_that_no_upstream_answers(nailupd):
     assert daemon.ctl("status", "--check", "--require-upstream").returncode == 1
 
 
+def test_workers_that_asked_no_upstream_do_not_hide_that_none_answers(nailupd):
+    ip, port = free_address()
+    daemon = nailupd(upstreams=[f"{ip}@{port}"], workers=2)
+    assert daemon.ask("check")["check"]["state"] == "ready"
+    with socket.create_connection((daemon.ip, daemon.port), 5) as client:  # one worker has it
+        for number in range(6):
+            name = bytes([4]) + b"www%d" % number
+            client.sendall(b"\0\x1e\0\x07\1\0\0\1\0\0\0\0\0\0" + name + b"\7example\0\0\1\0\1")
+            client.recv(512)
+    eventually(lambda: daemon.ask("check")["check"]["reasons"] == "no upstream answers", 20)
+
+
+def test_recursion_is_named_where_a_name_is_resolved_by_it(nailupd, responder):
+    upstream = responder()
+    assert "recursion: no" in nailupd(upstreams=[upstream]).log()
+    fallback = {"forward-zones": [{"name": ".", "upstreams": upstream.servers, "first": True}],
+                "recursion": {"enabled": True}}
+    assert "recursion: yes" in nailupd(fallback).log()
+
+
 def test_the_log_names_listeners_and_nailed_addresses(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True)

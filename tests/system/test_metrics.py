@@ -347,7 +347,9 @@ def test_the_dashboard_shows_every_family():
     rows = (ROOT / "include/nailup/metrics.def").read_text()
     families = {"nailup_" + name for name in re.findall(
         r'^(?:METRIC|HISTOGRAM|PER_UPSTREAM)\(\w+, "([a-z_0-9]+)"', rows, re.M)}
-    families |= {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"}
+    families |= {f"process_{name}" for name in (
+        "cpu_seconds_total", "resident_memory_bytes", "virtual_memory_bytes", "open_fds", "max_fds",
+        "start_time_seconds")} | {"nailup_per_upstream_left_out"}
     shown = {re.sub("_(bucket|sum|count)$", "", name)
              for _, query in dashboard_queries()
              for name in re.findall(r"\b(?:nailup|process)_[a-z_0-9]+", query)}

@@ -196,3 +196,20 @@ def test_prometheus_gets_figures_for_each_zone(nailupd, primary, silent):  # noq
     assert figures(page, "slow.test") == {"expired": 0, "expiry_seconds": 0}
     [found] = [one for one in daemon.ask("zones")["held_zones"] if one["zone"] == f"{ZONE}."]
     assert found["expiry_seconds"] > 0
+
+
+def test_a_sound_version_whose_primary_fails_is_kept(nailupd, primary):  # noqa: F811
+    bind = primary(Bind, zone_text(7, refresh=5))
+    daemon = nailupd(held(bind.server))
+    await_serial(daemon, 7)
+    bind.kill()
+    eventually(lambda: row(daemon)["state"] == "kept", 30)
+    failure, shown = row(daemon)["why"], []
+    for zonemd in ("require", "check"):
+        config = json.loads(daemon.config_path.read_text())
+        config["auth-zones"][0]["zonemd"] = zonemd
+        daemon.config_path.write_text(json.dumps(config))
+        assert daemon.ctl("reload").returncode == 0
+        shown.append((row(daemon)["state"], row(daemon)["why"].rpartition(": ")[2]))
+    assert shown[0] == ("kept", "the zone has no ZONEMD record")
+    assert shown[1] == ("kept", failure.rpartition(": ")[2])

@@ -91,7 +91,8 @@ def test_both_refuse_a_bad_file(schema, text, tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "server: {minimal-responses: true}", "server: {minimal-responses: no}", "server: {minimal-responses: 'false'}",
+    "server: {minimal-responses: true}", "server: {minimal-responses: True}", "dnssec: {aggressive: FALSE}",
+    "server: {minimal-responses: no}", "server: {minimal-responses: 'false'}",
     "server:", "", "recursion: {prefer-ip: 4}", "server: {identity: 7}", "control: {mode: 0660}",
     "forward-zones: [{name: ., transport: tls, upstreams: [192.0.2.1, {address: 192.0.2.2, auth-name: a.example}]}]",
     "dnssec: {validate: true}", "tcp-upstream-keepalive: 10.1.1.1", "server: {workers: '2'}"])

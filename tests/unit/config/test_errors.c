@@ -188,8 +188,8 @@ static void test_words_that_are_not_of_the_kind(void **state)
 {
     (void)state;
     expect_error(
-        "server: {minimal-responses: True}",
-        "1:29: error: server.minimal-responses: takes yes or no, not \"True\"; did you mean "
+        "server: {minimal-responses: YES}",
+        "1:29: error: server.minimal-responses: takes yes or no, not \"YES\"; did you mean "
         "yes?");
     expect_error("server: {workers: 853abc}",
                  "1:19: error: server.workers: takes a whole number, not \"853abc\"");

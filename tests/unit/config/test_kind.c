@@ -132,7 +132,14 @@ static void test_booleans_are_yes_and_no(void **state)
     assert_true(kind_parse(KIND_VALIDATE, "true", &arena, &mode));
     assert_int_equal(mode, VALIDATE_YES);
     assert_false(kind_parse(KIND_TRANSPORT, "true", &arena, &mode));
-    assert_false(kind_parse(KIND_BOOL, "True", &arena, &value));
+    assert_true(kind_parse(KIND_BOOL, "True", &arena, &value));
+    assert_true(value);
+    assert_true(kind_parse(KIND_BOOL, "FALSE", &arena, &value));
+    assert_false(value);
+    enum aggressive_mode aggressive;
+    assert_true(kind_parse(KIND_AGGRESSIVE, "true", &arena, &aggressive));
+    assert_int_equal(aggressive, AGGRESSIVE_YES);
+    assert_false(kind_parse(KIND_BOOL, "tRUE", &arena, &value));
     assert_false(kind_parse(KIND_BOOL, "Yes", &arena, &value));
     assert_false(kind_parse(KIND_BOOL, "", &arena, &value));
 }

@@ -241,6 +241,26 @@ static void test_a_member_that_moves_into_the_file_keeps_its_version_and_its_cop
     assert_int_equal(rmdir(folder), 0);
 }
 
+static void test_a_zone_that_moves_into_a_catalog_keeps_its_version(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world, "auth-zones: [{name: cat.test, primaries: [192.0.2.1], catalog: yes},\n"
+                        "             {name: own.test, primaries: [192.0.2.2]},\n"
+                        "             {name: file.test, file: /x}]\n");
+    find(&world, "own.test")->data = zone_make("own.test", START);
+    find(&world, "file.test")->data = zone_make("file.test", START);
+    change(&world, START "a.zones 60 PTR own.test.\nb.zones 60 PTR file.test.\n");
+    assert_string_equal(members(&world), "");
+    reload(&world, "auth-zones: [{name: cat.test, primaries: [192.0.2.1], catalog: yes}]\n");
+    assert_string_equal(members(&world), "own.test. file.test. ");
+    assert_non_null(find(&world, "own.test")->data);
+    assert_null(find(&world, "file.test")->data); /* it is not from a primary */
+    change(&world, START "c.zones 60 PTR own.test.\n");
+    assert_null(find(&world, "own.test")->data);
+    world_end(&world);
+}
+
 static void test_members_above_the_bound_are_left_out(void **state)
 {
     (void)state;
@@ -298,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_the_first_of_two_catalogs_has_a_member),
         cmocka_unit_test(test_a_member_keeps_its_state_until_its_node_changes),
         cmocka_unit_test(test_a_member_that_moves_into_the_file_keeps_its_version_and_its_copy),
+        cmocka_unit_test(test_a_zone_that_moves_into_a_catalog_keeps_its_version),
         cmocka_unit_test(test_members_above_the_bound_are_left_out),
         cmocka_unit_test(test_zones_of_rpz_have_their_own_bound),
         cmocka_unit_test(test_names_are_kept_for_catalogs_only),

@@ -493,6 +493,18 @@ static void test_dnstap_writes_the_kinds_that_are_on(void **state)
     config_free(config);
 }
 
+static void test_dnstap_sends_no_text_that_only_unbound_knows(void **state)
+{
+    (void)state;
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-socket-path: /run/tap\n"
+           " dnstap-send-identity: yes\n dnstap-identity: \"\"\n dnstap-version: \"\"\n"
+           " dnstap-log-client-query-messages: yes\n" ROOT,
+           "# u.conf:4: dnstap-send-identity: yes\n"
+           "#     Write the text into dnstap.identity: Unbound has one of its own");
+    expect_missing("identity: \"\"");
+    expect_missing("dnstap-version");
+}
+
 static void test_dnstap_that_is_off_writes_nothing(void **state)
 {
     (void)state;
@@ -1091,6 +1103,7 @@ int main(void)
         cmocka_unit_test(test_a_repeated_local_zone_keeps_its_tags),
         cmocka_unit_test(test_a_lost_local_zone_gets_a_warning),
         cmocka_unit_test(test_dnstap_writes_the_kinds_that_are_on),
+        cmocka_unit_test(test_dnstap_sends_no_text_that_only_unbound_knows),
         cmocka_unit_test(test_dnstap_that_is_off_writes_nothing),
         cmocka_unit_test(test_dns64_needs_its_module),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "cache/compose.h"
+#include "dns/edns.h"
+#include "dns/header.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "serve/course.h"
@@ -138,7 +141,7 @@ static void test_a_reverse_answer_that_does_not_fit_fails_alone(void **state)
 
 static struct rpz_policy *policy;
 
-static enum course_end begin_redirected(void)
+static void set_policy(void)
 {
     static char log_name[] = "";
     static const struct rpz_zone_options options = {.log_name = log_name};
@@ -147,6 +150,11 @@ static enum course_end begin_redirected(void)
     policy = rpz_policy_new(&entry, 1, false);
     rpz_rules_unref(entry.rules);
     courses.police.policy = policy;
+}
+
+static enum course_end begin_redirected(void)
+{
+    set_policy();
     return begin("bad.test", RRTYPE_AAAA);
 }
 
@@ -252,6 +260,38 @@ static void test_a_parked_query_begins_again_when_dns64_has_ended(void **state)
     assert_answer(RCODE_NOERROR, RRTYPE_AAAA, 0);
 }
 
+/* ---- answers that no rule is about ---- */
+
+/* Whether a rule may be about an answer that was made now and is an alias. All of them have one
+ * place and one length. */
+static bool concerns_alias_of(const char *target)
+{
+    static struct compose_space space;
+    uint8_t wire[NAME_WIRE_MAX], to[NAME_WIRE_MAX];
+    struct question question = canned_question("svc.test", RRTYPE_A, wire);
+    struct question end = canned_question(target, RRTYPE_A, to);
+    struct compose compose;
+    compose_begin(&compose, &space, &question, HEADER_AA);
+    compose_cname(&compose, question.name, RRCLASS_IN, 60, end.name);
+    assert_true(compose_end(&compose, &answer));
+    compose_describe(&answer, ANSWER_POSITIVE, EDE_NONE, loop_now(loop));
+    return courses_concern_answer(&courses, 0, &key, &answer);
+}
+
+/* Local data differs between the views of one space, and one turn answers clients of several. */
+static void test_an_answer_made_in_this_turn_is_judged_each_time(void **state)
+{
+    (void)state;
+    set_policy();
+    begin("svc.test", RRTYPE_A);
+    assert_false(concerns_alias_of("fine.test"));
+    assert_false(concerns_alias_of("two.test"));
+    assert_true(concerns_alias_of("bad.test"));
+    assert_false(concerns_alias_of("two.test"));
+}
+
+/* ---- */
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -272,6 +312,8 @@ int main(void)
         TEST(test_the_key_follows_the_prefix),
         TEST(test_an_answer_for_dns64_that_has_ended_is_not_sent),
         TEST(test_a_parked_query_begins_again_when_dns64_has_ended),
+        cmocka_unit_test_setup_teardown(test_an_answer_made_in_this_turn_is_judged_each_time, setup,
+                                        teardown_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

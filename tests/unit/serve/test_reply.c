@@ -432,6 +432,27 @@ static void test_a_failure_says_why_in_words(void **state)
     assert_memory_equal(ede.text.data, canned.answer.text, ede.text.len);
 }
 
+static void test_a_network_error_behind_another_has_the_cause(void **state)
+{
+    (void)state;
+    struct canned_query asks = {"a.example", 7, RRTYPE_A, HEADER_RD, 1232, false, false, false};
+    struct reply reply = answered(&asks, RCODE_SERVFAIL, 0, 0, &udp);
+    struct edns_option option;
+    canned.answer.ede_count = 2;
+    canned.answer.ede[0] = EDE_NO_REACHABLE_AUTHORITY;
+    canned.answer.ede[1] = EDE_NETWORK_ERROR;
+    canned.answer.text = "no server of the zone . answers: connection refused";
+    reply_plan_answer(&reply, &query, &canned.answer, &udp);
+    write_planned(&reply, 0);
+    struct span rest = parsed.edns.options;
+    assert_true(edns_option_next(&rest, &option));
+    assert_int_equal(option.data.len, 2 + strlen(canned.answer.text));
+    assert_true(edns_option_next(&rest, &option));
+    assert_int_equal(get_u16(option.data.data), EDE_NETWORK_ERROR);
+    assert_int_equal(option.data.len, 2 + strlen("connection refused"));
+    assert_memory_equal(option.data.data + 2, "connection refused", option.data.len - 2);
+}
+
 static void test_bad_version_uses_the_upper_bits_of_the_rcode(void **state)
 {
     (void)state;
@@ -672,6 +693,7 @@ int main(void)
         TEST(test_padding_counts_the_records_after_it),
         TEST(test_ttls_are_aged_in_the_copy),
         TEST(test_a_failure_says_why_in_words),
+        TEST(test_a_network_error_behind_another_has_the_cause),
         TEST(test_extended_errors_go_along),
         TEST(test_extended_errors_need_edns),
         TEST(test_an_error_says_why_in_words),

@@ -195,6 +195,31 @@ static void test_a_zone_expires_and_returns(void **state)
     world_end(&world);
 }
 
+/* A rebuilt primary may count from the beginning. */
+static void test_an_expired_zone_takes_an_older_serial(void **state)
+{
+    (void)state;
+    struct world world;
+    uint32_t older = 3;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    serve(&world.play[0], "S3", "S3 b1 S3", NULL);
+    pass(&world, 86000);
+    assert_int_equal(world.serial, 5);
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 1000);
+    assert_int_equal(world.expiries, 1);
+    serve(&world.play[0], "S3", "S3 b1 S3", NULL);
+    transfer_notify(world.transfer, &world.primaries[0].addr, &older);
+    pass(&world, 60);
+    assert_int_equal(world.serial, 3);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    assert_false(look(&world).is_expired);
+    world_end(&world);
+}
+
 static void age_file(int64_t seconds)
 {
     struct timespec times[2] = {{.tv_sec = FAKE_LOOP_WALL_S - seconds},
@@ -538,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_the_second_primary_takes_over),
         cmocka_unit_test(test_a_notify_brings_the_new_version),
         cmocka_unit_test(test_a_zone_expires_and_returns),
+        cmocka_unit_test(test_an_expired_zone_takes_an_older_serial),
         cmocka_unit_test(test_an_expired_version_that_is_refused_is_not_current),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),

@@ -717,6 +717,25 @@ static void test_an_insecure_link_makes_the_chain_insecure(void **state)
         SECURITY_INSECURE);
 }
 
+/* A wildcard's alias is right only where no closer name exists, wherever it leads. */
+static void test_an_insecure_link_excuses_no_expanded_alias(void **state)
+{
+    (void)state;
+    const char *expanded = SIG("www.example.", "CNAME", "example.", .labels = 1);
+    zones_secure("example.");
+    zones_insecure("other.", ".");
+    ASSERT_BOGUS(judge_alias("host.other.", (struct sections){.answer = {ALIAS, expanded, HOST}}),
+                 EDE_NSEC_MISSING);
+    zones_ask(&WWW, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ALIAS, expanded},
+                                .authority = {"host.other. 300 IN NSEC z.other. A RRSIG NSEC",
+                                              SIG("host.other.", "NSEC", "other.")}});
+    uint8_t wire[NAME_WIRE_MAX];
+    zones.view.end = sample_name(wire, "host.other.");
+    zones.view.leads_out = true;
+    ASSERT_BOGUS(zones_run(), EDE_NSEC_MISSING);
+}
+
 static void test_a_bogus_link_makes_the_chain_bogus(void **state)
 {
     (void)state;
@@ -1243,6 +1262,7 @@ int main(void)
         cmocka_unit_test_setup(test_an_insecure_alias_is_no_proof_against_a_cut, zones_setup),
         cmocka_unit_test_setup(test_each_set_of_a_chain_has_its_own_signer, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_makes_the_chain_insecure, zones_setup),
+        cmocka_unit_test_setup(test_an_insecure_link_excuses_no_expanded_alias, zones_setup),
         cmocka_unit_test_setup(test_a_bogus_link_makes_the_chain_bogus, zones_setup),
         cmocka_unit_test_setup(test_records_after_an_alias_that_leads_out_do_not_count,
                                zones_setup),

@@ -31,6 +31,7 @@
 #include "resolve/validation_options.h"
 #include "rpz/rpz_policy.h"
 #include "transfer/xfr_gate.h"
+#include "validate/anchors.h"
 #include "zone/zone_data.h"
 #include "zone/zone_set.h"
 
@@ -397,6 +398,13 @@ static unsigned begin_primary(pthread_t *thread)
     return ntohs(addr.sin_port);
 }
 
+static void end_primary(pthread_t thread)
+{
+    shutdown(primary_socket, SHUT_RDWR);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(primary_socket);
+}
+
 static bool has_all_members(void)
 {
     size_t served = 0;
@@ -433,9 +441,39 @@ static void test_versions_that_come_together_are_published_together(void **state
     run_until(has_all_members);
     uint64_t halves = (loop_clock(loop) - begun_at) / (500 * US_PER_MS); /* of a second */
     assert_in_range(publications, 1, 5 + halves);
-    shutdown(primary_socket, SHUT_RDWR);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    close(primary_socket);
+    end_primary(thread);
+}
+
+static bool is_served(void)
+{
+    return view.held_count == 1 && view.held[0].state == CONTROL_ZONE_SERVED;
+}
+
+/* A version is judged by one set of anchors, also while the next ones come. */
+static void test_trust_anchors_may_change_while_a_version_is_judged(void **state)
+{
+    (void)state;
+    enum { RELOADS = 200, CHANGES = 500 };
+    static const uint8_t zone[] = "\4held\4test", ds[36] = {0, 1, 13, 2};
+    struct anchors *anchors[2] = {anchors_new(), anchors_new()};
+    char lines[128];
+    pthread_t thread;
+    struct name name = {zone, sizeof(zone)};
+    assert_int_equal(anchors_add(anchors[1], name, RRTYPE_DS, span_of(ds, sizeof(ds))), ERR_OK);
+    snprintf(lines, sizeof(lines), "auth-zones: [{name: held.test, primaries: [127.0.0.1@%u]}]\n",
+             begin_primary(&thread));
+    start(lines);
+    run_until(is_served);
+    for (unsigned i = 0; i < RELOADS; i++) {
+        configure(lines);
+        for (unsigned k = 0; k < CHANGES; k++) {
+            struct validation_options options = {.mode = VALIDATE_YES, .anchors = anchors[k % 2]};
+            zone_keeper_trust(keeper, &options);
+        }
+    }
+    end_primary(thread);
+    anchors_free(anchors[0]);
+    anchors_free(anchors[1]);
 }
 
 /* The thread reads a large zone while a configuration with other trust anchors and the end come. */
@@ -477,6 +515,7 @@ int main(void)
         TEST(test_a_refused_file_is_read_again_though_its_stamp_stays),
         TEST(test_a_broken_file_leaves_the_version_before),
         TEST(test_versions_that_come_together_are_published_together),
+        TEST(test_trust_anchors_may_change_while_a_version_is_judged),
         TEST(test_an_end_with_a_configuration_on_its_way_frees_everything_once),
         TEST(test_a_daemon_without_zones_has_no_thread),
     };
