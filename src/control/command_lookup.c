@@ -24,13 +24,17 @@
 #include "resolve/resolver.h"
 #include "resolve/route.h"
 #include "rpz/rpz_policy.h"
+#include "serve/name_servers.h"
 #include "serve/view_choice.h"
 #include "upstream/exchange.h"
 #include "upstream/upstream.h"
 #include "upstream/upstreams.h"
 #include "validate/anchors.h"
 
-enum { VARIANTS = 4 }; /* keys of one question: with and without DO and CD */
+enum {
+    VARIANTS = 4, /* keys of one question: with and without DO and CD */
+    CHAIN_MAX = 1 + RPZ_ALIASES_MAX,
+};
 
 struct wanted {
     struct cache *cache;
@@ -61,9 +65,11 @@ struct seen {
     bool anchor_is_negative;
     int64_t wall_s;
     struct cached cached[VARIANTS];
-    /* The cached answer for a client without DO and CD, for the policy; 0: none. */
-    size_t message_len;
-    uint8_t message[];
+    /* The cached answer for a client without DO and CD, for the policy, and the servers of each
+     * name of its alias chain. */
+    struct span message; /* empty: none */
+    size_t place_count;
+    struct name_servers places[];
 };
 
 /* ---- on the worker's thread ---- */
@@ -94,18 +100,46 @@ static void see_cached(struct cache *cache, const struct cache_key *key, uint64_
     out->bytes = answer->message.len;
 }
 
-/* Makes room for the findings and copies the cached answer to them. NULL: out of memory. */
-static struct seen *seen_new(struct cache *cache, const struct cache_key *key, uint64_t now)
+/* Finds the names that a policy judges, in the order of the alias chain. */
+static size_t lookup_chain(const struct question *question, struct span bytes,
+                           struct name names[CHAIN_MAX], uint8_t wires[CHAIN_MAX][NAME_WIRE_MAX])
 {
-    struct cache_item item;
-    bool is_live = cache_peek(cache, key, now, &item) && answer_is_live(&item.answer, now);
-    size_t len = is_live ? item.answer.message.len : 0;
-    struct seen *seen = calloc(1, sizeof(*seen) + len);
+    struct message message;
+    size_t count = 0;
 
-    if (seen && len) {
-        memcpy(seen->message, item.answer.message.data, len);
-        seen->message_len = len;
+    if (message_parse(&message, bytes) != MESSAGE_OK)
+        return 0;
+    names[count++] = question->name;
+    while (count < CHAIN_MAX && rpz_policy_follows(question) &&
+           rpz_policy_find_target(&message, names[count - 1], wires[count], &names[count])) {
+        names[count] = name_fold(names[count], wires[count]);
+        count++;
     }
+    return count;
+}
+
+/* Makes room for the findings and copies the cached answer and the servers that it is judged by to
+ * them. NULL: out of memory. */
+static struct seen *seen_new(const struct wanted *wanted, const struct resolver *resolver,
+                             unsigned view, const struct cache_key *key, uint64_t now)
+{
+    struct question question = {.name = {wanted->wire, wanted->name_len}, .type = wanted->type};
+    struct name names[CHAIN_MAX];
+    uint8_t wires[CHAIN_MAX][NAME_WIRE_MAX];
+    struct cache_item item;
+    bool is_live = cache_peek(wanted->cache, key, now, &item) && answer_is_live(&item.answer, now);
+    struct span message = is_live ? item.answer.message : (struct span){0};
+    size_t count = is_live ? lookup_chain(&question, message, names, wires) : 0;
+    struct seen *seen = calloc(1, sizeof(*seen) + count * sizeof(seen->places[0]) + message.len);
+
+    if (!seen || !is_live)
+        return seen;
+    uint8_t *copy = (uint8_t *)&seen->places[count];
+    memcpy(copy, message.data, message.len);
+    seen->message = span_of(copy, message.len);
+    seen->place_count = count;
+    for (size_t i = 0; i < count; i++)
+        (void)name_servers_find(&seen->places[i], resolver, view, names[i]);
     return seen;
 }
 
@@ -232,7 +266,7 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
         return;
     cache_read_begin();
     resolver_key(part->of->resolver, view, &keys[0], &question, false, false);
-    struct seen *seen = seen_new(wanted->cache, &keys[0], now);
+    struct seen *seen = seen_new(wanted, part->of->resolver, view, &keys[0], now);
     if (!seen) {
         cache_read_end();
         return;
@@ -390,41 +424,31 @@ static void put_cached(struct reply *reply, const struct wanted *wanted, const s
 
 /* ---- response policy ---- */
 
+/* The servers of a cached answer, which the worker has found. */
 struct known_servers {
-    const struct delegation *cut; /* NULL: none is known */
-    struct rpz_servers servers;
-    struct name names[DELEGATION_SERVERS_MAX];
-    struct addr addrs[DELEGATION_ADDRS_MAX];
+    const struct seen *seen;
+    size_t place; /* of the next name in the alias chain */
 };
 
-static const struct rpz_servers *find_known_servers(void *context, struct name name)
+static const struct rpz_servers *find_known_servers(void *context, struct name name, bool is_last)
 {
     struct known_servers *known = context;
-    const struct delegation *cut = known->cut;
+    size_t place = known->place++;
 
-    if (!cut || name_label_count(delegation_zone(cut)) < 2 ||
-        !name_is_below(name, delegation_zone(cut)))
+    (void)name;
+    (void)is_last;
+    if (place >= known->seen->place_count || !known->seen->places[place].labels)
         return NULL;
-    for (unsigned i = 0; i < cut->server_count; i++)
-        known->names[i] = delegation_server(cut, i);
-    for (unsigned i = 0; i < cut->addr_count; i++)
-        delegation_addr(cut, i, 0, &known->addrs[i]);
-    known->servers = (struct rpz_servers){.names = known->names,
-                                          .name_count = cut->server_count,
-                                          .addrs = known->addrs,
-                                          .addr_count = cut->addr_count};
-    return &known->servers;
+    return &known->seen->places[place].servers;
 }
 
 static enum rpz_step judge_cached(const struct rpz_policy *policy, const struct rpz_query *query,
                                   const struct seen *seen, bool is_clear,
                                   struct rpz_decision *decision)
 {
-    struct known_servers known = {.cut = seen->outlook.from == CUT_LOOK_CUT ? &seen->outlook.cut
-                                                                            : NULL};
-    struct rpz_answer facts = {.message = span_of(seen->message, seen->message_len),
-                               .servers = find_known_servers,
-                               .context = &known};
+    struct known_servers known = {.seen = seen};
+    struct rpz_answer facts = {
+        .message = seen->message, .servers = find_known_servers, .context = &known};
 
     return rpz_policy_judge(policy, query, &facts, is_clear, decision);
 }
@@ -472,7 +496,7 @@ static void put_policy(struct reply *reply, const struct control_view *view,
     char client[ADDR_TEXT_MAX];
     enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
 
-    if ((step == RPZ_CLEAR || step == RPZ_WAIT) && seen->message_len) {
+    if ((step == RPZ_CLEAR || step == RPZ_WAIT) && seen->message.len) {
         basis = "the cached answer";
         step = judge_cached(policy, &query, seen, step == RPZ_CLEAR, &decision);
     }
@@ -485,7 +509,7 @@ static void put_policy(struct reply *reply, const struct control_view *view,
         put_decision(reply, &decision, basis);
     } else {
         reply_text(reply,
-                   step == RPZ_WAIT || !seen->message_len ? "depends on the answer" : "none");
+                   step == RPZ_WAIT || !seen->message.len ? "depends on the answer" : "none");
         for (unsigned i = 0; i < 5; i++)
             reply_text(reply, "");
     }

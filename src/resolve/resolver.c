@@ -681,11 +681,6 @@ void resolver_look(struct resolver *resolver, unsigned number, const struct cach
         out->way = OUTLOOK_CACHE;
 }
 
-bool resolver_is_asking(const struct resolver *resolver, const struct cache_key *key)
-{
-    return tasks_find(&resolver->tasks, key) != NULL;
-}
-
 /* Adds the addresses that the cache has for a server without glue. */
 static void add_cached_addrs(const struct resolver *resolver, const struct space *space,
                              struct delegation *cut, unsigned server)

@@ -130,9 +130,6 @@ enum resolver_result resolver_trace_ask(struct resolver *resolver, unsigned view
 void resolver_look(struct resolver *resolver, unsigned number, const struct cache_key *key,
                    struct outlook *out);
 
-/* Whether the question of this key is being asked, so that a client who asks it joins. */
-bool resolver_is_asking(const struct resolver *resolver, const struct cache_key *key);
-
 /* Finds the closest known zone cut at or above a name (lower case) as clients of this view see it,
  * with the addresses of its servers that the cache has. Returns false where nothing is known, and
  * where no recursion resolves the name. Asks and marks nothing. In a read section. */

@@ -236,25 +236,35 @@ static bool find_name(const struct rpz_policy_zone *zone, enum rpz_trigger trigg
     return zone->has[trigger] && rpz_rules_find_name(zone->rules, trigger, name, out);
 }
 
-static struct name owner_of(const struct rpz_rule *rule)
+/* Compares the rules about two servers by section 5.3 of the draft. Above 0: a is better. */
+static int compare_name_rules(const struct rpz_rule *a, const struct rpz_rule *b)
 {
-    return (struct name){rule->owner, rule->owner_len};
+    if (a->is_wildcard != b->is_wildcard)
+        return a->is_wildcard ? -1 : 1;
+    if (!a->is_wildcard)
+        return 0;
+    return (int)name_label_count((struct name){a->owner, a->owner_len}) -
+           (int)name_label_count((struct name){b->owner, b->owner_len});
 }
 
-/* Prefers the rule whose owner comes first in canonical order. */
+/* Between equal rules the servers are compared (section 5.5), so a wildcard can win by either of
+ * two. */
 static bool find_servers(const struct rpz_policy_zone *zone, const struct rpz_servers *servers,
                          struct rpz_rule *out)
 {
     struct rpz_rule rule;
-    bool has_found = false;
+    const struct name *best = NULL;
     for (size_t i = 0; i < servers->name_count; i++) {
-        if (!find_name(zone, RPZ_NSDNAME, servers->names[i], &rule) ||
-            (has_found && name_compare(owner_of(&rule), owner_of(out)) >= 0))
+        const struct name *server = &servers->names[i];
+        if (!find_name(zone, RPZ_NSDNAME, *server, &rule))
             continue;
-        has_found = true;
+        int better = best ? compare_name_rules(&rule, out) : 1;
+        if (better < 0 || (better == 0 && name_compare(*server, *best) <= 0))
+            continue;
+        best = server;
         *out = rule;
     }
-    return has_found;
+    return best != NULL;
 }
 
 /* Finds the rule of the zone with the first trigger. */
@@ -424,9 +434,14 @@ static void find_addresses(struct sight *sight)
         note_address(sight, &rr);
 }
 
-/* Finds the target of the name's alias. */
-static bool find_target(const struct message *message, struct name name,
-                        uint8_t wire[NAME_WIRE_MAX], struct name *target)
+/* An alias is the answer itself to a question for it. */
+bool rpz_policy_follows(const struct question *question)
+{
+    return question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+}
+
+bool rpz_policy_find_target(const struct message *message, struct name name,
+                            uint8_t wire[NAME_WIRE_MAX], struct name *target)
 {
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     for (struct rr rr; message_rr_next(&iter, &rr);)
@@ -469,13 +484,7 @@ static void policy_fill_place(bool needs_servers, const struct rpz_answer *answe
         place->addr_count = sight->addr_count;
     }
     if (needs_servers)
-        place->servers = answer->servers(answer->context, place->name);
-}
-
-/* An alias is the answer itself to a question for it. */
-static bool follows_aliases(const struct question *question)
-{
-    return question->type != RRTYPE_CNAME && question->type != RRTYPE_ANY;
+        place->servers = answer->servers(answer->context, place->name, is_last);
 }
 
 static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct rpz_query *query,
@@ -488,8 +497,8 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
     if (policy->has[RPZ_IP] && !answer->is_local)
         find_addresses(sight);
     for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
-        bool is_last =
-            !follows_aliases(query->question) || !find_target(&sight->message, name, wire, &target);
+        bool is_last = !rpz_policy_follows(query->question) ||
+                       !rpz_policy_find_target(&sight->message, name, wire, &target);
         struct place place = {
             .name = name, .is_first = hops == 0, .skips_query = is_clear && hops == 0};
         policy_fill_place(needs_servers, answer, sight, is_last, &place);

@@ -11,8 +11,10 @@
  *   1. the QNAME before the target of its alias, and that before the next target
  *   2. the zones in the order of the configuration
  *   3. the triggers in the order of enum rpz_trigger
- *   4. a name before its wildcards; the smallest name of a server; the longest prefix, then the
- *      smallest address
+ *   4. for names: a rule about the name itself before wildcards, then the wildcard with the most
+ *      labels; of several servers that are still equal, the one whose name (not the rule's) comes
+ *      last in canonical order (RFC 4034 section 6.1)
+ *      for addresses: the longest prefix, then the smallest address
  *
  * rpz_policy_ask() decides before anything is looked up or resolved, so no server is asked about a
  * listed name. With wait_recurse, a rule waits for the answer where an earlier zone has rules about
@@ -69,7 +71,7 @@ struct rpz_query {
     uint32_t except;                 /* the zones that do not apply */
     bool dnssec_ok;
     bool is_stream;
-    bool is_look; /* for a person: nothing is counted or logged */
+    bool is_look; /* nothing is counted or logged */
 };
 
 struct rpz_decision {
@@ -120,8 +122,10 @@ struct rpz_answer {
     struct span message; /* in the form of cache/answer.h */
     bool is_signed;
     bool is_local; /* the operator's own data: triggers about answers and servers do not apply */
-    /* Finds the servers for a name; valid until the next call. NULL: they are not known. */
-    const struct rpz_servers *(*servers)(void *context, struct name name);
+    /* Finds the servers for a name of the alias chain; valid until the next call. is_last: the
+     * chain ends there. NULL: they are not known. Comes once for each name, in their order, before
+     * the rules about the name are looked at; not after a name for which a rule decides. */
+    const struct rpz_servers *(*servers)(void *context, struct name name, bool is_last);
     void *context;
 };
 
@@ -130,6 +134,13 @@ struct rpz_answer {
 enum rpz_step rpz_policy_judge(const struct rpz_policy *policy, const struct rpz_query *query,
                                const struct rpz_answer *answer, bool is_clear,
                                struct rpz_decision *out);
+
+/* Whether the targets of aliases are judged for this question. */
+bool rpz_policy_follows(const struct question *question);
+
+/* Finds the next name of the alias chain. *target borrows wire. False: the name has no alias. */
+bool rpz_policy_find_target(const struct message *message, struct name name,
+                            uint8_t wire[NAME_WIRE_MAX], struct name *target);
 
 /* Whether a zone outside this mask has rules about servers. */
 bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except);

@@ -422,6 +422,7 @@ bool rpz_rules_find_name(const struct rpz_rules *rules, enum rpz_trigger trigger
         if (action) {
             out->trigger = trigger;
             out->action = (enum rpz_action)action;
+            out->is_wildcard = is_wildcard;
             out->prefix_length = 0;
             write_owner(rules, found, is_wildcard, out);
             return true;

@@ -46,6 +46,7 @@ const char *rpz_action_name(enum rpz_action action);
 struct rpz_rule {
     enum rpz_trigger trigger;
     enum rpz_action action;
+    bool is_wildcard;      /* for names: a wildcard matched */
     uint8_t prefix_length; /* for addresses, in the bits of IPv6: 192.0.2.0/24 has 120 */
     uint8_t owner_len;
     uint8_t owner[NAME_WIRE_MAX]; /* in the zone, in lower case */

@@ -60,6 +60,7 @@ void course_key(struct course *course, const struct courses *courses,
     uint8_t wire[NAME_WIRE_MAX];
     const struct question *asked = course->redirect ? &course->redirect->target : &query->question;
     struct question question = *asked;
+    course->is_looking = false;
     if (!dns64)
         course->stage = DNS64_NONE;
     if ((course->stage == DNS64_SECOND || course->stage == DNS64_REVERSE) &&
@@ -133,13 +134,29 @@ static enum course_end course_obey(struct course *course, struct courses *course
     return COURSE_ASK;
 }
 
-static struct police_query course_police_query(const struct course_query *about)
+static struct police_query course_police_query(const struct course *course,
+                                               const struct course_query *about)
 {
     return (struct police_query){.query = about->query,
                                  .client = about->client,
                                  .view = about->view,
                                  .is_stream = about->is_stream,
-                                 .is_asked = about->is_resolved};
+                                 .may_look = about->may_look,
+                                 .is_fresh = about->is_resolved,
+                                 .looked = course->looked};
+}
+
+/* Asks for servers that the cache forgot. With DO, because another entry may answer a question
+ * without it (resolve/variant.h, RFC 8020), and then no server is met. */
+static enum course_end course_look(struct course *course, const struct courses *courses,
+                                   const struct course_query *about,
+                                   const struct police_verdict *verdict, struct cache_key *key)
+{
+    course->looked = verdict->looked;
+    course->is_looking = true;
+    resolver_key(courses->resolver, about->view, key, &verdict->target, true,
+                 about->query->flags & HEADER_CD);
+    return COURSE_RESOLVE;
 }
 
 /* ---- DNS64 ---- */
@@ -261,7 +278,7 @@ enum course_end course_begin(struct course *course, struct courses *courses,
     *course = (struct course){.rest = POLICE_WHOLE};
     if (courses->police.policy) {
         struct police_verdict verdict;
-        struct police_query query = course_police_query(about);
+        struct police_query query = course_police_query(course, about);
         enum police_end end = police_ask(&courses->police, &query, &verdict);
         if (end != POLICE_PASS)
             return course_obey(course, courses, about, end, &verdict, key, answer);
@@ -278,6 +295,10 @@ enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
 {
+    if (course->is_looking) { /* what it says is not for this client */
+        course_key(course, courses, about, key);
+        return COURSE_ASK;
+    }
     if (course->redirect) {
         enum course_end end = course_make(course, courses, about, key, answer);
         if (end != COURSE_REPLY)
@@ -288,13 +309,11 @@ enum course_end course_take(struct course *course, struct courses *courses,
     }
     if (courses->police.policy) {
         struct police_verdict verdict;
-        struct police_query query = course_police_query(about);
+        struct police_query query = course_police_query(course, about);
         enum police_end end =
             police_judge(&courses->police, &query, course->rest, answer, &verdict);
-        if (end == POLICE_RESOLVE) {
-            course_key(course, courses, about, key);
-            return COURSE_RESOLVE;
-        }
+        if (end == POLICE_LOOK)
+            return course_look(course, courses, about, &verdict, key);
         if (end != POLICE_PASS)
             return course_obey(course, courses, about, end, &verdict, key, answer);
     }

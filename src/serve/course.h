@@ -79,6 +79,8 @@ static inline bool courses_concern_answer(struct courses *courses, unsigned view
 struct course {
     enum police_rest rest;     /* the rules that its answer is judged by */
     enum dns64_stage stage;    /* the answer that comes next */
+    uint8_t looked;            /* as in struct police_query */
+    bool is_looking;           /* the answer that comes next only brings servers back */
     uint32_t ttl_s;            /* of the answer to AAAA, from DNS64_SECOND on */
     struct redirect *redirect; /* owned: a rule's alias, whose target comes next; NULL: none */
 };
@@ -89,12 +91,13 @@ struct course_query {
     unsigned view; /* of the client */
     bool is_stream;
     bool is_local;    /* it may see local data alone */
-    bool is_resolved; /* its answer is fresh, or must not be resolved for it */
+    bool is_resolved; /* its answer was resolved for it just now */
+    bool may_look;    /* servers may be asked because of a rule */
 };
 
 enum course_end {
     COURSE_ASK,      /* the answer of *key comes next */
-    COURSE_RESOLVE,  /* likewise, and the one in the cache does not suffice */
+    COURSE_RESOLVE,  /* likewise, and one in the cache does not suffice */
     COURSE_REPLY,    /* *answer is for the client */
     COURSE_DROP,     /* the client gets nothing */
     COURSE_TRUNCATE, /* the client gets TC, and comes back over TCP */

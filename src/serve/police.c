@@ -17,37 +17,29 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
-#include "recurse/delegation.h"
 #include "resolve/resolver.h"
 #include "resolve/stitch.h"
 #include "rpz/rpz_reply.h"
+#include "serve/name_servers.h"
 
-enum {
-    SERVERS_MAX = 4 * DELEGATION_SERVERS_MAX, /* of a name's zone and the zones above it */
-    ADDRS_MAX = 4 * DELEGATION_ADDRS_MAX,
-    /* The servers of the root and of top-level domains are no trigger: a rule about them would hit
-     * half of the Internet, and each query would pay for it. */
-    CUT_LABELS_MIN = 2,
-    LOOKS = 256, /* a power of two */
-};
+enum { LOOKS = 256 /* a power of two */ };
 
-/* How long a name whose servers were not found is not resolved again because of them. A name in the
- * zone of a top-level domain never has any. */
-#define LOOK_AGAIN_US (60 * US_PER_S)
+/* How long nothing is asked for servers that a look did not find. A name in the zone of a top-level
+ * domain never has any, so the pause grows. It begins short, because a look finds nothing either
+ * where the cut ends in this very second. */
+#define LOOK_PAUSE_MIN_US (1 * US_PER_S)
+#define LOOK_PAUSE_MAX_US (60 * US_PER_S)
+enum { LOOK_PAUSE_GROWTH = 8 };
 
-/* A name that was resolved again because its servers were not known. */
+/* A look for servers that found none. */
 struct look {
     uint64_t hash, until;
+    uint64_t pause_us; /* until then, from the look on */
 };
 
 struct police_space {
     struct compose_space head, joined;
-    struct delegation cut;
-    struct rpz_servers servers;
-    struct name names[SERVERS_MAX];
-    uint8_t wires[SERVERS_MAX][NAME_WIRE_MAX];
-    struct addr addrs[ADDRS_MAX];
-    bool has_cut; /* the last look found servers */
+    struct name_servers servers; /* of the last name that was judged */
     struct look looks[LOOKS];
 };
 
@@ -111,64 +103,112 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
 
 /* ---- servers ---- */
 
-static void add_cut(struct police_space *space)
-{
-    const struct delegation *cut = &space->cut;
-    struct rpz_servers *servers = &space->servers;
-    for (unsigned i = 0; i < cut->server_count && servers->name_count < SERVERS_MAX; i++) {
-        size_t at = servers->name_count++;
-        space->names[at] = name_copy(delegation_server(cut, i), space->wires[at]);
-    }
-    for (unsigned i = 0; i < cut->addr_count && servers->addr_count < ADDRS_MAX; i++)
-        delegation_addr(cut, i, 0, &space->addrs[servers->addr_count++]);
-}
-
-/* The servers as clients of one view see them. */
+/* A search for the servers of the names of an answer. */
 struct police_look {
     struct police *police;
-    unsigned view;
+    const struct police_query *query;
+    uint8_t place;                  /* of the next name in the alias chain */
+    struct name zone;               /* that denies the last name; empty: the zone is not known */
+    const struct question *asked;   /* what the answer is to */
+    struct police_verdict *verdict; /* NULL: only known servers count */
+    bool has_target;                /* the verdict has */
 };
 
-/* Gathers the servers of the closest known zone and of the zones above it. */
-static const struct rpz_servers *police_servers(void *context, struct name name)
+/* ---- servers that the cache forgot ---- */
+
+/* The zone that denies the end of the answer's chain; empty: the answer denies nothing, or does not
+ * say. */
+static struct name denying_zone(const struct answer *answer, uint8_t wire[NAME_WIRE_MAX])
 {
-    const struct police_look *look = context;
-    const struct police *police = look->police;
-    struct police_space *space = police->space;
-    space->servers = (struct rpz_servers){.names = space->names, .addrs = space->addrs};
-    space->has_cut = false;
-    while (name_label_count(name) >= CUT_LABELS_MIN &&
-           resolver_find_cut(police->resolver, look->view, name, &space->cut)) {
-        struct name zone = delegation_zone(&space->cut);
-        if (name_label_count(zone) < CUT_LABELS_MIN)
-            break;
-        add_cut(space);
-        space->has_cut = true;
-        name = name_parent(name_suffix(name, name_label_count(zone)));
-    }
-    return space->has_cut ? &space->servers : NULL;
+    struct message message;
+    if ((answer->kind != ANSWER_NODATA && answer->kind != ANSWER_NXDOMAIN) ||
+        message_parse(&message, answer->message) != MESSAGE_OK)
+        return (struct name){0};
+    struct rr_iter iter = message_rrs(&message, SECTION_AUTHORITY);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_SOA)
+            return name_fold(message_owner(&message, &rr, wire), wire);
+    return (struct name){0};
 }
 
-/* Whether recursion resolves the question without knowing its servers, and it was not resolved
- * again lately because of that, or still is: then this query waits too. */
-static bool lacks_servers(struct police_look *asked, const struct query *query,
-                          const struct question *question)
+/* A look is known by the question for the servers as the cache knows it: views may know other
+ * servers. */
+static struct look *police_find_look(const struct police_look *look, struct name name,
+                                     uint64_t *hash)
 {
-    const struct police *police = asked->police;
-    struct police_space *space = police->space;
+    const struct police *police = look->police;
+    struct question servers = {.name = name, .type = RRTYPE_NS, .cls = RRCLASS_IN};
     struct cache_key key;
-    if (police_servers(asked, question->name) ||
-        name_label_count(question->name) < CUT_LABELS_MIN ||
-        !resolver_find_cut(police->resolver, asked->view, question->name, &space->cut))
-        return false;
-    resolver_key(police->resolver, asked->view, &key, question, query->dnssec_ok,
-                 query->flags & HEADER_CD);
-    uint64_t now = loop_now(police->loop);
-    struct look *look = &space->looks[key.hash % LOOKS];
-    if (look->hash == key.hash && now < look->until)
-        return resolver_is_asking(police->resolver, &key);
-    *look = (struct look){key.hash, now + LOOK_AGAIN_US};
-    return true;
+    resolver_key(police->resolver, look->query->view, &key, &servers, false, false);
+    *hash = key.hash;
+    return &police->space->looks[key.hash % LOOKS];
+}
+
+/* A look for the servers of this name found none. */
+static void police_note_vain(const struct police_look *look, struct name name)
+{
+    uint64_t hash, pause_us = LOOK_PAUSE_MIN_US, now = loop_now(look->police->loop);
+    struct look *vain = police_find_look(look, name, &hash);
+    if (vain->hash == hash && now < vain->until)
+        return;
+    if (vain->hash == hash && now < vain->until + LOOK_PAUSE_MAX_US)
+        pause_us = MIN(vain->pause_us * LOOK_PAUSE_GROWTH, LOOK_PAUSE_MAX_US);
+    *vain = (struct look){hash, now + pause_us, pause_us};
+}
+
+static bool police_was_vain(const struct police_look *look, struct name name)
+{
+    uint64_t hash;
+    const struct look *vain = police_find_look(look, name, &hash);
+    return vain->hash == hash && loop_now(look->police->loop) < vain->until;
+}
+
+/* Whether recursion resolves the name and the servers of its zone, which were just searched for,
+ * are not known. */
+static bool lacks_servers(const struct police_look *look, struct name name, struct name zone)
+{
+    struct name_servers *found = &look->police->space->servers;
+    unsigned labels = zone.len ? name_label_count(zone) : NAME_SERVERS_LABELS_MIN;
+    return labels >= NAME_SERVERS_LABELS_MIN && found->labels < labels &&
+           name_label_count(name) >= NAME_SERVERS_LABELS_MIN &&
+           resolver_find_cut(look->police->resolver, look->query->view, name, &found->cut);
+}
+
+/* Decides whether a question brings the servers of the name back, and which one: the name's own, or
+ * that for the servers of the zone that denies it. All denials of a zone need one look, and what
+ * the cache knows about a missing name does not answer it. */
+static void police_consider(struct police_look *look, struct name name, bool is_last)
+{
+    struct police_verdict *verdict = look->verdict;
+    struct name zone = is_last && look->zone.len && name_is_below(name, look->zone)
+                           ? look->zone
+                           : (struct name){0};
+    if (!lacks_servers(look, name, zone))
+        return;
+    struct name asked = zone.len ? zone : name;
+    if (look->place < look->query->looked)
+        police_note_vain(look, asked);
+    bool was_met = look->query->is_fresh && look->place == 0 && !zone.len;
+    if (look->place < look->query->looked || was_met || police_was_vain(look, asked))
+        return;
+    verdict->target = *look->asked;
+    verdict->target.name = name_copy(asked, verdict->wire);
+    if (zone.len)
+        verdict->target.type = RRTYPE_NS;
+    verdict->looked = look->place + 1u;
+    look->has_target = true;
+}
+
+static const struct rpz_servers *police_servers(void *context, struct name name, bool is_last)
+{
+    struct police_look *look = context;
+    const struct police *police = look->police;
+    const struct rpz_servers *servers =
+        name_servers_find(&police->space->servers, police->resolver, look->query->view, name);
+    if (look->verdict && !look->has_target)
+        police_consider(look, name, is_last);
+    look->place++;
+    return servers;
 }
 
 /* ---- deciding ---- */
@@ -248,17 +288,31 @@ enum police_end police_ask(struct police *police, const struct police_query *que
     return POLICE_PASS;
 }
 
+/* Whether servers must be looked for, because the rules about them come before any rule that
+ * decides now. */
+static bool police_needs_look(const struct police *police, const struct rpz_query *asked,
+                              const struct rpz_answer *facts, bool is_clear)
+{
+    const struct police_look *look = facts->context;
+    struct rpz_decision decision;
+    struct rpz_query trial = *asked;
+    trial.is_look = true;
+    rpz_policy_judge(police->policy, &trial, facts, is_clear, &decision);
+    return look->has_target;
+}
+
 enum police_end police_judge(struct police *police, const struct police_query *query,
                              enum police_rest rest, const struct answer *answer,
                              struct police_verdict *verdict)
 {
-    uint8_t wire[NAME_WIRE_MAX];
+    uint8_t wire[NAME_WIRE_MAX], zone_wire[NAME_WIRE_MAX];
     struct rpz_decision decision;
     if (rest == POLICE_DONE)
         return POLICE_PASS;
+    bool is_clear = rest == POLICE_CLEAR;
     struct question question = fold_question(query->query, wire);
     struct rpz_query asked = rpz_query_of(police, query, &question);
-    struct police_look look = {police, query->view};
+    struct police_look look = {.police = police, .query = query, .asked = &question};
     struct rpz_answer facts = {
         .message = answer->message,
         .is_signed = is_signed(query->query, answer),
@@ -266,12 +320,15 @@ enum police_end police_judge(struct police *police, const struct police_query *q
         .servers = police_servers,
         .context = &look,
     };
-    bool may_resolve = !query->is_asked && !facts.is_local && answer->kind == ANSWER_POSITIVE;
-    if (may_resolve && rpz_policy_needs_servers(police->policy, asked.except) &&
-        lacks_servers(&look, query->query, &question))
-        return POLICE_RESOLVE;
-    enum rpz_step step =
-        rpz_policy_judge(police->policy, &asked, &facts, rest == POLICE_CLEAR, &decision);
+    bool may_look = query->may_look && !facts.is_local && answer->kind != ANSWER_FAILURE;
+    if (may_look && rpz_policy_needs_servers(police->policy, asked.except)) {
+        look.zone = denying_zone(answer, zone_wire);
+        look.verdict = verdict;
+        if (police_needs_look(police, &asked, &facts, is_clear))
+            return POLICE_LOOK;
+        look.verdict = NULL;
+    }
+    enum rpz_step step = rpz_policy_judge(police->policy, &asked, &facts, is_clear, &decision);
     return step == RPZ_DECIDED ? decide(police, &question, &decision, answer->message, verdict)
                                : POLICE_PASS;
 }

@@ -101,7 +101,8 @@ enum police_end {
     POLICE_FOLLOW,   /* likewise, and the records of verdict->target follow */
     POLICE_DROP,     /* no answer at all */
     POLICE_TRUNCATE, /* TC, so that the client comes back over TCP */
-    POLICE_RESOLVE,  /* the cache forgot the servers that a rule may be about: resolve it again */
+    POLICE_LOOK, /* the cache forgot servers that a rule may be about: resolve verdict->target to
+                    learn them, and judge the answer again with verdict->looked */
 };
 
 /* The rules that police_ask() leaves to police_judge(). */
@@ -116,12 +117,15 @@ struct police_query {
     const struct addr *client;
     unsigned view;
     bool is_stream;
-    bool is_asked; /* the answer was resolved for this query, so POLICE_RESOLVE is no use */
+    bool may_look;  /* POLICE_LOOK is allowed */
+    bool is_fresh;  /* the answer was resolved for this query just now */
+    uint8_t looked; /* the first names of the alias chain, whose servers were looked for already */
 };
 
 /* Borrows from the police until its next call. */
 struct police_verdict {
     enum police_rest rest; /* with POLICE_PASS of police_ask() */
+    uint8_t looked;        /* with POLICE_LOOK */
     struct answer answer;
     struct question target; /* in lower case */
     uint8_t wire[NAME_WIRE_MAX];

@@ -628,7 +628,8 @@ static struct course_query course_query_of(const struct request *request)
                                  .client = &request->path.peer,
                                  .view = request_view(request),
                                  .is_stream = request->is_stream,
-                                 .is_resolved = true};
+                                 .is_resolved = true,
+                                 .may_look = true};
 }
 
 /* Goes on with an answer until one is for the client, or another one must be resolved first. Out of
@@ -661,7 +662,7 @@ static __attribute__((noinline)) void request_go_on(struct request *request, str
 
 static bool course_is_under_way(const struct course *course)
 {
-    return course->redirect || course->stage != DNS64_NONE;
+    return course->redirect || course->is_looking || course->stage != DNS64_NONE;
 }
 
 static void request_take_answer(struct request *request, const struct answer *answer)
@@ -801,7 +802,7 @@ request_take_steps(struct sink *sink, const struct request_lookup *lookup, struc
                                  .view = lookup->client.view,
                                  .is_stream = !lookup->path,
                                  .is_local = is_local,
-                                 .is_resolved = !(lookup->query.flags & HEADER_RD)};
+                                 .may_look = lookup->query.flags & HEADER_RD};
     struct course course = {.rest = POLICE_CLEAR};
     struct cache_key key;
     struct answer answer;

@@ -12,7 +12,7 @@ from conftest import Answer, eventually, program
 from harness import ROOT, SELF, alone
 from peers import need, start_peer, start_resolving_unbound
 
-AUTH, LISTED_NS, GARDEN_NS = "10.53.1.1", "10.53.1.2", "10.53.1.3"
+AUTH, LISTED_NS, GARDEN_NS, DEEP_NS = "10.53.1.1", "10.53.1.2", "10.53.1.3", "10.53.1.4"
 UNBOUND, BIND = "10.53.0.20", "10.53.0.30"
 CLIENT, LISTED_CLIENT, FREE_CLIENT = "10.53.0.50", "10.53.7.1", "10.53.8.1"
 
@@ -30,6 +30,8 @@ ns.good A {AUTH}
 listed NS ns.listed.tld.
 ns.listed A {LISTED_NS}
 byname NS evil.ns.good.tld.
+bytwo NS evil.ns.good.tld.
+bytwo NS aaa.ns.good.tld.
 garden NS ns.garden.tld.
 ns.garden A {GARDEN_NS}
 """
@@ -37,6 +39,7 @@ GOOD_ZONE = f"""\
 @ NS ns.good.tld.
 ns A {AUTH}
 evil.ns A {GARDEN_NS}
+aaa.ns A {GARDEN_NS}
 www 60 A 192.0.2.1
 other 60 A 192.0.2.2
 net 60 A 198.51.100.7
@@ -46,6 +49,7 @@ six 60 AAAA 2001:db8:5::1
 alias 60 CNAME www.good.tld.
 toblock 60 CNAME nx.good.tld.
 toip 60 CNAME net.good.tld.
+tobyname 60 CNAME www.byname.tld.
 nx 60 A 192.0.2.3
 nodata 60 A 192.0.2.4
 pass 60 A 198.51.100.8
@@ -80,6 +84,7 @@ c.wild.good.tld A 203.0.113.3
 32.77.100.51.198.rpz-ip CNAME rpz-passthru.
 48.zz.5.db8.2001.rpz-ip CNAME *.
 evil.ns.good.tld.rpz-nsdname CNAME .
+aaa.ns.good.tld.rpz-nsdname CNAME *.
 32.2.1.53.10.rpz-nsip CNAME *.
 24.0.7.53.10.rpz-client-ip CNAME .
 24.0.8.53.10.rpz-client-ip CNAME rpz-passthru.
@@ -96,14 +101,16 @@ QUESTIONS = [
     ("net.good.tld.", "A"), ("near.good.tld.", "A"), ("six.good.tld.", "AAAA"),
     ("toblock.good.tld.", "A"), ("toip.good.tld.", "A"),
     ("www.listed.tld.", "A"), ("www.byname.tld.", "A"), ("www.garden.tld.", "A"),
+    ("www.bytwo.tld.", "A"), ("missing.byname.tld.", "A"), ("www.byname.tld.", "TXT"), ("missing.listed.tld.", "A"),
     ("www.good.tld.", "A", LISTED_CLIENT), ("nx.good.tld.", "A", FREE_CLIENT), ("net.good.tld.", "A", FREE_CLIENT),
 ]
 
 # Unbound 1.17 does not expand a wildcard target, does not let a client's PASSTHRU exempt from the rules about names
-# and addresses, and does not look at the targets of cached aliases or remember PASSTHRU on a hit.
+# and addresses, does not look at the targets of cached aliases or remember PASSTHRU on a hit, and takes the servers of a
+# zone in the order of its NS records.
 UNBOUND_DIFFERS = {QUESTIONS.index(one) for one in (
     ("x.made.tld.", "CNAME"), ("nx.good.tld.", "A", FREE_CLIENT), ("net.good.tld.", "A", FREE_CLIENT),
-    ("pass.good.tld.", "A"), ("toblock.good.tld.", "A"))}
+    ("pass.good.tld.", "A"), ("toblock.good.tld.", "A"), ("www.bytwo.tld.", "A"))}
 # BIND follows a wildcard target for a query for CNAME too, and an empty non-terminal of the zone hides a wildcard.
 BIND_DIFFERS = {QUESTIONS.index(one) for one in (("x.made.tld.", "CNAME"), ("a.wild.good.tld.", "A"))}
 
@@ -113,7 +120,10 @@ def serve_all(harness):
     harness.serve(AUTH, {"tld.": TLD_ZONE, "good.tld.": GOOD_ZONE})
     harness.serve(LISTED_NS, {"listed.tld.": f"@ NS ns.listed.tld.\nns A {LISTED_NS}\nwww 60 A 192.0.2.21\n"})
     harness.serve(GARDEN_NS, {"garden.tld.": f"@ NS ns.garden.tld.\nns A {GARDEN_NS}\nwww 60 A 203.0.113.80\n",
-                              "byname.tld.": "@ NS evil.ns.good.tld.\nwww 60 A 192.0.2.20\n"})
+                              "byname.tld.": "@ NS evil.ns.good.tld.\nwww 60 A 192.0.2.20\n"
+                                             f"deep NS ns.deep\nns.deep A {DEEP_NS}\n",
+                              "bytwo.tld.": "@ NS evil.ns.good.tld.\n@ NS aaa.ns.good.tld.\nwww 60 A 192.0.2.22\n"})
+    harness.serve(DEEP_NS, {"deep.byname.tld.": f"@ NS ns\nns A {DEEP_NS}\nwww 60 A 192.0.2.23\n"})
     for ip in (UNBOUND, BIND, CLIENT, LISTED_CLIENT, FREE_CLIENT):
         harness.add(ip)
     harness.write("policy.zone", POLICY)
@@ -216,6 +226,13 @@ def test_lookup_names_the_rule_that_decides(harness):
     told(SELF, ("www.listed.tld.", "A"))
     assert policy_of(harness, "www.listed.tld")[2] == "nsip"
     assert policy_of(harness, "www.good.tld")[0] == "none"
+    # The servers of a name below a missing one, of an alias target, and of the zone above.
+    for name, kind, judged in (("m.n.www.byname.tld", "AAAA", "m.n.www.byname.tld."),
+                               ("tobyname.good.tld", "A", "www.byname.tld."),
+                               ("www.deep.byname.tld", "A", "www.deep.byname.tld.")):
+        told(SELF, (name, kind))
+        assert policy_of(harness, name, kind) == (
+            "nxdomain", "evil.ns.good.tld.rpz-nsdname.policy.", "nsdname", judged, "the cached answer")
     refused = subprocess.run([program("nailupctl"), "-s", str(harness.folder / "control.sock"), "lookup", "--client",
                               "nobody", "a"], text=True, capture_output=True)
     assert refused.returncode and "is not an address" in refused.stderr
@@ -237,7 +254,7 @@ def test_metrics_and_the_log_have_each_zone(harness):
     shown = figures()
     assert shown['nailup_rpz_matches_total{zone="policy.",action="nxdomain"}'] == "3"
     assert shown['nailup_rpz_matches_total{zone="policy.",action="drop"}'] == "1"
-    assert shown['nailup_rpz_rules{zone="policy."}'] == "19"
+    assert shown['nailup_rpz_rules{zone="policy."}'] == "20"
     assert shown['nailup_rpz_rules_skipped{zone="policy."}'] == "0"
     assert shown['nailup_dropped_total{reason="policy"}'] == "1"
     assert f"feed: nxdomain by rule nx.good.tld.policy. (qname) for {CLIENT}" in harness.log()

@@ -187,10 +187,11 @@ static void test_clients_by_ipv6_and_ipv4(void **state)
 
 static struct compose_space space;
 
-static const struct rpz_servers *no_servers(void *context, struct name name)
+static const struct rpz_servers *no_servers(void *context, struct name name, bool is_last)
 {
     (void)context;
     (void)name;
+    (void)is_last;
     return NULL;
 }
 
@@ -301,30 +302,78 @@ static void test_the_smallest_address_decides_between_equal_prefixes(void **stat
 static struct name server_names[2];
 static struct rpz_servers two_servers = {.names = server_names, .name_count = 2};
 
-static const struct rpz_servers *find_two(void *context, struct name name)
+static const struct rpz_servers *find_two(void *context, struct name name, bool is_last)
 {
     (void)context;
     (void)name;
+    (void)is_last;
     return &two_servers;
 }
 
-static void test_the_smallest_server_decides(void **state)
+/* Judges by two servers of a name, in both orders, which must not matter. */
+static enum rpz_action judge_servers(const char *first, const char *second)
 {
-    (void)state;
     struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
     struct addr addr = addr_make("192.0.2.1");
     uint8_t bytes[COMPOSE_FAILURE_MAX];
     struct answer answer;
-    policy = MAKE("b.ns.rpz-nsdname CNAME .\na.ns.rpz-nsdname CNAME *.\n");
-    server_names[0] = zone_make_name("b.ns");
-    server_names[1] = zone_make_name("a.ns");
+    enum rpz_action actions[2];
     compose_failure(&answer, bytes, &question, RCODE_NOERROR);
     struct rpz_query query = {.client = &addr, .question = &question};
     struct rpz_answer facts = {.message = answer.message, .servers = find_two};
-    assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_DECIDED);
-    assert_int_equal(decision.action, RPZ_NODATA);
+    for (int i = 0; i < 2; i++) {
+        server_names[i] = zone_make_name(first);
+        server_names[!i] = zone_make_name(second);
+        assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_DECIDED);
+        actions[i] = decision.action;
+    }
     facts.is_local = true;
     assert_int_equal(rpz_policy_judge(policy, &query, &facts, true, &decision), RPZ_CLEAR);
+    assert_int_equal(actions[0], actions[1]);
+    return actions[0];
+}
+
+static void test_the_last_server_decides(void **state)
+{
+    (void)state;
+    policy = MAKE("b.ns.rpz-nsdname CNAME .\na.ns.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("b.ns", "a.ns"), RPZ_NXDOMAIN);
+    /* The example of the draft, section 5.5. */
+    rpz_policy_unref(policy);
+    policy = MAKE("example.rpz-nsdname CNAME .\nz.a.example.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("example", "z.a.example"), RPZ_NODATA);
+}
+
+static void test_a_rule_about_the_server_itself_comes_before_wildcards(void **state)
+{
+    (void)state;
+    policy = MAKE("a.ns.rpz-nsdname CNAME .\n*.y.z.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("a.ns", "a.y.z"), RPZ_NXDOMAIN);
+    assert_int_equal(judge_servers("b.ns", "a.y.z"), RPZ_NODATA);
+    rpz_policy_unref(policy);
+    policy = MAKE("a.z.rpz-nsdname CNAME .\n*.y.ns.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("a.z", "a.y.ns"), RPZ_NXDOMAIN);
+}
+
+static void test_the_wildcard_with_the_most_labels_decides(void **state)
+{
+    (void)state;
+    policy = MAKE("*.b.a.rpz-nsdname CNAME .\n*.z.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("x.b.a", "y.x.z"), RPZ_NXDOMAIN);
+    rpz_policy_unref(policy);
+    policy = MAKE("*.b.z.rpz-nsdname CNAME .\n*.a.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("x.b.z", "y.x.a"), RPZ_NXDOMAIN);
+}
+
+static void test_the_servers_of_equal_wildcards_are_compared_and_not_the_rules(void **state)
+{
+    (void)state;
+    policy = MAKE("*.b.rpz-nsdname CNAME .\n*.a.rpz-nsdname CNAME *.\n");
+    assert_int_equal(judge_servers("z.a", "y.b"), RPZ_NXDOMAIN);
+    rpz_policy_unref(policy);
+    policy = MAKE("*.ns.rpz-nsdname CNAME .\n*.a.ns.rpz-nsdname CNAME *.\n"
+                  "*.b.ns.rpz-nsdname CNAME rpz-drop.\n");
+    assert_int_equal(judge_servers("x.b.ns", "y.a.ns"), RPZ_DROP);
 }
 
 static void test_a_zone_that_does_not_apply_decides_nothing(void **state)
@@ -395,7 +444,10 @@ int main(void)
         TEST(test_rules_about_servers_concern_every_answer),
         TEST(test_so_many_addresses_are_judged_and_no_more),
         TEST(test_the_smallest_address_decides_between_equal_prefixes),
-        TEST(test_the_smallest_server_decides),
+        TEST(test_the_last_server_decides),
+        TEST(test_a_rule_about_the_server_itself_comes_before_wildcards),
+        TEST(test_the_wildcard_with_the_most_labels_decides),
+        TEST(test_the_servers_of_equal_wildcards_are_compared_and_not_the_rules),
         TEST(test_a_zone_that_does_not_apply_decides_nothing),
         TEST(test_an_answer_is_judged_by_the_zones_that_apply),
     };

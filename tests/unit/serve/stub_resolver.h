@@ -152,13 +152,6 @@ static inline struct waiter *stub_end(struct stub_task *task)
     return waiter;
 }
 
-bool resolver_is_asking(const struct resolver *resolver, const struct cache_key *key)
-{
-    (void)resolver;
-    (void)key;
-    return false;
-}
-
 bool resolver_find_cut(const struct resolver *resolver, unsigned view, struct name name,
                        struct delegation *out)
 {
