@@ -57,11 +57,11 @@ static const char *nsid_for(const struct query *query, const struct reply_rules 
 
 /* Returns the text of an extended error. The first has all of it; a network error behind that one
  * has its cause alone: the words behind the colon. */
-static struct span text_of_error(const struct reply *reply, unsigned at)
+static struct span reply_error_text(const struct reply *reply, uint16_t code, bool is_first)
 {
     const char *text = reply->ede_text;
-    if (at > 0) {
-        const char *colon = reply->ede[at] == EDE_NETWORK_ERROR ? strstr(text, ": ") : NULL;
+    if (!is_first) {
+        const char *colon = code == EDE_NETWORK_ERROR ? strstr(text, ": ") : NULL;
         text = colon ? colon + 2 : "";
     }
     return span_of((const uint8_t *)text, strnlen(text, EDE_TEXT_MAX));
@@ -79,7 +79,7 @@ static uint16_t opt_len(const struct reply *reply)
     if (reply->nsid)
         len += OPTION_FIXED + nsid_len(reply->nsid);
     for (unsigned i = 0; i < reply->ede_count; i++)
-        len += OPTION_FIXED + 2 + text_of_error(reply, i).len;
+        len += OPTION_FIXED + 2 + reply_error_text(reply, reply->ede[i], i == 0).len;
     return (uint16_t)len;
 }
 
@@ -269,7 +269,7 @@ static uint8_t *reply_write_option(uint8_t *at, uint16_t code, uint16_t len)
 static uint8_t *write_errors(const struct reply *reply, uint8_t *at)
 {
     for (unsigned i = 0; i < reply->ede_count; i++) {
-        struct span text = text_of_error(reply, i);
+        struct span text = reply_error_text(reply, reply->ede[i], i == 0);
         at = reply_write_option(at, EDNS_EDE, (uint16_t)(2 + text.len));
         put_u16(at, reply->ede[i]);
         memcpy(at + 2, text.data, text.len);
