@@ -46,6 +46,7 @@ struct zone_signing {
     uint8_t algorithm;               /* of the key; 0: Ed25519 */
     bool lacks_ds;                   /* the zone above has no DS record for it */
     bool lacks_proofs;               /* no NSEC or NSEC3 records */
+    bool is_narrow;                  /* NSEC spans just around the name that is denied (RFC 4470) */
     bool lacks_keys;                 /* no DNSKEY record */
     uint8_t ds_algorithm, ds_digest; /* other than the true ones, where they are set */
     bool has_bad_ds;                 /* the digest is that of another key */
