@@ -8,6 +8,7 @@
 #include "resolve/bogus.h"
 #include "resolve/held_message.h"
 #include "resolve/task_validate.h"
+#include "validate/verify_memo.h"
 
 enum { BAD = 66 };
 
@@ -44,6 +45,7 @@ static int set_up_mode(enum validate_mode mode)
     proven_owner = NULL;
     verify_loop = NULL;
     script_signer = NULL;
+    script_job = 0;
     loop = loop_new();
     cache = cache_new(&options);
     cache_thread_begin();
@@ -666,6 +668,56 @@ static void test_messages_that_wait_have_a_bound(void **state)
     assert_true(clients[0].ad);
 }
 
+/* ---- signatures that were right before ---- */
+
+/* Asks for a name that is not in the cache, and answers. */
+static void ask_new(struct client *client)
+{
+    static unsigned number;
+    char name[32], record[64];
+    snprintf(name, sizeof(name), "f%u.test", number);
+    snprintf(record, sizeof(record), "f%u.test. 300 IN A 192.0.2.1", number++);
+    *client = (struct client){0};
+    asked_count = 0;
+    client_ask(client, name, 0);
+    answer(0, 0, (struct sections){.answer = {record}});
+}
+
+/* A client fills the memo twice over, with many signatures in each message. Others are served
+ * rightly by a full memo: a known signature saves its verification, and a new one is verified. */
+static void test_a_full_memo_of_signatures_serves_other_clients(void **state)
+{
+    (void)state;
+    enum { EACH = 200, MESSAGES = 2 * VERIFY_MEMO_PLACES / EACH + 1 };
+    char many[EACH + 2];
+    struct client greedy, other, deceived = {0};
+    memset(many, 'v', EACH);
+    strcpy(many + EACH, "s");
+    answer_script = many;
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        ask_new(&greedy);
+        assert_true(greedy.ad);
+    }
+    assert_int_equal(verifications, EACH * MESSAGES);
+    answer_script = "vs";
+    script_job = 1;
+    ask_new(&other);
+    assert_true(other.ad);
+    assert_int_equal(verifications, EACH * MESSAGES + 1);
+    ask_new(&other);
+    assert_true(other.ad);
+    assert_int_equal(verifications, EACH * MESSAGES + 1);
+    script_job = 2;
+    verify_is_right = false;
+    asked_count = 0;
+    client_ask(&deceived, WWW, 0);
+    answer(0, 0, GOOD_A);
+    assert_int_equal(verifications, EACH * MESSAGES + 2);
+    assert_int_equal(stats.validations_bogus, 1);
+    assert_int_equal(deceived.answers, 0); /* it is asked for again */
+    end_resolver();
+}
+
 /* ---- the time of verifications ---- */
 
 static void ask_many(struct client *clients, unsigned count)
@@ -1060,6 +1112,7 @@ int main(void)
         YES(test_a_reload_does_not_end_a_validation),
         YES(test_a_validation_ends_unchecked_when_it_is_turned_off),
         YES(test_messages_that_wait_have_a_bound),
+        YES(test_a_full_memo_of_signatures_serves_other_clients),
         YES(test_costly_verifications_wait_for_the_next_turn),
         YES(test_a_task_whose_time_is_over_verifies_no_more),
         YES(test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker),
