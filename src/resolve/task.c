@@ -694,13 +694,15 @@ enum judgement {
     JUDGEMENT_DONE,    /* the task waits for its verdict, asks again or has ended */
 };
 
-/* Notes the verdict, and finds out whether a doubtful forwarder strips signatures. */
+/* Notes the verdict, and finds out whether a doubtful forwarder strips signatures, and whether the
+ * clock is right. */
 static void note_verdict(const struct task *task, const struct verdict *verdict,
                          const struct addr *server)
 {
     struct cache_key keys;
     task_validate_note(task, verdict, server);
-    if (task_validate_doubts_forwarder(task, verdict, &keys))
+    if (task_validate_doubts_forwarder(task, verdict, &keys) ||
+        task_validate_doubts_clock(task, verdict, &keys))
         task_refresh(task->tasks, task->space, &keys);
 }
 

@@ -27,7 +27,7 @@
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
 static unsigned script_failures; /* wrong signatures that one wrong verification counts as */
-enum { SCRIPT_SIGNED_UNTIL_S = 1893456000 };
+enum { SCRIPT_SIGNED_UNTIL_S = 1893456000, SCRIPT_EXPIRED_S = 1700000000 };
 static const char *script_zone;   /* NULL: "example" */
 static const char *script_signer; /* of VERIFY; NULL: "example" */
 static bool verify_is_right;
@@ -173,6 +173,7 @@ void validation_next(struct validation *validation, const struct validation_view
         step_verdict(out, SECURITY_BOGUS);
         out->verdict.ede = EDE_SIGNATURE_EXPIRED;
         out->verdict.fault = "a signature has expired";
+        out->verdict.since_s = SCRIPT_EXPIRED_S;
         break;
     case 'u':
         step_verdict(out, SECURITY_BOGUS);
