@@ -75,6 +75,8 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
         signing->ds_algorithm = (uint8_t)atoi(value);
     else if ((value = reader_value(word, "ds_digest")))
         signing->ds_digest = (uint8_t)atoi(value);
+    else if ((value = reader_value(word, "key_ttl")))
+        signing->key_ttl_s = (uint32_t)atoi(value);
     else if ((value = reader_value(word, "key_flags")))
         signing->key_flags = (uint16_t)atoi(value);
     else if ((value = reader_value(word, "algorithm")) && zone_key_has((unsigned)atoi(value)))
@@ -145,7 +147,8 @@ static void link_zone(struct script *script, struct script_zone *zone)
     if (!zone->signing.lacks_keys) {
         size_t len = zone_key_rdata(key_of(zone->apex, &zone->signing, false),
                                     zone->signing.key_flags, rdata);
-        add_record(script, zone, zone->apex, RRTYPE_DNSKEY, 3600, span_of(rdata, len));
+        uint32_t ttl_s = zone->signing.key_ttl_s ? zone->signing.key_ttl_s : 3600;
+        add_record(script, zone, zone->apex, RRTYPE_DNSKEY, ttl_s, span_of(rdata, len));
     }
     if (zone->signing.lacks_ds)
         return;

@@ -51,6 +51,7 @@ struct zone_signing {
     uint8_t ds_algorithm, ds_digest; /* other than the true ones, where they are set */
     bool has_bad_ds;                 /* the digest is that of another key */
     uint16_t key_flags;              /* 257 */
+    uint32_t key_ttl_s;              /* of the DNSKEY record; 0: an hour */
     unsigned fault_count;
     struct zone_fault fault[ZONE_FAULTS_MAX];
 };
