@@ -154,8 +154,8 @@ static void link_zone(struct script *script, struct script_zone *zone)
         return;
     size_t len = ds_rdata(zone->apex, &zone->signing, rdata);
     for (struct script_zone *above = script->zones; above; above = above->next)
-        if (above->apex.len < zone->apex.len && has_record(above, zone->apex, RRTYPE_NS) &&
-            !has_record(above, zone->apex, RRTYPE_DS))
+        if (above->apex.len < zone->apex.len && name_is_below(zone->apex, above->apex) &&
+            has_record(above, zone->apex, RRTYPE_NS) && !has_record(above, zone->apex, RRTYPE_DS))
             add_record(script, above, zone->apex, RRTYPE_DS, 3600, span_of(rdata, len));
 }
 
