@@ -155,9 +155,17 @@ static bool is_more_known_below(const struct task *task, struct name zone)
     return false;
 }
 
+/* Costs less than the look-ups, and holds for most misses of busy zones without signatures. */
+static bool is_just_found_insecure(const struct task *task, struct name zone)
+{
+    const struct tasks *tasks = task->tasks;
+    return tasks->validator && insecure_zones_find(&tasks->validator->insecure, task->space->number,
+                                                   zone, loop_now(tasks->loop));
+}
+
 bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key)
 {
-    if (!early_are_allowed(task, zone))
+    if (is_just_found_insecure(task, zone) || !early_are_allowed(task, zone))
         return false;
     cache_read_begin();
     bool have_ended = early_are_missing(task, zone, key) && is_known_secure(task, zone) &&
