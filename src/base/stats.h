@@ -51,6 +51,7 @@ struct stats {
 #define HISTOGRAM(id, name, sentence) struct histogram id;
 #include "nailup/metrics.def"
     struct view_stats views[STATS_VIEWS_MAX + 1]; /* the last row counts all other views */
+    uint64_t anchor_dates, anchor_zone; /* validate/anchor_dates.h has their meaning; no sums */
 };
 
 static inline uint64_t stats_read(const uint64_t *value)

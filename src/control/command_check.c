@@ -15,8 +15,10 @@
 #include "base/check.h"
 #include "config/config.h"
 #include "control/call.h"
+#include "control/clock_doubt.h"
 #include "control/commands.h"
 #include "control/gather.h"
+#include "loop/loop.h"
 #include "net/route_probe.h"
 #include "recurse/root_hints.h"
 #include "upstream/upstreams.h"
@@ -107,9 +109,11 @@ static void check_add_reason(char *out, size_t size, const char *reason)
 }
 
 /* Writes what is wrong: "" if nothing is. */
-static void check_tell(const struct control_view *view, bool has_route, bool has_path,
-                       char out[COMMAND_PROBLEMS_MAX])
+static void check_tell(const struct control_view *view, uint64_t now_us, bool has_route,
+                       bool has_path, char out[COMMAND_PROBLEMS_MAX])
 {
+    char doubt[CLOCK_DOUBT_MAX];
+
     out[0] = '\0';
     if (view->is_draining)
         check_add_reason(out, COMMAND_PROBLEMS_MAX, "draining");
@@ -120,15 +124,16 @@ static void check_tell(const struct control_view *view, bool has_route, bool has
     if (view->hosts.unknown > 0)
         check_add_reason(out, COMMAND_PROBLEMS_MAX,
                          "an upstream by name has no known address (nailupctl hosts)");
-    if (config_clock_is_wrong(view->config))
-        check_add_reason(out, COMMAND_PROBLEMS_MAX, "the clock is wrong");
+    if (clock_doubt_tell(view, now_us, doubt))
+        check_add_reason(out, COMMAND_PROBLEMS_MAX, doubt);
 }
 
 /* A portal is the operator's wish and keeps nothing from being served, so it is no reason of
  * check_answer(). */
-void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS_MAX])
+void command_problems(const struct control_view *view, uint64_t now_us,
+                      char out[COMMAND_PROBLEMS_MAX])
 {
-    check_tell(view, view->is_draining || check_has_route(view->config), true, out);
+    check_tell(view, now_us, view->is_draining || check_has_route(view->config), true, out);
     if (view->has_portal)
         check_add_reason(out, COMMAND_PROBLEMS_MAX,
                          "a portal is on: names go out in plain text (nailupctl portal)");
@@ -137,11 +142,12 @@ void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS
 static void check_answer(struct call *call, bool has_route, bool has_path)
 {
     struct reply *reply = &call->reply;
-    bool is_clock_right = !config_clock_is_wrong(call->view->config);
     bool is_draining = call->view->is_draining;
-    char reasons[COMMAND_PROBLEMS_MAX];
+    uint64_t now_us = loop_now(call->loop);
+    char reasons[COMMAND_PROBLEMS_MAX], doubt[CLOCK_DOUBT_MAX];
+    bool is_clock_right = !clock_doubt_tell(call->view, now_us, doubt);
 
-    check_tell(call->view, has_route, has_path, reasons);
+    check_tell(call->view, now_us, has_route, has_path, reasons);
     reply_record(reply, "check", "state:text\tpath:flag\tclock:flag\treasons:text");
     reply_row(reply);
     reply_text(reply, is_draining ? "draining" : *reasons ? "degraded" : "ready");

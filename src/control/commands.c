@@ -94,7 +94,7 @@ static void put_daemon(struct call *call, const struct stats *stats)
                  "stream_clients:count\tconnections:count\tin_flight:count\tconfig_age:duration\t"
                  "reload_error:text\tforward_zones:count\tstub_zones:count\trecursion:flag\t"
                  "servers_met:count\tlog_lines_lost:count\tproblems:text");
-    command_problems(view, problems);
+    command_problems(view, loop_now(call->loop), problems);
     reply_row(reply);
     reply_text(reply, NAILUP_VERSION);
     reply_count(reply, (uint64_t)getpid());

@@ -6,6 +6,7 @@
 /* The table of commands: the rows of nailup/commands.def with their handlers. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct call;
 
@@ -25,12 +26,13 @@ const struct command *commands_find(const char *verb);
 const char *commands_suggest(const char *verb);
 
 struct control_view;
-enum { COMMAND_PROBLEMS_MAX = 200 };
+enum { COMMAND_PROBLEMS_MAX = 320 };
 
 /* Writes what is wrong with the daemon, without asking its workers: draining, no route to any
- * upstream, an upstream by name without an address, a wrong clock. "": nothing is known to be
- * wrong. */
-void command_problems(const struct control_view *view, char out[COMMAND_PROBLEMS_MAX]);
+ * upstream, an upstream by name without an address, a clock in doubt. now_us is the loops' clock.
+ * "": nothing is known to be wrong. */
+void command_problems(const struct control_view *view, uint64_t now_us,
+                      char out[COMMAND_PROBLEMS_MAX]);
 
 #define COMMAND(verb, arguments, handler, sentence) void command_##handler(struct call *call);
 #include "nailup/commands.def"

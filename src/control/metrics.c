@@ -9,6 +9,7 @@
 #include "cache/cache.h"
 #include "cache/spans.h"
 #include "config/config.h"
+#include "control/clock_doubt.h"
 #include "tap/query_log.h"
 
 static void metrics_add_held(const struct control_view *view, struct stats *out)
@@ -40,6 +41,7 @@ void metrics_collect(const struct control_view *view, struct stats *out)
 {
     struct cache_usage usage;
     struct spans_usage spans;
+    char doubt[CLOCK_DOUBT_MAX];
 
     *out = (struct stats){0};
     for (size_t i = 0; i < view->worker_count; i++)
@@ -68,7 +70,7 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->anchors_pending = view->anchors.pending;
     out->anchor_failures = view->anchors.failed;
     out->anchors_unwritten = view->anchors.is_unwritten;
-    out->clock_wrong = config_clock_is_wrong(view->config);
+    out->clock_wrong = clock_doubt_tell(view, clock_now_us(), doubt);
     metrics_add_held(view, out);
     if (view->transfers)
         collect_transfers(view->transfers, out);

@@ -6,46 +6,32 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/duration_text.h"
 #include "dns/name.h"
 #include "validate/validation.h"
 
 /* Bytes of the zone's name, as text; with the hint, and without. */
 enum { BOGUS_ZONE_HINTED_MAX = 44, BOGUS_ZONE_MAX = 56 };
 
+enum { BOGUS_AGE_MAX = DURATION_TEXT_MAX + 5 };
+
 static const char bogus_hint[] = "; a private zone needs validate: no";
 
-static const char *bogus_plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 /* " 3 days ago", or "" where the instant is unknown or not in the past. */
-static void bogus_put_age(char *out, size_t size, const struct verdict *verdict, uint32_t now_s)
+static void bogus_put_age(char out[BOGUS_AGE_MAX], const struct verdict *verdict, uint32_t now_s)
 {
+    char text[DURATION_TEXT_MAX];
     uint32_t age_s = verdict->since_s ? now_s - verdict->since_s : 0;
-    uint32_t count = age_s;
-    const char *unit = "second";
     out[0] = '\0';
-    if (!age_s || age_s > INT32_MAX)
-        return;
-    if (age_s >= 2 * 86400) {
-        count = age_s / 86400;
-        unit = "day";
-    } else if (age_s >= 2 * 3600) {
-        count = age_s / 3600;
-        unit = "hour";
-    } else if (age_s >= 2 * 60) {
-        count = age_s / 60;
-        unit = "minute";
-    }
-    snprintf(out, size, " %u %s%s ago", count, unit, bogus_plural(count));
+    if (age_s && age_s <= INT32_MAX)
+        snprintf(out, BOGUS_AGE_MAX, " %s ago", duration_text(text, age_s));
 }
 
 const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict, uint32_t now_s)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name zone = name_fold((struct name){verdict->zone, verdict->zone_len}, wire);
-    char age[24], text[NAME_TEXT_MAX];
+    char age[BOGUS_AGE_MAX], text[NAME_TEXT_MAX];
     size_t zone_max = verdict->may_be_private ? BOGUS_ZONE_HINTED_MAX : BOGUS_ZONE_MAX;
     name_format(zone, text);
     while (strlen(text) > zone_max) {
@@ -54,7 +40,7 @@ const char *bogus_text(char out[ANSWER_TEXT_MAX], const struct verdict *verdict,
     }
     if (text[1])
         text[strlen(text) - 1] = '\0'; /* the final dot */
-    bogus_put_age(age, sizeof(age), verdict, now_s);
+    bogus_put_age(age, verdict, now_s);
     snprintf(out, ANSWER_TEXT_MAX, "%s%s, zone %.*s%s", verdict->fault, age, (int)BOGUS_ZONE_MAX,
              text, verdict->may_be_private ? bogus_hint : "");
     return out;

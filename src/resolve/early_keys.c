@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads the promise of a referral, and asks the cache and the running tasks whether the keys are
- * due (early_keys.h). Invariant: every key that is due is asked for later anyway, if the servers of
- * its zone answer.
+ * Reads the promise of a referral or of known DS records, and asks the cache and the running tasks
+ * whether the keys are due (early_keys.h). Invariant: every key that is due is asked for later
+ * anyway, if the servers of its zone answer.
  */
 #include "resolve/early_keys.h"
 
@@ -68,6 +68,19 @@ static bool early_find(const struct task *task, struct name zone, uint16_t type,
     return cache_find(tasks->cache, key, loop_now(tasks->loop), out) && !out->stale_s;
 }
 
+/* Whether the DS records are of a kind that makes their zone secure. */
+static bool has_usable_ds(const struct task *task, const struct answer *found)
+{
+    struct message message;
+    if (message_parse(&message, found->message) != MESSAGE_OK)
+        return false;
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (rr.type == RRTYPE_DS && counts_for_zone(task, message_rdata(&message, &rr)))
+            return true;
+    return false;
+}
+
 /* Whether the records that the zone above signs are worth verifying: it is an anchor, or DS records
  * of it are known, verified or not. In a read section. */
 static bool is_chain_unbroken(const struct task *task, struct name asked)
@@ -89,21 +102,74 @@ static bool early_are_useless(const struct question *question, struct name zone)
            (question->type == RRTYPE_DNSKEY && name_equal(question->name, zone));
 }
 
-bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
-                        struct cache_key *key)
+/* Whether keys of this zone may be asked for at all. */
+static bool early_are_allowed(const struct task *task, struct name zone)
+{
+    const struct tasks *tasks = task->tasks;
+    return !task->is_refresh && !early_are_useless(&task->question, zone) && tasks->validator &&
+           tasks->validation.anchors && task_is_current(task) &&
+           budget_is_ample(task->budget, loop_now(tasks->loop)) &&
+           early_is_trusted(task_validate_anchor(tasks, &task->question)) &&
+           early_is_trusted(anchors_find(tasks->validation.anchors, zone));
+}
+
+/* Whether the keys are unknown, and no task asks for them. In a read section. */
+static bool early_are_missing(const struct task *task, struct name zone, struct cache_key *key)
 {
     const struct tasks *tasks = task->tasks;
     struct answer found;
-    if (task->is_refresh || early_are_useless(&task->question, zone) || !tasks->validator ||
-        !tasks->validation.anchors || !task_is_current(task) ||
-        !budget_is_ample(task->budget, loop_now(tasks->loop)) ||
-        !early_is_trusted(task_validate_anchor(tasks, &task->question)) ||
-        !early_is_trusted(anchors_find(tasks->validation.anchors, zone)))
+    return !early_find(task, zone, RRTYPE_DNSKEY, key, &found) && !tasks_find(tasks, key) &&
+           !tasks_find_finished(tasks, key);
+}
+
+bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
+                        struct cache_key *key)
+{
+    if (!early_are_allowed(task, zone))
         return false;
     cache_read_begin();
-    bool is_due = is_chain_unbroken(task, asked) &&
-                  !early_find(task, zone, RRTYPE_DNSKEY, key, &found) && !tasks_find(tasks, key) &&
-                  !tasks_find_finished(tasks, key);
+    bool is_due = is_chain_unbroken(task, asked) && early_are_missing(task, zone, key);
     cache_read_end();
     return is_due;
+}
+
+/* Whether DS records of the zone are known that make it secure. In a read section. */
+static bool is_known_secure(const struct task *task, struct name zone)
+{
+    struct cache_key key;
+    struct answer found;
+    return early_find(task, zone, RRTYPE_DS, &key, &found) && found.kind == ANSWER_POSITIVE &&
+           found.security == SECURITY_SECURE && has_usable_ds(task, &found);
+}
+
+/* Whether something is known about the DS records of a name below the zone, on the way to the
+ * QNAME. Then the keys of the zone may not be needed. In a read section. */
+static bool is_more_known_below(const struct task *task, struct name zone)
+{
+    struct name name = task->question.name;
+    struct cache_key key;
+    struct answer found;
+    for (unsigned i = name_label_count(zone) + 1; i <= name_label_count(name); i++)
+        if (early_find(task, name_suffix(name, i), RRTYPE_DS, &key, &found))
+            return true;
+    return false;
+}
+
+/* Costs less than the look-ups, and holds for most misses of busy zones without signatures. */
+static bool is_just_found_insecure(const struct task *task, struct name zone)
+{
+    const struct tasks *tasks = task->tasks;
+    return tasks->validator && insecure_zones_find(&tasks->validator->insecure, task->space->number,
+                                                   zone, loop_now(tasks->loop));
+}
+
+bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key)
+{
+    if (is_just_found_insecure(task, zone) || !early_are_allowed(task, zone))
+        return false;
+    cache_read_begin();
+    bool have_ended = early_are_missing(task, zone, key) && is_known_secure(task, zone) &&
+                      !is_more_known_below(task, zone);
+    cache_read_end();
+    return have_ended;
 }

@@ -6,7 +6,8 @@
 /*
  * A referral with DS records leads to a zone whose keys the verdict will need. So they are asked
  * for together with the first query to that zone, and not after its answer: the client waits one
- * round trip less for each zone. Decides only; task.c asks.
+ * round trip less for each zone. The same holds for the first query to a zone whose cut and DS
+ * records are known and whose keys have expired. Decides only; task.c asks.
  *
  * No query is sent that would not be sent later: the chain of trust reaches the zone, so its answer
  * has no verdict without the keys. A zone whose servers do not answer is the exception.
@@ -33,5 +34,12 @@ bool early_keys_are_promised(const struct task *task, const struct message *refe
  */
 bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
                         struct cache_key *key);
+
+/*
+ * The same for a zone whose cut was known before, so that no referral promises anything: whether
+ * its keys have ended and its DS records have not. False also where the keys of a zone further
+ * down may be known: the answer may do without these.
+ */
+bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key);
 
 #endif

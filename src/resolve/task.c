@@ -50,6 +50,7 @@ static void verify_again(struct tasks *tasks);
 static void end_unjudged(struct task *task);
 static void hear_zone(struct task *task);
 static void ask_keys_early(struct task *task, unsigned asked_labels);
+static void ask_ended_keys(struct task *task);
 
 static void feed_event(struct task *task, const struct event *event, const struct answer *answer)
 {
@@ -694,13 +695,15 @@ enum judgement {
     JUDGEMENT_DONE,    /* the task waits for its verdict, asks again or has ended */
 };
 
-/* Notes the verdict, and finds out whether a doubtful forwarder strips signatures. */
+/* Notes the verdict, and finds out whether a doubtful forwarder strips signatures, and whether the
+ * clock is right. */
 static void note_verdict(const struct task *task, const struct verdict *verdict,
                          const struct addr *server)
 {
     struct cache_key keys;
     task_validate_note(task, verdict, server);
-    if (task_validate_doubts_forwarder(task, verdict, &keys))
+    if (task_validate_doubts_forwarder(task, verdict, &keys) ||
+        task_validate_doubts_clock(task, verdict, &keys))
         task_refresh(task->tasks, task->space, &keys);
 }
 
@@ -1071,6 +1074,7 @@ static void start_with(struct task *task, const struct event *event, const struc
     else if (event->kind != EVENT_STARTED ||
              !(start_harvested(task) || start_with_variant(task) || start_with_wildcard(task)))
         feed_event(task, event, answer);
+    ask_ended_keys(task);
     settle(task);
 }
 
@@ -1303,17 +1307,19 @@ static void start_sub(struct task *task, const struct question *question, uint16
     cache_read_end();
 }
 
-/* The servers of a zone just got their first query. Asks them for the keys too, if these are due.
- * Nothing waits for that task: the validation joins it or finds its answer in the cache. */
-static __attribute__((noinline)) void ask_keys_early(struct task *task, unsigned asked_labels)
+/* Whether the servers of a cut just got their first query. */
+static bool has_asked_cut(const struct task *task)
 {
-    struct name zone = delegation_zone(&task->memory.iterate.cut);
-    struct cache_key key;
+    return task->state == TASK_ASKING && task->depth < TASK_DEPTH_ALL_MAX &&
+           task->zone->is_authoritative;
+}
+
+/* Nothing waits for the task of these keys: the validation joins it or finds its answer in the
+ * cache. */
+static void start_early_keys(struct task *task, struct name zone, const struct cache_key *key)
+{
     struct task *child;
-    if (task->state != TASK_ASKING || task->depth >= TASK_DEPTH_ALL_MAX ||
-        !task->zone->is_authoritative || name_label_count(zone) <= asked_labels ||
-        !early_keys_are_due(task, name_suffix(zone, asked_labels), zone, &key) ||
-        take(task->tasks, task->space, &key, task->depth + 1u, &child) != RESOLVER_WAITING)
+    if (take(task->tasks, task->space, key, task->depth + 1u, &child) != RESOLVER_WAITING)
         return;
     STATS_INC(task->tasks->stats, validation_early_keys);
     child->is_early = true;
@@ -1324,6 +1330,28 @@ static __attribute__((noinline)) void ask_keys_early(struct task *task, unsigned
         child->trace = trace_ref(task->trace);
     }
     start(child);
+}
+
+/* The servers of a zone just got their first query after a referral. Asks them for the keys too, if
+ * these are due. */
+static __attribute__((noinline)) void ask_keys_early(struct task *task, unsigned asked_labels)
+{
+    struct name zone = delegation_zone(&task->memory.iterate.cut);
+    struct cache_key key;
+    if (has_asked_cut(task) && name_label_count(zone) > asked_labels &&
+        early_keys_are_due(task, name_suffix(zone, asked_labels), zone, &key))
+        start_early_keys(task, zone, &key);
+}
+
+/* The same for a zone whose cut was known at the start of the task. */
+static void ask_ended_keys(struct task *task)
+{
+    struct cache_key key;
+    if (!has_asked_cut(task) || !task_validates(task))
+        return;
+    struct name zone = delegation_zone(&task->memory.iterate.cut);
+    if (early_keys_have_ended(task, zone, &key))
+        start_early_keys(task, zone, &key);
 }
 
 /* ---- doors ---- */

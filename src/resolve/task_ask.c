@@ -215,6 +215,12 @@ static bool limit_attempts(struct task *task, const struct unproven_key *key, bo
     return true;
 }
 
+/* Early keys that nothing waits for yet. A validation that needs them asks again. */
+static bool is_unwanted(const struct task *task)
+{
+    return task->is_early && list_is_empty(&task->waiters);
+}
+
 /* Takes a place among the queries to unproven servers. False: they must not be asked. */
 static bool enter_unproven(struct task *task, const struct delegation *cut, size_t unproven)
 {
@@ -224,9 +230,10 @@ static bool enter_unproven(struct task *task, const struct delegation *cut, size
                                            delegation_zone(cut), task->client);
     struct unproven_query *older =
         unproven_find_yielding(&tasks->unproven, &key, loop_now(tasks->loop));
-    if (older)
+    bool gives_way = older && is_unwanted(task);
+    if (older && !gives_way)
         make_yield(tasks, older);
-    if (!limit_attempts(task, &key, are_all)) {
+    if (gives_way || !limit_attempts(task, &key, are_all)) {
         STATS_INC(tasks->stats, recursion_bound_strangers);
         return false;
     }

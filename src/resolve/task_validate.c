@@ -16,6 +16,7 @@
 #include "resolve/task_trace.h"
 #include "upstream/exchange.h"
 #include "validate/algorithm.h"
+#include "validate/anchor_dates.h"
 #include "validate/anchors.h"
 #include "validate/rrsets.h"
 #include "validate/trust.h"
@@ -590,20 +591,16 @@ note_signatures(const struct task *task, const struct verdict *verdict, const st
         log_stripping(server);
 }
 
-/* Whether the forwarder of an unsigned answer is in doubt. Out of line, so that recursion sets up
- * no frame for it. */
-static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
-                                                      struct cache_key *key)
+/* Whether the keys of a trusted anchor may be asked for now, and nothing is known about them. */
+static bool lacks_anchor_keys(const struct task *task, const struct anchor *anchor,
+                              struct cache_key *key)
 {
-    const struct zone *zone = task->zone;
     const struct tasks *tasks = task->tasks;
-    const struct anchor *anchor = anchors_find(tasks->validation.anchors, name_root());
-    struct question keys = {.name = name_root(), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     struct answer found;
     bool asks_keys = task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY;
-    if (asks_keys || !name_is_root(zone->name) || !anchor || anchor->kind != ANCHOR_TRUSTED ||
-        !tasks_may_refresh(tasks))
+    if (asks_keys || !anchor || anchor->kind != ANCHOR_TRUSTED || !tasks_may_refresh(tasks))
         return false;
+    struct question keys = {.name = anchor->zone, .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
     cache_key_init(key, tasks->cache, &keys, CACHE_KEY_DO, CACHE_VIEW_TRUST, task->space->number);
     cache_read_begin();
     bool is_known = cache_find(tasks->cache, key, loop_now(tasks->loop), &found) && !found.stale_s;
@@ -611,10 +608,47 @@ static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
     return !is_known;
 }
 
+/* Whether the forwarder of an unsigned answer is in doubt. Out of line, so that recursion sets up
+ * no frame for it. */
+static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
+                                                      struct cache_key *key)
+{
+    const struct anchors *anchors = task->tasks->validation.anchors;
+    return name_is_root(task->zone->name) &&
+           lacks_anchor_keys(task, anchors_find(anchors, name_root()), key);
+}
+
 bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
                                     struct cache_key *key)
 {
     return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, key);
+}
+
+bool task_validate_doubts_clock(const struct task *task, const struct verdict *verdict,
+                                struct cache_key *key)
+{
+    return verdict->since_s && verdict->security == SECURITY_BOGUS &&
+           lacks_anchor_keys(task, task_validate_anchor(task->tasks, &task->question), key);
+}
+
+/* Notes keys of a trust anchor whose dates do not fit the clock, until keys of it are validated.
+ * Only answers about keys come here. */
+static __attribute__((noinline)) void note_anchor_dates(const struct task *task,
+                                                        const struct verdict *verdict)
+{
+    struct tasks *tasks = task->tasks;
+    struct name zone = task->question.name;
+    const struct anchor *anchor = anchors_find(tasks->validation.anchors, zone);
+    if (!anchor || anchor->kind != ANCHOR_TRUSTED || anchor->zone.len != zone.len)
+        return;
+    if (verdict->security == SECURITY_SECURE)
+        anchor_dates_forget(tasks->stats, zone);
+    else if (verdict->since_s)
+        anchor_dates_note(tasks->stats, &(struct anchor_dates){
+                                            .zone_hash = anchor_dates_hash(zone),
+                                            .space = task->space->number,
+                                            .at_s = verdict->since_s,
+                                            .is_expired = verdict->ede == EDE_SIGNATURE_EXPIRED});
 }
 
 void task_validate_note(const struct task *task, const struct verdict *verdict,
@@ -630,6 +664,8 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         log_bogus(task, verdict, server);
     if (verdict->is_private)
         log_private(task);
+    if (task->key.view == CACHE_VIEW_TRUST && task->question.type == RRTYPE_DNSKEY)
+        note_anchor_dates(task, verdict);
     if (!task->zone->is_authoritative)
         note_signatures(task, verdict, server);
     if (task_is_traced(task))

@@ -117,6 +117,12 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
 bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
                                     struct cache_key *key);
 
+/* Whether the keys of the closest trust anchor should be asked for after this verdict, and under
+ * which key of the cache. The reason: the dates of a signature do not fit the clock, so the keys
+ * were not even needed. If their dates do not fit either, the clock is in doubt. */
+bool task_validate_doubts_clock(const struct task *task, const struct verdict *verdict,
+                                struct cache_key *key);
+
 /* Notes that this server's answer is bogus, and why. False: out of memory. */
 bool task_validate_note_bogus(struct task *task, const struct validating *validating,
                               const struct verdict *verdict, const struct addr *server);

@@ -186,7 +186,7 @@ static void conn_arm(struct conn *conn)
 static void on_stall_due(struct conn *conn)
 {
     char text[ADDR_TEXT_MAX];
-    if (conn->silence.is_suspect) {
+    if (silence_is_suspect(&conn->silence)) {
         conn_end(conn, CONN_END_STALLED);
         return;
     }
@@ -389,8 +389,8 @@ static bool takes_early(const struct conn *conn)
 
 bool conn_takes(const struct conn *conn)
 {
-    return (conn->state == CONN_READY || takes_early(conn)) && !conn->silence.is_suspect &&
-           conn->requests < conn->max_requests &&
+    return (conn->state == CONN_READY || takes_early(conn)) &&
+           !silence_is_suspect(&conn->silence) && conn->requests < conn->max_requests &&
            conn_in_flight(conn) < conn->options->max_in_flight &&
            link_unsent(conn->link) <= CONN_UNSENT_MAX / 2;
 }

@@ -142,26 +142,18 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
                (must ? EXCHANGE_LIVE_MAX : stream_limit(exchange, index));
 }
 
-/* An overdue attempt is unlikely to bring an answer. */
-static bool has_fresh_attempt(const struct exchange *exchange)
-{
-    LIST_EACH(node, &exchange->attempts)
-    {
-        const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (!attempt_state_is_overdue(attempt->state) && !is_watching(attempt))
-            return true;
-    }
-    return false;
-}
+enum promise {
+    PROMISE_FRESH,  /* not overdue: an overdue attempt is unlikely to bring an answer */
+    PROMISE_PROMPT, /* not even late */
+};
 
-/* An attempt that is not late. */
-static bool has_prompt_attempt(const struct exchange *exchange)
+static bool has_attempt(const struct exchange *exchange, enum promise promise)
 {
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (!attempt_state_is_overdue(attempt->state) && !attempt_state_is_silent(attempt->state) &&
-            !is_watching(attempt))
+        bool is_late = promise == PROMISE_PROMPT && attempt_state_is_silent(attempt->state);
+        if (!attempt_state_is_overdue(attempt->state) && !is_late && !is_watching(attempt))
             return true;
     }
     return false;
@@ -491,7 +483,7 @@ void exchange_resume(struct exchange *exchange)
 
 void exchange_nudge(struct exchange *exchange)
 {
-    if (exchange->active && !has_prompt_attempt(exchange))
+    if (exchange->active && !has_attempt(exchange, PROMISE_PROMPT))
         advance(exchange, WAY_ANY, NULL);
 }
 
@@ -755,7 +747,7 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
     /* A hedge replaces it, unless the server said something. */
-    if (replaced && why <= ATTEMPT_CLOSED && has_fresh_attempt(exchange))
+    if (replaced && why <= ATTEMPT_CLOSED && has_attempt(exchange, PROMISE_FRESH))
         return;
     count_retry(exchange, why);
     if (!ask_again(exchange, index, why, diverted))
@@ -817,7 +809,7 @@ static void exchange_on_overdue(struct attempt *attempt)
     note_network(exchange, attempt->index, exchange_loss_text(ATTEMPT_TIMED_OUT));
     if (!attempt->over_stream)
         drop_overdue_datagram(exchange, attempt);
-    if (attempt->is_probe || has_fresh_attempt(exchange))
+    if (attempt->is_probe || has_attempt(exchange, PROMISE_FRESH))
         return;
     count_retry(exchange, ATTEMPT_TIMED_OUT);
     advance(exchange, silent ? WAY_ELSEWHERE : WAY_ANY, silent);

@@ -478,7 +478,8 @@ struct conn *pool_take(struct pool *pool, const struct conn *avoid, enum pool_la
         log_single_use(pool, single_use_answered_two(&pool->single));
     look_for_losses(pool, conn);
     /* It is nearly full or near its end: the plan may ask for another one. */
-    if (pool_choice_is_filled(conn) || conn->silence.is_in_doubt || conn->ending != CONN_END_NONE ||
+    if (pool_choice_is_filled(conn) || silence_is_in_doubt(&conn->silence) ||
+        conn->ending != CONN_END_NONE ||
         conn_requests_left(conn) <= pool_rate_lead(&pool->rate, pool->dial_us) + 1)
         pool_tend_for(pool, conn);
     return conn;

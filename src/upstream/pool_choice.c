@@ -22,8 +22,8 @@ static bool has_fallback(const struct conn *conn)
 static bool is_better(const struct conn *conn, const struct conn *best, bool is_lossy)
 {
     bool is_spread = is_lossy && conn_in_flight(best) >= SPREAD_IN_FLIGHT;
-    if (conn->silence.is_in_doubt != best->silence.is_in_doubt)
-        return best->silence.is_in_doubt;
+    if (silence_is_in_doubt(&conn->silence) != silence_is_in_doubt(&best->silence))
+        return silence_is_in_doubt(&best->silence);
     if ((conn->ending != CONN_END_NONE) != (best->ending != CONN_END_NONE))
         return best->ending != CONN_END_NONE;
     if (conn->options->connections == 1 && !is_spread && !pool_choice_is_filled(best))
@@ -37,7 +37,8 @@ struct conn *pool_choice_best(const struct list *conns, const struct conn *avoid
     LIST_EACH(node, conns)
     {
         struct conn *conn = LIST_ITEM(node, struct conn, node);
-        if (conn == avoid || !conn_takes(conn) || (conn->silence.is_in_doubt && has_fallback(conn)))
+        if (conn == avoid || !conn_takes(conn) ||
+            (silence_is_in_doubt(&conn->silence) && has_fallback(conn)))
             continue;
         if (!best || is_better(conn, best, is_lossy))
             best = conn;

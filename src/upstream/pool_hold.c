@@ -258,8 +258,8 @@ void pool_hold_look(struct pool *pool, struct conn *conn)
         .dial_us = pool->dial_us,
         .is_kept = pool_hold_is_kept(pool, conn),
         .may_hold = pool_may_hold(pool),
-        .is_ending = conn->ending != CONN_END_NONE && !conn->silence.is_suspect,
-        .by_replacement = needs_replacement(pool, conn) && !conn->silence.is_suspect,
+        .is_ending = conn->ending != CONN_END_NONE && !silence_is_suspect(&conn->silence),
+        .by_replacement = needs_replacement(pool, conn) && !silence_is_suspect(&conn->silence),
     };
     struct hold_decision decision = hold_decide(&facts);
     switch (decision.step) {

@@ -47,7 +47,8 @@ static bool is_ending(const struct pool *pool, const struct conn *conn, uint32_t
 {
     /* A connection in doubt stays while its queries can go over UDP. */
     bool needed = pool->waiting_count > 0 || pool->options->fallback == UPSTREAM_FALLBACK_NONE;
-    bool silent = conn->silence.is_suspect || (conn->silence.is_in_doubt && needed);
+    bool silent =
+        silence_is_suspect(&conn->silence) || (silence_is_in_doubt(&conn->silence) && needed);
     return conn->ending != CONN_END_NONE || silent ||
            plan_ends_soon(left, conn->max_requests, lead);
 }
@@ -56,7 +57,7 @@ static void add_ready(struct plan_facts *facts, const struct pool *pool, const s
                       const struct conn *taking)
 {
     uint32_t left = conn_requests_left(conn) - (conn == taking);
-    if (!conn->silence.is_suspect)
+    if (!silence_is_suspect(&conn->silence))
         facts->requests_left += left;
     if (is_ending(pool, conn, left, facts->lead)) {
         facts->ending++;

@@ -19,21 +19,21 @@ void silence_heard(struct silence *silence, uint64_t now)
 
 void silence_doubt(struct silence *silence)
 {
-    if (silence->is_in_doubt)
+    if (silence_is_in_doubt(silence))
         return;
-    silence->is_in_doubt = true;
+    silence->step = SILENCE_IN_DOUBT;
     silence->probed_at = 0;
 }
 
 void silence_suspect(struct silence *silence)
 {
-    silence->is_suspect = true;
+    silence->step = SILENCE_SUSPECT;
     silence->probed_at = 0;
 }
 
 uint64_t silence_due_at(const struct silence *silence, uint64_t stall_us, uint64_t probe_us)
 {
-    if (silence->is_suspect)
+    if (silence_is_suspect(silence))
         return silence->probed_at ? silence->probed_at + probe_us : UINT64_MAX;
     return silence->since_at ? silence->since_at + stall_us : UINT64_MAX;
 }

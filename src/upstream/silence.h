@@ -16,11 +16,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Each step has what the one before it has. */
+enum silence_step {
+    SILENCE_NONE,
+    SILENCE_IN_DOUBT,
+    SILENCE_SUSPECT,
+};
+
 struct silence {
     uint64_t heard_at;  /* the last byte; 0: none yet */
     uint64_t since_at;  /* the first query after the last byte; 0: none */
-    uint64_t probed_at; /* in doubt or suspect: when the probe left; 0: not yet */
-    bool is_in_doubt, is_suspect;
+    uint64_t probed_at; /* in doubt: when the probe left; 0: not yet */
+    enum silence_step step;
 };
 
 /* A query left. */
@@ -29,12 +36,21 @@ void silence_sent(struct silence *silence, uint64_t now);
 /* A byte came. */
 void silence_heard(struct silence *silence, uint64_t now);
 
+/* A connection that is in doubt or suspect stays as it is, and so does its probe. */
 void silence_doubt(struct silence *silence);
+
+/* Even a connection whose probe is under way gets another one. */
 void silence_suspect(struct silence *silence);
 
+/* A suspect connection is in doubt, too. */
 static inline bool silence_is_in_doubt(const struct silence *silence)
 {
-    return silence->is_in_doubt || silence->is_suspect;
+    return silence->step != SILENCE_NONE;
+}
+
+static inline bool silence_is_suspect(const struct silence *silence)
+{
+    return silence->step == SILENCE_SUSPECT;
 }
 
 /* The next query leaves on it as a probe, and elsewhere as well. */

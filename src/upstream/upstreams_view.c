@@ -35,7 +35,7 @@ static struct conn_view view_conn(const struct upstream *upstream, const struct 
         .state = conn_state_name(conn->state),
         .ending = conn_end_name(conn->ending),
         .nailed = nailed,
-        .suspect = conn->silence.is_suspect,
+        .suspect = silence_is_suspect(&conn->silence),
         .age_us = now - (conn->ready_at ? conn->ready_at : conn->since_at),
         .idle_us = conn->active_at ? now - conn->active_at : 0,
         .requests = conn->requests,

@@ -72,7 +72,7 @@ bool way_send(struct attempt *attempt, enum way way, const struct conn *avoid, b
 
     struct conn *conn = pool_take(&upstream->pool, avoid, &lack);
     bool is_hopeful = way != WAY_ELSEWHERE && way != WAY_STREAM;
-    if (conn && !is_hopeful && conn->silence.is_in_doubt) {
+    if (conn && !is_hopeful && silence_is_in_doubt(&conn->silence)) {
         conn = NULL; /* the other one is no better: a fresh one is worth a dial */
         lack = POOL_STALLED;
     }

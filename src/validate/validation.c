@@ -143,7 +143,8 @@ static enum progress end_bogus_at(struct call *call, enum fault fault, struct na
     end_as(call, SECURITY_BOGUS, zone, fault_ede(fault));
     struct verdict *verdict = &call->out->verdict;
     verdict->fault = fault_words(fault);
-    verdict->since_s = fault == FAULT_EXPIRED ? call->v->fault_since_s : 0;
+    bool is_date = fault == FAULT_EXPIRED || fault == FAULT_NOT_YET_VALID;
+    verdict->since_s = is_date ? call->v->fault_since_s : 0;
     verdict->is_spent = fault == FAULT_COST;
     return PROGRESS_STEP;
 }
@@ -487,7 +488,9 @@ static void note_fault(struct validation *v, enum fault fault, const struct rrsi
     if (v->fault != FAULT_NONE)
         return;
     v->fault = (uint8_t)fault;
-    v->fault_since_s = fault == FAULT_EXPIRED ? sig->expiration : 0;
+    v->fault_since_s = fault == FAULT_EXPIRED         ? sig->expiration
+                       : fault == FAULT_NOT_YET_VALID ? sig->inception
+                                                      : 0;
 }
 
 /* Finds the usable signature with this number; all of one signer count, the first usable one

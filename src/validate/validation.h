@@ -49,7 +49,8 @@ struct verdict {
     enum security security;
     uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */
     const char *fault;  /* static text of a BOGUS verdict: "a signature has expired"; else "" */
-    uint32_t since_s;   /* of an expired signature: since when; else 0 */
+    uint32_t since_s;   /* the end of an expired signature, the start of one that is not yet valid;
+                           else 0 */
     uint32_t ttl_max_s; /* SECURE: no record lives longer */
     uint32_t signed_until_s; /* SECURE: the wall-clock time at which a signature expires first */
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "cache/cache.h"
+#include "cache/spans.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "scenario/servers.h"
@@ -243,10 +245,19 @@ static bool opened_most(struct play *play)
            play_fail(play, "%zu sockets were open", most);
 }
 
+/* CHECK_COUNTS spans=N span_zones=N: RRsets that answer for other names, and their zones. */
+static bool check_spans(struct play *play)
+{
+    struct spans_usage usage;
+    spans_usage(cache_spans(play->world.cache), &usage);
+    return is(play, "spans", usage.items) && is(play, "span_zones", usage.zones) &&
+           (usage.bytes <= SPANS_BYTES_MAX || play_fail(play, "the spans take too much memory"));
+}
+
 /* CHECK_COUNTS [used=N] ...: the worker's own counters. */
 static bool do_check_counts(struct play *play)
 {
-    return is(play, "used", play->world.nail_quota.used) &&
+    return is(play, "used", play->world.nail_quota.used) && check_spans(play) &&
            is(play, "ready", (uint64_t)play->world.stats.upstream_ready) &&
            is(play, "in_flight", (uint64_t)play->world.stats.upstream_in_flight) &&
            is(play, "cold", (uint64_t)play->world.stats.upstream_cold_queries) &&

@@ -4,6 +4,7 @@
 #include "scenario/reader.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ void reader_init(struct reader *reader, const char *data, size_t len)
     reader->at = data;
     reader->end = data + len;
     reader->line = 0;
+    reader->repeated = NULL;
     reader->text[0] = '\0';
 }
 
@@ -41,6 +43,43 @@ static void trim(char *text)
     text[len - blanks] = '\0';
 }
 
+static void put_number(char text[READER_LINE_MAX], unsigned number)
+{
+    char digits[16];
+    size_t len = (size_t)snprintf(digits, sizeof(digits), "%u", number);
+    for (char *at = text; (at = strchr(at, '%')) != NULL; at += len) {
+        size_t rest = strlen(at); /* of the mark, and with the end behind it */
+        if ((size_t)(at - text) + len + rest > READER_LINE_MAX)
+            return;
+        memmove(at + len, at + 1, rest);
+        memcpy(at, digits, len);
+    }
+}
+
+/* Returns whether the line belongs to the file's contents. */
+static bool follow_repeat(struct reader *reader)
+{
+    if (sscanf(reader->text, "REPEAT %u", &reader->times) == 1) {
+        reader->repeated = reader->at;
+        reader->repeated_line = reader->line;
+        reader->time = 0;
+        return false;
+    }
+    if (!reader->repeated)
+        return true;
+    if (strcmp(reader->text, "REPEAT_END") != 0) {
+        put_number(reader->text, reader->time);
+        return true;
+    }
+    if (++reader->time < reader->times) {
+        reader->at = reader->repeated;
+        reader->line = reader->repeated_line;
+    } else {
+        reader->repeated = NULL;
+    }
+    return false;
+}
+
 bool reader_next(struct reader *reader)
 {
     while (reader->at < reader->end) {
@@ -54,7 +93,7 @@ bool reader_next(struct reader *reader)
         reader->line++;
         cut_comment(reader->text);
         trim(reader->text);
-        if (reader->text[0])
+        if (reader->text[0] && follow_repeat(reader))
             return true;
     }
     return false;

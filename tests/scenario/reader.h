@@ -3,7 +3,10 @@
 #ifndef NAILUP_TESTS_SCENARIO_READER_H
 #define NAILUP_TESTS_SCENARIO_READER_H
 
-/* Reads a text file line by line, without comments, and a line word by word. */
+/*
+ * Reads a text file line by line, without comments, and a line word by word. The lines from
+ * "REPEAT n" to REPEAT_END come n times; each % in them is the number of the time, from 0.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +16,10 @@ enum { READER_LINE_MAX = 70000 };
 
 struct reader {
     const char *at, *end;
-    int line; /* number of the line in text, from 1 */
+    int line;             /* number of the line in text, from 1 */
+    const char *repeated; /* the first line to repeat; NULL: none */
+    int repeated_line;    /* the number of the line before it */
+    unsigned times, time; /* how often, and which time this is */
     char text[READER_LINE_MAX];
 };
 

@@ -65,6 +65,8 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
         signing->has_bad_ds = true;
     else if (strcmp(word, "no_proofs") == 0)
         signing->lacks_proofs = true;
+    else if (strcmp(word, "narrow") == 0)
+        signing->is_narrow = true;
     else if (strcmp(word, "no_keys") == 0)
         signing->lacks_keys = true;
     else if (value)
@@ -73,6 +75,8 @@ bool zone_sign_word(struct zone_signing *signing, const char *word)
         signing->ds_algorithm = (uint8_t)atoi(value);
     else if ((value = reader_value(word, "ds_digest")))
         signing->ds_digest = (uint8_t)atoi(value);
+    else if ((value = reader_value(word, "key_ttl")))
+        signing->key_ttl_s = (uint32_t)atoi(value);
     else if ((value = reader_value(word, "key_flags")))
         signing->key_flags = (uint16_t)atoi(value);
     else if ((value = reader_value(word, "algorithm")) && zone_key_has((unsigned)atoi(value)))
@@ -143,14 +147,15 @@ static void link_zone(struct script *script, struct script_zone *zone)
     if (!zone->signing.lacks_keys) {
         size_t len = zone_key_rdata(key_of(zone->apex, &zone->signing, false),
                                     zone->signing.key_flags, rdata);
-        add_record(script, zone, zone->apex, RRTYPE_DNSKEY, 3600, span_of(rdata, len));
+        uint32_t ttl_s = zone->signing.key_ttl_s ? zone->signing.key_ttl_s : 3600;
+        add_record(script, zone, zone->apex, RRTYPE_DNSKEY, ttl_s, span_of(rdata, len));
     }
     if (zone->signing.lacks_ds)
         return;
     size_t len = ds_rdata(zone->apex, &zone->signing, rdata);
     for (struct script_zone *above = script->zones; above; above = above->next)
-        if (above->apex.len < zone->apex.len && has_record(above, zone->apex, RRTYPE_NS) &&
-            !has_record(above, zone->apex, RRTYPE_DS))
+        if (above->apex.len < zone->apex.len && name_is_below(zone->apex, above->apex) &&
+            has_record(above, zone->apex, RRTYPE_NS) && !has_record(above, zone->apex, RRTYPE_DS))
             add_record(script, above, zone->apex, RRTYPE_DS, 3600, span_of(rdata, len));
 }
 
@@ -340,6 +345,31 @@ static void put_nsec(struct signer *work, unsigned at)
     put(work, SECTION_AUTHORITY, work->names.at[at], RRTYPE_NSEC, 300, span_of(rdata, len));
 }
 
+/* An NSEC record from the name without its last letter to the name with one more. That of a
+ * wildcard begins at the apex. */
+static void put_narrow_nsec(struct signer *work, struct name name)
+{
+    static const uint8_t made_up[] = {0, 6, 0, 0, 0, 0, 0, 3}; /* RRSIG NSEC */
+    uint8_t rdata[NAME_WIRE_MAX + 1024], wire[NAME_WIRE_MAX], letters = name.wire[0];
+    bool is_wildcard = letters == 1 && name.wire[1] == '*';
+    struct name owner = work->zone->apex;
+    size_t rest = name.len - 1u - letters, next_len = name.len + !is_wildcard;
+    MUST(next_len <= NAME_WIRE_MAX && (is_wildcard || letters > 1));
+    memcpy(rdata, name.wire, 1u + letters);
+    rdata[0] = (uint8_t)(letters + !is_wildcard);
+    rdata[is_wildcard ? 1 : 1 + letters] = is_wildcard ? '+' : '-';
+    memcpy(rdata + next_len - rest, name.wire + 1 + letters, rest);
+    if (!is_wildcard) {
+        memcpy(wire, name.wire, letters);
+        wire[0] = (uint8_t)(letters - 1);
+        memcpy(wire + letters, name.wire + 1 + letters, rest);
+        owner = (struct name){wire, (uint8_t)(letters + rest)};
+        memcpy(rdata + next_len, made_up, sizeof(made_up));
+    }
+    size_t types = is_wildcard ? put_bitmap(work, owner, rdata + next_len) : sizeof(made_up);
+    put(work, SECTION_AUTHORITY, owner, RRTYPE_NSEC, 300, span_of(rdata, next_len + types));
+}
+
 static size_t base32hex(const uint8_t *from, char *out)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
@@ -403,9 +433,24 @@ static bool is_put(const struct signer *work, struct name owner, uint16_t type)
     return false;
 }
 
+/* Learns the names of the zone for its proofs, once for each answer: many answers need none. */
+static void learn_names(struct signer *work)
+{
+    if (work->names.count)
+        return;
+    names_of(work->zone, &work->names);
+    if (work->zone->signing.has_nsec3)
+        sort_hashes(work);
+}
+
 /* The record that matches the name or, if none does, the one that covers it. */
 static void put_proof(struct signer *work, struct name name)
 {
+    if (work->zone->signing.is_narrow && !exists(work->zone, name)) {
+        put_narrow_nsec(work, name);
+        return;
+    }
+    learn_names(work);
     unsigned at = 0, count = work->names.count;
     if (!work->zone->signing.has_nsec3) {
         while (at + 1 < count && name_compare(work->names.at[at + 1], name) <= 0)
@@ -470,6 +515,12 @@ static const struct zone_fault *fault_of(const struct signer *work, enum zone_fa
     return NULL;
 }
 
+/* The owner of a proof may have no other records. */
+static bool is_proof(const struct signer *work, uint16_t type)
+{
+    return type == RRTYPE_NSEC3 || (type == RRTYPE_NSEC && work->zone->signing.is_narrow);
+}
+
 /* Whether the owner was expanded from a wildcard of the zone. */
 static bool is_expanded(const struct signer *work, struct name owner)
 {
@@ -493,10 +544,9 @@ static size_t sig_head(const struct signer *work, const struct record *record, u
     struct name owner = record->owner, signer = work->zone->apex;
     uint8_t key[ZONE_KEY_RDATA_MAX];
     bool is_foreign = fault_of(work, FAULT_SIG_FOREIGN, record->type);
-    bool is_proof = record->type == RRTYPE_NSEC3;
     unsigned labels =
         name_label_count(owner) - (owner.len > 2 && owner.wire[1] == '*' && owner.wire[0] == 1);
-    if (!is_proof && is_expanded(work, owner))
+    if (!is_proof(work, record->type) && is_expanded(work, owner))
         labels = name_label_count(encloser_of(work->zone, owner));
     if (work->labels != ZONE_OWN_LABELS)
         labels = work->labels;
@@ -536,7 +586,7 @@ static size_t signed_bytes(const struct signer *work, struct record *set, unsign
     uint8_t wire[NAME_WIRE_MAX];
     struct name owner = set[0].owner;
     size_t len = 0;
-    if (set[0].type != RRTYPE_NSEC3 && is_expanded(work, owner))
+    if (!is_proof(work, set[0].type) && is_expanded(work, owner))
         owner = wildcard_of(encloser_of(work->zone, owner), wire);
     else if (work->labels < name_label_count(owner))
         owner = wildcard_of(name_suffix(owner, work->labels), wire);
@@ -679,9 +729,7 @@ void zone_sign_answer(const struct script_zone *zone, const struct question *que
     work.message = message;
     work.labels = ZONE_OWN_LABELS;
     work.is_literal = false;
-    names_of(zone, &work.names);
-    if (zone->signing.has_nsec3)
-        sort_hashes(&work);
+    work.names.count = 0;
     if (has_type(&work, SECTION_AUTHORITY, RRTYPE_NS, &cut) && cut.len > zone->apex.len)
         add_referral(&work, name_copy(cut, wire));
     else

@@ -46,10 +46,12 @@ struct zone_signing {
     uint8_t algorithm;               /* of the key; 0: Ed25519 */
     bool lacks_ds;                   /* the zone above has no DS record for it */
     bool lacks_proofs;               /* no NSEC or NSEC3 records */
+    bool is_narrow;                  /* NSEC spans just around the name that is denied (RFC 4470) */
     bool lacks_keys;                 /* no DNSKEY record */
     uint8_t ds_algorithm, ds_digest; /* other than the true ones, where they are set */
     bool has_bad_ds;                 /* the digest is that of another key */
     uint16_t key_flags;              /* 257 */
+    uint32_t key_ttl_s;              /* of the DNSKEY record; 0: an hour */
     unsigned fault_count;
     struct zone_fault fault[ZONE_FAULTS_MAX];
 };

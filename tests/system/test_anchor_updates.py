@@ -9,7 +9,8 @@ import shutil
 import time
 
 import pytest
-from conftest import eventually
+from conftest import Daemon, eventually
+from harness import Clock
 from hierarchy.wire import Record
 from peers import nsd, unbound  # noqa: F401
 from signed_tree.build import text_of
@@ -211,3 +212,28 @@ def test_unbound_reads_the_file_and_nailupd_reads_unbounds(nsd, unbound, follow,
 def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow):  # noqa: F811
     daemon = follow(nsd(zone_of([Key(13)])), ask=False, **{"update-anchors": "yes"})
     assert [row["key_tag"] for row in daemon.ask("anchors")["anchors"]] == [20326, 38696]
+
+
+# ---- a clock that is ahead ----
+
+
+def test_expired_keys_of_an_anchor_put_the_clock_in_doubt_until_it_is_set(nsd, tmp_path, make_config, dig):  # noqa: F811
+    key = Key(13)
+    anchor = f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"
+    server, clock = nsd(zone_of([key])), Clock(tmp_path, monotonic=False)
+    clock.move(60 * DAY_S)
+    daemon = Daemon(tmp_path, make_config({"dnssec": {"validate": "yes", "trust-anchors": [anchor]}}, upstreams=[server.server]),
+                    inside=["env", *(f"{k}={v}" for k, v in clock.environment.items())])
+    try:
+        daemon.wait_until_ready()
+        assert "ready" in daemon.ctl("status", "--check").stdout
+        assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+        eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+        checked = daemon.ctl("status", "--check").stdout
+        assert re.search(r"degraded[\s\S]*signatures of roll\.test\. expired (39|40) days ago: is the clock right\?", checked), checked
+        assert "is the clock right?" in daemon.ctl("status").stdout
+        clock.move(-60 * DAY_S)
+        eventually(lambda: "ready" in daemon.ctl("status", "--check").stdout)
+        assert daemon.metrics()["clock_wrong"] == 0
+    finally:
+        daemon.stop()

@@ -6,12 +6,16 @@
 #include "unit/control/desk.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "config/config.h"
 #include "control/call.h"
 #include "control/gather.h"
+#include "control/metrics.h"
 #include "dns/build.h"
 #include "dns/rrtype.h"
+#include "validate/anchor_dates.h"
+#include "validate/anchors.h"
 
 struct asked {
     struct desk desk;
@@ -113,6 +117,71 @@ static void test_a_check_says_ready_degraded_or_draining(void **state)
     assert_true(is_refused(ask(asked, "status")));
     assert_true(is_refused(ask(asked, "recycle")));
     asked->desk.view.is_draining = false;
+}
+
+/* ---- the clock ---- */
+
+enum { DAY_S = 86400, KEYS_SPACE = 3 };
+
+static void store_keys(struct asked *asked, enum security security)
+{
+    struct question question = {.name = name_root(), .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
+    struct cache *cache = asked->desk.view.cache;
+    uint8_t bytes[64];
+    struct build build;
+    struct cache_key key;
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 0, HEADER_QR | HEADER_RA);
+    build_question(&build, &question);
+    struct answer answer = {.message = span_of(bytes, build_finish(&build)),
+                            .ttl_s = 60,
+                            .stored_at = loop_now(asked->desk.loop),
+                            .security = security};
+    cache_key_init(&key, cache, &question, CACHE_KEY_DO, CACHE_VIEW_TRUST, KEYS_SPACE);
+    assert_true(cache_store(cache, &key, &answer));
+}
+
+static void test_keys_of_an_anchor_with_other_dates_put_the_clock_in_doubt(void **state)
+{
+    struct asked *asked = *state;
+    static struct config config;
+    static struct stats sums;
+    struct anchors *anchors = anchors_new();
+    struct stats *stats = &asked->desk.stats[1];
+    struct anchor_dates dates = {.zone_hash = anchor_dates_hash(name_root()),
+                                 .space = KEYS_SPACE,
+                                 .at_s = (uint32_t)(time(NULL) - 31 * DAY_S),
+                                 .is_expired = true};
+    static const char expired[] = "row\tdegraded\tyes\tno\tsignatures of . expired 31 days ago: "
+                                  "is the clock right?\n";
+
+    assert_int_equal(anchors_add_root(anchors), ERR_OK);
+    config.route.validation.anchors = anchors;
+    asked->desk.view.config = &config;
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    metrics_collect(&asked->desk.view, &sums);
+    assert_int_equal(sums.clock_wrong, 0);
+    anchor_dates_note(stats, &dates);
+    assert_non_null(strstr(ask(asked, "check"), expired));
+    assert_non_null(strstr(ask(asked, "status"), "signatures of . expired 31 days ago"));
+    metrics_collect(&asked->desk.view, &sums);
+    assert_int_equal(sums.clock_wrong, 1);
+    store_keys(asked, SECURITY_UNCHECKED);
+    assert_non_null(strstr(ask(asked, "check"), expired));
+    store_keys(asked, SECURITY_SECURE); /* by another worker */
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    fake_loop_advance(asked->desk.loop, 61 * US_PER_S);
+    assert_non_null(strstr(ask(asked, "check"), expired));
+    dates.at_s = (uint32_t)(time(NULL) + DAY_S); /* as if the clock was set back */
+    anchor_dates_note(stats, &dates);
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    dates.is_expired = false;
+    anchor_dates_note(stats, &dates);
+    assert_non_null(strstr(ask(asked, "check"), "signatures of . begin in 2"));
+    config.route.validation.anchors = NULL; /* a reload */
+    assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
+    asked->desk.view.config = NULL;
+    anchors_free(anchors);
 }
 
 static void test_commands_of_the_daemon_go_through_its_hooks(void **state)
@@ -472,6 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DESK(test_every_command_of_the_table_answers),
         WITH_DESK(test_a_check_says_ready_degraded_or_draining),
+        WITH_DESK(test_keys_of_an_anchor_with_other_dates_put_the_clock_in_doubt),
         WITH_DESK(test_commands_of_the_daemon_go_through_its_hooks),
         WITH_DESK(test_an_unknown_verb_is_refused_with_its_name),
         WITH_DESK(test_verbs_are_compared_whole),

@@ -23,12 +23,11 @@
 #include "validate/anchors.h"
 #include "validate/validation.h"
 #include "validate/verify.h"
-#include "validate/verify_memo.h"
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
 static unsigned script_failures; /* wrong signatures that one wrong verification counts as */
-enum { SCRIPT_SIGNED_UNTIL_S = 1893456000 };
+enum { SCRIPT_SIGNED_UNTIL_S = 1893456000, SCRIPT_EXPIRED_S = 1700000000 };
 static const char *script_zone;   /* NULL: "example" */
 static const char *script_signer; /* of VERIFY; NULL: "example" */
 static bool verify_is_right;
@@ -39,6 +38,8 @@ static bool is_private_zone;
 static bool clock_was_behind;        /* of the last call */
 static enum anchor_kind anchor_kind; /* of the root */
 static const char *proven_owner;     /* of the authority records that are verified; NULL: all */
+static uint64_t script_job;          /* what the next VERIFY is about, if it is not 0; else each is
+                                        about something new, so nothing is remembered */
 
 struct verifier {
     int unused;
@@ -62,35 +63,6 @@ bool verify_run(struct verifier *verifier, const struct verify_job *job)
     if (verify_loop)
         fake_loop_work(verify_loop, verify_us);
     return verify_is_right;
-}
-
-/* The jobs of a script are all alike, so nothing is remembered. */
-struct verify_memo *verify_memo_new(void)
-{
-    return calloc(1, 1);
-}
-
-void verify_memo_free(struct verify_memo *memo)
-{
-    free(memo);
-}
-
-struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job)
-{
-    assert_non_null(memo);
-    assert_non_null(job);
-    return (struct verify_mark){{0, 1}};
-}
-
-bool verify_memo_knows(const struct verify_memo *memo, const struct verify_mark *mark)
-{
-    return !memo || !mark->half[1];
-}
-
-void verify_memo_add(struct verify_memo *memo, const struct verify_mark *mark)
-{
-    assert_non_null(memo);
-    assert_int_equal(mark->half[1], 1);
 }
 
 const struct anchor *anchors_find(const struct anchors *anchors, struct name name)
@@ -140,6 +112,13 @@ static inline void step_trust(struct validation *validation, struct validation_s
     out->zone = sample_name(validation->name, script_zone ? script_zone : "example");
 }
 
+static inline struct verify_job next_job(void)
+{
+    static uint64_t number, last = UINT64_MAX / 2;
+    number = script_job ? script_job : ++last;
+    return (struct verify_job){.algorithm = 14, .data = span_of(&number, sizeof(number))};
+}
+
 void validation_next(struct validation *validation, const struct validation_view *view,
                      const struct validation_event *event, struct validation_step *out)
 {
@@ -180,7 +159,7 @@ void validation_next(struct validation *validation, const struct validation_view
         step_trust(validation, out, VALIDATION_VERIFY);
         if (script_signer)
             out->zone = sample_name(validation->name, script_signer);
-        out->job = (struct verify_job){.algorithm = 14};
+        out->job = next_job();
         break;
     case 's':
         step_verdict(out, SECURITY_SECURE);
@@ -194,6 +173,7 @@ void validation_next(struct validation *validation, const struct validation_view
         step_verdict(out, SECURITY_BOGUS);
         out->verdict.ede = EDE_SIGNATURE_EXPIRED;
         out->verdict.fault = "a signature has expired";
+        out->verdict.since_s = SCRIPT_EXPIRED_S;
         break;
     case 'u':
         step_verdict(out, SECURITY_BOGUS);

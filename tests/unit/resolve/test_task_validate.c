@@ -8,6 +8,8 @@
 #include "resolve/bogus.h"
 #include "resolve/held_message.h"
 #include "resolve/task_validate.h"
+#include "validate/anchor_dates.h"
+#include "validate/verify_memo.h"
 
 enum { BAD = 66 };
 
@@ -43,7 +45,8 @@ static int set_up_mode(enum validate_mode mode)
     anchor_kind = ANCHOR_TRUSTED;
     proven_owner = NULL;
     verify_loop = NULL;
-    script_signer = NULL;
+    script_signer = script_zone = NULL;
+    script_job = 0;
     loop = loop_new();
     cache = cache_new(&options);
     cache_thread_begin();
@@ -220,21 +223,28 @@ static void keep_line(enum log_level level, const char *line)
     snprintf(last_line, sizeof(last_line), "%s", line);
 }
 
-/* The reason of a failure is in the log; a client with that question waits for all retries. */
-static void expect_clock_suspect(const char *script, const char *name, bool is_suspect)
+/* Each retry of the answer is answered; queries for keys wait. */
+static void ask_bogus(const char *name)
 {
     struct client client = {0};
     char record[64];
     snprintf(record, sizeof(record), "%s. 300 IN A 192.0.2.2", name);
+    unsigned first = asked_count;
+    client_ask(&client, name, 0);
+    for (unsigned i = first; i < asked_count; i++)
+        if (asked[i]->asked.question.type == RRTYPE_A)
+            answer(i, 0, (struct sections){.answer = {record}});
+    assert_int_equal(client.answers, 1);
+}
+
+/* The reason of a failure is in the log; a client with that question waits for all retries. */
+static void expect_clock_suspect(const char *script, const char *name, bool is_suspect)
+{
     log_set_sink(keep_line);
     last_line[0] = '\0';
     answer_script = script;
-    unsigned first = (unsigned)asked_count;
-    client_ask(&client, name, 0);
-    for (unsigned i = 0; i < 3; i++)
-        answer(first + i, 0, (struct sections){.answer = {record}});
+    ask_bogus(name);
     log_set_sink(NULL);
-    assert_int_equal(client.answers, 1);
     assert_non_null(strstr(last_line, "is bogus: "));
     assert_int_equal(strstr(last_line, "is the clock of this machine right?") != NULL, is_suspect);
 }
@@ -244,6 +254,73 @@ static void test_dates_of_a_top_level_domain_make_the_clock_suspect(void **state
     (void)state;
     expect_clock_suspect("e", "www.example", true);
     expect_clock_suspect("b", "mail.example", false);
+}
+
+/* The anchor is the root's. Each retry of the keys is answered. */
+static void ask_with_keys(const char *keys, const char *name, const char *zone)
+{
+    struct client client = {0};
+    char record[64], key[64];
+    snprintf(record, sizeof(record), "%s. 300 IN A 192.0.2.2", name);
+    snprintf(key, sizeof(key), "%s 600 IN DNSKEY 257 3 13 AAAA", zone);
+    answer_script = "ks";
+    keys_script = keys;
+    script_zone = zone;
+    unsigned first = asked_count;
+    client_ask(&client, name, 0);
+    answer(first, 0, (struct sections){.answer = {record}});
+    for (unsigned i = first + 1; i < asked_count; i++)
+        answer(i, 0, (struct sections){.answer = {key}});
+    assert_int_equal(client.answers, 1);
+}
+
+static void test_expired_keys_of_an_anchor_are_noted_until_they_are_validated(void **state)
+{
+    (void)state;
+    struct anchor_dates dates;
+    ask_with_keys("e", "a.test", "example.");
+    assert_false(anchor_dates_read(&stats, &dates)); /* the zone has no anchor */
+    ask_with_keys("b", "b.test", ".");
+    assert_false(anchor_dates_read(&stats, &dates));
+    fake_loop_advance(loop, 100 * SECOND);
+    ask_with_keys("e", "c.test", ".");
+    assert_true(anchor_dates_read(&stats, &dates));
+    assert_int_equal(dates.zone_hash, anchor_dates_hash(name_root()));
+    assert_int_equal(dates.at_s, SCRIPT_EXPIRED_S);
+    assert_true(dates.is_expired);
+    fake_loop_advance(loop, 100 * SECOND);
+    ask_with_keys("vs", "d.test", "example.");
+    assert_true(anchor_dates_read(&stats, &dates));
+    ask_with_keys("vs", "e.test", ".");
+    assert_false(anchor_dates_read(&stats, &dates));
+}
+
+static void assert_keys_asked(unsigned times)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < asked_count; i++)
+        found += asked[i]->asked.question.type == RRTYPE_DNSKEY;
+    assert_int_equal(found, times);
+}
+
+/* An expired answer is bogus before its keys matter. The keys of the anchor tell whether the clock
+ * is at fault, and are asked for once. */
+static void test_an_expired_answer_brings_the_keys_of_the_anchor(void **state)
+{
+    (void)state;
+    struct anchor_dates dates;
+    answer_script = keys_script = "e";
+    ask_bogus("www.example");
+    assert_keys_asked(1);
+    assert_false(anchor_dates_read(&stats, &dates));
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->asked.question.type == RRTYPE_DNSKEY)
+            answer(i, 0, (struct sections){.answer = {". 600 IN DNSKEY 257 3 13 AAAA"}});
+    assert_true(anchor_dates_read(&stats, &dates));
+    assert_keys_asked(1 + VALIDATE_RETRIES_MAX);
+    unsigned before = asked_count;
+    ask_bogus("mail.example");
+    assert_int_equal(asked_count - before, 1 + VALIDATE_RETRIES_MAX); /* no keys: they failed */
 }
 
 static void test_a_private_zone_is_named_once(void **state)
@@ -666,6 +743,56 @@ static void test_messages_that_wait_have_a_bound(void **state)
     assert_true(clients[0].ad);
 }
 
+/* ---- signatures that were right before ---- */
+
+/* Asks for a name that is not in the cache, and answers. */
+static void ask_new(struct client *client)
+{
+    static unsigned number;
+    char name[32], record[64];
+    snprintf(name, sizeof(name), "f%u.test", number);
+    snprintf(record, sizeof(record), "f%u.test. 300 IN A 192.0.2.1", number++);
+    *client = (struct client){0};
+    asked_count = 0;
+    client_ask(client, name, 0);
+    answer(0, 0, (struct sections){.answer = {record}});
+}
+
+/* A client fills the memo twice over, with many signatures in each message. Others are served
+ * rightly by a full memo: a known signature saves its verification, and a new one is verified. */
+static void test_a_full_memo_of_signatures_serves_other_clients(void **state)
+{
+    (void)state;
+    enum { EACH = 200, MESSAGES = 2 * VERIFY_MEMO_PLACES / EACH + 1 };
+    char many[EACH + 2];
+    struct client greedy, other, deceived = {0};
+    memset(many, 'v', EACH);
+    strcpy(many + EACH, "s");
+    answer_script = many;
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        ask_new(&greedy);
+        assert_true(greedy.ad);
+    }
+    assert_int_equal(verifications, EACH * MESSAGES);
+    answer_script = "vs";
+    script_job = 1;
+    ask_new(&other);
+    assert_true(other.ad);
+    assert_int_equal(verifications, EACH * MESSAGES + 1);
+    ask_new(&other);
+    assert_true(other.ad);
+    assert_int_equal(verifications, EACH * MESSAGES + 1);
+    script_job = 2;
+    verify_is_right = false;
+    asked_count = 0;
+    client_ask(&deceived, WWW, 0);
+    answer(0, 0, GOOD_A);
+    assert_int_equal(verifications, EACH * MESSAGES + 2);
+    assert_int_equal(stats.validations_bogus, 1);
+    assert_int_equal(deceived.answers, 0); /* it is asked for again */
+    end_resolver();
+}
+
 /* ---- the time of verifications ---- */
 
 static void ask_many(struct client *clients, unsigned count)
@@ -1036,6 +1163,8 @@ int main(void)
         YES(test_names_without_a_trusted_anchor_are_insecure_at_once),
         YES(test_a_clock_before_the_build_is_behind),
         YES(test_dates_of_a_top_level_domain_make_the_clock_suspect),
+        YES(test_expired_keys_of_an_anchor_are_noted_until_they_are_validated),
+        YES(test_an_expired_answer_brings_the_keys_of_the_anchor),
         YES(test_a_private_zone_is_named_once),
         YES(test_no_record_outlives_its_signature),
         YES(test_clients_with_do_get_the_signatures),
@@ -1060,6 +1189,7 @@ int main(void)
         YES(test_a_reload_does_not_end_a_validation),
         YES(test_a_validation_ends_unchecked_when_it_is_turned_off),
         YES(test_messages_that_wait_have_a_bound),
+        YES(test_a_full_memo_of_signatures_serves_other_clients),
         YES(test_costly_verifications_wait_for_the_next_turn),
         YES(test_a_task_whose_time_is_over_verifies_no_more),
         YES(test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker),

@@ -44,6 +44,20 @@ static void test_silence_a_suspect_connection_dies_with_an_unanswered_probe(void
     assert_int_equal(due(&silence), 9000 + PROBE);
 }
 
+/* A connection may become suspect first. Its probe counts whatever is found out about it later. */
+static void test_silence_doubt_after_suspicion_changes_nothing(void **state)
+{
+    (void)state;
+    struct silence silence = {0};
+    silence_sent(&silence, 100);
+    silence_suspect(&silence);
+    silence_sent(&silence, 9000); /* the probe */
+    silence_doubt(&silence);
+    assert_true(silence_is_suspect(&silence));
+    assert_false(silence_wants_probe(&silence));
+    assert_int_equal(due(&silence), 9000 + PROBE);
+}
+
 static void test_silence_any_byte_clears_every_doubt(void **state)
 {
     (void)state;
@@ -54,6 +68,7 @@ static void test_silence_any_byte_clears_every_doubt(void **state)
     silence_sent(&silence, 200);
     silence_heard(&silence, 300);
     assert_false(silence_is_in_doubt(&silence));
+    assert_false(silence_is_suspect(&silence));
     assert_false(silence_wants_probe(&silence));
     assert_int_equal(silence.heard_at, 300);
     assert_true(due(&silence) == UINT64_MAX);
@@ -88,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_counts_from_the_oldest_query_since_the_last_byte),
         cmocka_unit_test(test_silence_a_suspect_connection_dies_with_an_unanswered_probe),
+        cmocka_unit_test(test_silence_doubt_after_suspicion_changes_nothing),
         cmocka_unit_test(test_silence_any_byte_clears_every_doubt),
         cmocka_unit_test(test_silence_doubt_alone_never_kills),
         cmocka_unit_test(test_silence_a_query_before_the_doubt_is_no_probe),

@@ -2,12 +2,48 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/dns/sample.h"
 
+#include <malloc.h>
+
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 
 #include "validate/algorithm.h"
 #include "validate/verify_keys.h"
 
 static struct verify_keys *keys;
+
+/* ---- the memory of OpenSSL ---- */
+
+static size_t openssl_bytes;
+
+static void *counted_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    void *memory = malloc(size);
+    openssl_bytes += malloc_usable_size(memory);
+    return memory;
+}
+
+static void counted_free(void *memory, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    openssl_bytes -= malloc_usable_size(memory);
+    free(memory);
+}
+
+static void *counted_realloc(void *memory, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    openssl_bytes -= malloc_usable_size(memory);
+    memory = realloc(memory, size);
+    openssl_bytes += malloc_usable_size(memory);
+    return memory;
+}
+
+/* ---- tests ---- */
 
 static int setup(void **state)
 {
@@ -83,6 +119,20 @@ static void test_the_bound_on_keys_and_a_key_in_use(void **state)
     assert_ptr_equal(verify_keys_get(keys, ALGORITHM_ED448, span_of(used, 57))->key, key);
 }
 
+static void test_the_memory_of_many_keys_is_that_of_a_full_table(void **state)
+{
+    (void)state;
+    uint8_t bytes[57];
+    size_t full = 0, before = openssl_bytes;
+    for (uint32_t i = 0; i < 8 * VERIFY_KEYS_MAX; i++) {
+        assert_non_null(verify_keys_get(keys, ALGORITHM_ED448, ed448_key(bytes, i)));
+        if (i == 4 * VERIFY_KEYS_MAX)
+            full = openssl_bytes - before;
+    }
+    assert_true(full > VERIFY_KEYS_MAX * sizeof(bytes));
+    assert_true(openssl_bytes - before <= full + full / 16);
+}
+
 /* When all keys of a group are in use, a new one still finds a place. */
 static void test_keys_that_are_all_in_use_make_room(void **state)
 {
@@ -109,12 +159,16 @@ static void test_which_hash_an_algorithm_signs(void **state)
 
 int main(void)
 {
+    if (!CRYPTO_set_mem_functions(counted_malloc, counted_realloc, counted_free))
+        return 1; /* OpenSSL has memory already */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_key_is_made_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_key_under_two_algorithms_is_two_keys, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_point_beside_its_curve_is_no_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_bound_on_keys_and_a_key_in_use, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_memory_of_many_keys_is_that_of_a_full_table, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_keys_that_are_all_in_use_make_room, setup, teardown),
         cmocka_unit_test(test_which_hash_an_algorithm_signs),
     };
