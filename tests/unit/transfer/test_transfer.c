@@ -260,6 +260,77 @@ static void test_an_expired_version_that_is_refused_is_not_current(void **state)
     world_end(&world);
 }
 
+/* The origin repairs the zone without a new serial. */
+static void test_an_expired_version_that_is_refused_is_fetched_whole(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 87000);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S5", "S5 b1 S5", NULL);
+    pass(&world, 7300);
+    unsigned fetched = world.play[0].queries[1];
+    assert_in_range(fetched, 2, 8); /* once in each round */
+    assert_int_equal(world.serial, 0);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(world.play[0].queries[1], fetched + 1);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    pass(&world, 3700);
+    assert_int_equal(world.play[0].queries[1], fetched + 1);
+    world_end(&world);
+}
+
+/* A version with the same serial may be better. Until one is, the doubted one does not expire. */
+static void test_a_doubted_version_is_fetched_whole(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    transfer_doubt(world.transfer, true);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    serve(&world.play[1], "S5", NULL, NULL);
+    world.refusal = ERR_INVALID;
+    pass(&world, 90000);
+    assert_in_range(world.play[0].queries[1], 20, 60);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(world.expiries, 0);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 0);
+    assert_in_range(look(&world).expires_in_s, 80000, 86400);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    assert_int_equal(world.versions, 2);
+    pass(&world, 3700);
+    assert_true(world.visits[TRANSFER_CURRENT] > 0);
+    world_end(&world);
+}
+
+static void test_a_doubt_that_ends_costs_no_transfer(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    world_open(&world);
+    pass(&world, 1);
+    transfer_doubt(world.transfer, true);
+    transfer_doubt(world.transfer, false);
+    pass(&world, 3700);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 1);
+    assert_int_equal(world.play[0].queries[1], 1);
+    world_end(&world);
+}
+
 static void test_a_partial_transfer_leaves_the_old_version(void **state)
 {
     (void)state;
@@ -565,6 +636,9 @@ int main(void)
         cmocka_unit_test(test_a_zone_expires_and_returns),
         cmocka_unit_test(test_an_expired_zone_takes_an_older_serial),
         cmocka_unit_test(test_an_expired_version_that_is_refused_is_not_current),
+        cmocka_unit_test(test_an_expired_version_that_is_refused_is_fetched_whole),
+        cmocka_unit_test(test_a_doubted_version_is_fetched_whole),
+        cmocka_unit_test(test_a_doubt_that_ends_costs_no_transfer),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
         cmocka_unit_test(test_a_whole_zone_is_asked_for_after_refused_changes),
