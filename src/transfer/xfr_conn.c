@@ -286,6 +286,10 @@ static void finish(struct xfr_conn *conn)
 {
     struct zone_data *version;
     enum err err = zone_builder_finish(&conn->builder, &version);
+    if (err == ERR_OK && zone_data_records(version) == 1) { /* changes have left SOA alone */
+        zone_data_unref(version);
+        err = ERR_INVALID;
+    }
     if (err != ERR_OK && conn->reader.type == RRTYPE_IXFR) {
         dial_again(conn); /* the changes do not belong to our version, or need too much memory */
         return;
