@@ -195,13 +195,13 @@ static void log_single_use(struct pool *pool, enum single_use_news news)
 {
     char text[ADDR_TEXT_MAX];
     if (news == SINGLE_USE_CONCLUDED)
-        LOG_LIMITED(LOG_NOTICE, "upstream",
-                    "%s closed %u connections in a row after one answer although it had received "
-                    "more queries: sending one query per connection, with a retest in ten minutes",
-                    addr_format(pool->addr, text), pool->single.strikes);
+        LOG_SHARED(LOG_NOTICE, "upstream",
+                   "%s closed %u connections in a row after one answer although it had received "
+                   "more queries: sending one query per connection, with a retest in ten minutes",
+                   addr_format(pool->addr, text), pool->single.strikes);
     if (news == SINGLE_USE_WITHDRAWN)
-        LOG_LIMITED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
-                    addr_format(pool->addr, text));
+        LOG_SHARED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
+                   addr_format(pool->addr, text));
 }
 
 static bool has_answered_two(const struct pool *pool)
