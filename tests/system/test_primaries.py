@@ -121,12 +121,7 @@ def test_bind_refuses_a_transfer_without_the_tls_that_it_wants(nailupd, primary,
 
 def test_xot_from_nsd(nailupd, nsd, tmp_path):  # noqa: F811
     authority = Authority(tmp_path / "authority")
-    server = nsd({ZONE: zone_text(6)}, authority=authority)
-    server.kill()  # the fixture's zones have no transfers
-    config = server.folder / "nsd.conf"
-    config.write_text(config.read_text() + "  provide-xfr: 127.0.0.0/8 NOKEY\n")
-    server.start()
-    server.wait_until_ready()
+    server = nsd({ZONE: zone_text(6)}, authority=authority, has_transfers=True)
     daemon = nailupd({**held({"address": server.server, "tls": "yes"}), "upstream": {"ca-bundle": str(authority.ca_file)}})
     await_serial(daemon, 6)
     assert "AXFR over TLS" in daemon.log()
