@@ -4,8 +4,8 @@
  * Writes a sentence as one line of text or JSON with one write. A sentence may contain bytes from
  * peers, so every byte that is not printable ASCII is escaped: a peer cannot forge a line or move a
  * terminal's cursor. Text lines have a time only on a terminal, because the service manager stamps
- * the others. Limits apply per place and thread, so they need no lock. Only workers' lines take the
- * echo lock, after the rate limit has let them through.
+ * the others. Limits apply per place and thread, so they need no lock. Only workers' lines take a
+ * lock: that of echoes after the rate limit has let them through, and that of shared lines.
  */
 #include "base/log.h"
 
@@ -241,19 +241,57 @@ static bool log_is_echo(const char *module, const char *message)
     return is_echo;
 }
 
-void log_write(enum log_level level, const char *module, const char *format, ...)
-{
-    int saved_errno = errno;
-    char message[MESSAGE_MAX];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
-    va_end(args);
-    if (log_worker >= 0 && log_get_level() < LOG_DEBUG && log_is_echo(module, message)) {
-        errno = saved_errno;
-        return;
-    }
+/* The lines of LOG_SHARED. */
+static struct {
+    pthread_mutex_t lock;
+    struct shared {
+        uint64_t written_at, hash;
+        uint32_t left_out;
+    } list[LOG_SHARED_MAX];
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The place of the line, or the oldest one. */
+static struct shared *shared_find(uint64_t hash)
+{
+    struct shared *oldest = &shared.list[0];
+    for (size_t i = 0; i < LOG_SHARED_MAX; i++) {
+        struct shared *at = &shared.list[i];
+        if (at->written_at && at->hash == hash)
+            return at;
+        if (at->written_at < oldest->written_at)
+            oldest = at;
+    }
+    *oldest = (struct shared){.hash = hash};
+    return oldest;
+}
+
+/* Whether no worker has written the line lately. *left_out counts the lines left out before. */
+static bool shared_take(const char *module, const char *message, uint32_t *left_out)
+{
+    uint64_t now = monotonic_us();
+    pthread_mutex_lock(&shared.lock);
+    struct shared *line = shared_find(log_hash(module, message));
+    bool may_write = !line->written_at || now - line->written_at >= LOG_SHARED_US;
+    *left_out = may_write ? line->left_out : 0;
+    if (may_write)
+        *line = (struct shared){.written_at = now, .hash = line->hash};
+    else
+        line->left_out++;
+    pthread_mutex_unlock(&shared.lock);
+    return may_write;
+}
+
+void log_pass_for_tests(uint64_t us)
+{
+    pthread_mutex_lock(&shared.lock);
+    for (size_t i = 0; i < LOG_SHARED_MAX; i++)
+        if (shared.list[i].written_at)
+            shared.list[i].written_at -= us;
+    pthread_mutex_unlock(&shared.lock);
+}
+
+static void log_write_message(enum log_level level, const char *module, const char *message)
+{
     struct line line;
     line.len = 0;
     if (log_get_format() == LOG_JSON)
@@ -267,6 +305,39 @@ void log_write(enum log_level level, const char *module, const char *format, ...
         sink(level, line.text);
     else
         write_line(&line);
+}
+
+void log_write(enum log_level level, const char *module, const char *format, ...)
+{
+    int saved_errno = errno;
+    char message[MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    if (log_worker < 0 || log_get_level() >= LOG_DEBUG || !log_is_echo(module, message))
+        log_write_message(level, module, message);
+    errno = saved_errno;
+}
+
+void log_write_shared(struct log_limit *limit, enum log_level level, const char *module,
+                      const char *format, ...)
+{
+    int saved_errno = errno;
+    uint32_t left_out = 0, suppressed = 0;
+    char message[MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    bool is_shared = log_worker >= 0 && log_get_level() < LOG_DEBUG;
+    bool may_write = (!is_shared || shared_take(module, message, &left_out)) &&
+                     log_limit_take(limit, &suppressed);
+    left_out += suppressed;
+    if (may_write && left_out && len > 0 && (size_t)len < sizeof(message))
+        snprintf(message + len, sizeof(message) - (size_t)len, " (%u more like this)", left_out);
+    if (may_write)
+        log_write_message(level, module, message);
     errno = saved_errno;
 }
 

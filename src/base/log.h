@@ -87,6 +87,25 @@ bool log_limit_take(struct log_limit *limit, uint32_t *suppressed);
         }                                                                                          \
     } while (0)
 
+enum { LOG_SHARED_US = 60000000, LOG_SHARED_MAX = 64 };
+
+/* Logs like LOG_LIMITED, for a fact that all workers see alike and each at its own time, such as a
+ * bound of the process. The first worker writes the line, and none repeats it for LOG_SHARED_US.
+ * The next line counts the lines that were left out. Beyond LOG_SHARED_MAX lines at a time, the
+ * oldest may come again. */
+#define LOG_SHARED(level, module, ...)                                                             \
+    do {                                                                                           \
+        static _Thread_local struct log_limit limit_here;                                          \
+        if ((int)(level) <= __atomic_load_n(&log_threshold, __ATOMIC_RELAXED))                     \
+            log_write_shared(&limit_here, (level), (module), __VA_ARGS__);                         \
+    } while (0)
+
+void log_write_shared(struct log_limit *limit, enum log_level level, const char *module,
+                      const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* For tests: time passes for the lines of LOG_SHARED. */
+void log_pass_for_tests(uint64_t us);
+
 /* For tests: sends lines to this function instead of stderr; NULL restores stderr. */
 void log_set_sink(void (*sink)(enum log_level level, const char *line));
 

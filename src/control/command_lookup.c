@@ -18,6 +18,8 @@
 #include "control/call.h"
 #include "control/commands.h"
 #include "control/gather.h"
+#include "dns/build.h"
+#include "dns/header.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "resolve/outlook.h"
@@ -453,6 +455,26 @@ static enum rpz_step judge_cached(const struct rpz_policy *policy, const struct 
     return rpz_policy_judge(policy, query, &facts, is_clear, decision);
 }
 
+/* The answer comes from the operator's own data, and no rule about its content applies to it. */
+static bool lookup_is_answered_here(const struct outlook *outlook)
+{
+    return outlook->way == OUTLOOK_LOCAL && !outlook->has_alias;
+}
+
+/* Decides as police_judge() does about such an answer. Its records do not matter. */
+static enum rpz_step judge_local(const struct rpz_policy *policy, const struct rpz_query *query,
+                                 bool is_clear, struct rpz_decision *decision)
+{
+    uint8_t bytes[HEADER_LEN + NAME_WIRE_MAX + 4];
+    struct build build;
+
+    build_init(&build, bytes, sizeof(bytes));
+    build_header(&build, 0, HEADER_QR | HEADER_AA);
+    build_question(&build, query->question);
+    struct rpz_answer facts = {.message = span_of(bytes, build_finish(&build)), .is_local = true};
+    return rpz_policy_judge(policy, query, &facts, is_clear, decision);
+}
+
 static void put_decision(struct reply *reply, const struct rpz_decision *decision,
                          const char *basis)
 {
@@ -479,7 +501,7 @@ static uint32_t policy_except(const struct control_view *view, const struct want
     return rpz_choice_except(&map, wanted->policy_zones);
 }
 
-/* Says which rule decides for the client. Without an answer in the cache, rules about answers and
+/* Says which rule decides for the client. Without an answer at hand, rules about answers and
  * servers are not known to apply. */
 static void put_policy(struct reply *reply, const struct control_view *view,
                        const struct wanted *wanted, const struct seen *seen)
@@ -494,9 +516,12 @@ static void put_policy(struct reply *reply, const struct control_view *view,
     struct rpz_decision decision;
     const char *basis = "the query";
     char client[ADDR_TEXT_MAX];
+    bool is_here = lookup_is_answered_here(&seen->outlook);
     enum rpz_step step = rpz_policy_ask(policy, &query, &decision);
 
-    if ((step == RPZ_CLEAR || step == RPZ_WAIT) && seen->message.len) {
+    if ((step == RPZ_CLEAR || step == RPZ_WAIT) && is_here) {
+        step = judge_local(policy, &query, step == RPZ_CLEAR, &decision);
+    } else if ((step == RPZ_CLEAR || step == RPZ_WAIT) && seen->message.len) {
         basis = "the cached answer";
         step = judge_cached(policy, &query, seen, step == RPZ_CLEAR, &decision);
     }
@@ -508,8 +533,8 @@ static void put_policy(struct reply *reply, const struct control_view *view,
     if (step == RPZ_DECIDED || step == RPZ_EXEMPT) {
         put_decision(reply, &decision, basis);
     } else {
-        reply_text(reply,
-                   step == RPZ_WAIT || !seen->message.len ? "depends on the answer" : "none");
+        bool is_judged = is_here || seen->message.len;
+        reply_text(reply, step == RPZ_WAIT || !is_judged ? "depends on the answer" : "none");
         for (unsigned i = 0; i < 5; i++)
             reply_text(reply, "");
     }

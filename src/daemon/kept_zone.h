@@ -47,7 +47,8 @@ struct kept_zone {
     bool is_refusal_logged;     /* the log has the next two */
     char refusal[APEX_WHY_MAX]; /* why a version of primaries was last refused or doubted */
     uint32_t logged_serial;
-    char failure[KEPT_FAILURE_MAX]; /* of the last visit to a primary; "": it was good */
+    char failure[KEPT_FAILURE_MAX]; /* of the last visit to a primary; "": it was good, or the
+                                       version was refused as the doubted one is */
     char why[ZONE_FROM_FILE_WHY_MAX];
 };
 

@@ -531,6 +531,8 @@ static void keeper_judge_held(struct zone_keeper *keeper)
         if (!zone_plan_is_transferred(&zone->plan) || !zone->data || zone->verdict == KEPT_SOUND)
             continue;
         keeper_judge_zone(keeper, zone);
+        if (zone->transfer)
+            transfer_doubt(zone->transfer, zone->verdict == KEPT_DOUBTED);
         keeper_note_vouching(keeper, zone); /* takes newer anchors: the verdict is there */
     }
 }
@@ -559,8 +561,9 @@ static void keeper_on_visited(void *owner, struct name name, enum transfer_resul
     MUST(zone);
     before = zone->state;
     keeper_count_visit(keeper, result);
-    snprintf(zone->failure, sizeof(zone->failure), "%s", why);
     bool is_doubted = zone->data && zone->verdict == KEPT_DOUBTED;
+    /* Where the checks refuse what the primary has, the doubt tells it, and ends with it. */
+    snprintf(zone->failure, sizeof(zone->failure), "%s", zone->is_refused && is_doubted ? "" : why);
     const char *refusal = zone->is_refused || is_doubted ? zone->refusal : "";
     snprintf(zone->why, sizeof(zone->why), "%s%s%s", why, *why && *refusal ? ": " : "", refusal);
     zone->is_refused = false;
@@ -615,6 +618,8 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
             zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
             log_refused(zone);
         }
+        if (zone->transfer)
+            transfer_doubt(zone->transfer, zone->verdict == KEPT_DOUBTED);
         zone->is_refused = false; /* of a stored copy: no primary gave it */
         if (loop_clock(keeper->loop) - keeper->published_at > PUBLISH_US)
             keeper_publish(keeper);

@@ -128,6 +128,33 @@ static void dnstap_note_all(struct unbound_map_state *map, const char *sentence)
         draft_note(map->draft, at->origin, sentence);
 }
 
+/* Sets the socket. Unbound ignores it if it has an address to which it sends instead. */
+static void dnstap_set_reader(struct unbound_map_state *map)
+{
+    struct unbound_value *ip = dnstap_find(map, "dnstap-ip");
+    struct unbound_value *socket = dnstap_find(map, "dnstap-socket-path");
+    bool is_remote = ip && *ip->text;
+    if (is_remote)
+        draft_note(map->draft, ip->origin,
+                   "Not imported: nailup sends dnstap to a local socket (dnstap.socket) or into a "
+                   "file (dnstap.file) only.");
+    else if (ip)
+        draft_account(ip->origin);
+    if (is_remote && socket)
+        draft_note(map->draft, socket->origin,
+                   "Not imported: Unbound ignores it because of dnstap-ip. Write the socket of a "
+                   "reader on this host into dnstap.socket.");
+    else if (is_remote)
+        draft_note(map->draft, map->dnstap_origin,
+                   "Write the socket of a reader on this host into dnstap.socket.");
+    else if (!socket)
+        draft_note(map->draft, map->dnstap_origin,
+                   "Write the socket of the reader into dnstap.socket; Unbound has one of its "
+                   "own.");
+    else
+        dnstap_set(map, "dnstap-socket-path", "dnstap.socket", true);
+}
+
 void map_end_dnstap(struct unbound_map_state *map)
 {
     map->dnstap_values = map_reversed(map->dnstap_values);
@@ -140,11 +167,7 @@ void map_end_dnstap(struct unbound_map_state *map)
         dnstap_note_all(map, "Not imported: no kind of messages is on.");
         return;
     }
-    if (!dnstap_find(map, "dnstap-socket-path"))
-        draft_note(map->draft, map->dnstap_origin,
-                   "Write the socket of the reader into dnstap.socket; Unbound has one of its own, "
-                   "or sends over TCP, which nailup does not.");
-    dnstap_set(map, "dnstap-socket-path", "dnstap.socket", true);
+    dnstap_set_reader(map);
     dnstap_set_sent(map, "dnstap-send-identity", "dnstap-identity", "dnstap.identity");
     dnstap_set_sent(map, "dnstap-send-version", "dnstap-version", "dnstap.version");
 }

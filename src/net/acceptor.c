@@ -58,7 +58,7 @@ static void pause_accepting(struct acceptor *acceptor)
 {
     struct loop *loop = stock_loop(acceptor->stock);
 
-    LOG_LIMITED(LOG_WARNING, "net", "accepting pauses: %s", err_str(err_from_errno(errno)));
+    LOG_SHARED(LOG_WARNING, "net", "accepting pauses: %s", err_str(err_from_errno(errno)));
     watch_set(stock_loop(acceptor->stock), &acceptor->watch, 0);
     timer_start(loop, &acceptor->pause, loop_now(loop) + PAUSE_MS * US_PER_MS);
 }

@@ -30,6 +30,7 @@ struct outlook {
     enum outlook_way way;
     bool is_asked;               /* a task asks it already, and the next client would join */
     uint16_t rcode;              /* OUTLOOK_LOCAL, OUTLOOK_SPANS */
+    bool has_alias;              /* OUTLOOK_LOCAL: the answer may have an alias */
     bool has_local;              /* local data has something about it: */
     struct local_view local;     /* borrows from the key */
     struct name target;          /* the target of such an alias; len 0: none */

@@ -618,6 +618,8 @@ static enum zone_answers_result look_in_zones(struct resolver *resolver, const s
                                                         &answer, out->wire, &out->target);
     if (result == ZONE_ANSWERS_FOUND)
         out->rcode = header_rcode(answer.message.data);
+    out->has_alias =
+        result == ZONE_ANSWERS_FOUND && answer_may_have_alias(answer.message, question->name);
     if (result != ZONE_ANSWERS_ELSEWHERE)
         out->target = (struct name){0};
     return result;
@@ -632,6 +634,8 @@ static enum outlook_way look_here(struct resolver *resolver, const struct view *
     enum local_verdict verdict = ask_local(&resolver->tasks, view, &question, &result);
     if (verdict == LOCAL_ANSWERED) {
         out->rcode = result.rcode;
+        /* Without an alias, the answer has one RRset or a denial. */
+        out->has_alias = result.hops > !(result.has_soa || result.rcode);
         return OUTLOOK_LOCAL;
     }
     if (verdict == LOCAL_ELSEWHERE) {
@@ -662,6 +666,7 @@ void resolver_look(struct resolver *resolver, unsigned number, const struct cach
     uint64_t now = loop_now(tasks->loop);
     struct cache_item item;
     out->rcode = RCODE_NOERROR;
+    out->has_alias = false;
     out->target = (struct name){0};
     out->zone = NULL;
     out->from = CUT_LOOK_NONE;

@@ -451,10 +451,10 @@ static void serve_stream_turn_away(struct requests *requests, enum server_quota_
 {
     if (why == QUOTA_NO_FILES) {
         STATS_INC(requests->stats, clients_refused_files);
-        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: no more files for clients");
+        LOG_SHARED(LOG_NOTICE, "serve", "refusing a connection: no more files for clients");
     } else {
         STATS_INC(requests->stats, clients_refused_full);
-        LOG_LIMITED(LOG_NOTICE, "serve", "refusing a connection: too many clients");
+        LOG_SHARED(LOG_NOTICE, "serve", "refusing a connection: too many clients");
     }
 }
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "base/hash.h"
+
 static bool same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;
@@ -33,6 +36,22 @@ bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_p
     return a->profile == b->profile && a->early_data == b->early_data &&
            same_text(a->auth_name, b->auth_name) && same_pins(a->pins, b->pins) &&
            tls_peer_options_same_context(a, b);
+}
+
+static uint64_t text_hash(const char *text, uint64_t seed)
+{
+    return text ? hash_bytes(text, strlen(text), seed) : hash_bytes("", 0, seed);
+}
+
+uint64_t tls_peer_options_hash(const struct tls_peer_options *options, uint64_t seed)
+{
+    const char *const texts[] = {options->auth_name, options->ca_bundle, options->certificate,
+                                 options->key,       options->ciphers,   options->groups};
+    const struct tls_pins *pins = options->pins;
+    uint64_t hash = hash_word((uint64_t)options->profile << 1 | options->early_data, seed);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        hash = text_hash(texts[i], hash);
+    return pins && pins->count ? hash_bytes(pins->sha256, pins->count * TLS_PIN_BYTES, hash) : hash;
 }
 
 /* ---- copies: one block, pins first because they need alignment ---- */

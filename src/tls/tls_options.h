@@ -58,6 +58,9 @@ struct tls_peer {
 /* Every value is the same; strings compare by content. */
 bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_peer_options *b);
 
+/* Equal options have equal hashes. */
+uint64_t tls_peer_options_hash(const struct tls_peer_options *options, uint64_t seed);
+
 /* Makes an independent copy. Its strings and pins are in *memory, which the caller frees with
  * free(). Returns false when out of memory. */
 MUST_USE bool tls_peer_options_copy(struct tls_peer_options *out,

@@ -39,7 +39,8 @@ struct transfer {
     bool has_handed_over;
     bool has_refused; /* the receiver has refused the last version, which had this serial */
     uint32_t refused_serial;
-    bool wants_whole; /* it has refused what changes made of the held version */
+    bool wants_whole; /* it has refused what changes made of the held version, or that version */
+    bool is_doubted;  /* the receiver has the held version and doubts it */
     struct transfer_view view;
 };
 
@@ -66,6 +67,7 @@ static enum err hand_over(struct transfer *transfer, struct zone_data *version)
         transfer->held = zone_data_ref(version);
     }
     transfer->has_handed_over = true;
+    transfer->is_doubted = false;
     return ERR_OK;
 }
 
@@ -203,6 +205,18 @@ static void take_failure(struct transfer *transfer, const char *why, bool is_kno
         seek_place(transfer);
 }
 
+/* The primary has the serial of the held version, and no better one. */
+static void confirm_held(struct transfer *transfer)
+{
+    if (!transfer->has_handed_over) {
+        transfer->wants_whole = false; /* the receiver may take the held version now */
+        return;
+    }
+    confirm_file(transfer);
+    transfer->view.confirmed_at_s = loop_wall_s(transfer->loop);
+    xfr_schedule_confirm(&transfer->schedule, loop_now(transfer->loop));
+}
+
 /* The receiver refuses the version. It comes again with the next round. */
 static void take_refused(struct transfer *transfer, uint32_t serial, enum err err)
 {
@@ -219,6 +233,7 @@ static void take_current(struct transfer *transfer)
 {
     enum err err = hand_over(transfer, transfer->held);
     if (err != ERR_OK) {
+        transfer->wants_whole = true;
         take_refused(transfer, transfer->schedule.serial, err);
         return;
     }
@@ -235,6 +250,8 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     enum err err = hand_over(transfer, end->version);
     if (err != ERR_OK) {
         transfer->wants_whole |= !end->is_whole;
+        if (end->has_held_serial && transfer->has_handed_over)
+            confirm_held(transfer);
         take_refused(transfer, serial, err);
         return;
     }
@@ -266,6 +283,8 @@ static void transfer_on_visited(void *owner, const struct xfr_end *end)
     char why[XFR_WHY_MAX];
     snprintf(why, sizeof(why), "%s", end->outcome == XFR_OUTCOME_FAILED ? end->why : "");
     close_visit(transfer);
+    if (kept.outcome == XFR_OUTCOME_FAILED && kept.has_held_serial)
+        confirm_held(transfer);
     if (kept.outcome == XFR_OUTCOME_FAILED)
         take_failure(transfer, why, false);
     else if (kept.outcome == XFR_OUTCOME_CURRENT)
@@ -285,11 +304,15 @@ static void seek_place(struct transfer *transfer)
 /* Visits the schedule's primary. */
 static enum err open_visit(struct transfer *transfer)
 {
+    bool is_expired = transfer->held && !transfer->has_handed_over;
     struct xfr_task task = {.zone = transfer->options.zone,
                             .primary = asked(transfer),
                             .held = transfer->held,
                             .wants_whole = transfer->wants_whole,
-                            .is_expired = transfer->held && !transfer->has_handed_over,
+                            .is_expired = is_expired,
+                            .doubts_held = transfer->has_handed_over
+                                               ? transfer->is_doubted
+                                               : is_expired && transfer->wants_whole,
                             .max_bytes = transfer->options.max_bytes};
     return xfr_conn_open(&transfer->visit, transfer->loop, transfer->contexts, &task,
                          transfer_on_visited, transfer);
@@ -382,6 +405,11 @@ static void prompt(struct transfer *transfer, unsigned primary, const uint32_t *
 void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial)
 {
     prompt(transfer, primary_at(transfer, from), serial);
+}
+
+void transfer_doubt(struct transfer *transfer, bool is_doubted)
+{
+    transfer->is_doubted = is_doubted && transfer->has_handed_over;
 }
 
 void transfer_refresh(struct transfer *transfer)

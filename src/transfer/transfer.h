@@ -53,8 +53,8 @@ enum transfer_result {
 struct transfer_handler {
     /* A version is in force; the receiver takes a reference if it keeps it. Comes again after an
      * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
-     * the version before it stays, and another primary is asked. After changes the whole zone is
-     * asked for. */
+     * the version before it stays, and another primary is asked. After changes and after an
+     * expired version the whole zone is asked for. */
     enum err (*on_version)(void *owner, struct zone_data *version);
     /* No primary has confirmed the version in time: nothing may be answered from it. Also for the
      * version of the file. */
@@ -85,6 +85,11 @@ void transfer_close(struct transfer **transfer);
 
 /* An allowed NOTIFY has come from this address; serial is NULL if it has none. */
 void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial);
+
+/* Says whether the receiver doubts the version that it has. While it does, a primary with the same
+ * serial is asked for the whole zone, once in each round, and its version is handed over. The
+ * doubted version stays in force while a primary has its serial. A new version ends the doubt. */
+void transfer_doubt(struct transfer *transfer, bool is_doubted);
 
 /* Asks the primaries now, as a NOTIFY without serial does. */
 void transfer_refresh(struct transfer *transfer);

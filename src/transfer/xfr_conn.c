@@ -55,6 +55,8 @@ struct xfr_conn {
     struct tsig_exchange tsig; /* of the present query; hmac NULL: none */
     bool wants_whole;          /* the task does, or an IXFR of this visit has failed */
     bool is_expired;           /* of the task */
+    bool doubts_held;          /* likewise */
+    bool has_held_serial;      /* the primary does */
     struct xfr_reader reader;
     struct zone_builder *builder;
     char why[XFR_WHY_MAX];
@@ -91,7 +93,9 @@ static void fail(struct xfr_conn *conn, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(conn->why, sizeof(conn->why), format, arguments);
     va_end(arguments);
-    visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_FAILED, .why = conn->why});
+    visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_FAILED,
+                                      .has_held_serial = conn->has_held_serial,
+                                      .why = conn->why});
 }
 
 /* ---- queries ---- */
@@ -282,6 +286,10 @@ static void finish(struct xfr_conn *conn)
 {
     struct zone_data *version;
     enum err err = zone_builder_finish(&conn->builder, &version);
+    if (err == ERR_OK && zone_data_records(version) == 1) { /* changes have left SOA alone */
+        zone_data_unref(version);
+        err = ERR_INVALID;
+    }
     if (err != ERR_OK && conn->reader.type == RRTYPE_IXFR) {
         dial_again(conn); /* the changes do not belong to our version, or need too much memory */
         return;
@@ -293,6 +301,7 @@ static void finish(struct xfr_conn *conn)
     visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,
                                       .version = version,
                                       .is_whole = conn->reader.is_whole,
+                                      .has_held_serial = conn->has_held_serial,
                                       .records = conn->reader.records,
                                       .stream_bytes = conn->reader.stream_bytes,
                                       .out_of_zone = conn->reader.out_of_zone});
@@ -324,11 +333,12 @@ static void fetch_whole(struct xfr_conn *conn)
 static void take_serial(struct xfr_conn *conn, uint32_t serial)
 {
     uint32_t held = conn->held ? zone_data_soa(conn->held)->serial : 0;
+    conn->has_held_serial = conn->held && serial == held;
     if (!conn->held || xfr_serial_is_newer(serial, held))
         fetch(conn);
-    else if (serial == held)
-        visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT});
-    else if (conn->is_expired)
+    else if (conn->has_held_serial && !conn->doubts_held)
+        visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_CURRENT, .has_held_serial = true});
+    else if (conn->has_held_serial || conn->is_expired)
         fetch_whole(conn);
     else
         fail(conn, "the server has the older serial %u", serial);
@@ -408,6 +418,7 @@ enum err xfr_conn_open(struct xfr_conn **out, struct loop *loop, struct tls_cont
     conn->held = task->held ? zone_data_ref(task->held) : NULL;
     conn->wants_whole = task->wants_whole;
     conn->is_expired = task->is_expired;
+    conn->doubts_held = task->doubts_held;
     conn->max_bytes = task->max_bytes;
     conn->on_end = on_end;
     conn->owner = owner;

@@ -48,6 +48,7 @@ struct xfr_task {
     struct zone_data *held; /* the present version, or NULL; a reference is taken */
     bool wants_whole;       /* AXFR also with held: changes to it have led nowhere */
     bool is_expired;        /* held is out of force: an older version may replace it */
+    bool doubts_held;       /* held is no good: a whole zone with its serial may replace it */
     size_t max_bytes;       /* bound of the new version (zone_builder_new()) */
 };
 
@@ -62,6 +63,7 @@ struct xfr_end {
     enum xfr_outcome outcome;
     struct zone_data *version; /* VERSION: the receiver owns the reference */
     bool is_whole;             /* VERSION: it came by AXFR or as a whole zone */
+    bool has_held_serial;      /* the primary's serial is the one of the version that we hold */
     uint64_t records, stream_bytes, out_of_zone;
     const char *why; /* FAILED: a sentence for logs without a final stop */
 };

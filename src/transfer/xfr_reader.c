@@ -119,7 +119,8 @@ static enum xfr_result end_at(struct xfr_reader *reader, const struct xfr_record
     return XFR_MORE;
 }
 
-/* A zone has NS records at least. One without them would replace a good version by nothing. */
+/* A zone of SOA alone would replace a good version by nothing. NS records are not required, because
+ * feeds of policy may lack them: BIND refuses such a zone, and Unbound takes it. */
 static enum xfr_result take_of_whole(struct xfr_reader *reader, const struct xfr_record *record)
 {
     if (!record->is_soa)

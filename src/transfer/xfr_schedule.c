@@ -80,11 +80,16 @@ static void end_round(struct xfr_schedule *schedule, uint64_t now, uint64_t paus
     schedule->is_notified = false;
 }
 
-void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64_t random)
+void xfr_schedule_confirm(struct xfr_schedule *schedule, uint64_t now)
 {
     MUST(schedule->has_version);
-    schedule->failed_rounds = 0;
     schedule->expires_at = now + xfr_expire_s(&schedule->times) * US_PER_S;
+}
+
+void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64_t random)
+{
+    xfr_schedule_confirm(schedule, now);
+    schedule->failed_rounds = 0;
     end_round(schedule, now, jittered_us(refresh_s(&schedule->times), random));
 }
 

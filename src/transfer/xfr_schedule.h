@@ -89,6 +89,9 @@ void xfr_schedule_on_version(struct xfr_schedule *schedule, uint32_t serial,
  * its index is in primary, and the phase stays. */
 bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
 
+/* A primary has the serial that we hold, although its round fails: our version expires later. */
+void xfr_schedule_confirm(struct xfr_schedule *schedule, uint64_t now);
+
 /* A NOTIFY has come, from the primary of this index or from another allowed source (any index that
  * is too high). serial is NULL when the message names none. Returns false when it names no newer
  * version than ours, which is in force: then nothing happens. */

@@ -142,9 +142,26 @@ static bool may_use_stream(const struct exchange *exchange, unsigned index, enum
                (must ? EXCHANGE_LIVE_MAX : stream_limit(exchange, index));
 }
 
+/* Nothing may replace its streams: no datagram and no plain text. */
+static bool has_only_streams(const struct upstream *upstream)
+{
+    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
+           !upstream->plain;
+}
+
+/* An only server, reachable over streams alone, has the query and never answered one before. It may
+ * need seconds for each, and a copy would double its work. A server that was fast before gets a
+ * copy on another connection, because this connection may be stuck. */
+static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
+{
+    const struct upstream *upstream = attempt->upstream;
+    return exchange->group_len == 1 && attempt->state == ATTEMPT_SLOW &&
+           !upstream->stream.srtt_us && has_only_streams(upstream);
+}
+
 enum promise {
     PROMISE_FRESH,  /* not overdue: an overdue attempt is unlikely to bring an answer */
-    PROMISE_PROMPT, /* not even late */
+    PROMISE_PROMPT, /* not even late, or its lateness calls for no copy */
 };
 
 static bool has_attempt(const struct exchange *exchange, enum promise promise)
@@ -152,7 +169,8 @@ static bool has_attempt(const struct exchange *exchange, enum promise promise)
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        bool is_late = promise == PROMISE_PROMPT && attempt_state_is_silent(attempt->state);
+        bool is_late = promise == PROMISE_PROMPT && attempt_state_is_silent(attempt->state) &&
+                       !is_new_and_slow(exchange, attempt);
         if (!attempt_state_is_overdue(attempt->state) && !is_late && !is_watching(attempt))
             return true;
     }
@@ -270,13 +288,6 @@ static bool exchange_ask(struct exchange *exchange, unsigned index, enum way way
 }
 
 /* ---- the next server ---- */
-
-/* Nothing may replace its streams: no datagram and no plain text. */
-static bool has_only_streams(const struct upstream *upstream)
-{
-    return upstream_prefers_stream(upstream) && !upstream_falls_back_to_udp(upstream) &&
-           !upstream->plain;
-}
 
 /* Its streams carry the most copies of this question, and there is no other way. */
 static bool exchange_is_used_up(const struct exchange *exchange, unsigned index)
@@ -481,9 +492,16 @@ void exchange_resume(struct exchange *exchange)
     begin_asking(exchange);
 }
 
+/* The exchange replaces silent queries by itself from the first reader on. */
+static bool has_one_reader(const struct exchange *exchange)
+{
+    const struct list *readers = exchange->asked.wanted_by;
+    return readers && !list_is_empty(readers) && list_first(readers)->next == readers;
+}
+
 void exchange_nudge(struct exchange *exchange)
 {
-    if (exchange->active && !has_attempt(exchange, PROMISE_PROMPT))
+    if (exchange->active && has_one_reader(exchange) && !has_attempt(exchange, PROMISE_PROMPT))
         advance(exchange, WAY_ANY, NULL);
 }
 
@@ -752,16 +770,6 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     count_retry(exchange, why);
     if (!ask_again(exchange, index, why, diverted))
         advance(exchange, WAY_ANY, NULL);
-}
-
-/* An only server, reachable over streams alone, has the query and never answered one before. It may
- * need seconds for each, and a copy would double its work. A server that was fast before gets a
- * copy on another connection, because this connection may be stuck. */
-static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
-{
-    const struct upstream *upstream = attempt->upstream;
-    return exchange->group_len == 1 && attempt->state == ATTEMPT_SLOW &&
-           !upstream->stream.srtt_us && has_only_streams(upstream);
 }
 
 static void exchange_on_slow(struct attempt *attempt)

@@ -155,8 +155,8 @@ void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
                     struct upstream *const *group, size_t group_len);
 
-/* The answer has its first reader (exchange_question.wanted_by): a silent query is replaced. Never
- * calls back. */
+/* The answer has one more reader in exchange_question.wanted_by. The first one replaces a silent
+ * query, as the exchange itself does from then on. Never calls back. */
 void exchange_nudge(struct exchange *exchange);
 
 /* Ends the exchange without calling back; allowed when it is not active. */

@@ -127,11 +127,22 @@ static void retire_replaced(struct pool *pool, const struct conn *fresh)
     }
 }
 
-static void note_recovery(struct pool *pool)
+static uint64_t news_key(const struct pool *pool)
+{
+    return upstream_options_dial_hash(pool->addr, pool->options);
+}
+
+/* Returns whether the log has a failure of the upstream, and every worker has left it behind. */
+static bool end_trouble(struct pool *pool)
 {
     struct trouble_news *news = pool->env->trouble_news;
+    return trouble_end(&pool->trouble) && (!news || trouble_news_end(news, news_key(pool)));
+}
+
+static void note_recovery(struct pool *pool)
+{
     char text[ADDR_TEXT_MAX];
-    if (trouble_end(&pool->trouble) && (!news || trouble_news_end(news, addr_hash(pool->addr, 0))))
+    if (end_trouble(pool))
         LOG(LOG_NOTICE, "upstream", "%s: connected again", addr_format(pool->addr, text));
 }
 
@@ -184,13 +195,13 @@ static void log_single_use(struct pool *pool, enum single_use_news news)
 {
     char text[ADDR_TEXT_MAX];
     if (news == SINGLE_USE_CONCLUDED)
-        LOG_LIMITED(LOG_NOTICE, "upstream",
-                    "%s closed %u connections in a row after one answer although it had received "
-                    "more queries: sending one query per connection, with a retest in ten minutes",
-                    addr_format(pool->addr, text), pool->single.strikes);
+        LOG_SHARED(LOG_NOTICE, "upstream",
+                   "%s closed %u connections in a row after one answer although it had received "
+                   "more queries: sending one query per connection, with a retest in ten minutes",
+                   addr_format(pool->addr, text), pool->single.strikes);
     if (news == SINGLE_USE_WITHDRAWN)
-        LOG_LIMITED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
-                    addr_format(pool->addr, text));
+        LOG_SHARED(LOG_NOTICE, "upstream", "%s answers several queries per connection after all",
+                   addr_format(pool->addr, text));
 }
 
 static bool has_answered_two(const struct pool *pool)
@@ -283,8 +294,9 @@ static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end w
     uint64_t now = pool_now(pool);
     uint32_t untold;
     unsigned reason = conn->error ? (unsigned)conn->error : 63 - (unsigned)why;
+    bool is_first = !pool->trouble.is_told;
     if (!trouble_fail(&pool->trouble, &pool->env->trouble_lines, reason, now, &untold) ||
-        (news && !trouble_news_fail(news, addr_hash(pool->addr, 0), reason, now)))
+        (news && !trouble_news_fail(news, news_key(pool), reason, is_first, now)))
         return;
     if (untold)
         snprintf(more, sizeof(more), "; failures since the last line: %u", untold);
@@ -386,6 +398,7 @@ void pool_deinit(struct pool *pool)
     fail_waiters(pool, CONN_END_SHUTDOWN);
     for (struct list *node; (node = list_first(&pool->conns));)
         conn_close(pool_conn_of(node), CONN_END_SHUTDOWN);
+    (void)end_trouble(pool);
     pool_hold_deinit(pool);
     pool_give_places(pool);
 }

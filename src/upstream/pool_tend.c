@@ -137,9 +137,8 @@ static void take_places(struct pool *pool)
         if (!nail_quota_take(pool->env->quota) &&
             !(pool->needs_proof && pool->env->make_nail_room(pool->env) &&
               nail_quota_take(pool->env->quota))) {
-            LOG_LIMITED(LOG_WARNING, "upstream",
-                        "max-nailed (%u) is reached: raise it, or nail less",
-                        pool->env->quota->max);
+            LOG_SHARED(LOG_WARNING, "upstream",
+                       "max-nailed (%u) is reached: raise it, or nail less", pool->env->quota->max);
             pool_retry_nailing(pool, pool_now(pool) + NAIL_AGAIN_US);
             return;
         }

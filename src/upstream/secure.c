@@ -88,7 +88,7 @@ static struct tls_context *get_context(const struct secure *secure, struct upstr
         return NULL;
     struct tls_context *context = tls_contexts_get(env->contexts, &secure->options->tls, why);
     if (!context)
-        LOG_LIMITED(LOG_ERROR, "upstream", "%s: no TLS: %s", addr_format(secure->addr, text), why);
+        LOG_SHARED(LOG_ERROR, "upstream", "%s: no TLS: %s", addr_format(secure->addr, text), why);
     return context;
 }
 

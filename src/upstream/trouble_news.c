@@ -31,7 +31,8 @@ static struct trouble_news_item *news_make(struct trouble_news *news, uint64_t u
     return oldest;
 }
 
-bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, uint64_t now)
+bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, bool is_first,
+                       uint64_t now)
 {
     struct trouble_lines unbounded = {0}; /* each worker has a budget */
     uint32_t untold;
@@ -40,6 +41,7 @@ bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned re
     struct trouble_news_item *item = news_find(news, upstream);
     if (!item)
         item = news_make(news, upstream);
+    item->pools += is_first;
     bool is_news = trouble_fail(&item->trouble, &unbounded, reason, now, &untold);
     pthread_mutex_unlock(&news->lock);
     return is_news;
@@ -50,8 +52,11 @@ bool trouble_news_end(struct trouble_news *news, uint64_t upstream)
     upstream += !upstream;
     pthread_mutex_lock(&news->lock);
     struct trouble_news_item *item = news_find(news, upstream);
-    if (item)
+    bool is_last = item && item->pools <= 1;
+    if (is_last)
         *item = (struct trouble_news_item){0};
+    else if (item)
+        item->pools--;
     pthread_mutex_unlock(&news->lock);
-    return item != NULL;
+    return is_last;
 }

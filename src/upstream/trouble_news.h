@@ -22,7 +22,8 @@
 enum { TROUBLE_NEWS_MAX = 256 };
 
 struct trouble_news_item {
-    uint64_t upstream; /* addr_hash(); 0: free */
+    uint64_t upstream; /* 0: free */
+    uint32_t pools;    /* of all workers, in trouble */
     struct trouble trouble;
 };
 
@@ -33,11 +34,14 @@ struct trouble_news {
 
 void trouble_news_init(struct trouble_news *news);
 
-/* Notes a failure that a worker would log. Returns whether no worker has logged this reason in the
- * last TROUBLE_AGAIN_US. */
-bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, uint64_t now);
+/* Notes a failure that a pool would log; is_first: its first one since it last worked. upstream:
+ * upstream_options_dial_hash(). Returns whether no worker has logged this reason in the last
+ * TROUBLE_AGAIN_US. */
+bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, bool is_first,
+                       uint64_t now);
 
-/* The upstream works. Returns whether to log that: no worker has since the last failure. */
+/* The trouble of a pool ends, because its upstream works or the pool goes. Returns whether it was
+ * the last pool in trouble: then the return of the upstream is news. */
 bool trouble_news_end(struct trouble_news *news, uint64_t upstream);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include "base/hash.h"
 #include "base/units.h"
 
 const struct upstream_options upstream_options_default = {
@@ -52,4 +53,13 @@ bool upstream_options_equal(const struct upstream_options *a, const struct upstr
            a->queries_per_port == b->queries_per_port && tls_peer_options_equal(&a->tls, &b->tls) &&
            addr_family(&a->source) == addr_family(&b->source) &&
            (addr_family(&a->source) == AF_UNSPEC || addr_equal(&a->source, &b->source));
+}
+
+uint64_t upstream_options_dial_hash(const struct addr *addr, const struct upstream_options *options)
+{
+    enum transport transport = upstream_options_stream(options);
+    uint64_t hash = hash_word(transport, addr_hash(addr, 0));
+    if (addr_family(&options->source) != AF_UNSPEC)
+        hash = addr_hash(&options->source, hash);
+    return transport_is_secure(transport) ? tls_peer_options_hash(&options->tls, hash) : hash;
 }

@@ -78,4 +78,8 @@ static inline bool upstream_options_are_opportunistic(const struct upstream_opti
 /* Compares every value, with everything that the options point to. */
 bool upstream_options_equal(const struct upstream_options *a, const struct upstream_options *b);
 
+/* Hashes the address with the options that decide whether a dial succeeds. */
+uint64_t upstream_options_dial_hash(const struct addr *addr,
+                                    const struct upstream_options *options);
+
 #endif

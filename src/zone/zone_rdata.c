@@ -402,6 +402,22 @@ static bool line_put_value(struct zone_rdata *out, size_t *at, struct span key, 
     return line_put(out, at, value.data, value.len);
 }
 
+/* Parameters that never have a value. Written as an empty one it is the same as none (RFC 9460
+ * section 2.1), and ldns takes only the latter. */
+static bool lacks_value(struct span key)
+{
+    return is_word(key, ohttp) || is_word(key, "no-default-alpn");
+}
+
+/* Whether this token is the value "" of the parameter before it, which never has another. */
+static bool is_void_value(const struct zone_token *tokens, size_t i, size_t count)
+{
+    if (i >= count || tokens[i].text.len > 0 || !continues_word(tokens, i))
+        return false;
+    struct span word = tokens[i - 1].text;
+    return word.data[word.len - 1] == '=' && lacks_value(span_of(word.data, word.len - 1));
+}
+
 /* Writes a parameter. A value in quotes is the next token. */
 static bool line_put_param(struct zone_rdata *out, size_t *at, const struct zone_token *tokens,
                            size_t i, size_t count)
@@ -418,7 +434,10 @@ static bool line_put_param(struct zone_rdata *out, size_t *at, const struct zone
         return false;
     if (!equals)
         return !is_word(key, groups); /* it has a value */
-    bool is_continued = len + 1 == text.len && i + 1 < count && continues_word(tokens, i + 1);
+    bool is_bare = len + 1 == text.len;
+    bool is_continued = is_bare && i + 1 < count && continues_word(tokens, i + 1);
+    if (is_bare && lacks_value(key) && (!is_continued || is_void_value(tokens, i + 1, count)))
+        return true;
     return line_put(out, at, "=", 1) &&
            (is_continued || line_put_value(out, at, key, span_of(equals + 1, text.len - len - 1)));
 }
@@ -434,6 +453,8 @@ static bool write_ldns_line(struct zone_rdata *out, uint16_t type, const struct 
         (size_t)snprintf(out->text, sizeof(out->text), ". 0 IN %s", rrtype_name(type, word));
     bool is_service = type == RRTYPE_SVCB || type == RRTYPE_HTTPS;
     for (size_t i = 0; i < count; i++) {
+        if (is_service && i > 1 && is_void_value(tokens, i, count))
+            continue;
         const char *quote = tokens[i].is_quoted ? "\"" : "";
         const char *gap = continues_word(tokens, i) ? "" : " ";
         if (!line_put(out, &at, gap, strlen(gap)) || !line_put(out, &at, quote, strlen(quote)) ||

@@ -140,10 +140,10 @@ remote-control:
 @pytest.fixture
 def nsd(tmp_path):
     """nsd({"alpha.test": ZONE, ...}, **{"tcp-timeout": 1}): starts NSD. A zone is text or a path.
-    authority=Authority(...): over TLS, see Server."""
+    authority=Authority(...): over TLS, see Server. has_transfers: anyone here may have the zones."""
     started = []
 
-    def start(zones, authority=None, **options):
+    def start(zones, authority=None, has_transfers=False, **options):
         folder = tmp_path / f"nsd-{len(started)}"
         folder.mkdir()
         address, over_tls = free_address(), None
@@ -158,6 +158,7 @@ def nsd(tmp_path):
         for name, text in zones.items():
             (folder / f"{name}.zone").write_text(text)
             config += f"zone:\n  name: {name}\n  zonefile: {name}.zone\n"
+            config += "  provide-xfr: 127.0.0.0/8 NOKEY\n" * has_transfers
         (folder / "nsd.conf").write_text(config)
         started.append(Server(folder, address, need("nsd"), "-d", "-c", str(folder / "nsd.conf"),
                               over_tls=over_tls, authority=authority))

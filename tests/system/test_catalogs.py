@@ -61,9 +61,7 @@ class Producer(Bind):
         super().start()
 
     def update(self, *commands, zone=CATALOG):
-        text = f"server {self.ip} {self.port}\nzone {zone}\n" + "".join(f"update {row}\n" for row in commands) + "send\n"
-        done = subprocess.run([self.nsupdate], input=text, text=True, capture_output=True, timeout=20, check=False)
-        assert done.returncode == 0, done.stderr
+        super().update(*commands, zone=zone)
 
 
 class Generator(Server):

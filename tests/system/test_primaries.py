@@ -121,12 +121,7 @@ def test_bind_refuses_a_transfer_without_the_tls_that_it_wants(nailupd, primary,
 
 def test_xot_from_nsd(nailupd, nsd, tmp_path):  # noqa: F811
     authority = Authority(tmp_path / "authority")
-    server = nsd({ZONE: zone_text(6)}, authority=authority)
-    server.kill()  # the fixture's zones have no transfers
-    config = server.folder / "nsd.conf"
-    config.write_text(config.read_text() + "  provide-xfr: 127.0.0.0/8 NOKEY\n")
-    server.start()
-    server.wait_until_ready()
+    server = nsd({ZONE: zone_text(6)}, authority=authority, has_transfers=True)
     daemon = nailupd({**held({"address": server.server, "tls": "yes"}), "upstream": {"ca-bundle": str(authority.ca_file)}})
     await_serial(daemon, 6)
     assert "AXFR over TLS" in daemon.log()
@@ -176,11 +171,12 @@ def test_a_reload_judges_a_held_version_by_its_checks(nailupd, primary, dig, cha
     assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
     assert f"zone {ZONE}.: {fault}; the version before stays in force" in daemon.log()
     assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
-    current = transfers(daemon, "current")
+    failed = transfers(daemon, "failed")
     subprocess.run([need("dig"), f"@{daemon.ip}", "-p", str(daemon.port), "+tries=1", "+opcode=notify", ZONE, "SOA",
                     "-b", "127.0.0.9"], capture_output=True, timeout=20, check=False)
-    eventually(lambda: transfers(daemon, "current") > current)  # the primary confirms it, and the doubt stays
+    eventually(lambda: transfers(daemon, "failed") > failed)  # the whole zone is no better, and the doubt stays
     assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
+    assert "serial 1 is refused" in daemon.log()
     reload_with(daemon, before)
     assert row(daemon)["state"] == "served" and row(daemon)["why"] == ""
 

@@ -113,12 +113,7 @@ def test_rules_come_from_bind_over_tls(watched, dig):
 
 def test_rules_come_from_nsd_over_tls(nailupd, nsd, dig, tmp_path):  # noqa: F811
     authority = Authority(tmp_path / "authority")
-    server = nsd({ZONE: policy_text(6, "bad.test")}, authority=authority)
-    server.kill()  # the fixture's zones have no transfers
-    config = server.folder / "nsd.conf"
-    config.write_text(config.read_text() + "  provide-xfr: 127.0.0.0/8 NOKEY\n")
-    server.start()
-    server.wait_until_ready()
+    server = nsd({ZONE: policy_text(6, "bad.test")}, authority=authority, has_transfers=True)
     daemon = nailupd({**policy({"address": server.server, "tls": "yes"}), "upstream": {"ca-bundle": str(authority.ca_file)}})
     await_serial(daemon, 6)
     assert "AXFR over TLS" in daemon.log() and blocks(daemon, dig)

@@ -5,7 +5,6 @@
 import json
 import os
 import re
-import subprocess
 import time
 import urllib.request
 
@@ -229,10 +228,7 @@ class Catalog(Bind):
         super().start()
 
     def update_member(self, member, *commands):
-        text = (f"server {self.ip} {self.port}\nzone {member}.rules.test\n" +
-                "".join(f"update {row}\n" for row in commands) + "send\n")
-        assert subprocess.run([self.nsupdate], input=text, text=True, capture_output=True, timeout=20,
-                              check=False).returncode == 0
+        self.update(*commands, zone=f"{member}.rules.test")
 
 
 def catalog_text(serial, *rows):

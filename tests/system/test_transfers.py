@@ -48,8 +48,8 @@ zone "{ZONE}" {{ type primary; file "zone"; allow-transfer {{ {allow}; }}; allow
         super().__init__(folder, address, need("named"), "-g", "-c", str(folder / "named.conf"))
         self.wait_until_ready()
 
-    def update(self, *commands):
-        text = f"server {self.ip} {self.port}\nzone {ZONE}\n" + "".join(f"update {row}\n" for row in commands) + "send\n"
+    def update(self, *commands, zone=ZONE):
+        text = f"server {self.ip} {self.port}\nzone {zone}\n" + "".join(f"update {row}\n" for row in commands) + "send\n"
         done = subprocess.run([self.nsupdate], input=text, text=True, capture_output=True, timeout=20)
         assert done.returncode == 0, done.stderr
 

@@ -176,6 +176,50 @@ static void test_a_place_writes_five_lines_and_counts_the_rest(void **state)
     assert_non_null(strstr(last, "again 4"));
 }
 
+static void fill(int worker, int times)
+{
+    log_set_worker(worker);
+    for (int i = 0; i < times; i++)
+        LOG_SHARED(LOG_WARNING, "m", "the table is full");
+}
+
+/* However far apart the workers notice it. */
+static void test_a_shared_line_is_written_once_a_minute_for_all_workers(void **state)
+{
+    (void)state;
+    fill(0, 1);
+    log_pass_for_tests(LOG_SHARED_US - 1000000);
+    fill(1, 10);
+    fill(0, 10);
+    assert_int_equal(lines, 1);
+    LOG_SHARED(LOG_WARNING, "m", "another table is full");
+    assert_int_equal(lines, 2);
+    log_pass_for_tests(1000000);
+    fill(1, 2);
+    assert_int_equal(lines, 3);
+    assert_non_null(strstr(last, ": warning: m: worker 1: the table is full (20 more like this)"));
+    log_set_level(LOG_DEBUG);
+    fill(0, 1);
+    assert_int_equal(lines, 4);
+    log_set_level(LOG_INFO);
+    fill(-1, 1);
+    assert_int_equal(lines, 5);
+}
+
+static void test_only_the_last_shared_lines_are_remembered(void **state)
+{
+    (void)state;
+    log_set_worker(0);
+    for (int i = 0; i < 2; i++)
+        for (int line = 0; line <= LOG_SHARED_MAX; line++) {
+            struct log_limit limit = {0};
+            log_write_shared(&limit, LOG_WARNING, "m", "table %d is full", line);
+            log_pass_for_tests(1);
+        }
+    assert_int_equal(lines, 2 * (LOG_SHARED_MAX + 1));
+    log_set_worker(-1);
+}
+
 static void test_a_limit_refills_one_line_a_period(void **state)
 {
     (void)state;
@@ -246,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup(test_an_endless_sentence_is_cut_and_its_line_stays_whole, set_up),
         cmocka_unit_test_setup(test_a_line_on_stderr_is_one_write_with_its_newline, set_up),
         cmocka_unit_test_setup(test_a_place_writes_five_lines_and_counts_the_rest, set_up),
+        cmocka_unit_test_setup(test_a_shared_line_is_written_once_a_minute_for_all_workers, set_up),
+        cmocka_unit_test_setup(test_only_the_last_shared_lines_are_remembered, set_up),
         cmocka_unit_test_setup(test_a_limit_refills_one_line_a_period, set_up),
         cmocka_unit_test_setup(test_a_limit_never_holds_more_than_its_burst, set_up),
         cmocka_unit_test_setup(test_a_key_is_the_first_once_and_within_the_bound, set_up),

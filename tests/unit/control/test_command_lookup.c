@@ -4,6 +4,7 @@
 /* Tests what the commands lookup and zones report about zones, local data and the cache. */
 
 #include "unit/control/desk.h"
+#include "unit/rpz/rpz_make.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@ struct office {
     struct call *done;
 };
 
-static const char config_text[] = "server: {listen: [127.0.0.1@5353]}\n"
-                                  "local-zones: [{name: ads.test, action: nxdomain}]\n"
-                                  "local-data: [\"nas.lan. A 192.0.2.7\",\n"
-                                  "  \"out.lan. CNAME www.z7.example.\"]\n";
+static const char config_text[] =
+    "server: {listen: [127.0.0.1@5353]}\n"
+    "local-zones: [{name: ads.test, action: nxdomain}]\n"
+    "local-data: [\"nas.lan. A 192.0.2.7\",\n"
+    "  \"out.lan. CNAME www.z7.example.\", \"also.lan. CNAME nas.lan.\",\n"
+    "  \"late.lan. A 192.0.2.8\"]\n";
 
 /* Zones z0.example, z1.example ... with the same two upstreams. */
 static char *all_text(void)
@@ -108,6 +111,33 @@ static void test_lookup_shows_why_a_name_is_local_data(void **state)
         ask(*state, "lookup\tout.lan"),
         "\tby "
         "upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\t.\ttrusted\tbuilt-in\t\n");
+}
+
+/* Rules about answers and servers do not apply to local answers (police_judge()). */
+static void test_lookup_decides_the_policy_of_local_answers(void **state)
+{
+    struct office *office = *state;
+    static char no_name[] = "";
+    static const struct rpz_zone_options names[] = {
+        {.wire = "\1p", .name_len = 3, .is_default = true, .log_name = no_name},
+        {.wire = "\1q", .name_len = 3, .is_default = true, .log_name = no_name},
+    };
+    struct rpz_policy_entry entries[] = {
+        {&names[0], rules_make("p", "32.7.2.0.192.rpz-ip CNAME .\nns.x.rpz-nsdname CNAME .\n")},
+        {&names[1], rules_make("q", "late.lan CNAME .\n")},
+    };
+    struct rpz_policy *policy = rpz_policy_new(entries, 2, false);
+    office->desk.view.policy.rules = policy;
+    ASSERT_SAYS(ask(office, "lookup\tnas.lan"), "\nrow\t127.0.0.1\tnone\t\t\t\t\t\n");
+    ASSERT_SAYS(ask(office, "lookup\tlate.lan"),
+                "\nrow\t127.0.0.1\tnxdomain\tq.\tlate.lan.q.\tqname\tlate.lan.\tthe query\n");
+    ASSERT_SAYS(ask(office, "lookup\talso.lan\tCNAME"), "\nrow\t127.0.0.1\tnone\t");
+    ASSERT_SAYS(ask(office, "lookup\talso.lan"), "\nrow\t127.0.0.1\tdepends on the answer\t");
+    ASSERT_SAYS(ask(office, "lookup\twww.z7.example"), "\nrow\t127.0.0.1\tdepends on the answer\t");
+    rpz_policy_unref(policy);
+    office->desk.view.policy.rules = NULL;
+    for (size_t i = 0; i < 2; i++)
+        rpz_rules_unref(entries[i].rules);
 }
 
 static void test_lookup_shows_where_recursion_begins_without_a_query(void **state)
@@ -312,6 +342,7 @@ int main(void)
         WITH_OFFICE(test_lookup_shows_the_upstreams_of_each_worker),
         WITH_OFFICE(test_lookup_shows_where_recursion_begins_without_a_query),
         WITH_OFFICE(test_lookup_shows_why_a_name_is_local_data),
+        WITH_OFFICE(test_lookup_decides_the_policy_of_local_answers),
         WITH_OFFICE(test_lookup_shows_cached_answers_and_leaves_them_unmarked),
         WITH_OFFICE(test_lookup_refuses_wrong_names_and_types),
         WITH_OFFICE(test_zones_are_listed_over_several_turns_of_the_workers),

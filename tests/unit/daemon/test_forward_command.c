@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-#include "control/call.h"
 #include "control/view.h"
 #include "daemon/forward_command.h"
 #include "unit/config/config_text.h"
+#include "unit/daemon/shown_call.h"
 #include "unit/zone/zone_make.h"
 #include "zone/zone_set.h"
 
@@ -172,26 +172,13 @@ static void test_zones_are_bounded_and_the_refusal_says_so(void **state)
     assert_int_equal(zones.count, RUNTIME_ZONES_MAX);
 }
 
-static void on_done(struct call *call, void *context)
-{
-    char *shown = context;
-    struct span text = buf_span(&call->reply.buf);
-
-    assert_true(text.len < 4096);
-    memcpy(shown, text.data, text.len);
-    shown[text.len] = '\0';
-    call_free(call);
-}
-
 static void test_each_server_of_each_zone_is_shown(void **state)
 {
-    static char shown[4096];
-    struct call *call = call_new(NULL, NULL, on_done, shown);
+    struct call *call = shown_call();
 
     (void)state;
     assert_int_equal(READ("corp.example", "192.0.2.1", "192.0.2.2@5353"), ERR_OK);
     assert_int_equal(forward_command_set(&zones, &zone, why), ERR_OK);
-    reply_ok(&call->reply);
     forward_command_show(call, config, &zones);
     call_done(call);
     assert_non_null(strstr(shown, "\nrow\tcorp.example.\t192.0.2.1@53\t"));

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "control/call.h"
 #include "daemon/nta_command.h"
 #include "unit/config/config_text.h"
+#include "unit/daemon/shown_call.h"
 
 #define DIGEST "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"
 #define KEY                                                                                        \
@@ -110,26 +110,13 @@ static void test_their_number_is_bounded_and_the_refusal_says_so(void **state)
     assert_int_equal(ntas.count, RUNTIME_NTAS_MAX);
 }
 
-static void on_done(struct call *call, void *context)
-{
-    char *shown = context;
-    struct span text = buf_span(&call->reply.buf);
-
-    assert_true(text.len < 4096);
-    memcpy(shown, text.data, text.len);
-    shown[text.len] = '\0';
-    call_free(call);
-}
-
 static void test_each_one_is_shown_with_the_time_left(void **state)
 {
-    static char shown[4096];
-    struct call *call = call_new(NULL, NULL, on_done, shown);
+    struct call *call = shown_call();
 
     (void)state;
     assert_int_equal(READ("add", "corp.example", "2h"), ERR_OK);
     assert_int_equal(apply(), ERR_OK);
-    reply_ok(&call->reply);
     nta_command_show(call, &ntas, 3600 * US_PER_S);
     call_done(call);
     assert_non_null(strstr(shown, "\nrow\tcorp.example.\t3600000000\n"));
@@ -137,14 +124,12 @@ static void test_each_one_is_shown_with_the_time_left(void **state)
 
 static void test_each_anchor_is_shown_with_tag_algorithm_and_source(void **state)
 {
-    static char shown[4096];
-    struct call *call = call_new(NULL, NULL, on_done, shown);
+    struct call *call = shown_call();
     struct config *config =
         load_fine("dnssec:\n  validate: yes\n  negative-trust-anchors: [broken.example]\n"
                   "  trust-anchors: [a. DS 7 99 2 " DIGEST ", a. DNSKEY 257 3 13 " KEY "]\n");
 
     (void)state;
-    reply_ok(&call->reply);
     nta_command_show_anchors(call, config->route.validation.anchors, NULL, 0);
     call_done(call);
     config_free(config);

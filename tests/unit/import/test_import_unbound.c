@@ -519,8 +519,27 @@ static void test_dnstap_that_is_off_writes_nothing(void **state)
     expect_missing("dnstap:\n  ");
     EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-ip: 192.0.2.1@6000\n"
            " dnstap-send-version: yes\n dnstap-log-client-query-messages: yes\n" ROOT,
-           "Write the socket of the reader into dnstap.socket", "dnstap to a local socket",
-           "Write the text into dnstap.version");
+           "Write the socket of a reader on this host into dnstap.socket",
+           "dnstap to a local socket", "Write the text into dnstap.version");
+}
+
+/* dt_io_thread_apply_cfg() of Unbound 1.26. */
+static void test_dnstap_over_tcp_has_no_socket(void **state)
+{
+    (void)state;
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-ip: 192.0.2.1@6000\n"
+           " dnstap-socket-path: /run/tap\n dnstap-log-client-query-messages: yes\n" ROOT,
+           "# u.conf:3: dnstap-ip: 192.0.2.1@6000\n#     Not imported: nailup sends dnstap to a "
+           "local socket",
+           "# u.conf:4: dnstap-socket-path: /run/tap\n"
+           "#     Not imported: Unbound ignores it because of dnstap-ip.");
+    expect_missing("socket: /run/tap\n  ");
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-ip: 192.0.2.1\n dnstap-ip: \"\"\n"
+           " dnstap-socket-path: /run/tap\n dnstap-log-client-query-messages: yes\n" ROOT,
+           "dnstap:\n  socket: /run/tap\n", "Replaced by a later line.");
+    expect_missing("u.conf:4: dnstap-ip");
+    EXPECT("dnstap:\n dnstap-enable: yes\n dnstap-log-client-query-messages: yes\n" ROOT,
+           "Write the socket of the reader into dnstap.socket; Unbound has one of its own.");
 }
 
 static void test_dns64_needs_its_module(void **state)
@@ -1105,6 +1124,7 @@ int main(void)
         cmocka_unit_test(test_dnstap_writes_the_kinds_that_are_on),
         cmocka_unit_test(test_dnstap_sends_no_text_that_only_unbound_knows),
         cmocka_unit_test(test_dnstap_that_is_off_writes_nothing),
+        cmocka_unit_test(test_dnstap_over_tcp_has_no_socket),
         cmocka_unit_test(test_dns64_needs_its_module),
         cmocka_unit_test(test_private_addresses_are_refused_from_outside),
         cmocka_unit_test(test_mapped_prefixes_never_become_prefixes_of_ipv4),

@@ -114,6 +114,15 @@ static void pass(struct world *world, uint64_t seconds)
     fake_loop_advance(world->loop, seconds * US_PER_S);
 }
 
+/* The zone holds serial 5 of its first primary. */
+static void world_begin_held(struct world *world)
+{
+    world_begin(world);
+    serve(&world->play[0], "S5", "S5 a1 S5", NULL);
+    world_open(world);
+    pass(world, 1);
+}
+
 /* xfr_play.h: refresh 3600, retry 600, expire 86400. */
 static void test_a_zone_follows_its_primary(void **state)
 {
@@ -177,10 +186,7 @@ static void test_a_zone_expires_and_returns(void **state)
 {
     (void)state;
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     serve(&world.play[0], NULL, NULL, NULL);
     pass(&world, 86000);
     assert_int_equal(world.expiries, 0);
@@ -201,10 +207,7 @@ static void test_an_expired_zone_takes_an_older_serial(void **state)
     (void)state;
     struct world world;
     uint32_t older = 3;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     serve(&world.play[0], "S3", "S3 b1 S3", NULL);
     pass(&world, 86000);
     assert_int_equal(world.serial, 5);
@@ -238,10 +241,7 @@ static void test_an_expired_version_that_is_refused_is_not_current(void **state)
 {
     (void)state;
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     age_file(1000);
     time_t confirmed = file_time();
     serve(&world.play[0], NULL, NULL, NULL);
@@ -260,14 +260,73 @@ static void test_an_expired_version_that_is_refused_is_not_current(void **state)
     world_end(&world);
 }
 
+/* The origin repairs the zone without a new serial. */
+static void test_an_expired_version_that_is_refused_is_fetched_whole(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin_held(&world);
+    serve(&world.play[0], NULL, NULL, NULL);
+    pass(&world, 87000);
+    world.refusal = ERR_INVALID;
+    serve(&world.play[0], "S5", "S5 b1 S5", NULL);
+    pass(&world, 7300);
+    unsigned fetched = world.play[0].queries[1];
+    assert_in_range(fetched, 2, 8); /* once in each round */
+    assert_int_equal(world.serial, 0);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(world.play[0].queries[1], fetched + 1);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    pass(&world, 3700);
+    assert_int_equal(world.play[0].queries[1], fetched + 1);
+    world_end(&world);
+}
+
+/* A version with the same serial may be better. Until one is, the doubted one does not expire. */
+static void test_a_doubted_version_is_fetched_whole(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin_held(&world);
+    transfer_doubt(world.transfer, true);
+    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
+    serve(&world.play[1], "S5", NULL, NULL);
+    world.refusal = ERR_INVALID;
+    pass(&world, 90000);
+    assert_in_range(world.play[0].queries[1], 20, 60);
+    assert_int_equal(world.serial, 5);
+    assert_int_equal(world.expiries, 0);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 0);
+    assert_in_range(look(&world).expires_in_s, 80000, 86400);
+    world.refusal = ERR_OK;
+    pass(&world, 3700);
+    assert_int_equal(world.visits[TRANSFER_WHOLE], 2);
+    assert_int_equal(world.versions, 2);
+    pass(&world, 3700);
+    assert_true(world.visits[TRANSFER_CURRENT] > 0);
+    world_end(&world);
+}
+
+static void test_a_doubt_that_ends_costs_no_transfer(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin_held(&world);
+    transfer_doubt(world.transfer, true);
+    transfer_doubt(world.transfer, false);
+    pass(&world, 3700);
+    assert_int_equal(world.visits[TRANSFER_CURRENT], 1);
+    assert_int_equal(world.play[0].queries[1], 1);
+    world_end(&world);
+}
+
 static void test_a_partial_transfer_leaves_the_old_version(void **state)
 {
     (void)state;
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     serve(&world.play[0], "S6", "S6 b1", "S6 S5 a1");
     world.play[0].script.closes = true;
     pass(&world, 4000);
@@ -281,10 +340,7 @@ static void test_a_refused_version_changes_nothing(void **state)
 {
     (void)state;
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     world.refusal = ERR_INVALID;
     serve(&world.play[0], "S6", "S6 b1 S6", "S6 S5 S6 b1 S6");
     pass(&world, 3700);
@@ -303,10 +359,7 @@ static void test_a_whole_zone_is_asked_for_after_refused_changes(void **state)
 {
     (void)state;
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     world.refusal = ERR_INVALID;
     serve(&world.play[0], "S6", "S6 b1 S6", "S6 S5 S6 b1 S6");
     pass(&world, 3650);
@@ -414,10 +467,7 @@ static void test_a_zone_that_waits_expires_and_ends(void **state)
     (void)state;
     struct world world;
     struct xfr_place places[XFR_GATE_PRIMARY_VISITS_MAX];
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     take_visits(&world, places, on_other_admitted);
     pass(&world, 90000);
     assert_int_equal(world.expiries, 1);
@@ -435,10 +485,7 @@ static void test_a_zone_that_waits_expires_and_ends(void **state)
 static void leave_file(int64_t age_s)
 {
     struct world world;
-    world_begin(&world);
-    serve(&world.play[0], "S5", "S5 a1 S5", NULL);
-    world_open(&world);
-    pass(&world, 1);
+    world_begin_held(&world);
     assert_int_equal(world.serial, 5);
     world_end(&world);
     age_file(age_s);
@@ -565,6 +612,9 @@ int main(void)
         cmocka_unit_test(test_a_zone_expires_and_returns),
         cmocka_unit_test(test_an_expired_zone_takes_an_older_serial),
         cmocka_unit_test(test_an_expired_version_that_is_refused_is_not_current),
+        cmocka_unit_test(test_an_expired_version_that_is_refused_is_fetched_whole),
+        cmocka_unit_test(test_a_doubted_version_is_fetched_whole),
+        cmocka_unit_test(test_a_doubt_that_ends_costs_no_transfer),
         cmocka_unit_test(test_a_partial_transfer_leaves_the_old_version),
         cmocka_unit_test(test_a_refused_version_changes_nothing),
         cmocka_unit_test(test_a_whole_zone_is_asked_for_after_refused_changes),

@@ -217,6 +217,26 @@ static void test_changes_that_fail_become_a_whole_zone(void **state)
 
 /* ---- failures ---- */
 
+static void test_changes_that_leave_nothing_become_a_whole_zone(void **state)
+{
+    (void)state;
+    struct world world;
+    world_begin(&world);
+    world_hold(&world, 5, "a1");
+    world.play.script =
+        (struct play_script){.soa = "S6", .ixfr = "S6 S5 a1 S6 S6", .axfr = "S6 b1 S6"};
+    visit(&world);
+    assert_int_equal(world.end.outcome, XFR_OUTCOME_VERSION);
+    assert_true(world.end.is_whole);
+    assert_true(version_has(&world, "b.example.com"));
+    world_end(&world);
+    world_begin(&world);
+    world_hold(&world, 5, "a1");
+    world.play.script =
+        (struct play_script){.soa = "S6", .ixfr = "S6 S5 a1 S6 S6", .axfr = "S6 S6"};
+    expect_failure(&world, "the zone has no record but SOA");
+}
+
 static void test_a_refusal_names_its_rcode(void **state)
 {
     (void)state;
@@ -445,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_changes_apply_to_the_held_version),
         cmocka_unit_test(test_a_whole_zone_may_answer_for_changes),
         cmocka_unit_test(test_changes_that_fail_become_a_whole_zone),
+        cmocka_unit_test(test_changes_that_leave_nothing_become_a_whole_zone),
         cmocka_unit_test(test_a_refusal_names_its_rcode),
         cmocka_unit_test(test_a_server_that_leaves_has_failed),
         cmocka_unit_test(test_silence_has_deadlines),

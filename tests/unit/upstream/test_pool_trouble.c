@@ -296,10 +296,71 @@ static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **stat
     fake_loop_advance(world.loop, 3600 * S);
     assert_in_range(warnings, 55, 62);
     fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
+    for (int i = 0; notices == 0 && i < 60000; i++)
+        fake_loop_advance(world.loop, MS);
+    assert_int_equal(world.stats.upstream_ready, 2); /* of both workers */
     fake_loop_advance(world.loop, 60 * S);
     assert_int_equal(notices, 1);
     log_set_sink(NULL);
     upstreams_free(other.upstreams);
+    world_close(&world);
+}
+
+/* One of two workers lets its upstream go while it is in trouble, in a reload. */
+static void test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return(void **state)
+{
+    (void)state;
+    struct world world;
+    struct trouble_news news;
+    struct upstream_options options = world_nailed();
+    world_open(&world);
+    trouble_news_init(&news);
+    struct world other = world;
+    other.upstreams = upstreams_new(world.loop, &world.stats, &world.quota);
+    upstreams_use_news(world.upstreams, &news);
+    upstreams_use_news(other.upstreams, &news);
+    struct fake_server *server =
+        fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
+    fake_server_set_dial(server, FAKE_DIAL_REFUSE);
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    world_upstream(&world, "10.1.1.1@53", &options);
+    world_upstream(&other, "10.1.1.1@53", &options);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_int_equal(warnings, 1);
+    upstreams_free(other.upstreams);
+    assert_int_equal(notices, 0);
+    fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 60 * S);
+    assert_int_equal(notices, 1);
+    log_set_sink(NULL);
+    world_close(&world);
+}
+
+/* One address, and dials that may end in different ways. */
+static void test_pool_each_identity_of_a_server_has_its_lines(void **state)
+{
+    (void)state;
+    struct world world;
+    struct trouble_news news;
+    struct upstream_options options = world_nailed(), from = options;
+    world_open(&world);
+    trouble_news_init(&news);
+    upstreams_use_news(world.upstreams, &news);
+    from.source = fake_addr("10.1.1.9@0");
+    struct fake_server *server =
+        fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
+    fake_server_set_dial(server, FAKE_DIAL_REFUSE);
+    warnings = notices = 0;
+    log_set_sink(count_lines);
+    world_upstream(&world, "10.1.1.1@53", &options);
+    world_upstream(&world, "10.1.1.1@53", &from);
+    fake_loop_advance(world.loop, 30 * S);
+    assert_int_equal(warnings, 2);
+    fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
+    fake_loop_advance(world.loop, 60 * S);
+    assert_int_equal(notices, 2);
+    log_set_sink(NULL);
     world_close(&world);
 }
 
@@ -529,6 +590,8 @@ int main(void)
         cmocka_unit_test(test_pool_in_doubt_dials_for_queries_that_need_a_stream),
         cmocka_unit_test(test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_return),
         cmocka_unit_test(test_pool_a_dead_upstream_is_logged_once_for_all_workers),
+        cmocka_unit_test(test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return),
+        cmocka_unit_test(test_pool_each_identity_of_a_server_has_its_lines),
         cmocka_unit_test(test_pool_a_new_reason_is_logged_at_once_and_each_only_once),
         cmocka_unit_test(test_pool_an_upstream_that_hangs_up_is_logged_no_more_often),
         cmocka_unit_test(test_pool_hundreds_of_dead_upstreams_share_the_log),

@@ -5,6 +5,8 @@
 
 #include "unit/upstream/world.h"
 
+#include "upstream/attempt.h"
+
 /* The first label of the name selects the peer's behaviour. */
 static void by_name(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
@@ -284,6 +286,70 @@ static void test_stream_a_slow_server_that_acknowledges_is_asked_once(void **sta
         ask_and_wait(&asker, &f.world, "mid.example", f.upstream);
     assert_int_equal(f.world.stats.upstream_retries_silent, 0);
     assert_int_equal(fake_peer_queries(f.peer), 15);
+    world_close(&f.world);
+}
+
+/* ---- answers that get their readers later ---- */
+
+/* Asks for an answer that has no reader until the list has an item, and lets the query be slow. */
+static void ask_unread(struct asker *asker, struct fixture *f, struct list *readers)
+{
+    struct exchange_question question = {.recursion_desired = true, .wanted_by = readers};
+    list_init(readers);
+    *asker = (struct asker){.world = &f->world, .asked_at = loop_now(f->world.loop)};
+    assert_int_equal(name_parse(&question.question.name, asker->wire, "lost.example", 12), ERR_OK);
+    question.question.type = RRTYPE_A;
+    question.question.cls = RRCLASS_IN;
+    exchange_init(&asker->exchange, f->world.upstreams, &asker_handler, asker);
+    exchange_start(&asker->exchange, &question, &f->upstream, 1);
+    fake_loop_advance(f->world.loop, 1200 * MS);
+    const struct attempt *attempt =
+        LIST_ITEM(list_first(&asker->exchange.attempts), struct attempt, node);
+    assert_int_equal(attempt->state, ATTEMPT_SLOW);
+}
+
+static void add_reader(struct asker *asker, struct list *readers, struct list *reader)
+{
+    list_append(readers, reader);
+    exchange_nudge(&asker->exchange);
+    fake_loop_advance(asker->world->loop, 100 * MS);
+}
+
+static void test_stream_a_reader_sends_no_copy_to_a_new_server_that_is_slow(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct list readers, reader;
+    struct upstream_options options = world_no_fallback();
+    fixture_open(&f, &options);
+    ask_unread(&asker, &f, &readers);
+    add_reader(&asker, &readers, &reader);
+    assert_int_equal(fake_peer_queries(f.peer), 1);
+    exchange_stop(&asker.exchange);
+    world_close(&f.world);
+}
+
+/* Its copy leaves with the first reader. The next reader must not close the server to the exchange,
+ * because no way is left for a third query. */
+static void test_stream_only_the_first_reader_sends_a_copy(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct asker asker;
+    struct list readers, first, second;
+    struct upstream_options options = world_no_fallback();
+    open_with_history(&f, &options);
+    ask_unread(&asker, &f, &readers);
+    assert_int_equal(fake_peer_queries(f.peer), 11);
+    add_reader(&asker, &readers, &first);
+    assert_int_equal(fake_peer_queries(f.peer), 12);
+    fake_loop_advance(f.world.loop, 1000 * MS);
+    unsigned shut = (unsigned)asker.exchange.shut;
+    add_reader(&asker, &readers, &second);
+    assert_int_equal(fake_peer_queries(f.peer), 12);
+    assert_int_equal(asker.exchange.shut, shut);
+    exchange_stop(&asker.exchange);
     world_close(&f.world);
 }
 
@@ -998,6 +1064,8 @@ int main(void)
         cmocka_unit_test(test_stream_a_dead_path_is_left_soon),
         cmocka_unit_test(test_stream_a_path_that_dies_between_two_queries_is_left_soon),
         cmocka_unit_test(test_stream_a_slow_server_that_acknowledges_is_asked_once),
+        cmocka_unit_test(test_stream_a_reader_sends_no_copy_to_a_new_server_that_is_slow),
+        cmocka_unit_test(test_stream_only_the_first_reader_sends_a_copy),
         cmocka_unit_test(test_stream_late_acknowledgements_are_learned_and_forgotten),
         cmocka_unit_test(test_stream_a_lost_segment_teaches_nothing),
         cmocka_unit_test(test_stream_a_stall_is_followed_by_a_dial_with_small_segments),

@@ -23,30 +23,42 @@ static int setup(void **state)
 static void test_a_failure_is_news_once_for_each_upstream_and_reason(void **state)
 {
     (void)state;
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 1000));
-    assert_false(trouble_news_fail(&news, ONE, REFUSED, 1000 + TROUBLE_AGAIN_US - 1));
-    assert_true(trouble_news_fail(&news, ONE, EXPIRED, 2000));
-    assert_true(trouble_news_fail(&news, OTHER, REFUSED, 2000));
-    assert_true(trouble_news_fail(&news, 0, REFUSED, 2000)); /* a hash may be 0 */
-    assert_false(trouble_news_fail(&news, 0, REFUSED, 2000));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 1000));
+    assert_false(trouble_news_fail(&news, ONE, REFUSED, true, 1000 + TROUBLE_AGAIN_US - 1));
+    assert_true(trouble_news_fail(&news, ONE, EXPIRED, true, 2000));
+    assert_true(trouble_news_fail(&news, OTHER, REFUSED, true, 2000));
+    assert_true(trouble_news_fail(&news, 0, REFUSED, true, 2000)); /* a hash may be 0 */
+    assert_false(trouble_news_fail(&news, 0, REFUSED, true, 2000));
 }
 
 static void test_a_failure_that_lasts_is_news_again(void **state)
 {
     (void)state;
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 1000));
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 1000 + TROUBLE_AGAIN_US));
-    assert_false(trouble_news_fail(&news, ONE, REFUSED, 1001 + TROUBLE_AGAIN_US));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 1000));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 1000 + TROUBLE_AGAIN_US));
+    assert_false(trouble_news_fail(&news, ONE, REFUSED, true, 1001 + TROUBLE_AGAIN_US));
 }
 
 static void test_an_end_is_news_once_and_the_next_failure_is_again(void **state)
 {
     (void)state;
     assert_false(trouble_news_end(&news, ONE));
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 1000));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 1000));
     assert_true(trouble_news_end(&news, ONE));
     assert_false(trouble_news_end(&news, ONE));
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 2000));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 2000));
+}
+
+/* Two workers are in trouble, and one of them fails twice. */
+static void test_an_end_is_news_once_no_worker_is_in_trouble(void **state)
+{
+    (void)state;
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 1000));
+    assert_false(trouble_news_fail(&news, ONE, REFUSED, true, 1000));
+    assert_true(trouble_news_fail(&news, ONE, EXPIRED, false, 1000));
+    assert_false(trouble_news_end(&news, ONE));
+    assert_false(trouble_news_fail(&news, ONE, REFUSED, false, 2000));
+    assert_true(trouble_news_end(&news, ONE));
 }
 
 /* The bound: a further upstream displaces the one that was logged first. */
@@ -54,11 +66,11 @@ static void test_the_oldest_upstream_makes_room(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < TROUBLE_NEWS_MAX; i++)
-        assert_true(trouble_news_fail(&news, 10 + i, REFUSED, 1000 + i));
-    assert_true(trouble_news_fail(&news, ONE, REFUSED, 5000));
-    assert_false(trouble_news_fail(&news, ONE, REFUSED, 5001));
-    assert_false(trouble_news_fail(&news, 11, REFUSED, 5001));
-    assert_true(trouble_news_fail(&news, 10, REFUSED, 5001)); /* displaced, so it is news */
+        assert_true(trouble_news_fail(&news, 10 + i, REFUSED, true, 1000 + i));
+    assert_true(trouble_news_fail(&news, ONE, REFUSED, true, 5000));
+    assert_false(trouble_news_fail(&news, ONE, REFUSED, true, 5001));
+    assert_false(trouble_news_fail(&news, 11, REFUSED, true, 5001));
+    assert_true(trouble_news_fail(&news, 10, REFUSED, true, 5001)); /* displaced, so it is news */
 }
 
 int main(void)
@@ -67,6 +79,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_failure_is_news_once_for_each_upstream_and_reason, setup),
         cmocka_unit_test_setup(test_a_failure_that_lasts_is_news_again, setup),
         cmocka_unit_test_setup(test_an_end_is_news_once_and_the_next_failure_is_again, setup),
+        cmocka_unit_test_setup(test_an_end_is_news_once_no_worker_is_in_trouble, setup),
         cmocka_unit_test_setup(test_the_oldest_upstream_makes_room, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

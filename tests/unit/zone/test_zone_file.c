@@ -150,11 +150,23 @@ static void test_new_parameters_of_https_have_their_values(void **state)
         "n", SOA "oblivious SVCB 1 . mandatory=alpn,ohttp alpn=h2 ohttp\n"
                  "groups HTTPS 1 . tls-supported-groups=29,4588\n"
                  "quoted HTTPS 1 . tls-supported-groups=\"29\" ohttp mandatory=\"ohttp\"\n"
-                 "ohttp HTTPS 1 ohttp ipv4hint=192.0.2.1\n");
+                 "ohttp HTTPS 1 ohttp ipv4hint=192.0.2.1\n"
+                 "empty HTTPS 1 . ohttp= port=1\n"
+                 "nothing HTTPS 1 . ohttp=\"\" port=1\n"
+                 "last HTTPS 1 . ohttp=\n"
+                 "known HTTPS 1 . alpn=h2 no-default-alpn=\"\" port=1\n"
+                 "alone HTTPS 1 . alpn=h2 no-default-alpn=\n"
+                 "many HTTPS 1 . key8=\"\" key10=\n");
     ASSERT_RDATA(data, "oblivious.n", RRTYPE_SVCB, "\0\1\0\0\0\0\4\0\1\0\10\0\1\0\3\2h2\0\10\0\0");
     ASSERT_RDATA(data, "groups.n", RRTYPE_HTTPS, "\0\1\0\0\11\0\4\0\35\21\354");
     ASSERT_RDATA(data, "quoted.n", RRTYPE_HTTPS, "\0\1\0\0\0\0\2\0\10\0\10\0\0\0\11\0\2\0\35");
     ASSERT_RDATA(data, "ohttp.n", RRTYPE_HTTPS, "\0\1\5ohttp\1n\0\0\4\0\4\300\0\2\1");
+    ASSERT_RDATA(data, "empty.n", RRTYPE_HTTPS, "\0\1\0\0\3\0\2\0\1\0\10\0\0");
+    ASSERT_RDATA(data, "nothing.n", RRTYPE_HTTPS, "\0\1\0\0\3\0\2\0\1\0\10\0\0");
+    ASSERT_RDATA(data, "last.n", RRTYPE_HTTPS, "\0\1\0\0\10\0\0");
+    ASSERT_RDATA(data, "known.n", RRTYPE_HTTPS, "\0\1\0\0\1\0\3\2h2\0\2\0\0\0\3\0\2\0\1");
+    ASSERT_RDATA(data, "alone.n", RRTYPE_HTTPS, "\0\1\0\0\1\0\3\2h2\0\2\0\0");
+    ASSERT_RDATA(data, "many.n", RRTYPE_HTTPS, "\0\1\0\0\10\0\0\0\12\0\0");
     zone_data_unref(data);
 }
 
@@ -195,6 +207,11 @@ static const struct {
     {SOA "a LP 10\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . ohttp=1\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . ohttp=\"1\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . ohttp\"\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . alpn=\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . port=\"\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . mandatory=\"\"\n", 2, ERR_INVALID, "the data do not fit"},
+    {SOA "a HTTPS 1 . tls-supported-groups=\"\"\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . tls-supported-groups\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . tls-supported-groups=\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . tls-supported-groups=29,\n", 2, ERR_INVALID, "the data do not fit"},
