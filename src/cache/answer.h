@@ -4,7 +4,7 @@
 #define NAILUP_CACHE_ANSWER_H
 
 /*
- * An answer ready to send: a borrowed, immutable view of a cache entry (valid in the read section
+ * An answer ready to send: immutable, and borrowed from a cache entry (valid in the read section
  * that found it) or of a message just built (valid during the call that passes it).
  *
  * The message has a header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; AA only in local
