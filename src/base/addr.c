@@ -118,8 +118,8 @@ static enum err parse_ip(struct addr *out, char *text, uint16_t port)
     return ERR_OK;
 }
 
-/* Takes a host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. Drops a dot
- * at the end. */
+/* Takes a host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. Drops a
+ * trailing dot. */
 static enum err addr_parse_name(char name[ADDR_NAME_MAX], const char *text)
 {
     size_t label = 0, len = 0;

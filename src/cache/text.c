@@ -257,7 +257,7 @@ static void begin_message(struct text_reader *reader, uint16_t header)
     reader->state = IN_ANSWER;
 }
 
-/* Reads the words behind ";answer ". */
+/* Reads the words after ";answer ". */
 static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_MAX])
 {
     const char *name = text_next_word(&rest), *type = text_next_word(&rest);

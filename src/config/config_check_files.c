@@ -75,8 +75,8 @@ static void report_other(struct loader *loader, const struct attempt *attempt, b
     tls_file_free(&text, len);
 }
 
-/* Reports a key at the place that gives it; other places were tried already. A default that fails
- * belongs to no key. */
+/* Reports a key only at the place that gives it, because other places were tried already. The
+ * failure of a default is reported without a key. */
 static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
                        const struct option *row, const char *value, const char *why)
 {

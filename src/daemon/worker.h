@@ -97,15 +97,15 @@ void workers_switch(struct workers *workers, struct generation *next,
 
 /*
  * Every worker takes these zones held here and this response policy (NULL: none) from its next turn
- * on, with a reference to each, and drops the ones before. The caller keeps a reference to those
- * until on_taken, so that no worker frees a large zone. One call runs at a time. on_taken does not
- * come when the workers are stopped meanwhile.
+ * on, with a reference to each, and drops the old ones. The caller keeps a reference to the old
+ * ones until on_taken, so that no worker frees a large zone. One call runs at a time. on_taken does
+ * not come when the workers are stopped meanwhile.
  */
 void workers_set_zones(struct workers *workers, struct zone_set *zones, struct rpz_policy *policy,
                        void (*on_taken)(void *context), void *context);
 
 /* Every worker dials its upstreams again (upstreams_network_changed()) and retries what failed
- * before. Changes that a worker has not seen yet are merged into the gravest one. */
+ * before. Changes that a worker has not seen yet are merged into the most severe one. */
 void workers_network_changed(struct workers *workers, enum network_change change);
 
 /* The workers take no new queries and answer the queries that wait, for at most WORKER_DRAIN_US.
