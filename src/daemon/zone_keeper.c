@@ -345,8 +345,7 @@ static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
     struct zone_data *data = keeper_read_version(keeper, zone);
     if (!data) {
-        zone->has_stamp =
-            false; /* the fault may be outside the file: its owner, memory, the clock */
+        zone->has_stamp = false; /* the fault may be outside: owner, memory, clock */
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;

@@ -71,7 +71,7 @@ static void report_fault(struct reader *reader, struct span word, const char *se
 
 /* ---- words ---- */
 
-/* An interface behind a % is dropped: a record cannot hold it. */
+/* An interface after a % is dropped: a record cannot hold it. */
 static bool parse_address(struct span word, struct addr *addr)
 {
     char text[ADDR_TEXT_MAX];

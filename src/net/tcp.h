@@ -69,7 +69,7 @@ MUST_USE enum err tcp_dial(struct tcp **out, struct loop *loop, const struct add
 /* Gives an accepted connection (net/acceptor.h) its handler and starts reading. */
 void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner);
 
-/* Pauses and resumes reading, against a peer that does not take its answers. */
+/* Pauses and resumes reading. A pause stops a peer that does not take its answers. */
 void tcp_pause(struct tcp *tcp);
 void tcp_resume(struct tcp *tcp);
 

@@ -57,14 +57,14 @@ struct budget {
     unsigned verify_failures_left; /* wrong ones among them */
 };
 
-enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
+enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time ran out */
 
 /* Returns a budget with one reference, the caller's; NULL out of memory. */
 struct budget *budget_new(uint64_t now);
 struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
 
-/* Adds what a validated question needs: questions about keys, verifications of this cost, and so
+/* Adds what a validated question needs: questions about keys, verifications of this cost, and this
  * many wrong signatures. */
 void budget_allow_validation(struct budget *budget, unsigned verify_units,
                              unsigned verify_failures);

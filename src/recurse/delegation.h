@@ -107,7 +107,7 @@ void delegation_inherit(struct delegation *delegation, const struct delegation *
 /* Whether a server can be asked: an address is known, or a server can be looked up. */
 bool delegation_is_reachable(const struct delegation *delegation);
 
-/* Tells sets of addresses apart, whatever their order. 0: none. */
+/* Returns a mark that identifies the set of addresses, whatever their order. 0: no addresses. */
 uint64_t delegation_addrs_mark(const struct delegation *delegation);
 
 /*

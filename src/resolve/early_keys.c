@@ -81,8 +81,8 @@ static bool has_usable_ds(const struct task *task, const struct answer *found)
     return false;
 }
 
-/* Whether the records that the zone above signs are worth verifying: it is an anchor, or DS records
- * of it are known, verified or not. In a read section. */
+/* Whether the records that the zone above signs are worth verifying: the zone is an anchor, or its
+ * DS records are known, verified or not. In a read section. */
 static bool is_chain_unbroken(const struct task *task, struct name asked)
 {
     struct cache_key key;

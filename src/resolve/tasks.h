@@ -32,8 +32,8 @@
 #include "upstream/exchange.h"
 
 enum {
-    /* Subtasks of one task at once: A and AAAA of three servers, and one in the last place that
-     * only a validation uses. */
+    /* Subtasks of one task at once: A and AAAA of three servers, and one more. The last place is
+     * reserved for a validation. */
     TASK_SUBS_MAX = 7,
     TASK_SUB_VALIDATION = TASK_SUBS_MAX - 1,
     TASK_DEPTH_MAX = 12, /* targets of aliases below each other */
@@ -58,7 +58,7 @@ enum {
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
 /* The time for a zone's servers where the zone has a substitute (first: yes), or where the whole
- * QNAME follows a minimised one that brings silence. */
+ * QNAME follows a minimised one that got no answer. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
 /* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), where the time for

@@ -113,7 +113,7 @@ static struct redirect *redirect_new(const struct police_verdict *verdict)
     return redirect;
 }
 
-/* Carries the end out that a rule demands. Without memory, or for a client that sees local data
+/* Carries out the action that a rule demands. Without memory, or for a client that sees local data
  * alone, a rule's alias is the answer without its target. */
 static enum course_end course_obey(struct course *course, struct courses *courses,
                                    const struct course_query *about, enum police_end end,
@@ -179,7 +179,7 @@ static void course_give_up(struct course *course, struct courses *courses,
 {
     struct answer first;
     struct cache_key key;
-    /* Before the next look-up takes its memory. */
+    /* Call it before the next look-up takes its memory. */
     dns64_turn(&first, courses->space, answer);
     *answer = first;
     course->stage = DNS64_FIRST;

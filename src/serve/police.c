@@ -225,7 +225,8 @@ static bool has_signature(struct span bytes)
     return false;
 }
 
-/* Where answers are validated, a signature that proves nothing protects no answer from policy. */
+/* Where answers are validated, a signature protects an answer from policy only if the answer is
+ * secure. */
 static bool is_signed(const struct query *query, const struct answer *answer)
 {
     if (!query->dnssec_ok)
@@ -235,7 +236,7 @@ static bool is_signed(const struct query *query, const struct answer *answer)
     return has_signature(answer->message);
 }
 
-/* Carries the decision out. */
+/* Carries out the decision. */
 static enum police_end decide(struct police *police, const struct question *question,
                               const struct rpz_decision *decision, struct span former,
                               struct police_verdict *verdict)

@@ -346,7 +346,7 @@ static void count_handshake(struct stats *stats, const struct tls *tls)
 }
 
 /* An alert is worth a log line, because a client that does not trust our certificate shows nowhere
- * else. A client that sends nothing has left or scans ports. */
+ * else. A client that sends nothing has left, or is a port scan. */
 static void log_failed_handshake(const struct addr *addr, const struct tls *tls, enum err why)
 {
     char client[ADDR_TEXT_MAX];
@@ -526,7 +526,7 @@ static bool awaits_its_turn(const struct session *session)
            loop_now(loop_of(session)) < session->last_until_at + SESSION_ROUND_US;
 }
 
-/* A last call is over when all bytes in the kernel are read, or when its time is up. */
+/* A last call ends when all bytes in the kernel are read, or when its time is up. */
 static bool is_last_call_over(const struct session *session)
 {
     bool has_unread = link_has_unread(session->link);

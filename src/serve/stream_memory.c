@@ -94,7 +94,8 @@ static void weigh_clients(struct stream_memory *memory)
     tell_weights(memory, held);
 }
 
-/* With an old count of clients that have left, the other workers would spare their own. */
+/* If this worker left an old count of clients that are gone, the other workers would spare their
+ * own clients. */
 static void forget_weights(struct stream_memory *memory)
 {
     static const size_t none[CLASSES];
