@@ -504,8 +504,7 @@ bool task_ask_again(struct task *task)
     add_doubts(task, &question, group, count);
     question.doubtful |= servers_asked_in_vain(task);
     if (task->bogus->count > VALIDATE_RETRIES_MAX - 1)
-        question.checking_disabled =
-            false; /* RFC 6840 section 5.9: a validating forwarder may find better data */
+        question.checking_disabled = false; /* RFC 6840 section 5.9: it may find better data */
     exchange_start(exchange, &question, group, count);
     task_move(task, TASK_ASKING);
     return true;

@@ -139,7 +139,8 @@ static bool is_reserved(struct name target)
            memcmp(target.wire + 1, "rpz-", 4) == 0;
 }
 
-/* Returns what the target of a CNAME says, or RPZ_NONE for one without a meaning. */
+/* Returns the action that the target of a CNAME names, or RPZ_NONE for a target without a
+ * meaning. */
 static enum rpz_action read_target(struct name target)
 {
     static const struct {

@@ -30,22 +30,20 @@
 enum {
     OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted and the queue is judged */
     OVERLOAD_WINDOW_MAX_US = 400 * 1000,
-    OVERLOAD_GAPS = 4, /* a window is as long as this many gaps between reads */
-    OVERLOAD_YOUNG_US =
-        20 * 1000,           /* while the queue is younger, CPU time is left: more is served */
+    OVERLOAD_GAPS = 4,             /* a window is as long as this many gaps between reads */
+    OVERLOAD_YOUNG_US = 20 * 1000, /* a younger queue: CPU time is left, so more is served */
     OVERLOAD_FULL_US = 1000, /* a queue that is older and loses datagrams is not read fast enough */
     OVERLOAD_OLD_US = 50 * 1000,   /* a queue that stays older means overload */
     OVERLOAD_DEAD_US = 300 * 1000, /* a query of this age is dropped for every client */
     OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are no burst */
     OVERLOAD_CALM_WINDOWS = 20,    /* this many windows without pressure end it */
-    OVERLOAD_SWAMPED_WINDOWS =
-        8,                    /* after this many full windows in a row, the level drops nothing */
-    OVERLOAD_RISE = 64,       /* the capacity rises by a 64th for each young window */
-    OVERLOAD_RISES = 4,       /* in a row, up to this many, */
-    OVERLOAD_FALL = 4,        /* and falls by a quarter at most */
-    OVERLOAD_SMOOTH = 8,      /* windows in an average */
-    OVERLOAD_ROWS = 2,        /* a client is in one counter of each; the smaller one counts */
-    OVERLOAD_COUNTERS = 1024, /* in a row; a power of two */
+    OVERLOAD_SWAMPED_WINDOWS = 8,  /* this many full windows in a row: the level drops nothing */
+    OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */
+    OVERLOAD_RISES = 4,            /* in a row, up to this many, */
+    OVERLOAD_FALL = 4,             /* and falls by a quarter at most */
+    OVERLOAD_SMOOTH = 8,           /* windows in an average */
+    OVERLOAD_ROWS = 2,             /* a client is in one counter of each; the smaller one counts */
+    OVERLOAD_COUNTERS = 1024,      /* in a row; a power of two */
     OVERLOAD_LEVEL_MAX = 1 << 20,
     OVERLOAD_ASKED_MAX = 1 << 28,   /* in sixteenths; prevents overflows */
     OVERLOAD_ONE = 16,              /* queries are counted in sixteenths */

@@ -403,7 +403,7 @@ static enum err set_both_roles(SSL_CTX *ctx, const char *ciphers, const char *gr
                                char why[TLS_WHY_MAX])
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    /* An idle connection would keep 34 KiB of buffers, and there are thousands. */
+    /* Without this, each of thousands of idle connections would keep 34 KiB of buffers. */
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     tls_key_log_attach(ctx);
     if (!set_floor(ctx))

@@ -39,7 +39,7 @@ struct tls_pins {
 struct tls_peer_options {
     enum tls_profile profile;
     bool early_data;       /* TLS 1.3: queries in the first flight of a resumed dial */
-    char *auth_name;       /* host name, without a dot at the end */
+    char *auth_name;       /* host name, without a trailing dot */
     struct tls_pins *pins; /* NULL: none */
     char *ca_bundle;       /* PEM file of authorities; "": the system's */
     char *certificate;     /* our PEM files, for servers that ask for a certificate; "": none */

@@ -302,7 +302,7 @@ static enum tsig_result check_mac(struct tsig_exchange *exchange, const struct t
 
 /* ---- as a client ---- */
 
-/* Writes a record for this MAC behind the message and returns the new length. */
+/* Writes a record for this MAC after the message and returns the new length. */
 static size_t tsig_append(const struct tsig_exchange *exchange, const struct tsig_record *record,
                           uint8_t *message, size_t len, size_t size)
 {
@@ -369,8 +369,8 @@ size_t tsig_sign_query(struct tsig_exchange *exchange, uint8_t *query, size_t le
     return tsig_sign(exchange, &record, query, len, size);
 }
 
-/* The server's verdict about our query. Such a record may be unsigned, so nothing follows from it
- * but that this exchange has failed. */
+/* The server's verdict about our query. Such a record may be unsigned, so it proves only that this
+ * exchange has failed. */
 static enum tsig_result peer_error(uint16_t error)
 {
     switch (error) {
@@ -463,7 +463,7 @@ size_t tsig_sign_answer(struct tsig_exchange *exchange, enum tsig_result result,
     if (result != TSIG_GOOD && record.error == 0)
         return 0;
     times_write(times, now_s);
-    if (result == TSIG_BAD_TIME) { /* section 5.2.3: the time of the query, and ours beside it */
+    if (result == TSIG_BAD_TIME) { /* section 5.2.3: the query's time, and ours as other data */
         put_u48(times, exchange->query_signed_at_s);
         put_u48(server_time, now_s);
         record.other = span_of(server_time, sizeof(server_time));

@@ -539,7 +539,7 @@ static bool is_not_understood(const struct message *message)
 }
 
 /* RFC 6891 section 7, and old servers that send only the header. A server that sent a cookie
- * supports EDNS, so for such a server the reply is forged. */
+ * supports EDNS, so such a reply from it is forged. */
 static bool is_bare_formerr(const struct attempt *attempt, const struct message *message)
 {
     return message_is_answer(message) && message->id == attempt->id && attempt->with_edns &&

@@ -368,7 +368,7 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
         attempt_free(attempt);
 }
 
-/* A wish for a stream does not wait for another dial after one that failed. */
+/* An exchange that prefers a stream does not wait for another dial after a failed one. */
 static enum way wished_way(const struct upstream *upstream, enum way way)
 {
     return way == WAY_STREAM && upstream->pool.backoff.failures > 0 ? WAY_ANY : way;
@@ -556,7 +556,8 @@ static void exchange_on_wall(struct timer *timer)
     }
     failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
-    /* A single round proves nothing new. Else a popular zone would never get a full exchange again.
+    /* A single round proves nothing new. Without this rule, a popular zone would never get a full
+     * exchange again.
      */
     if (exchange->asked.accepts_one_round && !exchange->one_round && !failure.any_answer)
         note_given_up(exchange->group, exchange->group_len, exchange->tried,

@@ -26,8 +26,9 @@ struct select_facts {
     bool second;      /* asked after the others: not of the preferred IP version */
     bool strips;      /* asked after all others, ill ones too: it leaves out the signatures that the
                          question needs */
-    bool doubtful;    /* asked after two tries of the others, or one of ill ones: it may be lame */
-    bool bad;         /* never asked: its answer to this question was useless */
+    bool doubtful; /* may be lame: asked after two tries of each healthy server, or one of each ill
+                      server */
+    bool bad;      /* not asked again: its answer to this question was useless */
 };
 
 /* The index to ask, or -1 if all are bad. */

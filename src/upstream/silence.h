@@ -53,7 +53,7 @@ static inline bool silence_is_suspect(const struct silence *silence)
     return silence->step == SILENCE_SUSPECT;
 }
 
-/* The next query leaves on it as a probe, and elsewhere as well. */
+/* Whether the next query leaves on it as a probe, and elsewhere as well. */
 static inline bool silence_wants_probe(const struct silence *silence)
 {
     return silence_is_in_doubt(silence) && !silence->probed_at;

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_TROUBLE_NEWS_H
 
 /*
- * Which of the workers' failures the log already has. All workers dial the same upstreams and fail
- * at about the same time, each with its own back-off: the operator needs one line and not one for
- * each worker. trouble.h is the same for one worker, and is asked first.
+ * Remembers which failures the workers have already logged. All workers dial the same upstreams and
+ * fail at about the same time, each with its own back-off: the operator needs one line and not one
+ * for each worker. trouble.h is the same for one worker, and is asked first.
  *
  * One for the process. Any thread: a lock guards it, which is taken only where a worker has a line
  * to write. The instants are of one clock.

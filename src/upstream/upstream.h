@@ -183,21 +183,21 @@ bool upstream_uses_edns(const struct upstream *upstream);
  * names must not slow down a server that truly has no EDNS. */
 void upstream_doubt_no_edns(struct upstream *upstream);
 
-/* It may be a server that drops queries with EDNS: it never answered one, and was silent to the
- * given number in a row for one question. */
+/* Whether the server may drop queries with EDNS: it never answered one, and did not answer this
+ * number in a row for one question. */
 bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent);
 bool upstream_uses_case(const struct upstream *upstream);
 
-/* It answered without signatures, although the question had DO and this zone is secure. One such
- * zone may be broken: UPSTREAM_UNSIGNED_ZONES different ones in a row, or a zone that is certainly
- * not broken (is_certain), prove that it strips signatures. Others are asked first then, for
- * UPSTREAM_QUIRK_US. Returns whether this proof is news. */
+/* Notes an answer without signatures, although the question had DO and this zone is secure. One
+ * such zone may be broken: UPSTREAM_UNSIGNED_ZONES different ones in a row, or a zone that is
+ * certainly not broken (is_certain), prove that it strips signatures. Others are asked first then,
+ * for UPSTREAM_QUIRK_US. Returns whether this proof is news. */
 bool upstream_lost_signatures(struct upstream *upstream, uint64_t zone_hash, bool is_certain);
 
-/* A signature came from it. */
+/* Notes that it sent a signature. */
 void upstream_kept_signatures(struct upstream *upstream);
 
-/* An answer came with the name in a different case. Over a stream the server did that, and we
+/* Notes an answer with the name in a different case. Over a stream it comes from the server, and we
  * remember it. Over UDP the answer may be forged, so the query goes over a stream. If no stream is
  * available, UPSTREAM_CASE_LOSSES such answers in a row, each with the right id on a fresh port,
  * are believed. */

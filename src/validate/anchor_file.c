@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Cuts the text into records, each without comments and in one line, and gives them to dns/present.
- * Comments are read here, because that parser drops them.
+ * Splits the text into records, each in one line and without comments, and gives them to
+ * dns/present. Comments are read here, because that parser drops them.
  *
  * Invariant: a file counts as a whole or not at all. A file with states was written by a program,
  * so the end of its last line is missing only if the program was interrupted, and a key without a
- * state in it would pass by the waiting time of RFC 5011. Both are errors.
+ * state in it would evade the waiting time of RFC 5011. Both are errors.
  */
 #include "validate/anchor_file.h"
 
@@ -71,7 +71,7 @@ struct anchor_reading {
     struct anchor_point *point; /* NULL: not wanted */
     struct span text;
     size_t at, line; /* the next byte and its line */
-    /* The record that is being cut out: */
+    /* The record that is being read: */
     size_t begun; /* the line of its first word, or of a fault */
     bool has_word;
     size_t len;
@@ -79,7 +79,7 @@ struct anchor_reading {
     uint32_t sightings; /* ";;count=" */
     int64_t since_s;    /* ";;lastchange=" */
     char record[ANCHOR_RECORD_TEXT_MAX + 1];
-    char owner[ANCHOR_RECORD_TEXT_MAX + 1]; /* of the record before; "": none */
+    char owner[ANCHOR_RECORD_TEXT_MAX + 1]; /* of the previous record; "": none */
     uint8_t wire[RECORD_WIRE_MAX];
     /* The whole text: */
     bool is_autotrust, has_revoked;
@@ -96,7 +96,7 @@ static bool span_begins(struct span text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
-/* Reads the number behind the word, anywhere in the comment. False: it is not there. */
+/* Reads the number after the word, anywhere in the comment. False: the word is missing. */
 static bool find_number(struct span comment, const char *word, int64_t *out)
 {
     size_t len = strlen(word);
@@ -192,7 +192,7 @@ static const char *anchor_put_byte(struct anchor_reading *reading, char byte)
     return NULL;
 }
 
-/* Takes one byte of a record, and the byte behind a backslash with it. Tabs, line ends and
+/* Takes one byte of a record, or a backslash with the byte after it. Tabs, line ends and
  * parentheses become spaces. */
 static const char *take_byte(struct anchor_reading *reading, unsigned *depth)
 {
@@ -239,7 +239,7 @@ static const char *cut_record(struct anchor_reading *reading)
     return fault ? fault : depth ? open_paren : NULL;
 }
 
-/* A record that begins with a space has the owner of the record before. */
+/* A record that begins with a space has the owner of the previous record. */
 static const char *complete_owner(struct anchor_reading *reading)
 {
     if (*reading->record != ' ') {

@@ -51,7 +51,7 @@ static bool find_cut(const struct zone_data *data, struct name name, uint16_t ty
     return true;
 }
 
-/* A node with an alias has no other data but signatures and proofs of its own. */
+/* A node with an alias has no other data except its signatures and proofs. */
 static void match_node(const struct zone_data *data, uint32_t node, uint16_t type,
                        struct zone_match *out)
 {
