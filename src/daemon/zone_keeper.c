@@ -237,7 +237,7 @@ static const char *words_of_rest(const struct kept_zone *zone)
     if (zone_kind_is_catalog(zone->plan.kind))
         return "its members stay as they are";
     if (zone->data)
-        return "the version before stays in force";
+        return "the previous version stays in force";
     if (zone->plan.kind == ZONE_OF_POLICY)
         return "it has no rules";
     return zone->plan.held.has_fallback ? "its names are resolved like others"

@@ -1257,7 +1257,7 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
     if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
         return false;
     if (running) {
-        *ede = EDE_INVALID_DATA; /* a cycle, or no end found */
+        *ede = EDE_INVALID_DATA; /* a cycle, or the search was too long */
         if (is_loop(running, task))
             return false;
         link_sub(task, sub, running);

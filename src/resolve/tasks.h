@@ -61,8 +61,8 @@ enum {
  * QNAME follows a minimised one that got no answer. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
-/* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), where the time for
- * stale answers does not say so. */
+/* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), unless the timeout for
+ * stale answers sets another time. */
 #define TASK_VERDICT_US (1800 * US_PER_MS)
 
 struct held_message;

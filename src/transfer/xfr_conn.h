@@ -47,7 +47,7 @@ struct xfr_task {
     const struct xfr_primary *primary;
     struct zone_data *held; /* the present version, or NULL; a reference is taken */
     bool wants_whole;       /* AXFR even with held: its changes were useless */
-    bool is_expired;        /* held is out of force: an older version may replace it */
+    bool is_expired;        /* held has expired: an older version may replace it */
     size_t max_bytes;       /* bound of the new version (zone_builder_new()) */
 };
 

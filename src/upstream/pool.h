@@ -30,8 +30,8 @@ enum {
  * failure. The interval is bounded, because a peer may close every connection that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* The interval of dials while queries wait for an upstream, because the end of its restart is not
- * announced. */
+/* The interval of dials while queries wait for an upstream that restarts, because the upstream does
+ * not announce its return. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
 /* A query that waits for a connection; embedded in the attempt. */

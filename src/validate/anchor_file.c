@@ -450,7 +450,7 @@ static enum err print_base64(struct buf *out, struct span bytes)
     return err;
 }
 
-/* Unbound shows a revoked key with its bit, and so with its other tag. */
+/* Unbound writes a revoked key with the revoke bit, which changes its tag. */
 static enum err print_key(struct buf *out, const struct anchor_point *point,
                           const struct anchor_key *key)
 {
