@@ -327,7 +327,7 @@ static void check_directory(struct loader *loader, const struct place *place, co
 static const char *words_of_missing(const struct config_auth_zone *zone)
 {
     if (zone->catalog)
-        return "its members stay as they are, or there are none";
+        return "its members do not change, or there are none";
     return zone->fallback ? "its names are resolved like others" : "its names get SERVFAIL";
 }
 

@@ -273,7 +273,7 @@ static uint32_t choose_policy(struct loader *loader, const struct config_view *v
             choice |= bit;
         else
             problems_add(loader->problems, view->position, "rpz-zones",
-                         "%s is no zone of rpz; add it there, or leave it out here",
+                         "%s is not a zone of rpz; add it there, or leave it out here",
                          name_format(name, text));
     }
     loader->problems->scope[0] = '\0';

@@ -277,7 +277,7 @@ static void reload_take_file(struct reload *reload)
     reload->next_listening = NULL;
     listening_show(reload->listening, view);
     if (zone_keeper_configure(reload->host.zones, config))
-        LOG(LOG_ERROR, "daemon", "reload: out of memory; auth-zones and rpz stay as they are");
+        LOG(LOG_ERROR, "daemon", "reload: out of memory; auth-zones and rpz do not change");
     if (reload_has_local_changes(reload))
         forget_local(&reload->forget, generation_local(reload->current));
 }

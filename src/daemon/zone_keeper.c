@@ -192,7 +192,7 @@ static void keeper_publish(struct zone_keeper *keeper)
     timer_stop(&keeper->due);
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
-        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
         return;
     }
     publication->number = ++keeper->published;
@@ -235,7 +235,7 @@ static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
 static const char *words_of_rest(const struct kept_zone *zone)
 {
     if (zone_kind_is_catalog(zone->plan.kind))
-        return "its members stay as they are";
+        return "its members do not change";
     if (zone->data)
         return "the previous version stays in force";
     if (zone->plan.kind == ZONE_OF_POLICY)
@@ -659,7 +659,7 @@ static void keeper_update_members(struct zone_keeper *keeper)
     struct name_map *taken;
 
     if (keeper_begin_zones(keeper->names, keeper->zones.count, &zones, &taken) != ERR_OK) {
-        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs stay as they are");
+        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs do not change");
         return;
     }
     for (size_t i = 0; i < keeper->zones.count; i++) {
@@ -692,7 +692,7 @@ static void keeper_renew_tls(struct zone_keeper *keeper)
     char why[TLS_WHY_MAX];
 
     if (tls_contexts_renew(keeper->contexts, why) != ERR_OK)
-        LOG(LOG_ERROR, "zones", "primaries: %s; the files before stay in use", why);
+        LOG(LOG_ERROR, "zones", "primaries: %s; the previous files stay in use", why);
 }
 
 /* All zones of this edition have been read, except versions that must come from a primary. */
@@ -769,7 +769,7 @@ static void keeper_on_plans(struct mail *mail)
     if (keeper_take_letter(keeper, letter) == ERR_OK)
         keeper_read_all(keeper);
     else
-        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
     free_letter(letter);
     keeper_note_settled(keeper, edition);
 }
@@ -883,7 +883,7 @@ void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_optio
     struct zone_trust *trust = zone_trust_new(validation);
 
     if (!trust) {
-        LOG(LOG_ERROR, "zones", "out of memory; zones are judged by the trust anchors before");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous trust anchors judge the zones");
         return;
     }
     pthread_mutex_lock(&keeper->lock);

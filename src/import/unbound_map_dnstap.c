@@ -96,7 +96,7 @@ static void dnstap_set_sent(struct unbound_map_state *map, const char *flag, con
     else if (is_sent)
         draft_note(
             map->draft, wish->origin,
-            draft_format(map->draft, "Write the text into %s: Unbound has one of its own.", path));
+            draft_format(map->draft, "Write the text into %s: Unbound has a built-in one.", path));
     else if (text && !is_empty)
         draft_note(map->draft, text->origin,
                    draft_format(map->draft, "Not imported: %s is not yes.", flag));
@@ -142,7 +142,7 @@ void map_end_dnstap(struct unbound_map_state *map)
     }
     if (!dnstap_find(map, "dnstap-socket-path"))
         draft_note(map->draft, map->dnstap_origin,
-                   "Write the socket of the reader into dnstap.socket; Unbound has one of its own, "
+                   "Write the socket of the reader into dnstap.socket; Unbound has a built-in one, "
                    "or sends over TCP, which nailup does not.");
     dnstap_set(map, "dnstap-socket-path", "dnstap.socket", true);
     dnstap_set_sent(map, "dnstap-send-identity", "dnstap-identity", "dnstap.identity");

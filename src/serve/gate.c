@@ -76,7 +76,7 @@ static bool is_within_limit(struct gate *gate, const struct addr *client, unsign
 static void log_limited(const struct gate *gate, const struct addr *client, unsigned view)
 {
     char text[ADDR_TEXT_MAX];
-    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
+    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, sends more than %u queries a second",
                 addr_format_ip(client, text), view_choice_rate(gate->options, view));
 }
 

@@ -107,7 +107,7 @@ static void serve_udp_log_overload(void)
 {
     LOG_LIMITED(LOG_WARNING, "serve",
                 "more queries come over UDP than can be served: the "
-                "clients that ask most lose some");
+                "busiest clients lose some");
 }
 
 /* Tells the kernel which clients' datagrams to thin. */

@@ -174,7 +174,7 @@ static void sweep(struct stream_memory *memory)
     weigh_clients(memory);
     struct plan plan = is_urgent ? plan_alone(memory, all, goal) : plan_together(memory, all, goal);
     LOG_LIMITED(LOG_NOTICE, "serve",
-                "resetting the stream clients that hold the most: "
+                "resetting the stream clients that use the most memory: "
                 "server.max-stream-memory is reached");
     reset_clients(memory, plan.lowest, plan.leave_bytes);
     stream_memory_tell(memory);

@@ -119,7 +119,7 @@ static enum err check_words(const char *words, bool (*is_known)(SSL_CTX *trial, 
         return no_memory(why);
     while (!err && take_list_word(&words, word))
         if (is_several(word) || !is_known(trial, word))
-            err = tls_why(why, ERR_INVALID, "\"%s\" is no %s that OpenSSL knows", word, what);
+            err = tls_why(why, ERR_INVALID, "\"%s\" is not a %s that OpenSSL knows", word, what);
     SSL_CTX_free(trial);
     ERR_clear_error();
     return err;
@@ -204,7 +204,7 @@ static enum err set_key_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY
     if (err)
         return err;
     if (SSL_CTX_set1_groups_list(ctx, words) != 1)
-        return tls_why(why, ERR_INVALID, "\"%s\" is no list of groups", words);
+        return tls_why(why, ERR_INVALID, "\"%s\" is not a list of groups", words);
     return ERR_OK;
 }
 

@@ -287,7 +287,7 @@ static void finish(struct xfr_conn *conn)
         return;
     }
     if (err != ERR_OK) {
-        fail(conn, "the records make no zone: %s", err_str(err));
+        fail(conn, "the records do not form a zone: %s", err_str(err));
         return;
     }
     visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,

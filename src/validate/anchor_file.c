@@ -32,7 +32,8 @@ enum {
 
 #define EXAMPLE "\". IN DS 38696 8 2 683D2D0A...\""
 
-static const char no_record[] = "is no DS or DNSKEY record in zone file format, such as " EXAMPLE;
+static const char no_record[] =
+    "is not a DS or DNSKEY record in zone file format, such as " EXAMPLE;
 static const char other_record[] = "is a record of another type or class; leave only DS and DNSKEY "
                                    "records of class IN in it";
 static const char unfit_record[] =
@@ -45,7 +46,7 @@ static const char open_paren[] = "has a parenthesis that is not closed; was the 
 static const char close_paren[] = "has a closing parenthesis without an opening one; remove it";
 static const char strange_byte[] = "has a byte that is not printable ASCII; is this a text file?";
 static const char no_first_owner[] =
-    "begins with a space, so that its owner is that of the record before, and there is none; write "
+    "begins with a space, so its owner is that of the previous record, but there is none; write "
     "the name first, as in " EXAMPLE;
 static const char unknown_state[] =
     "has a state that RFC 5011 does not know; states are 0 to 5 and 2 is a valid key";
@@ -61,7 +62,7 @@ static const char none_valid[] = "has no key in the state VALID (2) or MISSING (
                                  "zone's current anchor";
 static const char is_empty[] = "has no trust anchor; write a DS or DNSKEY record such as " EXAMPLE;
 static const char second_zone[] =
-    "is of another zone than the record before; nailupd keeps a file up "
+    "is of a different zone than the previous record; nailupd keeps a file up "
     "to date only if it has one zone";
 static const char too_many_keys[] = "is one key too many; 16 keys of a zone are kept up to date";
 static const char too_large[] = "is larger than 1 MiB; keep only trust anchors in it";

@@ -321,7 +321,7 @@ static const char *read_generic(struct zone_rdata *out, const struct zone_token 
         return "\\# needs the number of bytes";
     if (!put_hex_tokens(out, tokens + 2, count - 2))
         return "the bytes after \\# are not pairs of hexadecimal digits";
-    return out->len == len ? NULL : "\\# has another number of bytes than it says";
+    return out->len == len ? NULL : "\\# does not have the number of bytes that it says";
 }
 
 static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_t len)

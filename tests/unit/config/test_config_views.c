@@ -223,7 +223,7 @@ static void test_wrong_views_are_refused(void **state)
                   "keep one of them\n");
     expect_errors(
         ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, c]}]\n",
-        "f:3:9: error: views[0].rpz-zones: c. is no zone of rpz; add it there, or leave it "
+        "f:3:9: error: views[0].rpz-zones: c. is not a zone of rpz; add it there, or leave it "
         "out here\n");
     expect_errors("server: {listen: [192.0.2.1]}\n" ZONE "views:\n"
                   "  - {name: a, clients: [10.0.0.0/8, 10.1.0.0/16], listen: [192.0.2.1]}\n"

@@ -492,7 +492,7 @@ static void test_refused_lines_are_listed_with_their_numbers(void **state)
         "nonsense\n" WWW_TEXT ";answer a.example. A ttl 60\na.example. 60 IN A 1.2.3\n;end";
     const char *reply = ask(asked, "load-cache");
     assert_non_null(strstr(reply, "\nrow\t1\ta record outside"));
-    assert_non_null(strstr(reply, "\nrow\t6\tthis is no record\n"));
+    assert_non_null(strstr(reply, "\nrow\t6\tthis is not a record\n"));
     assert_non_null(strstr(reply, "\nrow\t1\t7\t0\t2\nend\n"));
     assert_int_equal(kept(asked), 1);
 }
