@@ -44,8 +44,8 @@ MUST_USE enum err addr_parse_named(struct addr *out, bool *has_port, char name[A
  * fault and its remedy. Returns "" for any other fault. */
 const char *addr_zone_hint(const char *text);
 
-/* A link-local address without a zone: a machine on any link may have this address, so the kernel
- * cannot choose the link. */
+/* Whether this is a link-local address without a zone. A machine on any link may have it, so the
+ * kernel cannot choose the link. */
 bool addr_lacks_zone(const struct addr *addr);
 
 /* "127.0.0.1@53", "::1@53"; returns out. */

@@ -62,7 +62,7 @@ struct control_anchors {
 enum control_zone_state {
     CONTROL_ZONE_LOADING, /* no version has been read yet */
     CONTROL_ZONE_SERVED,  /* the last version that came is in force */
-    CONTROL_ZONE_KEPT,    /* the last one was refused, and the one before is in force */
+    CONTROL_ZONE_KEPT,    /* the last one was refused, and the previous one is in force */
     CONTROL_ZONE_FAILED,  /* the first one was refused */
     CONTROL_ZONE_EXPIRED, /* no primary confirmed the last one in time */
 };

@@ -82,7 +82,7 @@ MUST_USE enum err workers_prepare_tls(struct workers *workers, const struct gene
 void workers_forget_tls(struct workers *workers);
 
 /*
- * Every worker switches to the generation from its next turn on and releases the one before.
+ * Every worker switches to the generation from its next turn on and releases the previous one.
  * Queries in flight end with the old one. With sockets, the generation is of another file: the
  * sockets are prepared for its addresses, and this takes, commits and in time settles them. Without
  * sockets only the routes differ.

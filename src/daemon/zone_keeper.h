@@ -47,7 +47,7 @@ enum {
 enum { ZONE_KEEPER_NOTIFIES_MAX = 64 };
 
 /* The loop is main's. At most max_visits to primaries are under way (transfer/xfr_gate.h). Returns
- * NULL when memory is out. */
+ * NULL when out of memory. */
 struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsigned max_visits);
 
 /* Begins to keep the zones of this configuration: reads new ones and those whose files changed. The

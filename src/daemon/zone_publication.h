@@ -36,7 +36,7 @@ struct zone_publication_policy {
 };
 
 /* Makes a publication of the zones, with the rules that each zone of policy has now. Returns NULL
- * when memory is out: then the workers keep what they have. */
+ * when out of memory: then the workers keep their zones and policy. */
 struct zone_publication *zone_publication_new(const struct kept_zones *zones,
                                               const struct zone_publication_policy *policy,
                                               uint64_t now);

@@ -73,7 +73,7 @@ void budget_allow_validation(struct budget *budget, unsigned verify_units,
  * also needs an attempt that is left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
-/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is no failure. */
+/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
 /* Gives back one that was drawn (MUST) and not used. */

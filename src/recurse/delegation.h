@@ -149,7 +149,7 @@ bool delegation_take_glue(struct delegation *delegation, unsigned server,
 MUST_USE bool delegation_to_answer(const struct delegation *delegation, struct answer *out,
                                    struct compose_space *space, uint32_t ttl_max_s, uint64_t now);
 
-/* The inverse. False: the answer is no cut. */
+/* Does the inverse. False: the answer is not a cut. */
 MUST_USE bool delegation_from_answer(struct delegation *out, const struct answer *answer);
 
 #endif

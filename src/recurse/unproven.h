@@ -108,7 +108,7 @@ static inline bool unproven_has(const struct unproven_query *ask)
     return list_is_linked(&ask->all);
 }
 
-/* All unproven servers of one question stayed silent; or one of them answered. */
+/* Note that all unproven servers of one question stayed silent, or that one of them answered. */
 void unproven_note_silence(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 void unproven_note_answer(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 

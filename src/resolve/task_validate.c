@@ -52,7 +52,7 @@ void task_validate_begin(struct task *task, struct validating *validating,
 
 /* ---- what is judged ---- */
 
-/* The operator named its servers, and it is not the root. */
+/* Whether the operator named the servers of the zone, and it is not the root. */
 static bool zone_is_configured(const struct zone *zone)
 {
     return zone->group_len > 0 && !name_is_root(zone->name);

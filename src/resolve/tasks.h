@@ -258,10 +258,10 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
 
-/* The task no longer waits for this subtask, which continues; no effect on an unused place. */
+/* Stops the wait for this subtask, which continues. No effect on an unused place. */
 void tasks_leave_sub(struct subtask *sub);
 
-/* The task no longer waits for its subtasks; they go on. */
+/* Stops the wait for all subtasks, which continue. */
 void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */

@@ -53,7 +53,7 @@ struct rpz_rule {
 };
 
 /*
- * Makes the rules of the zone and holds a reference to it. Records that are no sound rule have no
+ * Makes the rules of the zone and holds a reference to it. Records that form no valid rule have no
  * effect; rpz_rules_skipped() counts them: an owner that rpz_owner_read() finds unsound, a CNAME
  * beside other records or another CNAME, an unknown target "rpz-...", a DNAME. DNSSEC records are
  * no rules and are not counted. A rule takes effect as a whole or not at all.
@@ -69,7 +69,7 @@ void rpz_rules_unref(struct rpz_rules *rules); /* NULL is allowed */
 /* Returns the number of rules with this trigger. */
 size_t rpz_rules_count(const struct rpz_rules *rules, enum rpz_trigger trigger);
 
-/* Returns the number of owners with records that are no sound rule. */
+/* Returns the number of owners whose records form no valid rule. */
 size_t rpz_rules_skipped(const struct rpz_rules *rules);
 
 /* Returns the bytes of memory, without those of the zone. */

@@ -210,7 +210,7 @@ static void set_level(struct overload *overload)
     overload->fair_rest = (uint32_t)((fair + overload->fair_rest) % OVERLOAD_ONE);
 }
 
-/* A single window is no good measure: answers of upstreams cost time in later windows, and other
+/* A single window is not a good measure: answers of upstreams cost time in later windows, and other
  * processes may hold up a worker. The average of what was served keeps the capacity from moving too
  * far. */
 static void note_served(struct overload *overload, uint32_t served)

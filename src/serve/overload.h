@@ -35,7 +35,7 @@ enum {
     OVERLOAD_FULL_US = 1000, /* a queue that is older and loses datagrams is not read fast enough */
     OVERLOAD_OLD_US = 50 * 1000,   /* a queue that stays older means overload */
     OVERLOAD_DEAD_US = 300 * 1000, /* a query of this age is dropped for every client */
-    OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are no burst */
+    OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are not just a burst */
     OVERLOAD_CALM_WINDOWS = 20,    /* this many windows without pressure end it */
     OVERLOAD_SWAMPED_WINDOWS = 8,  /* this many full windows in a row: the level drops nothing */
     OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */

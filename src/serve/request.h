@@ -44,7 +44,7 @@ struct tap;
 enum {
     REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps */
     /* server.discard-timeout applies above this many waiting queries of one client. A household
-     * asks fewer at once, and this many answers are no flood. */
+     * asks fewer at once, and this many answers are not a flood. */
     REQUEST_DISCARD_ABOVE = BURST_WAITING,
     /* A new query that finds no place looks at this many of the oldest waiting ones. */
     REQUEST_DISPLACE_LOOKS = 64,

@@ -78,7 +78,8 @@ static bool has_cipher(SSL_CTX *ctx, const char *name)
     return false;
 }
 
-/* Widespread lists exclude ciphers that OpenSSL dropped long ago. That is no typing error. */
+/* Widespread lists exclude ciphers that OpenSSL dropped long ago. Such a word is not a typing
+ * error. */
 static bool is_dropped_cipher(const char *word)
 {
     static const char *const dropped[] = {"RC4", "RC2",  "DES",  "3DES",   "EXP",
@@ -319,8 +320,8 @@ static bool add_authority(SSL_CTX *ctx, X509 *certificate, int i)
     return is_taken;
 }
 
-/* Trusts every certificate of the text, even if it is no authority (X509_V_FLAG_PARTIAL_CHAIN): an
- * operator who lists a server's own certificate means it. */
+/* Trusts every certificate of the text, even if it is not an authority (X509_V_FLAG_PARTIAL_CHAIN):
+ * an operator who lists a server's own certificate means it. */
 static enum err trust_bundle(SSL_CTX *ctx, struct pem authorities, char why[TLS_WHY_MAX])
 {
     X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx), X509_V_FLAG_PARTIAL_CHAIN);

@@ -55,7 +55,7 @@ struct tls_peer {
     struct tls_rack *tickets; /* the tickets of this very identity; NULL: no resumption */
 };
 
-/* Every value is the same; strings compare by content. */
+/* Whether every value is the same; strings compare by content. */
 bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_peer_options *b);
 
 /* Makes an independent copy. Its strings and pins are in *memory, which the caller frees with
@@ -63,7 +63,8 @@ bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_p
 MUST_USE bool tls_peer_options_copy(struct tls_peer_options *out,
                                     const struct tls_peer_options *from, void **memory);
 
-/* The same authorities, own certificate, ciphers and groups: both may share a context. */
+/* Whether both have the same authorities, own certificate, ciphers and groups, and so may share a
+ * context. */
 bool tls_peer_options_same_context(const struct tls_peer_options *a,
                                    const struct tls_peer_options *b);
 

@@ -251,7 +251,7 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     note_visit(transfer, end->is_whole ? TRANSFER_WHOLE : TRANSFER_CHANGES, "");
 }
 
-/* The place goes to another zone before this one joins the line again. */
+/* The place goes to another zone before this zone joins the line again. */
 static void close_visit(struct transfer *transfer)
 {
     xfr_conn_close(&transfer->visit);

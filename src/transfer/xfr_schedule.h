@@ -79,20 +79,20 @@ void xfr_schedule_hold(struct xfr_schedule *schedule, uint32_t serial,
  * failure of the previous one; the caller then calls one of the three functions below. */
 bool xfr_schedule_begin(struct xfr_schedule *schedule, uint64_t now);
 
-/* The primary has the serial that we hold. */
+/* Notes that the primary has the serial that we hold. */
 void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
 
-/* The primary gave a new version. */
+/* Notes that the primary gave a new version. */
 void xfr_schedule_on_version(struct xfr_schedule *schedule, uint32_t serial,
                              const struct xfr_times *times, uint64_t now, uint64_t random);
 
-/* The primary failed, or its version is older. Returns whether another primary is asked at once:
- * its index is in primary, and the phase stays. */
+/* Notes that the primary failed, or that its version is older. Returns whether another primary is
+ * asked at once: its index is in primary, and the phase stays. */
 bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
 
-/* A NOTIFY has come, from the primary of this index or from another allowed source (any index that
- * is too high). serial is NULL when the message names none. Returns false when it names no newer
- * version than ours, which is in force: then nothing happens. */
+/* Takes a NOTIFY from the primary of this index, or from another allowed source (any index that is
+ * too high). serial is NULL when the message names none. Does nothing and returns false when our
+ * version is in force and the message names no newer one. */
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
 

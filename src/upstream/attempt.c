@@ -220,8 +220,8 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
                 MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
-/* No route, no source address, or a route or filter that refuses. Other errors say nothing about
- * the path. */
+/* Whether there is no route, no source address, or a route or filter that refuses. Other errors say
+ * nothing about the path. */
 static bool is_no_route(enum err err)
 {
     return err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN || err == ERR_PERMISSION ||

@@ -175,13 +175,13 @@ uint16_t conn_next_id(const struct conn *conn);
 uint8_t *conn_reserve(struct conn *conn, size_t max_len);
 MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flight);
 
-/* The flight's owner stops waiting; a late answer is dropped. Does nothing if the query is not in
- * flight. */
+/* Gives the query up: the flight's owner stops waiting, and a late answer is dropped. Does nothing
+ * if the query is not in flight. */
 void conn_give_up(struct flight *flight);
 
-/* The flight is late. It stays registered, so a late answer reaches its owner, but it no longer
- * counts towards max-in-flight: names that are never answered must not fill the connection. At most
- * once for each flight. */
+/* Marks the flight as late. It stays registered, so a late answer reaches its owner, but it no
+ * longer counts towards max-in-flight: names that are never answered must not fill the connection.
+ * At most once for each flight. */
 void conn_overdue(struct flight *flight);
 
 /* Since when the flight's connection has been silent: its last byte, or the flight's sending if

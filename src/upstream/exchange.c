@@ -54,7 +54,7 @@ static uint64_t age_us(const struct exchange *exchange)
 /* Fewer lost queries of an exchange prove nothing. */
 enum { GIVEN_UP_QUERIES = 3 };
 
-/* Every server is given up or lacks a route, and at least one is given up. */
+/* Whether every server is given up or lacks a route, and at least one is given up. */
 static bool are_all_given_up(struct upstream *const *group, size_t count)
 {
     bool any = false;
@@ -498,7 +498,8 @@ void exchange_stop(struct exchange *exchange)
         attempt_free(LIST_ITEM(node, struct attempt, node));
 }
 
-/* A query on a live stream: its answer is useful even after the client has given up. */
+/* Whether the query is on a live stream: its answer is useful even after the client has given
+ * up. */
 static bool is_worth_waiting(const struct attempt *attempt)
 {
     return attempt->sent_on && !attempt->is_probe;

@@ -155,8 +155,8 @@ void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
                     struct upstream *const *group, size_t group_len);
 
-/* The answer has its first reader (exchange_question.wanted_by): a silent query is replaced. Never
- * calls back. */
+/* Replaces a silent query, because the answer has its first reader (exchange_question.wanted_by).
+ * Never calls back. */
 void exchange_nudge(struct exchange *exchange);
 
 /* Ends the exchange without calling back; allowed when it is not active. */
@@ -171,8 +171,8 @@ void exchange_resume(struct exchange *exchange);
 bool exchange_note_signatures(struct upstream *const *group, size_t count,
                               const struct addr *server, const struct exchange_signatures *about);
 
-/* An answer of this group lacks signatures. Its upstreams are asked with EDNS again, in case their
- * lack of EDNS is only remembered (upstream_doubt_no_edns()). */
+/* After an answer without signatures, asks the upstreams of this group with EDNS again, in case
+ * their lack of EDNS is only remembered (upstream_doubt_no_edns()). */
 void exchange_doubt_no_edns(struct upstream *const *group, size_t count);
 
 #endif

@@ -30,10 +30,10 @@ struct silence {
     enum silence_step step;
 };
 
-/* A query left. */
+/* Notes that a query left. */
 void silence_sent(struct silence *silence, uint64_t now);
 
-/* A byte came. */
+/* Notes that a byte came. */
 void silence_heard(struct silence *silence, uint64_t now);
 
 /* A connection that is in doubt or suspect stays as it is, and so does its probe. */

@@ -37,7 +37,8 @@ void trouble_news_init(struct trouble_news *news);
  * last TROUBLE_AGAIN_US. */
 bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, uint64_t now);
 
-/* The upstream works. Returns whether to log that: no worker has since the last failure. */
+/* Notes that the upstream works. Returns whether to log that: no worker has since the last
+ * failure. */
 bool trouble_news_end(struct trouble_news *news, uint64_t upstream);
 
 #endif

@@ -170,7 +170,7 @@ struct select_facts upstream_facts(const struct upstream *upstream);
 /* The health of this transport. */
 struct health *upstream_health(struct upstream *upstream, bool over_stream);
 
-/* The network changed: forgets what it learned about the path and about our former address. Never
+/* After a change of the network, forgets everything about the path and our former address. Never
  * calls back; pool_path_renew() is the second step. */
 void upstream_forget_path(struct upstream *upstream);
 
@@ -178,9 +178,9 @@ void upstream_forget_path(struct upstream *upstream);
 
 bool upstream_uses_edns(const struct upstream *upstream);
 
-/* The memory that the server has no EDNS made an answer bogus, because there are no signatures
- * without EDNS. Forgets it, at most once in UPSTREAM_EDNS_DOUBT_US: a client that asks for bogus
- * names must not slow down a server that truly has no EDNS. */
+/* Forgets that the server has no EDNS. That memory made an answer bogus, because there are no
+ * signatures without EDNS. Does so at most once in UPSTREAM_EDNS_DOUBT_US: a client that asks for
+ * bogus names must not slow down a server that truly has no EDNS. */
 void upstream_doubt_no_edns(struct upstream *upstream);
 
 /* Whether the server may drop queries with EDNS: it never answered one, and did not answer this

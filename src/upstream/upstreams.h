@@ -168,11 +168,11 @@ enum network_change {
 };
 
 /*
- * The network changed: forgets rests, silences and answer times, and dials all connections again,
- * make before break. Queries on connections that cannot survive go another way. Facts about the
- * servers stay. Our cookies change, because they must not link a new address to an old one (RFC
- * 9018 section 3). The caller bounds how often it calls: each call dials every kept connection
- * once.
+ * After a change of the network, forgets rests, silences and answer times, and dials all
+ * connections again, make before break. Queries on connections that cannot survive go another way.
+ * Facts about the servers stay. Our cookies change, because they must not link a new address to an
+ * old one (RFC 9018 section 3). The caller bounds how often it calls: each call dials every kept
+ * connection once.
  */
 void upstreams_network_changed(struct upstreams *upstreams, enum network_change change);
 

@@ -106,7 +106,7 @@ struct validation {
     uint64_t serial;
     uint8_t state;
     uint8_t steps;           /* KEYS and DS steps so far */
-    uint8_t target_steps;    /* those before the target */
+    uint8_t target_steps;    /* the steps before this target */
     uint8_t failures;        /* wrong signatures */
     uint8_t target;          /* index of the RRset that is judged, or VALIDATION_END */
     uint8_t target_failures; /* of these, of this RRset */

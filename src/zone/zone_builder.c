@@ -242,7 +242,7 @@ struct writer {
     size_t max_bytes, records;
     size_t head;            /* offset of the last node's number of RRsets */
     size_t rrset;           /* offset of the last RRset */
-    struct name last_owner; /* borrowed from the version before or from the log */
+    struct name last_owner; /* borrowed from the previous version or from the log */
     uint16_t last_type;
 };
 

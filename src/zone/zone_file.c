@@ -21,7 +21,7 @@ struct zone_reader {
     struct zone_file_fault *fault;
     uint8_t origin_wire[NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
     struct name origin;
-    struct name owner; /* of the record before; no bytes before the first */
+    struct name owner; /* of the previous record; no bytes before the first one */
     uint32_t ttl;      /* of $TTL, or of the record before */
     bool has_ttl, has_default_ttl;
     struct span last_type_word; /* zones repeat their types: this saves most look-ups */
@@ -134,7 +134,8 @@ static enum err reader_take_head(struct zone_reader *reader, struct head *head)
     return err != ERR_OK ? err : reader_fail(reader, NULL, "the record has no type");
 }
 
-/* Decides the TTL: its own, that of $TTL, that of the record before, or the MINIMUM of the SOA. */
+/* Decides the TTL: its own, that of $TTL, that of the previous record, or the MINIMUM of the
+ * SOA. */
 static bool choose_ttl(struct zone_reader *reader, struct head *head)
 {
     if (!head->has_ttl) {

@@ -71,8 +71,8 @@ static bool has_node_below(const struct zone_data *data, uint32_t before, struct
     return before + 1 < data->count && name_is_below(zone_node_owner(data, before + 1, NULL), name);
 }
 
-/* Whether the node has nothing but an NSEC3 record and its signature. Such an owner is no name of
- * the zone: it is denied like a name without a node (RFC 5155 section 7.2.8). */
+/* Whether the node has nothing but an NSEC3 record and its signature. Such an owner is not a name
+ * of the zone: it is denied like a name without a node (RFC 5155 section 7.2.8). */
 static bool is_only_proof(const struct zone_data *data, uint32_t node)
 {
     struct span rest;
