@@ -73,7 +73,7 @@ MUST_USE enum err workers_start(struct workers **out, struct worker_share *share
 void workers_go(struct workers *workers);
 
 /*
- * Makes the TLS context of each worker for its clients. Comes before workers_switch() to the
+ * Makes the TLS context of each worker for its clients. Call it before workers_switch() to the
  * generation of another file, and before its sockets are prepared. On error nothing has changed and
  * why is a sentence. workers_forget_tls() undoes it.
  */

@@ -99,8 +99,8 @@ bool resolver_find(struct resolver *resolver, unsigned number, const struct cach
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 
-/* Joins the running task of the key, or starts one. Comes after resolver_find() of this key, which
- * sees whether local aliases lead to another name. */
+/* Joins the running task of the key, or starts one. Call it after resolver_find() of this key,
+ * which sees whether local aliases lead to another name. */
 enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
                                   const struct cache_key *key, struct waiter *waiter);
 

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A TSIG signature covers these bytes (RFC 8945 section 4.3), in this order:
- *   the MAC before it, with its length: that of the query, then that of each signed answer
+ *   the previous MAC, with its length: that of the query, then that of each signed answer
  *   the messages since then: without the TSIG record, with the original id
  *   the TSIG variables; from the second signature of an answer on, only the two time fields
  *
- * Invariant: the hash stream of an exchange begins with the MAC before it as soon as that is known.
+ * Invariant: the hash stream of an exchange begins with the previous MAC as soon as that is known.
  */
 #include "transfer/tsig.h"
 

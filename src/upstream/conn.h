@@ -59,15 +59,15 @@ struct conn_handler {
      * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
     void (*on_ready)(struct conn *conn); /* it takes queries from now on */
-    /* The connection may have room for queries again. Comes inside calls of the queries' owners:
+    /* The connection may have room for queries again. Called inside calls of the queries' owners:
      * the callee may not send, close or call back. */
     void (*on_room)(struct conn *conn);
-    /* The connection has been idle for idle_limit_us. Comes again after the same time, or at the
+    /* The connection has been idle for idle_limit_us. Called again after the same time, or at the
      * instant of conn_idle_again(). */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
-    /* A query that conn_misses_ack() reported had arrived after all, without a retransmission. The
-     * callee may not send, close or call back. */
+    /* A query that conn_misses_ack() reported as unacknowledged had arrived, without a
+     * retransmission. The callee may not send, close or call back. */
     void (*on_late_ack)(struct conn *conn);
     /* The connection ended; the pointer is invalid after the return. */
     void (*on_ended)(struct conn *conn, enum conn_end why);

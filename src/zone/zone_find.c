@@ -30,8 +30,8 @@ bool zone_find_rrset(const struct zone_data *data, uint32_t node, uint16_t type,
 
 /* ---- names ---- */
 
-/* A DS record is data of the zone above the cut (RFC 4035 section 3.1.4.1), so it is not referred.
- */
+/* A DS record is data of the zone above the cut (RFC 4035 section 3.1.4.1): a query for it gets
+ * no referral. */
 static bool find_cut(const struct zone_data *data, struct name name, uint16_t type,
                      struct zone_match *out)
 {
