@@ -118,8 +118,8 @@ static size_t lookup_chain(const struct question *question, struct span bytes,
     return count;
 }
 
-/* Makes room for the findings and copies the cached answer and the servers that it is judged by to
- * them. NULL: out of memory. */
+/* Makes room for the findings, and copies to them the cached answer and the servers by which the
+ * policy judges it. NULL: out of memory. */
 static struct seen *seen_new(const struct wanted *wanted, const struct resolver *resolver,
                              unsigned view, const struct cache_key *key, uint64_t now)
 {

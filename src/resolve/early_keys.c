@@ -95,7 +95,7 @@ static bool is_chain_unbroken(const struct task *task, struct name asked)
             found.security != SECURITY_BOGUS && found.security != SECURITY_INSECURE);
 }
 
-/* The keys are the answer themselves, or nothing of the answer is verified. */
+/* The keys are themselves the answer, or nothing in the answer is verified. */
 static bool early_are_useless(const struct question *question, struct name zone)
 {
     return question->type == RRTYPE_RRSIG ||

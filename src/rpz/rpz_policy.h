@@ -123,8 +123,8 @@ struct rpz_answer {
     bool is_signed;
     bool is_local; /* the operator's own data: triggers about answers and servers do not apply */
     /* Finds the servers for a name of the alias chain; valid until the next call. is_last: the
-     * chain ends there. NULL: they are not known. Comes once for each name, in their order, before
-     * the rules about the name are looked at; not after a name for which a rule decides. */
+     * chain ends there. NULL: they are not known. Called once for each name, in their order, before
+     * the rules about the name are searched; not called after a name for which a rule decides. */
     const struct rpz_servers *(*servers)(void *context, struct name name, bool is_last);
     void *context;
 };

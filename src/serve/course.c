@@ -146,8 +146,8 @@ static struct police_query course_police_query(const struct course *course,
                                  .looked = course->looked};
 }
 
-/* Asks for servers that the cache forgot. With DO, because another entry may answer a question
- * without it (resolve/variant.h, RFC 8020), and then no server is met. */
+/* Asks for servers that the cache forgot. The question has DO: another entry may answer a question
+ * without DO (resolve/variant.h, RFC 8020), and then no server is asked. */
 static enum course_end course_look(struct course *course, const struct courses *courses,
                                    const struct course_query *about,
                                    const struct police_verdict *verdict, struct cache_key *key)
@@ -295,7 +295,7 @@ enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
 {
-    if (course->is_looking) { /* what it says is not for this client */
+    if (course->is_looking) { /* this answer is not for the client */
         course_key(course, courses, about, key);
         return COURSE_ASK;
     }

@@ -119,7 +119,7 @@ struct police_query {
     bool is_stream;
     bool may_look;  /* POLICE_LOOK is allowed */
     bool is_fresh;  /* the answer was resolved for this query just now */
-    uint8_t looked; /* the first names of the alias chain, whose servers were looked for already */
+    uint8_t looked; /* names at the chain's start whose servers were already looked for */
 };
 
 /* Borrows from the police until its next call. */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each step has what the one before it has. */
+/* Each step includes the one before it. */
 enum silence_step {
     SILENCE_NONE,
     SILENCE_IN_DOUBT,
