@@ -12,7 +12,7 @@
  * before its question becomes the oldest.
  *
  * The table also keeps a score for each zone that names unproven servers: how many of them stayed
- * silent lately. A question of a zone with a high score may send fewer queries.
+ * silent recently. A question of a zone with a high score may send fewer queries.
  *
  * A secret hash tells zones and clients apart; two in one place share it. Pure except for the seed:
  * the instant is an argument. One worker's.

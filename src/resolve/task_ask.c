@@ -360,7 +360,7 @@ static int preferred_family(const struct recursion_options *recursion)
     }
 }
 
-/* Returns a bit for each server of the group that was lame lately for the asked zone. */
+/* Returns a bit for each server of the group that was lame recently for the asked zone. */
 static uint64_t lame_servers(const struct task *task, struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;

@@ -27,7 +27,7 @@ void task_ask(struct task *task, const struct step_ask *ask);
 void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
 
 /* The last answer lacks signatures that its zone has. From now on the servers of its exchange are
- * asked with EDNS, even if they lacked it lately. */
+ * asked with EDNS, even if they lacked it recently. */
 void task_ask_doubt_no_edns(const struct task *task);
 
 /* Asks the servers of the last exchange again, after an answer of theirs that failed to validate:

@@ -41,7 +41,7 @@ enum {
      * alias chain. The budget bounds the number of tasks whatever their depth is. */
     TASK_DEPTH_ALL_MAX = 24,
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
-    TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame lately */
+    TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame recently */
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4,    /* the part of all tasks that may be refreshes: clients come first */

@@ -57,7 +57,7 @@ enum {
 
 enum overload_state {
     OVERLOAD_CALM,     /* nothing is counted */
-    OVERLOAD_COUNTING, /* the queue was not young lately: clients are counted */
+    OVERLOAD_COUNTING, /* the queue was not young recently: clients are counted */
     OVERLOAD_SHEDDING, /* it stays old: queries above the level are dropped */
 };
 
@@ -91,7 +91,7 @@ struct overload {
     uint64_t began_at;
     uint64_t length_us;          /* at least */
     uint64_t read_at;            /* the last read */
-    uint64_t gap_us;             /* the longest time between two reads, lately */
+    uint64_t gap_us;             /* the longest recent time between two reads */
     uint64_t least_age_us;       /* of all reads */
     uint32_t lost_before;        /* the kernel's count when it began */
     bool is_half_full;           /* the kernel's queue */

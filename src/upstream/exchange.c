@@ -330,7 +330,7 @@ static void note_network(struct exchange *exchange, unsigned index, const char *
         exchange->failure.error = error;
 }
 
-/* No server is left, but one that answered lately may restart. The question waits for it, because
+/* No server is left, but one that answered recently may restart. The question waits for it, because
  * an immediate failure would not be better. */
 static void wait_for_return(struct exchange *exchange)
 {

@@ -57,8 +57,8 @@ enum {
  * allowed. Another stream may be just as silent, and the datagram needs the rest of the time. */
 #define EXCHANGE_STREAMS_US (EXCHANGE_WALL_US / 2)
 
-/* How long a question waits for an upstream that answered lately and is unreachable now. A restart
- * takes about as long, and then stale answers are due. */
+/* How long a question waits for an upstream that answered recently and is unreachable now. A
+ * restart takes about as long, and then stale answers are due. */
 #define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
 
 /* An answer that belongs to the question by id, name, type, class and case. Borrowed for the call.

@@ -34,7 +34,7 @@ void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout
 uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum conn_end why);
 
 /* Whether the pool holds connections now: the option is on, and a discovered server got a query
- * lately or announced a limit that has not passed. */
+ * recently or announced a limit that has not passed. */
 bool pool_may_hold(const struct pool *pool);
 
 /* Sets the zone whose SOA hold queries ask for; copied. If unset, they ask for `. NS`. */

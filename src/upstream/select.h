@@ -22,7 +22,7 @@ enum { SELECT_EXPLORE = 20 };
 struct select_facts {
     uint64_t srtt_us; /* 0: not measured, which comes first */
     uint32_t tried;   /* attempts at it for this question */
-    bool ill;         /* silent lately, or its port is closed */
+    bool ill;         /* silent recently, or its port is closed */
     bool second;      /* asked after the others: not of the preferred IP version */
     bool strips;      /* asked after all others, ill ones too: it leaves out the signatures that the
                          question needs */

@@ -70,7 +70,7 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream)
     return over_stream ? &upstream->stream : &upstream->udp;
 }
 
-/* No open connection was heard from lately. A dial to a dead address takes seconds to fail, so
+/* No open connection was heard from recently. A dial to a dead address takes seconds to fail, so
  * silence shows long before. */
 static bool lacks_stream(const struct upstream *upstream)
 {

@@ -151,14 +151,14 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* Whether the upstream answered lately, over a stream or beside one. A query without another way
+/* Whether the upstream answered recently, over a stream or beside one. A query without another way
  * may wait until the upstream is back. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* Notes that it was silent through an exchange that failed. */
 void upstream_give_up(struct upstream *upstream);
 
-/* Whether the upstream was given up lately and has not answered since. */
+/* Whether the upstream was given up recently and has not answered since. */
 bool upstream_is_given_up(const struct upstream *upstream);
 
 /* Whether a datagram to the upstream would not leave this machine. */

@@ -129,7 +129,7 @@ bool upstreams_is_proven(const struct upstream *upstream);
 bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
                             const struct upstream_options *options);
 
-/* Whether queries to this IP version (AF_INET, AF_INET6) lately could not leave this machine. A
+/* Whether queries to this IP version (AF_INET, AF_INET6) could recently not leave this machine. A
  * later try shows when they can (upstream/reach.h). */
 bool upstreams_lacks_family(const struct upstreams *upstreams, int family);
 
