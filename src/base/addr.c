@@ -71,7 +71,7 @@ const char *addr_zone_hint(const char *text)
     struct in6_addr v6;
     size_t len = strcspn(text, "%");
     if (text[len] && strchr(text, '/'))
-        return "; only a single address has an interface behind a %";
+        return "; only a single address has an interface after a %";
     if (text[len] == '\0' || len >= sizeof(ip))
         return "";
     memcpy(ip, text, len);
@@ -79,7 +79,7 @@ const char *addr_zone_hint(const char *text)
     if (inet_pton(AF_INET6, ip, &v6) != 1)
         return "";
     if (!IN6_IS_ADDR_LINKLOCAL(&v6) && !IN6_IS_ADDR_MC_LINKLOCAL(&v6))
-        return "; only link-local addresses have an interface behind a %";
+        return "; only link-local addresses have an interface after a %";
     uint32_t scope;
     char zone[IF_NAMESIZE];
     size_t zone_len = strcspn(text + len + 1, "@#/");
@@ -118,8 +118,8 @@ static enum err parse_ip(struct addr *out, char *text, uint16_t port)
     return ERR_OK;
 }
 
-/* Takes a host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. Drops a dot
- * at the end. */
+/* Takes a host name as in certificates: labels of 1 to 63 letters, digits, '-' and '_'. Drops a
+ * trailing dot. */
 static enum err addr_parse_name(char name[ADDR_NAME_MAX], const char *text)
 {
     size_t label = 0, len = 0;

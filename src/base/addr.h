@@ -35,17 +35,17 @@ enum {
  * option and reports what it takes. */
 MUST_USE enum err addr_parse(struct addr *out, const char *text, uint16_t default_port);
 
-/* Parses "IP", "IP@PORT", "IP@PORT#NAME" or "IP#NAME" as addr_parse() does. name is "" without a
- * name; has_port: the text has a port. */
+/* Parses "IP", "IP@PORT", "IP@PORT#NAME" or "IP#NAME" as addr_parse() does. Sets name to "" if the
+ * text has none, and has_port to whether the text has a port. */
 MUST_USE enum err addr_parse_named(struct addr *out, bool *has_port, char name[ADDR_NAME_MAX],
                                    const char *text, uint16_t default_port);
 
-/* Describes a fault of the zone in such a text and its remedy, as the end of a sentence ("; ..."),
- * or returns "" for any other fault. */
+/* If the zone of such a text is at fault, returns the end of a sentence ("; ...") that names the
+ * fault and its remedy. Returns "" for any other fault. */
 const char *addr_zone_hint(const char *text);
 
-/* A link-local address without a zone: every link has a machine of that address, so none is
- * reachable. */
+/* Whether this is a link-local address without a zone. A machine on any link may have it, so the
+ * kernel cannot choose the link. */
 bool addr_lacks_zone(const struct addr *addr);
 
 /* "127.0.0.1@53", "::1@53"; returns out. */

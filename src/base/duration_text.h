@@ -9,8 +9,8 @@
 
 enum { DURATION_TEXT_MAX = 19 };
 
-/* Writes the duration in the largest unit of which it has two: "90 seconds", "3 days". Returns
- * out. */
+/* Writes the duration in the largest unit of which it has at least two: "90 seconds", "3 days".
+ * Returns out. */
 const char *duration_text(char out[DURATION_TEXT_MAX], uint32_t seconds);
 
 #endif

@@ -31,8 +31,8 @@ void framing_deinit(struct framing *framing);
  * *bytes. *err is ERR_NO_MEMORY if that failed, else ERR_OK. */
 bool framing_next(struct framing *framing, struct span *bytes, struct span *message, enum err *err);
 
-/* Returns the length of the first whole message with its length bytes; that of all bytes if no
- * message is whole. */
+/* Returns the length of the first whole message, its length bytes included, or the length of all
+ * bytes if no message is whole. */
 static inline size_t framing_first(struct span bytes)
 {
     size_t len = bytes.len < 2 ? bytes.len : 2 + (size_t)get_u16(bytes.data);

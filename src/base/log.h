@@ -40,7 +40,7 @@ void log_write(enum log_level level, const char *module, const char *format, ...
 /*
  * Gives the thread a number, which its lines then name: "upstream: worker 1: ...". -1, the default:
  * none. Workers meet the same event at the same time, so a line that another worker has written
- * within LOG_ECHO_US is left out: the log has an event once. At level debug every line is written.
+ * within LOG_ECHO_US is left out: each event is logged once. At level debug every line is written.
  */
 void log_set_worker(int number);
 
@@ -57,8 +57,8 @@ const char *log_time(uint64_t us, char out[LOG_TIME_MAX]);
 
 enum { LOG_FIRST_MAX = 256 /* keys that log_is_first() knows */ };
 
-/* Whether no thread has asked with this key before. For lines that the log has once, such as one
- * for each configured zone. Also false when LOG_FIRST_MAX keys are known. */
+/* Whether this is the first call with this key on any thread. For lines that are logged once, such
+ * as one for each configured zone. Also returns false when LOG_FIRST_MAX keys are known. */
 bool log_is_first(uint64_t key);
 
 /* A budget of lines: five at once, then one per ten seconds. */

@@ -26,11 +26,11 @@ struct private_file {
  * ERR_NOT_FOUND (no such folder), ERR_PERMISSION, ERR_NO_FILES, ERR_NO_MEMORY, ERR_IO. */
 MUST_USE enum err private_file_begin(struct private_file *file, const char *path);
 
-/* ERR_NO_SPACE: the disk is full; ERR_IO. */
+/* Errors: ERR_NO_SPACE (the disk is full) and ERR_IO. */
 MUST_USE enum err private_file_write(struct private_file *file, struct span bytes);
 
-/* Replaces the old file. On error the old file stays; the new one is gone in both cases. Errors as
- * those of private_file_write() and of the rename. */
+/* Replaces the old file. On error the old file stays; the new one is gone in both cases. Returns
+ * the errors of private_file_write() and of the rename. */
 MUST_USE enum err private_file_finish(struct private_file *file);
 
 /* Drops the new file; the old one stays. */
@@ -53,8 +53,8 @@ bool private_file_is_foreign(const char *path, struct span magic);
 MUST_USE enum err private_file_open(int *fd, const char *path);
 
 /* Reads a private file of at most max bytes into *data, which the caller gives to
- * private_file_wipe(). Errors as those of private_file_open(), and ERR_INVALID if it is larger or
- * changes meanwhile, ERR_IO, ERR_NO_MEMORY. */
+ * private_file_wipe(). Returns the errors of private_file_open(), ERR_INVALID if the file is larger
+ * or changes meanwhile, ERR_IO and ERR_NO_MEMORY. */
 MUST_USE enum err private_file_read(const char *path, size_t max, uint8_t **data, size_t *len);
 
 /* Overwrites and frees bytes that may be secret. */

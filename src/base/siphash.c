@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. The tag of
- * 128 bits is that of its reference code. Numbers are in little endian on every machine.
+ * 128 bits is that of its reference code. Numbers are little-endian on every machine.
  */
 #include "base/siphash.h"
 
@@ -18,7 +18,7 @@ static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* One load on machines with little endian numbers, which is where the time of a long input goes. */
+/* Compiles to one load on little-endian machines. A long input spends most of its time here. */
 static inline uint64_t read_eight(const uint8_t bytes[8])
 {
     uint64_t value;

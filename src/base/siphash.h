@@ -15,11 +15,12 @@
 
 enum { SIPHASH_KEY_BYTES = 16 };
 
-/* Returns the tag as a number; its bytes are in little endian. */
+/* Returns the tag as a number; its bytes are in little-endian order. */
 uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len);
 
-/* Makes a tag of 128 bits in one pass. It is over each part's length in eight bytes and the part
- * itself, with zeros up to the next eight: so no bytes can move from one part to another. */
+/* Makes a tag of 128 bits in one pass. Each part contributes its length in eight bytes and then its
+ * bytes, padded with zeros to a multiple of eight. So bytes cannot move from one part to another
+ * without a change of the tag. */
 void siphash_2_4_parts(uint64_t out[2], const uint8_t key[SIPHASH_KEY_BYTES],
                        const struct span *parts, size_t count);
 

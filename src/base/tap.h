@@ -64,7 +64,7 @@ struct tap {
     /* A query arrived. Not called for messages that are not queries, or for clients whose queries
      * are not read. */
     void (*on_query)(struct tap *tap, const struct tap_message *message);
-    /* A query got its answer or was dropped. Does not come if its client left. */
+    /* A query got its answer or was dropped. Not called if its client left. */
     void (*on_reply)(struct tap *tap, const struct tap_reply *reply);
     /* A query left for an upstream, and its answer arrived. wants_recursion: the query has RD. */
     void (*on_sent)(struct tap *tap, const struct tap_message *message, bool wants_recursion);

@@ -4,8 +4,8 @@
 #define NAILUP_CACHE_ANSWER_H
 
 /*
- * An answer ready to send: a borrowed, immutable view of a cache entry (valid in the read section
- * that found it) or of a message just built (valid during the call that passes it).
+ * An answer ready to send: immutable, and borrowed from a cache entry (valid in the read section
+ * that found it) or from a message just built (valid during the call that passes it).
  *
  * The message has a header (id 0; QR, RA, AD and rcode set; RD, CD and TC clear; AA only in local
  * data, which is never cached), the question with its name in lower case, and the sections as
@@ -45,10 +45,10 @@ enum security {
 /* Returns "insecure", "secure", "bogus", or "" for an unchecked answer. */
 const char *security_name(uint8_t security);
 
-/* The signatures of a secure answer, for people: nothing is decided by them later. */
+/* The signatures of a secure answer, for people: no code decides anything by them. */
 struct answer_signed {
     uint32_t until_s;      /* the wall clock when the first of them ends; 0: unknown */
-    uint8_t signer_labels; /* the signer is the suffix of the QNAME with so many labels */
+    uint8_t signer_labels; /* the signer is the suffix of the QNAME with this many labels */
 };
 
 struct answer {

@@ -583,8 +583,8 @@ static uint32_t run_start(struct shard *shard)
     return heap_first(&shard->heap);
 }
 
-/* Evicts the entries of neighbouring blocks until their memory holds so many bytes. Evicting small
- * answers here and there makes no room for a large one. */
+/* Evicts the entries of neighbouring blocks until their memory holds this many bytes. Evicting
+ * small answers here and there makes no room for a large one. */
 static void clear_run(struct shard *shard, size_t bytes)
 {
     const struct heap *heap = &shard->heap;
@@ -609,7 +609,7 @@ static void clear_run(struct shard *shard, size_t bytes)
 
 /* ---- storing ---- */
 
-/* Evicts until a block for so many bytes is free. Returns 0 if that fails. Rare, and not inlined:
+/* Evicts until a block for this many bytes is free. Returns 0 if that fails. Rare, and not inlined:
  * its loops would take the registers of every store. */
 static __attribute__((noinline)) uint32_t cache_make_room(struct shard *shard, size_t bytes)
 {
@@ -629,8 +629,8 @@ static __attribute__((noinline)) uint32_t cache_make_room(struct shard *shard, s
     return ref;
 }
 
-/* Takes a block for so many bytes, or returns 0. May evict, and may release the
- * lock for a while. */
+/* Takes a block for this many bytes, or returns 0. May evict, and may release the lock for a
+ * while. */
 static uint32_t take_room(struct shard *shard, size_t bytes)
 {
     /* A store retires about one entry, so giving back one is enough unless the shard is behind. The

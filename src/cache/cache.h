@@ -78,7 +78,7 @@ bool cache_find(struct cache *cache, const struct cache_key *key, uint64_t now_u
                 struct answer *out);
 
 /* Finds an answer that may serve when nothing better is available (RFC 8767): it expired at most
- * serve_stale_s ago and is no failure. out->stale_s says how long ago it expired, 0 if it is
+ * serve_stale_s ago and is not a failure. out->stale_s says how long ago it expired, 0 if it is
  * fresh. */
 bool cache_find_stale(struct cache *cache, const struct cache_key *key, uint64_t now_us,
                       struct answer *out);

@@ -61,9 +61,9 @@ _Static_assert(sizeof(struct entry) == 32 && ENTRY_MESSAGE_AT == 32, "an entry d
 _Static_assert(ERR_COUNT - ERR_TLS_NOT_SPOKEN < ENTRY_EXTRA,
                "the errors that clients see fit into four bits");
 
-/* Packs what few answers have: an error, which only failures have, or the mark of more bytes: the
- * text of a failure, the staleness of a stale answer, which no failure is, or what is known of the
- * signatures of a secure answer. */
+/* Packs the fields that few answers have: the error of a failure, or a mark that more bytes follow.
+ * These bytes are the text of a failure, the age of a stale answer, or the signature data of a
+ * secure answer. A failure is never stale. */
 static unsigned pack_rare(const struct answer *answer)
 {
     uint8_t error = answer->error;

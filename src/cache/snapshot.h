@@ -30,8 +30,8 @@ struct snapshot_now {
  * refused, because its age is unknown. */
 enum { SNAPSHOT_AHEAD_MAX_S = 60 };
 
-/* Returns whether the file at path exists and is no snapshot of any version. Such a file is never
- * overwritten. */
+/* Returns whether the file at path exists and is not a snapshot of any version. Such a file is
+ * never overwritten. */
 bool snapshot_is_foreign(const char *path);
 
 /* Writes the cache's answers to the file at path and sets *count to their number. Errors are those

@@ -40,7 +40,7 @@ struct kept {
 
 struct shelf {
     struct block block;
-    struct span chain; /* behind the items */
+    struct span chain; /* after the items */
     unsigned count;
     struct kept *at[];
 };
@@ -63,7 +63,7 @@ struct spans {
     struct grace *grace;
     size_t bytes_max;
     _Atomic(unsigned) zone_count;
-    _Atomic(uint16_t) labels[NAME_LABELS_MAX + 1]; /* zones with so many labels */
+    _Atomic(uint16_t) labels[NAME_LABELS_MAX + 1]; /* zones with this many labels */
     _Atomic(struct spans_zone *) bucket[BUCKETS];
 
     pthread_mutex_t lock; /* of the rest */
@@ -330,7 +330,7 @@ static void zone_drop(struct spans *spans, struct spans_zone *zone)
     block_retire(spans, &zone->block);
 }
 
-/* Whether a is the better one to drop. */
+/* Whether to drop a rather than b. */
 static bool is_rather_dropped(const struct spans_zone *a, const struct spans_zone *b)
 {
     if (a->labels != b->labels)
@@ -339,7 +339,8 @@ static bool is_rather_dropped(const struct spans_zone *a, const struct spans_zon
            atomic_load_explicit(&b->used_at, memory_order_relaxed);
 }
 
-/* Drops a zone with so many labels or more, but not this one. False: no zone may be dropped. */
+/* Drops a zone with at least this many labels, but never the zone `but`. False: no zone may be
+ * dropped. */
 static bool spans_make_room(struct spans *spans, unsigned labels, const struct spans_zone *but)
 {
     struct spans_zone *victim = NULL;
@@ -471,7 +472,8 @@ static bool shelf_put(struct spans *spans, struct spans_zone *zone, const struct
     return true;
 }
 
-/* Drops zones until so many bytes are free or wait for readers only. False: they are not free yet.
+/* Drops zones until this many bytes are free or wait only for readers. False: they are not free
+ * yet.
  */
 static bool need_bytes(struct spans *spans, const struct spans_zone *zone, size_t bytes)
 {
@@ -482,7 +484,7 @@ static bool need_bytes(struct spans *spans, const struct spans_zone *zone, size_
     return spans->usage.bytes + bytes <= spans->bytes_max;
 }
 
-/* Returns the bytes that storing this RRset takes on a shelf with so many items. */
+/* Returns the bytes that storing this RRset takes on a shelf with this many items. */
 static size_t spans_bytes_for(const struct spans_entry *entry, size_t count)
 {
     return sizeof(struct kept) + entry_bytes(entry) + sizeof(struct shelf) +

@@ -86,8 +86,8 @@ bool spans_has(const struct spans_zone *zone, enum spans_shelf shelf);
 /* Returns the chain of the shelf; empty without spans. */
 struct span spans_chain(const struct spans_zone *zone, enum spans_shelf shelf);
 
-/* Returns the last RRset of the shelf whose owner is not behind the name. The last of all comes
- * before the first. NULL: the shelf is empty, or that RRset has expired. */
+/* Returns the last RRset of the shelf whose owner does not sort after the name. The order is a
+ * ring: the last RRset precedes the first. NULL: the shelf is empty, or that RRset has expired. */
 const struct spans_item *spans_before(const struct spans_zone *zone, enum spans_shelf shelf,
                                       struct name name, uint64_t now);
 
@@ -98,16 +98,16 @@ const struct spans_item *spans_records(const struct spans_zone *zone, struct nam
 /* Takes the next record from *records, a copy of item->records. False at the end. */
 bool spans_next(struct span *records, struct span *rdata);
 
-/* Notes that the zone was of use. Zones that are used stay longer. */
+/* Notes that the zone answered a query. Zones that answer queries stay longer. */
 void spans_touch(const struct spans_zone *zone, uint64_t now);
 
 /* ---- writers ---- */
 
 /*
  * Stores the RRset in place of the one with this owner and type on the shelf. Never waits for
- * readers. A full shelf loses expired RRsets, or else a random one. Where the zones or the bytes
- * are at their bound, another zone makes room, with as many labels or more: so the many zones of an
- * attacker do not displace top-level domains. Returns false when it is not stored.
+ * readers. A full shelf loses expired RRsets, or else a random one. When the number of zones or
+ * bytes is at its bound, the store drops another zone that has at least as many labels. So an
+ * attacker with many zones cannot displace top-level domains. Returns false when it is not stored.
  */
 bool spans_store(struct spans *spans, const struct spans_entry *entry, uint64_t now);
 

@@ -257,7 +257,7 @@ static void begin_message(struct text_reader *reader, uint16_t header)
     reader->state = IN_ANSWER;
 }
 
-/* Reads the words behind ";answer ". */
+/* Reads the words after ";answer ". */
 static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_MAX])
 {
     const char *name = text_next_word(&rest), *type = text_next_word(&rest);
@@ -267,9 +267,9 @@ static bool read_head(struct text_reader *reader, char *rest, char why[TEXT_WHY_
     reader->flags = reader->ede_count = 0;
     reader->question.cls = RRCLASS_IN;
     if (!name || name_parse(&reader->question.name, reader->name, name, strlen(name)))
-        return text_refuse(reader, why, "no name behind ;answer");
+        return text_refuse(reader, why, "no name after ;answer");
     if (!type || rrtype_parse(&reader->question.type, type))
-        return text_refuse(reader, why, "no type behind the name; write it as AAAA or TYPE28");
+        return text_refuse(reader, why, "no type after the name; write it as AAAA or TYPE28");
     reader->question.name = name_fold(reader->question.name, reader->name);
     for (char *key; (key = text_next_word(&rest));)
         if (!read_pair(reader, key, text_next_word(&rest), &header))
@@ -296,7 +296,7 @@ static bool text_read_record(struct text_reader *reader, const char *line, char 
     size_t len;
     const char *fault = record_text_fault(line);
     if (fault)
-        return text_refuse(reader, why, "this is no record: it %s", fault);
+        return text_refuse(reader, why, "this is not a record: it %s", fault);
     memset(reader->record, 0, HEADER_LEN);
     header_set_flags(reader->record, HEADER_QR);
     header_set_count(reader->record, SECTION_ANSWER, 1);
@@ -304,11 +304,11 @@ static bool text_read_record(struct text_reader *reader, const char *line, char 
                              0) ||
         len > MESSAGE_MAX - HEADER_LEN ||
         message_parse(&message, span_of(reader->record, HEADER_LEN + len)) != MESSAGE_OK)
-        return text_refuse(reader, why, "this is no record");
+        return text_refuse(reader, why, "this is not a record");
     struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
     copy_init(&copy, &reader->build, &message);
     if (!message_rr_next(&iter, &rr) || rrtype_is_meta(rr.type) || !copy_rr(&copy, &rr, rr.ttl))
-        return text_refuse(reader, why, "this is no record");
+        return text_refuse(reader, why, "this is not a record");
     return true;
 }
 

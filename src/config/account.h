@@ -20,7 +20,7 @@ bool account_parse_mode(const char *text, uint16_t *mode);
 /* A user of the system. */
 struct account_user {
     uint32_t uid, gid;
-    bool has_entry;                  /* else only the number is known, and gid is undefined */
+    bool has_entry;                  /* false: only the number is known, and gid is undefined */
     char name[ACCOUNT_WORD_MAX + 1]; /* "" without an entry */
 };
 

@@ -96,7 +96,7 @@ struct config_upstream {
     char *auth_name;       /* "": none */
     struct tls_pins *pins; /* NULL: none of its own */
     char *host;            /* the name of the server, whose addr is empty; NULL: it has an addr */
-    uint16_t host_port;    /* behind the name; 0: none */
+    uint16_t host_port;    /* after the name; 0: none */
     bool tls;              /* primaries only: demanded without a name or pin */
     char *tsig_key;        /* primaries only; NULL or "": none */
 };
@@ -337,8 +337,8 @@ struct config {
     struct arena arena; /* holds every array above */
 };
 
-/* A view. part has the keys that a file also has at its top; the loaders of these keys fill it like
- * a file. When everything is loaded, its other members are those of the file. */
+/* A view. part has the keys that are also allowed at the top of a file, and the same loaders fill
+ * it. When everything is loaded, its other members are copies of those of the file. */
 struct config_view {
     struct config_position position;
     char *name;
@@ -353,11 +353,11 @@ bool config_view_gives(const struct config_view *view, const char *path);
 
 /*
  * Reads the file at path. ERR_OK: *out is the configuration. ERR_INVALID: *out is NULL, and errors
- * has a line for each error in the order of the file: `FILE:LINE:COLUMN: error: PATH: sentence`. A
- * file that cannot be read is such an error too, and so are the files that it names: only this
- * function reads hosts file and block lists, and tries certificates and keys. ERR_NO_MEMORY is
- * reported in errors as well. errors belongs to the caller; CONFIG_ERRORS_BYTES are enough, and
- * lines that do not fit are dropped. Any thread.
+ * has a line for each error in the order of the file: `FILE:LINE:COLUMN: error: PATH: sentence`. If
+ * the file or a file that it names cannot be read, that is such an error too. Only this function
+ * reads the hosts file and block lists, and tries certificates and keys. ERR_NO_MEMORY is reported
+ * in errors as well. errors belongs to the caller; CONFIG_ERRORS_BYTES are enough, and lines that
+ * do not fit are dropped. Any thread.
  */
 MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
 

@@ -75,8 +75,8 @@ static void report_other(struct loader *loader, const struct attempt *attempt, b
     tls_file_free(&text, len);
 }
 
-/* Reports a key at the place that gives it; other places were tried already. A default that fails
- * belongs to no key. */
+/* Reports a key only at the place that gives it, because other places were tried already. The
+ * failure of a default is reported without a key. */
 static void report_one(struct loader *loader, const struct attempt *attempt, const char *key,
                        const struct option *row, const char *value, const char *why)
 {
@@ -327,7 +327,7 @@ static void check_directory(struct loader *loader, const struct place *place, co
 static const char *words_of_missing(const struct config_auth_zone *zone)
 {
     if (zone->catalog)
-        return "its members stay as they are, or there are none";
+        return "its members do not change, or there are none";
     return zone->fallback ? "its names are resolved like others" : "its names get SERVFAIL";
 }
 

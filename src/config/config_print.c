@@ -440,7 +440,7 @@ static void put_zones_of(struct printer *printer, const struct option *option)
         put_zone_list(printer, config->zones, config->zone_count, config->route.zones);
 }
 
-/* The row of the file that a key of views is printed like. */
+/* Returns the row of the file whose format a key of a view shares. */
 static const struct option *row_of_view(const char *key)
 {
     static const struct {

@@ -168,7 +168,7 @@ static void report_equal_clients(struct loader *loader, const struct config_view
 {
     char text[PREFIX_TEXT_MAX], at[ADDR_TEXT_MAX];
     problems_add(loader->problems, view->position, "views",
-                 "%s is in clients of %s and of a view before it%s%s; keep one of them",
+                 "%s is in clients of %s and of an earlier view%s%s; keep one of them",
                  prefix_format(prefix, text), view->name, listener ? " at " : "",
                  listener ? addr_format(listener, at) : "");
 }
@@ -273,7 +273,7 @@ static uint32_t choose_policy(struct loader *loader, const struct config_view *v
             choice |= bit;
         else
             problems_add(loader->problems, view->position, "rpz-zones",
-                         "%s is no zone of rpz; add it there, or leave it out here",
+                         "%s is not a zone of rpz; add it there, or leave it out here",
                          name_format(name, text));
     }
     loader->problems->scope[0] = '\0';

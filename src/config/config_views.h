@@ -13,7 +13,7 @@ enum { VIEW_ZONES_MAX = 200000 };
 void config_views_check(struct loader *loader);
 
 /* Makes the tables of the views: prefixes, local data, routes and spaces. Reads hosts files and
- * block lists only with_files. Comes after config_local() and config_route(). */
+ * block lists only with_files. Call it after config_local() and config_route(). */
 void config_views(struct loader *loader, bool with_files);
 
 #endif

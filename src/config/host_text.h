@@ -17,14 +17,16 @@ struct host_text {
     char auth_name[ADDR_NAME_MAX]; /* lower case; "": none */
 };
 
-/* "." behind a name of one label, so that it reads as a name again; else "". */
+/* Returns "." for a name of one label, which reads back as a name only with a final dot; else
+ * "". */
 static inline const char *host_text_dot(const char *name)
 {
     return strchr(name, '.') ? "" : ".";
 }
 
-/* Reads the text. False: it is no server by name. A name has a dot and a letter in its last label,
- * so that a misspelt address or word is not taken for one; a final dot makes any name one. */
+/* Reads the text. False: the text is not the name of a server. A name needs a dot, and a letter in
+ * its last label, so that a misspelt address or word does not pass for a name. With a final dot,
+ * any name passes. */
 bool host_text_parse(struct host_text *out, const char *text);
 
 #endif

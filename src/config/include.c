@@ -177,8 +177,8 @@ static bool include_may_read(struct includes *includes, const struct yaml_tree_n
     return true;
 }
 
-/* Reads the file into includes->text; -1 after an error. O_NONBLOCK: opening a pipe must not block
- * before it is refused. */
+/* Reads the file into includes->text. Returns -1 after an error. O_NONBLOCK: opening a pipe must
+ * not block before it is refused. */
 static ssize_t include_read_file(struct includes *includes, const struct yaml_tree_node *node,
                                  const char *path)
 {

@@ -11,8 +11,8 @@
 void load_auth_zones(struct loader *loader, const struct option *option,
                      const struct yaml_tree_node *node);
 
-/* Adds the zone of local-root to the list, if the file wants it. Comes when the whole file is
- * loaded. */
+/* Adds the zone of local-root to the list, if local-root is yes and the daemon recurses. Call it
+ * when the whole file is loaded. */
 void load_local_root(struct loader *loader);
 
 #endif

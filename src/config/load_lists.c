@@ -32,7 +32,7 @@ static bool has_wrong_name(const char *text)
     return addr_parse(&addr, before, 0) == ERR_OK;
 }
 
-/* takes_host: a host name may stand here too, but the text is none (config/host_text.h). */
+/* takes_host: a host name is allowed here too, but the text is not one (config/host_text.h). */
 static const char *address_hint(const char *text, bool takes_host)
 {
     if (has_wrong_name(text))

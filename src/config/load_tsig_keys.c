@@ -159,7 +159,8 @@ static void make_servers(struct loader *loader, const struct place *place,
             return;
 }
 
-/* A NOTIFY and the file of a zone with primaries have nothing but its name. */
+/* Reports a name that is in auth-zones too. A NOTIFY, and the stored copy of a zone, identify the
+ * zone by its name alone. */
 static void check_name(struct loader *loader, const struct place *place, struct name name)
 {
     const struct config *config = loader->config;

@@ -50,8 +50,8 @@ static bool has_upstream_already(const struct server_list *servers,
     return false;
 }
 
-/* An address as a name would be sent in SNI, which RFC 6066 section 3 forbids, and would never
- * match. */
+/* nailupd would send an address in place of a name as SNI, which RFC 6066 section 3 forbids, and no
+ * certificate would match it. */
 static bool check_tls_name(struct loader *loader, const struct yaml_tree_node *node,
                            const char *name)
 {
@@ -76,7 +76,8 @@ static bool load_tls_name(struct loader *loader, const char *name, char **out)
     return *out != NULL;
 }
 
-/* To YAML, the name in "192.0.2.53 #name" is a comment, and the server would go unverified by it.
+/* YAML reads the name in "192.0.2.53 #name" as a comment, so the certificate would not be checked
+ * against it.
  */
 static void warn_of_comment(struct loader *loader, const struct yaml_tree_node *item)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Invariant: no two of a list have the same name. */
+/* Invariant: no two anchors of a list have the same name. */
 #include "config/runtime_ntas.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ enum err runtime_nta_parse(struct runtime_nta *out, const char *text, const char
 
 /* ---- the list ---- */
 
-/* The index of the one with this name, or count. */
+/* The index of the anchor with this name, or count. */
 static size_t runtime_ntas_index(const struct runtime_ntas *ntas, struct name name)
 {
     size_t i = 0;
@@ -100,7 +100,7 @@ bool runtime_ntas_take_ended(struct runtime_ntas *ntas, uint64_t now, struct run
     return false;
 }
 
-/* Copies the anchors of the configuration, with those of the point. */
+/* Copies the anchors of the configuration, and applies the anchors of the point to the copy. */
 static struct anchors *copy_with_point(const struct config *config,
                                        const struct anchor_point *point)
 {

@@ -49,24 +49,25 @@ struct runtime_ntas {
     struct runtime_nta list[RUNTIME_NTAS_MAX];
 };
 
-/* The one with this name in lower case, or NULL. */
+/* The anchor with this name in lower case, or NULL. */
 const struct runtime_nta *runtime_ntas_find(const struct runtime_ntas *ntas, struct name name);
 
-/* Adds one, or replaces the end of that with its name. ERR_LIMIT: there are RUNTIME_NTAS_MAX. */
+/* Adds an anchor, or replaces the end of the anchor with the same name. ERR_LIMIT: there are
+ * RUNTIME_NTAS_MAX already. */
 MUST_USE enum err runtime_ntas_put(struct runtime_ntas *ntas, const struct runtime_nta *nta);
 
-/* False if there was no such one. */
+/* False if there was no such anchor. */
 bool runtime_ntas_remove(struct runtime_ntas *ntas, struct name name);
 
-/* The first end; UINT64_MAX: none. */
+/* The earliest end; UINT64_MAX: none. */
 uint64_t runtime_ntas_next_end(const struct runtime_ntas *ntas);
 
-/* Removes one whose end has come. False: no end has come. */
+/* Removes an anchor whose end has come. False: no end has come. */
 bool runtime_ntas_take_ended(struct runtime_ntas *ntas, uint64_t now, struct runtime_nta *out);
 
-/* Makes the anchors of the configuration with all of these, for the caller to free. The point
- * replaces the anchors that the configuration has for its zone, except those of
- * dnssec.trust-anchors; NULL: it has none. *out NULL: the configuration's own anchors will do. */
+/* Makes a copy of the configuration's anchors with all these negative anchors; the caller frees it.
+ * The point (NULL: none) replaces the anchors that the configuration has for its zone, except those
+ * of dnssec.trust-anchors. *out is NULL if the configuration's own anchors need no change. */
 MUST_USE enum err runtime_ntas_anchors(const struct runtime_ntas *ntas, const struct config *config,
                                        const struct anchor_point *point, struct anchors **out);
 

@@ -368,7 +368,8 @@ static void append_step(char path[PATH_TEXT_MAX], const char *format, ...)
     va_end(args);
 }
 
-/* The path of a key in the mapping that was closed last, whose level is still above the depth. */
+/* The path of a key in the mapping that was closed last. The level of this mapping is still in the
+ * array, just above the depth. */
 static void yaml_tree_path_of(const struct builder *builder, const struct yaml_tree_node *key,
                               char path[PATH_TEXT_MAX])
 {

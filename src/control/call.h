@@ -25,7 +25,7 @@ struct call {
     struct loop *loop; /* main's */
     const struct control_view *view;
     struct reply reply; /* begun by reply_ok(), ended by call_done() */
-    /* Makes the next part after the part before has left; NULL: the reply is complete. */
+    /* Makes the next part after the previous part has left; NULL: the reply is complete. */
     void (*more)(struct call *call);
     /* Takes the input that the client sends after its line; the end is an empty piece. NULL: no
      * input. */

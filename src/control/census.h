@@ -5,8 +5,8 @@
 
 /*
  * Counts the figures of each upstream by asking every worker on its own thread, by mail. Workers do
- * not wait for each other or for the main thread. None looks at more than CENSUS_UPSTREAMS_MAX
- * upstreams, so a worker that knows many keeps its clients waiting no longer.
+ * not wait for each other or for the main thread. No worker looks at more than CENSUS_UPSTREAMS_MAX
+ * upstreams, so the clients of a worker with many upstreams wait no longer than others.
  *
  * Main loop's thread, except for the functions marked as a worker's.
  */

@@ -15,8 +15,8 @@ enum { CLOCK_DOUBT_MAX = 128 };
 /*
  * Writes why the clock is in doubt: it is earlier than the build, or the signatures over the keys
  * of a trust anchor are all expired or not yet valid. The second reason ends when the clock is set,
- * and when keys of the zone are validated by any worker. now_us is the loops' clock. False: it is
- * not in doubt, and out is "".
+ * or when any worker validates keys of the zone. now_us is the loops' clock. False: it is not in
+ * doubt, and out is "".
  */
 bool clock_doubt_tell(const struct control_view *view, uint64_t now_us, char out[CLOCK_DOUBT_MAX]);
 

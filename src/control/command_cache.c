@@ -234,9 +234,9 @@ static void load_refuse_all(struct reply *reply, const struct load *load)
     char error[TEXT_WHY_MAX + 32];
 
     reply_refuse(reply,
-                 "no answer was stored: of %llu lines %llu are invalid, and %llu answers have "
-                 "expired, are failures or are local data",
-                 (unsigned long long)load->lines, (unsigned long long)load->refused,
+                 "no answer was stored: %llu of %llu lines are invalid, and %llu answers were "
+                 "skipped because they have expired, are failures or are local data",
+                 (unsigned long long)load->refused, (unsigned long long)load->lines,
                  (unsigned long long)text_reader_skipped(load->reader));
     reply_errors_begin(reply);
     for (size_t i = 0; i < MIN(load->refused, (uint64_t)LOAD_REFUSALS_MAX); i++) {

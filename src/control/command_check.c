@@ -47,7 +47,7 @@ static void check_see(void *context, const struct upstream_view *view)
     sight->has_asked |= view->queries > 0 || view->dials > 0;
 }
 
-/* A worker that has asked no upstream knows nothing about them: the others tell. */
+/* A worker that has asked no upstream knows nothing about them, so the other workers decide. */
 static void check_visit(struct upstreams *upstreams, struct gather_part *part)
 {
     struct check_sight sight = {0};
@@ -128,7 +128,7 @@ static void check_tell(const struct control_view *view, uint64_t now_us, bool ha
         check_add_reason(out, COMMAND_PROBLEMS_MAX, doubt);
 }
 
-/* A portal is the operator's wish and keeps nothing from being served, so it is no reason of
+/* The operator sets a portal on purpose, and it prevents no answer, so it is not a reason of
  * check_answer(). */
 void command_problems(const struct control_view *view, uint64_t now_us,
                       char out[COMMAND_PROBLEMS_MAX])

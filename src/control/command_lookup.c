@@ -120,8 +120,8 @@ static size_t lookup_chain(const struct question *question, struct span bytes,
     return count;
 }
 
-/* Makes room for the findings and copies the cached answer and the servers that it is judged by to
- * them. NULL: out of memory. */
+/* Makes room for the findings, and copies to them the cached answer and the servers by which the
+ * policy judges it. NULL: out of memory. */
 static struct seen *seen_new(const struct wanted *wanted, const struct resolver *resolver,
                              unsigned view, const struct cache_key *key, uint64_t now)
 {
@@ -263,7 +263,8 @@ static void command_lookup_visit(struct upstreams *upstreams, struct gather_part
     uint64_t now = loop_now(part->of->loop);
 
     unsigned view;
-    /* The view may have gone since, or not come yet: another worker tells. */
+    /* A reload may have removed the view, or this worker may not have it yet. Then another worker
+     * finds it. */
     if (!part->of->resolver || !resolver_find_view(part->of->resolver, wanted->view, &view))
         return;
     cache_read_begin();
@@ -490,7 +491,7 @@ static void put_decision(struct reply *reply, const struct rpz_decision *decisio
     reply_text(reply, basis);
 }
 
-/* The zones that do not apply to clients of the wanted view. */
+/* Returns the mask of the zones that do not apply to clients of the wanted view. */
 static uint32_t policy_except(const struct control_view *view, const struct wanted *wanted)
 {
     struct rpz_choice_map map;

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The commands about upstreams. Each worker's thread writes rows about its own. Reads views, never
- * the objects behind them.
+ * The commands about upstreams. Each worker's thread writes rows about its own. Reads views of the
+ * upstreams, never the objects themselves.
  */
 
 #include "base/addr.h"

@@ -195,7 +195,7 @@ void command_log_level(struct call *call)
         put_log(call);
     } else if (log_level_parse(&level, call->argv[0])) {
         reply_refuse(&call->reply,
-                     "'%.64s' is no level; name error, warning, notice, info or debug",
+                     "'%.64s' is not a level; name error, warning, notice, info or debug",
                      call->argv[0]);
     } else {
         log_set_level(level);

@@ -92,9 +92,9 @@ static void client_note_activity(struct client *client)
     list_append(&client->control->clients, &client->node);
 }
 
-/* Makes the next part of a long reply: one per turn, and only when the client has taken the part
- * before, so that a slow reader costs no memory. The limit starts again, because the client did not
- * cause the time that this work took. */
+/* Makes the next part of a long reply: one per turn, and only when the client has taken the
+ * previous part, so that a slow reader costs no memory. The limit starts again, because the client
+ * did not cause the time that this work took. */
 static void client_make_part(struct client *client)
 {
     if (!client->call->more || buf_len(&client->call->reply.buf) > 0)

@@ -84,7 +84,7 @@ static void page_unref(struct page *page)
     free(page);
 }
 
-/* The current figures, as the page wants them. NULL: out of memory. */
+/* Writes the current figures in the format of the page. NULL: out of memory. */
 static struct page *page_new(enum http_page kind, const struct control_view *view,
                              const struct census *census, uint64_t uptime_us)
 {
@@ -396,8 +396,9 @@ static void exporter_make_room(struct exporter *exporter)
     scrape_close(found);
 }
 
-/* Closes a scrape when there are too many. An honest scraper asks at once, so it gets its answer
- * even while others hold their places as long as they can, or come without end from another host.
+/* Closes a scrape when there are too many. An honest scraper sends its request at once, so it gets
+ * its answer even while hostile scrapers keep their places as long as they can, or another host
+ * opens one scrape after the other.
  */
 static void exporter_on_accept(void *owner, struct tcp *tcp)
 {

@@ -27,8 +27,8 @@ struct exposition_time {
     int64_t wall_s; /* since 1970 */
 };
 
-/* Appends all figures. census may be NULL: then those of single upstreams are left out. The zones
- * held here and the response policy are those of the view. */
+/* Appends all figures. If census is NULL, the figures of single upstreams are left out. The view
+ * has the zones held here and the response policy. */
 MUST_USE enum err exposition_write(struct buf *out, const struct stats *stats,
                                    const struct census *census, const struct control_view *view,
                                    const struct exposition_time *time);

@@ -41,7 +41,7 @@ enum { GATHER_TURN_MAX = 256 };
  */
 typedef void (*gather_visit)(struct upstreams *upstreams, struct gather_part *part);
 
-/* Comes when all have answered. The rows are in the call's reply, in the order of the workers; sum
+/* Called when all have answered. The rows are in the call's reply, in the order of the workers; sum
  * is the sum of the parts' numbers. The callee ends with call_done(). */
 typedef void (*gather_done)(struct call *call, uint64_t sum);
 

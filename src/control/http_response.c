@@ -44,8 +44,8 @@ static const char *date_of(time_t now, char out[40])
     return out;
 }
 
-/* A browser runs and loads nothing but our own files, shows the page in no frame of another, and
- * lets no other site read it. */
+/* A browser then loads and runs only our own files, never shows the page in a frame of another
+ * site, and lets no other site read it. */
 static const char guard_of_page[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Reads /proc/self at each page: two files and a folder. Stateless. */
+/* Reads /proc/self for each page: two files and a folder. Stateless. */
 
 #include "control/process_facts.h"
 

@@ -12,7 +12,7 @@
 
 /* Appends process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes,
  * process_open_fds, process_max_fds and process_start_time_seconds. Leaves out a figure that the
- * kernel does not tell. Errors come from the buf. */
+ * kernel does not report. Errors come from the buf. */
 MUST_USE enum err process_facts_write(struct buf *out, uint64_t started_time);
 
 #endif

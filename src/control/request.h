@@ -13,8 +13,8 @@
 
 struct call;
 
-/* Runs the request: a line without its newline. Refuses a line that is no command. The call may be
- * done and gone when this returns. */
+/* Runs the request: a line without its newline. Refuses a line that is not a command. The call may
+ * be done and gone when this returns. */
 void request_run(struct call *call, struct span line);
 
 /* Splits a line at its tabs into words, in place; needs room for one byte more. False: too many

@@ -62,9 +62,9 @@ struct control_anchors {
 enum control_zone_state {
     CONTROL_ZONE_LOADING, /* no version has been read yet */
     CONTROL_ZONE_SERVED,  /* the last version that came is in force */
-    CONTROL_ZONE_KEPT,    /* the last one was refused, and the one before is in force */
+    CONTROL_ZONE_KEPT,    /* the last one was refused, and the previous one is in force */
     CONTROL_ZONE_FAILED,  /* the first one was refused */
-    CONTROL_ZONE_EXPIRED, /* no primary has confirmed the last one in time */
+    CONTROL_ZONE_EXPIRED, /* no primary confirmed the last one in time */
 };
 
 /* Whether a zone in this state has a version in force. */
@@ -93,7 +93,7 @@ struct control_zone_times {
 struct control_zone {
     uint8_t wire[NAME_WIRE_MAX];
     uint8_t name_len;
-    uint8_t catalog[NAME_WIRE_MAX]; /* that lists the zone */
+    uint8_t catalog[NAME_WIRE_MAX]; /* the catalog that lists the zone */
     uint8_t catalog_len;            /* 0: the configuration has the zone */
     bool is_catalog;                /* it lists zones, and answers nothing */
     enum zone_use use;              /* of a catalog: that of its members */

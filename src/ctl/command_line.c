@@ -195,7 +195,8 @@ static bool command_line_read_show(struct command_line *line, int option)
     }
 }
 
-/* People see the sum of the workers, and programs every row, unless they ask for others. */
+/* People see the sum of the workers, and programs every row, unless an option chooses other
+ * rows. */
 static bool command_line_make_shape(struct command_line *line)
 {
     bool has_workers = line->count > 0 && shape_has_workers(line->words[0]);

@@ -83,7 +83,7 @@ static bool layout_hide(const struct table *table, int widths[CONTROL_COLUMNS_MA
     return false;
 }
 
-/* Takes one character from the widest text. False: all have their least width. */
+/* Takes one character from the widest text. False: all have their minimum width. */
 static bool layout_narrow(const struct table *table, int widths[CONTROL_COLUMNS_MAX])
 {
     size_t widest = table->column_count;

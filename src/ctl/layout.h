@@ -11,10 +11,10 @@ enum { LAYOUT_GAP = 2 /* spaces between columns */, LAYOUT_TEXT_MIN = 8 };
 
 /*
  * widths: the width that each column needs, or -1 for one that is not shown. Hides columns (-1) or
- * narrows those of texts until a row has at most width characters: first what matters least, which
- * is a list of names in layout.c, then the longest texts, each to LAYOUT_TEXT_MIN at least. Columns
- * of other tables are narrowed only. width 0: everything fits. hidden gets the columns that were
- * hidden here, in the order of the table. Returns their number.
+ * narrows text columns until a row has at most width characters. It first hides the least important
+ * columns, in the order of a list in layout.c, and then narrows the longest texts, each to
+ * LAYOUT_TEXT_MIN at least. Columns of other tables are narrowed only. width 0: everything fits.
+ * hidden gets the columns that were hidden here, in the order of the table. Returns their number.
  */
 size_t layout_fit(const struct table *table, unsigned width, int widths[CONTROL_COLUMNS_MAX],
                   size_t hidden[CONTROL_COLUMNS_MAX]);

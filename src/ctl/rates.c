@@ -3,7 +3,7 @@
 
 /*
  * Compares two answers row by row. Rows mostly keep their order, so the search for each begins
- * where the row before it was found.
+ * where the previous row was found.
  */
 
 #include "ctl/rates.h"

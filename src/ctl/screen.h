@@ -15,7 +15,7 @@
 /* Whether the standard output is a terminal that supports drawing. */
 bool screen_is_available(void);
 
-/* The columns of the terminal on the standard output; 0: it is no terminal, or its size is
+/* The columns of the terminal on the standard output; 0: it is not a terminal, or its size is
  * unknown. */
 unsigned screen_width(void);
 

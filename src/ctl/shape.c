@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Short of memory, the rows of all workers are shown. */
+/* When memory is short, the rows of all workers are shown. */
 
 #include "ctl/shape.h"
 

@@ -10,7 +10,7 @@
 
 struct parsed_reply;
 
-/* The wishes of the command line. */
+/* The rows and the order that the command line chooses. */
 struct shape {
     const char *worker; /* a number, "all" or "sum" */
     const char *sort;   /* see sort_rows(); NULL: the daemon's order */
@@ -22,7 +22,7 @@ bool shape_is_worker(const char *word);
 /* Whether the command has rows for each worker. */
 bool shape_has_workers(const char *verb);
 
-/* Keeps the rows of the worker, or adds up all workers. Comes before rates are computed. */
+/* Keeps the rows of the worker, or adds up all workers. Call it before rates are computed. */
 void shape_workers(const struct shape *shape, struct parsed_reply *answer);
 
 /* Sorts. False: why says what is wrong. */

@@ -25,7 +25,8 @@ static bool is_number(enum column_type type)
     return type != COLUMN_TEXT && type != COLUMN_FLAG;
 }
 
-/* Numbers may be larger than a double is exact for; then their length decides first. */
+/* A double cannot hold large whole numbers exactly, so whole numbers are compared by length
+ * first. */
 static int compare_numbers(const char *a, const char *b)
 {
     bool are_whole = !strchr(a, '.') && !strchr(b, '.');

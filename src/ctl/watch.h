@@ -6,7 +6,7 @@
 /*
  * Repeats a command and shows rates between two answers. On a terminal, each answer replaces the
  * last one until q or Ctrl-C. Elsewhere, and as JSON (one document per line), each answer is
- * printed below the one before. Waits for a daemon that is absent.
+ * printed below the previous one. Waits for a daemon that is absent.
  */
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The set is asked for with CD, because one that revokes the last trusted key is bogus; main
- * verifies it.
+ * Asks for the set with CD, because a set that revokes the last trusted key is bogus. Main verifies
+ * the set.
  */
 
 #include "daemon/anchor_keeper.h"
@@ -35,7 +35,7 @@ struct anchor_keeper {
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
-    bool is_outdated; /* the inquiry asks for a point that was replaced */
+    bool is_outdated; /* the point that the inquiry is about was replaced */
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
@@ -139,7 +139,7 @@ static void keeper_log_changes(const struct anchor_point *before, const struct a
             "anchor");
 }
 
-/* Takes the answer. Returns whether other keys are trusted than before. */
+/* Takes the answer. Returns whether the trusted keys have changed. */
 static bool keeper_take_answer(struct anchor_keeper *keeper, struct span answer)
 {
     struct anchor_point *point = &keeper->point;
@@ -251,7 +251,7 @@ static void keeper_on_back(struct inquiry *inquiry)
 
 /* ---- the configuration ---- */
 
-/* Without a file, the root's anchors of the configuration are the beginning of one. */
+/* Without a file, starts one with the root anchors of the configuration. */
 static bool keeper_begin_file(struct anchor_point *point, const struct config *config)
 {
     const struct anchor *anchor = anchors_find(config->anchors, name_root());
@@ -267,7 +267,7 @@ static bool keeper_begin_file(struct anchor_point *point, const struct config *c
     return point->count > 0 || point->seed_count > 0;
 }
 
-/* Reads the file again, which may be newer than config. False: nothing has changed. */
+/* Reads the file again: it may be newer than config. False: nothing has changed. */
 static bool keeper_read_point(struct anchor_keeper *keeper, const struct config *config,
                               struct anchor_point *point)
 {

@@ -21,24 +21,25 @@ struct anchor_point;
 struct config;
 struct inquirer;
 
-/* on_changed comes when other keys are trusted than before. NULL: out of memory. */
+/* on_changed comes when the trusted keys have changed. NULL: out of memory. */
 struct anchor_keeper *anchor_keeper_new(const struct inquirer *home);
 
-/* Follows this configuration from now on. A file that somebody else has changed since the last read
- * or write replaces what is known; else the keeper continues with its state. */
+/* Follows this configuration from now on. If another program has changed the file since the last
+ * read or write, the file replaces the state of the keeper. Otherwise the keeper continues with its
+ * state. */
 void anchor_keeper_configure(struct anchor_keeper *keeper, const struct config *config);
 
 /* Returns the state of the zone's anchors, or NULL: none is kept up to date. Borrowed until the
  * loop runs again. */
 const struct anchor_point *anchor_keeper_point(const struct anchor_keeper *keeper);
 
-/* Begins to ask: the workers run. */
+/* Begins to ask. Call it when the workers run. */
 void anchor_keeper_begin(struct anchor_keeper *keeper);
 
 /* Sends no letter from now on. */
 void anchor_keeper_end(struct anchor_keeper *keeper);
 
-/* Comes after the loop has been freed. NULL is fine. */
+/* Call it after the loop has been freed. NULL is fine. */
 void anchor_keeper_free(struct anchor_keeper *keeper);
 
 #endif

@@ -19,7 +19,7 @@ enum { ASKERS_MAX = 64 }; /* in all lists, including askers whose client has lef
 
 struct askers {
     struct list list;
-    size_t *count; /* of all lists that share the bound */
+    size_t *count; /* the number of askers in all lists that share the bound */
 };
 
 /* The change that an asker waits for. */
@@ -50,7 +50,8 @@ void askers_refuse_report(struct askers *askers, const struct reload_report *rep
 void askers_refuse_forward(struct askers *askers, const struct runtime_zone *forward,
                            const char *why);
 
-/* Answers all: their change is in effect. The report is of the file, for the askers of a file. */
+/* Answers all: their change is in effect. The report is about the file, for askers that wait for a
+ * file. */
 void askers_answer(struct askers *askers, const struct reload_report *report);
 
 /* Refuses or answers one asker, and frees it. */

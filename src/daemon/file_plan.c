@@ -26,7 +26,7 @@ static uint32_t file_plan_nailed(const struct file_facts *facts, uint64_t upstre
     return (uint32_t)MIN(nailed, (uint64_t)facts->max_nailed);
 }
 
-/* A small share of the files that are left, up to the most that are of use. */
+/* A small share of the files that are left, up to the largest useful number. */
 static uint32_t file_plan_share(uint64_t left, uint64_t most)
 {
     return (uint32_t)MIN(MAX(left / FILE_PLAN_SHARE, 1), most);

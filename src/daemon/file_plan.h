@@ -18,7 +18,7 @@ enum {
     FILE_PLAN_ZONES = 6,    /* the loop of the zones' thread, and a zone's file */
     FILE_PLAN_SPARE = 16,   /* nailupctl, scrapes, files that are open for a moment */
     FILE_PLAN_UPSTREAM = 4, /* the minimum that a worker needs for its upstreams */
-    FILE_PLAN_SHARE = 16, /* a divisor: the part that visits to primaries and bootstrap get, each */
+    FILE_PLAN_SHARE = 16,   /* a divisor: visits to primaries and bootstrap get this part each */
     FILE_PLAN_BOOTSTRAP_MAX = 24, /* for the questions of all rounds (host_keeper.h): three UDP
                                      sockets and a connection each */
     FILE_PLAN_MAX = 1 << 30,      /* higher limits, "unlimited" included, count as this */

@@ -56,7 +56,7 @@ static bool forget_is_answering(const struct zone_held *zone)
     return zone && zone->data && zone_is_for_clients(zone);
 }
 
-/* A hit does not look at zones. */
+/* A cache hit does not look at the zones held here. */
 static bool forget_lists_hiding(const struct forget *forget, const struct answer *answer)
 {
     struct name name;

@@ -51,18 +51,18 @@ void forget_clear(struct forget *forget);
 /* Lists all local data; borrowed until on_done. */
 void forget_local(struct forget *forget, const struct local_names *local);
 
-/* Also drops the answers of spaces that views (borrowed to the end; NULL: none) do not have, and
- * those of its spaces that their local data replaces. */
+/* Also drops the answers of spaces that `views` (borrowed to the end; NULL: none) does not have,
+ * and the answers that the local data of its spaces replaces. */
 void forget_spaces(struct forget *forget, const struct view_set *views);
 
-/* Lists everything that was learned behind captive portals. */
+/* Lists everything that was learned while a captive portal was set. */
 void forget_portals(struct forget *forget);
 
 /* Lists a zone with everything below it. When the list is full, the whole cache is dropped. */
 void forget_zone(struct forget *forget, struct name zone);
 
-/* Also drops the answers that hide a zone held here: one of zones that has data for clients, and
- * had none in the set before. Both are borrowed until on_done; NULL: no zones. */
+/* Also drops the answers that hide a zone held here, if the zone has data for clients now and had
+ * none in the previous set. Both are borrowed until on_done; NULL: no zones. */
 void forget_hiding(struct forget *forget, const struct zone_set *zones,
                    const struct zone_set *before);
 

@@ -126,8 +126,8 @@ void generations_deinit(struct generations *all)
 
 /* ---- making ---- */
 
-/* Returns the table over the local data of this generation. Forwards of run time exempt special-use
- * names for all views. */
+/* Returns the table on top of the local data of this generation. Forwards set at run time exempt
+ * special-use names for all views. */
 static const struct local_names *over_local(struct generation *generation,
                                             const struct local_names *table, bool *fine)
 {
@@ -185,7 +185,7 @@ static enum err generation_make_views(struct generation *generation, const struc
     return fine ? ERR_OK : ERR_NO_MEMORY;
 }
 
-/* Makes what the settings of run time change. */
+/* Makes the parts that settings of run time change. */
 static enum err generation_apply(struct generations *all, struct generation *generation,
                                  const struct shared *shared,
                                  const struct generation_settings *settings)
@@ -239,7 +239,7 @@ static struct generation *generation_make(struct generations *all, struct shared
     return generation;
 }
 
-/* Returns the number of the space with this text before; 0: there was none. */
+/* Returns the number that the space with this text had in the generation before; 0: it had none. */
 static uint32_t number_before(const struct generation *before, const char *text)
 {
     const struct config *config = before ? before->shared->config : NULL;
@@ -249,9 +249,9 @@ static uint32_t number_before(const struct generation *before, const char *text)
     return 0;
 }
 
-/* A space with the settings of one before is that space, whatever its views are called. All others
- * get new numbers, so no answer of theirs is in the cache yet. False: out of memory, or out of
- * numbers, which takes billions of changed views. */
+/* A space with the same settings as a former space keeps its number, whatever its views are called.
+ * All other spaces get new numbers, so the cache has no answers of theirs yet. False: out of
+ * memory, or out of numbers, which takes billions of changed views. */
 static bool number_spaces(struct shared *shared, struct generations *all,
                           const struct generation *before)
 {

@@ -40,8 +40,8 @@ enum {
 /* All generations that are alive. */
 struct generations {
     struct loop *loop; /* main's */
-    uint32_t spaces;   /* the numbers of spaces that were given, from 1: none is given twice */
-    uint32_t portals;  /* how many spaces captive portals have had, likewise */
+    uint32_t spaces;   /* the last number given to a space, from 1; no number is given twice */
+    uint32_t portals;  /* the count of spaces given to captive portals so far */
     struct list list;
     size_t count, configs;
     void (*on_freed)(void *context); /* on the loop; may be NULL */
@@ -66,15 +66,15 @@ struct generation_settings {
 };
 
 /* Makes the first generation of a configuration and takes it: *config becomes NULL, on error too.
- * It follows before, which may be NULL. Takes a reference to certificate, which may be NULL.
- * Returns one reference. NULL: out of memory. */
+ * It succeeds the generation `before`, which may be NULL. Takes a reference to certificate, which
+ * may be NULL. Returns one reference. NULL: out of memory. */
 struct generation *generation_new(struct generations *all, struct config **config,
                                   const struct generation *before, struct certificate *certificate,
                                   const struct generation_settings *settings);
 
 /* Makes one more generation of the same configuration and certificate, with the same spaces. While
  * a captive portal is set, each generation has new spaces (SPACE_PORTALS), so nothing that is
- * learned behind the portal is found after it. NULL: out of memory, or out of such spaces. */
+ * learned during the portal is found after it. NULL: out of memory, or out of such spaces. */
 struct generation *generation_new_settings(struct generation *of,
                                            const struct generation_settings *settings);
 

@@ -59,7 +59,7 @@ static bool host_book_count_misses(struct host_book *book, const struct host_ans
     return book->count != before;
 }
 
-/* Makes room by dropping the address of the family that is missing for longest. */
+/* Makes room: drops the address of the family that has been missing for the longest time. */
 static void host_book_make_room(struct host_book *book, int family)
 {
     size_t of_family = 0, worst = 0;
@@ -77,7 +77,8 @@ static void host_book_make_room(struct host_book *book, int family)
         host_book_drop(book, worst);
 }
 
-/* Returns whether addresses came. An answer has HOST_ANSWER_MAX at most, and all of them fit. */
+/* Returns whether the answer brought new addresses. It has at most HOST_ANSWER_MAX, and all of them
+ * fit. */
 static bool host_book_add(struct host_book *book, const struct host_answer *answer, int family)
 {
     bool has_added = false;

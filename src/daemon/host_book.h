@@ -4,11 +4,11 @@
 #define NAILUP_DAEMON_HOST_BOOK_H
 
 /*
- * The book of one host name: its addresses, how long they count, and when it is asked next. Pure:
- * facts and now.
+ * The book of one host name: its addresses, how long they count, and when the next query for it is
+ * due. Pure: it takes facts and now.
  *
- * An address that is new counts at once. One that is missing stays for HOST_MISSES_MAX answers in
- * a row, because many names give another part of their addresses each time. Failures and answers
+ * A new address counts at once. A missing address stays for HOST_MISSES_MAX answers in a row,
+ * because many names return a different part of their addresses each time. Failures and answers
  * without any address change nothing.
  */
 
@@ -55,7 +55,7 @@ void host_book_restore(struct host_book *book, const struct addr *addrs, size_t 
 bool host_book_take(struct host_book *book, const struct host_answer answers[HOST_BOTH],
                     uint64_t now, int64_t now_s);
 
-/* The network changed: a name whose last question failed is due now. */
+/* Notes that the network changed: a name whose last question failed is due now. */
 void host_book_retry(struct host_book *book, uint64_t now);
 
 #endif

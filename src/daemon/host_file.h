@@ -10,8 +10,8 @@
  *   dns.example 1795478400 192.0.2.1 2001:db8::1
  *   end
  *
- * The number is the time of the name's last answer with an address, in seconds since 1970. Without
- * the last line the file is cut. Pure.
+ * The number is the time of the name's last answer with an address, in seconds since 1970. A file
+ * without the last line is truncated. Pure.
  */
 
 #include <stdbool.h>
@@ -48,7 +48,8 @@ struct host_file {
 /* Returns the entry of this name, or NULL. */
 const struct host_saved *host_file_find(const struct host_file *file, const char *name);
 
-/* Reads the text. ERR_INVALID: cut, changed, or of another version; then out is empty. */
+/* Reads the text. ERR_INVALID: the text is truncated, changed, or of another version; then out is
+ * empty. */
 MUST_USE enum err host_file_read(struct host_file *out, struct span text);
 
 /* Appends the text. ERR_LIMIT, ERR_NO_MEMORY. */

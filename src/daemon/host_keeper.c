@@ -6,8 +6,8 @@
  * together, so that a name changes once.
  *
  * Invariants: a round is open until both questions have ended. A round of a former configuration
- * changes nothing. Exchanges end at once; an inquiry cannot be called back, so its round stays open
- * until it is back.
+ * changes nothing. Exchanges end at once. An inquiry cannot be cancelled, so its round stays open
+ * until the inquiry is back.
  */
 
 #include "daemon/host_keeper.h"
@@ -66,7 +66,7 @@ struct host_keeper {
     size_t count;
     struct host_book books[CONFIG_HOSTS_MAX];
     struct host_round rounds[HOST_ROUNDS_MAX];
-    struct zone_hosts hosts; /* what the books say */
+    struct zone_hosts hosts; /* the addresses in the books */
     /* The file. */
     struct host_store store;
     struct host_file file; /* as read or written last */
@@ -123,7 +123,7 @@ static void host_keeper_save_later(struct host_keeper *keeper, bool has_changed)
 
 static bool host_is_too_old(const struct host_saved *saved, int64_t now_s)
 {
-    /* A machine without a clock starts in the past: its future times are good. */
+    /* A machine without a clock starts in the past, so times in its future are accepted. */
     if (now_s <= saved->answered_s || now_s - saved->answered_s <= HOST_SAVED_AGE_MAX_S)
         return false;
     LOG(LOG_WARNING, "daemon",

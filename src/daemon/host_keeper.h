@@ -4,8 +4,8 @@
 #define NAILUP_DAEMON_HOST_KEEPER_H
 
 /*
- * Keeps the addresses of upstreams that the configuration names by host: asks for each name when
- * daemon/host_book.h says so, and reports when addresses come or go.
+ * Keeps the addresses of upstreams that the configuration names by host: queries each name when
+ * daemon/host_book.h says so, and reports changes of the addresses.
  *
  *   with upstream.bootstrap   an exchange with these servers, on main's loop
  *   without                   an inquiry (daemon/inquiry.h) to the first worker
@@ -30,7 +30,7 @@ enum {
     HOST_SAVED_AGE_MAX_S = 7 * 86400, /* older addresses may belong to another host by now */
 };
 
-/* on_changed comes when addresses came or went. NULL: out of memory. */
+/* on_changed comes when addresses have changed. NULL: out of memory. */
 struct host_keeper *host_keeper_new(const struct inquirer *home);
 
 /* Reads upstream.host-file, before the first configuration takes effect: its names have the
@@ -45,7 +45,7 @@ void host_keeper_configure(struct host_keeper *keeper, const struct config *conf
 /* The addresses that are known now. Borrowed until the loop runs again. */
 const struct zone_hosts *host_keeper_hosts(const struct host_keeper *keeper);
 
-/* Begins to ask: the workers run. */
+/* Begins to ask. Call it when the workers run. */
 void host_keeper_begin(struct host_keeper *keeper);
 
 /* Asks again for names that could not be resolved. */
@@ -57,7 +57,7 @@ void host_keeper_show(const struct host_keeper *keeper, struct call *call);
 /* Asks nothing from now on, closes its sockets, and saves what is not in the file yet. */
 void host_keeper_end(struct host_keeper *keeper);
 
-/* Comes after host_keeper_end() and after the loop has been freed. NULL is fine. */
+/* Call it after host_keeper_end() and after the loop has been freed. NULL is fine. */
 void host_keeper_free(struct host_keeper *keeper);
 
 #endif

@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_INQUIRY_H
 
 /*
- * A question of nailupd itself: a letter to a worker, whose resolver resolves it as it does for a
- * client, and back to main. Nothing that was cached before counts. The worker owns the inquiry on
- * its way.
+ * A question of nailupd itself. It travels in a letter to a worker, whose resolver resolves it as
+ * it does for a client, and back to main. Cached answers do not count. The worker owns the inquiry
+ * on its way.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct trace;
 struct inquirer {
     struct loop *loop; /* main's */
     struct control_view *view;
-    void (*on_changed)(void *context); /* the facts are others than before */
+    void (*on_changed)(void *context); /* the facts have changed */
     void *context;
 };
 

@@ -43,7 +43,7 @@ static int64_t kept_zone_close_transfer(struct kept_zone *zone)
     return view.expires_in_s;
 }
 
-/* Moves what is known of the zone before. */
+/* Moves the state of the zone's predecessor. */
 static void kept_zone_take_state(struct kept_zone *zone, struct kept_zone *before,
                                  struct zone_plan *plan)
 {
@@ -61,7 +61,7 @@ static void kept_zone_take_state(struct kept_zone *zone, struct kept_zone *befor
     before->rules = NULL;
     before->transfer = NULL;
     before->times = NULL;
-    if (zone->transfer) { /* it borrows the primaries of the plan before */
+    if (zone->transfer) { /* it borrows the primaries of the old plan */
         struct zone_primaries *unused = plan->primaries;
         plan->primaries = before->plan.primaries;
         before->plan.primaries = unused;
@@ -83,7 +83,8 @@ void kept_zones_trim(struct kept_zones *zones)
         zones->list = trimmed;
 }
 
-/* Whether the zone goes on under this plan. Another node resets it (RFC 9432 section 5.4). */
+/* Whether the zone keeps its state under this plan. A different node resets the zone (RFC 9432
+ * section 5.4). */
 static bool kept_zone_goes_on(const struct kept_zone *old, const struct zone_plan *plan)
 {
     if (plan->node_len == 0)

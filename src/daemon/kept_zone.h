@@ -3,9 +3,9 @@
 #ifndef NAILUP_DAEMON_KEPT_ZONE_H
 #define NAILUP_DAEMON_KEPT_ZONE_H
 
-/* A zone that the keeper holds: its plan, its version, and the transfers that renew it. A list of
- * them replaces the one before when the plans change, and takes over what stays the same. Used on
- * the keeper's thread alone. */
+/* A zone that the keeper holds: its plan, its version, and the transfers that renew it. When the
+ * plans change, a new list replaces the old one and takes over the zones that stay the same. Used
+ * only on the keeper's thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,13 +38,13 @@ struct kept_zone {
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */
-    bool has_stamp; /* data is what the file had with this stamp */
+    bool has_stamp; /* data is the content of the file with this stamp */
     enum control_zone_state state;
     enum kept_verdict verdict;  /* about data */
     bool is_unvouched;          /* apex_is_unvouched(), as the log says */
     uint64_t loaded_at;         /* us */
-    bool is_refused;            /* the version of this visit to a primary was */
-    bool is_refusal_logged;     /* the log has the next two */
+    bool is_refused;            /* the version of this visit to a primary was refused */
+    bool is_refusal_logged;     /* the next two were logged */
     char refusal[APEX_WHY_MAX]; /* why a version of primaries was last refused or doubted */
     uint32_t logged_serial;
     char failure[KEPT_FAILURE_MAX]; /* of the last visit to a primary; "": it was good, or the
@@ -73,19 +73,20 @@ struct kept_zone *kept_zones_find(const struct kept_zones *zones, struct name na
                                   enum zone_kind kind);
 
 /* Appends a zone with this plan, which moves. The state of the zone of that name moves too, out of
- * the zones before. Another file, bound or primary is read again, and the version stays meanwhile;
- * with another zonemd it is judged again.
- * A member with another node gets no state. A zone that moves between the configuration and a
- * catalog keeps it, except one of a file that a catalog takes over. The list has room. */
+ * the old list. If the file, the bound or a primary has changed, the zone is read again, and its
+ * version stays meanwhile. If zonemd has changed, the version is judged again. A member with a
+ * different node gets no state. A zone that moves between the configuration and a catalog keeps its
+ * state, unless it came from a file and a catalog takes it over. The list has room. */
 void kept_zones_add(struct kept_zones *zones, struct kept_zones *before, struct zone_plan *plan);
 
 /* Ends the transfers, and frees the list. */
 void kept_zones_deinit(struct kept_zones *zones);
 
-/* Other checks hold for the version from now on: its file is read again, or it is judged again. */
+/* The checks for the version have changed: its file is read again, or the version is judged
+ * again. */
 void kept_zone_unjudge(struct kept_zone *zone);
 
-/* Returns why a version was refused, or what the digest of the one in force does not show. "":
+/* Returns why a version was refused, or what the digest of the version in force fails to prove. "":
  * nothing is wrong. */
 const char *kept_zone_why(const struct kept_zone *zone);
 

@@ -43,7 +43,7 @@ static void loading_add_error(struct loading *loading, const char *sentence)
     char line[1024 + TLS_WHY_MAX];
     int len = snprintf(line, sizeof(line), "%.900s:1:1: error: %s\n", loading->file, sentence);
 
-    /* Like config_load(), leaves out an error that does not fit. */
+    /* Leaves out an error that does not fit, as config_load() does. */
     if (buf_append(&loading->result.errors, line, MIN((size_t)len, sizeof(line) - 1)))
         return;
 }

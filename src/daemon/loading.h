@@ -37,13 +37,13 @@ MUST_USE enum err loading_begin(struct loading **out, struct loop *loop, const c
 /* After on_done. */
 struct loaded *loading_result(struct loading *loading);
 
-/* Waits for the thread before on_done has come, because a thread cannot be ended; but not for ever.
- * False: the thread hangs in the file system; then everything that it uses must stay, the loop and
- * running included. on_done still comes. NULL is fine. */
+/* Waits for the thread if on_done has not come yet, because a thread cannot be cancelled. The wait
+ * is bounded. False: the thread hangs in the file system; then everything that it uses must stay,
+ * the loop and running included. on_done still comes. NULL is fine. */
 MUST_USE bool loading_join(struct loading *loading);
 
-/* Comes after on_done. Frees it with every part of the result that was not taken. *loading becomes
- * NULL; NULL is fine. */
+/* Frees it with every part of the result that was not taken. Call it after on_done. *loading
+ * becomes NULL; NULL is fine. */
 void loading_free(struct loading **loading);
 
 #endif

@@ -13,8 +13,8 @@
 #include "loop/timer.h"
 #include "upstream/upstreams.h"
 
-/* A report comes when no further piece has come for NETWORK_QUIET_US, and at the latest
- * NETWORK_GATHER_US after the first piece. */
+/* Reports when no further piece has come for NETWORK_QUIET_US, but at most NETWORK_GATHER_US after
+ * the first piece. */
 #define NETWORK_QUIET_US (200 * US_PER_MS)
 #define NETWORK_GATHER_US (1 * US_PER_S)
 
@@ -28,7 +28,7 @@ struct network_gather {
     struct timer due;
     uint64_t first_at;           /* of the first piece that waits */
     uint64_t full_at;            /* when NETWORK_BURST reports are possible again */
-    enum network_change pending; /* the gravest piece; 0: none waits */
+    enum network_change pending; /* the most severe change that waits; 0: none */
     void (*on_changed)(void *context, enum network_change change);
     void *context;
 };

@@ -84,7 +84,8 @@ void nta_command_show(struct call *call, const struct runtime_ntas *ntas, uint64
     }
 }
 
-/* The cells of a key that is kept up to date: its state, since when, and the next query. */
+/* The cells of a key that is kept up to date: its state, the time of its last change, and the next
+ * query. */
 static void put_state(struct reply *reply, const struct anchor_point *point,
                       const struct anchor_key *key, int64_t now_s)
 {
@@ -135,7 +136,7 @@ static void put_trusted(struct reply *reply, struct name zone, const struct anch
     struct dnskey key = {0};
     struct ds ds = {0};
 
-    /* The table has only records that were read before. */
+    /* The table contains only records that were parsed before. */
     if (is_ds ? !ds_read(&ds, record->rdata) : !dnskey_read(&key, record->rdata))
         return;
     reply_row(reply);

@@ -10,7 +10,7 @@
  * - the ports that the configuration listens on, so that a reload or restart finds them free;
  * - the ports that other processes listen on now, so that they can restart too.
  *
- * A file of /proc that cannot be read excludes no port. ProcSubset=pid in a systemd unit would hide
+ * A file of /proc that cannot be read excludes no port. ProcSubset=pid in a systemd unit hides
  * these files.
  */
 
@@ -30,9 +30,9 @@ enum {
 /* Reads /proc. Main thread, at the start and at each reload. */
 void query_ports_read(struct outgoing_ports *ports, const struct config *config);
 
-/* The parts of query_ports_read(), exported for its test. Each reads one file. reserved:
- * "8080,9000-9100". sockets: the format of /proc/net/udp; excludes at most *most ports and counts
- * *most down. */
+/* The parts of query_ports_read(), exported for its test. Each reads one file. The format of
+ * reserved is "8080,9000-9100", and the format of sockets is that of /proc/net/udp. Excludes at
+ * most *most ports, and subtracts them from *most. */
 void query_ports_take_reserved(struct outgoing_ports *ports, FILE *reserved);
 void query_ports_take_system(struct outgoing_ports *ports, FILE *range);
 void query_ports_take_listening(struct outgoing_ports *ports, FILE *sockets, unsigned *most);

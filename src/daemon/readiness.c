@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The only user of libsystemd. Messages go to a socket that never blocks. A lost message is the
- * service manager's affair.
+ * The only user of libsystemd. Messages go to a socket that never blocks. The service manager has
+ * to cope with a lost message.
  */
 
 #include "daemon/readiness.h"

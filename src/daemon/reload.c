@@ -75,10 +75,11 @@ struct reload {
     struct reload_host host;
     struct workers *workers; /* NULL until they are started */
     enum reload_state state;
-    bool wants_file;     /* a read is wanted, and no thread has begun it */
+    bool wants_file;     /* a file must be read, and no thread has begun */
     bool is_read;        /* the thread is done, and its change has not begun */
     bool wants_settings; /* facts of run time differ from those in effect */
-    bool is_from_file;   /* the change under way; else it is of these alone */
+    bool is_from_file;   /* the change under way comes from a file; false: from facts of run time
+                            alone */
     bool is_ending;
     size_t asker_count;
     struct askers for_file;     /* for a read that has not begun */
@@ -211,7 +212,7 @@ static void reload_on_zones_end(struct timer *timer)
     reload_switch_succeed(CONTAINER_OF(timer, struct reload, zones_end));
 }
 
-/* The rules of a file must be in force when its reload answers. */
+/* The rules of the file must be in force before the command that reloads it gets its answer. */
 static void reload_await_zones(struct reload *reload)
 {
     reload->state = RELOAD_AWAITING_ZONES;
@@ -276,13 +277,13 @@ static void reload_take_file(struct reload *reload)
     reload->next_listening = NULL;
     listening_show(reload->listening, view);
     if (zone_keeper_configure(reload->host.zones, config))
-        LOG(LOG_ERROR, "daemon", "reload: out of memory; auth-zones and rpz stay as they are");
+        LOG(LOG_ERROR, "daemon", "reload: out of memory; auth-zones and rpz do not change");
     if (reload_has_local_changes(reload))
         forget_local(&reload->forget, generation_local(reload->current));
 }
 
-/* A zone that stays trusted by other keys (RFC 5011) has the same answers: a key that was trusted
- * before has signed the new ones. */
+/* A zone whose trusted keys roll (RFC 5011) keeps its answers: a key that was already trusted has
+ * signed the new keys. */
 static void reload_on_changed_anchor(void *context, struct name zone)
 {
     struct reload *reload = context;
@@ -298,7 +299,7 @@ static void reload_on_changed_anchor(void *context, struct name zone)
         forget_zone(&reload->forget, zone);
 }
 
-/* Answers below an anchor that came, went or changed were judged by other rules. */
+/* Answers below an anchor that was added, removed or changed were judged by other rules. */
 static void reload_forget_validated(struct reload *reload)
 {
     const struct validation_options *before = &generation_route(reload->current)->validation;
@@ -335,15 +336,15 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     forget_begin(&reload->forget);
 }
 
-/* The cache forgets what the zone's former servers said. The root is left out: the names of the
- * internet have the same answers whichever resolver is asked. */
+/* The cache forgets the answers of the zone's former servers. The root is left out: the names of
+ * the internet have the same answers whichever resolver is asked. */
 static void reload_forget(struct reload *reload, const struct runtime_zone *forward)
 {
     if (!name_is_root(runtime_zone_name(forward)))
         forget_zone(&reload->forget, runtime_zone_name(forward));
 }
 
-/* Every change takes along the commands that wait for settings. */
+/* Every change also serves the commands that wait for settings. */
 static void reload_serve_settings(struct reload *reload)
 {
     LIST_EACH(node, &reload->for_settings.list)
@@ -396,7 +397,7 @@ static void reload_begin_settings(struct reload *reload)
         reload_switch(reload, next);
         return;
     }
-    reload->wants_settings = false; /* the next change takes them along */
+    reload->wants_settings = false; /* the next change includes them */
     askers_move(&reload->served, &reload->for_settings);
     reload_fail(reload, "out of memory; try again");
 }
@@ -708,7 +709,7 @@ void reload_nta(struct reload *reload, struct call *call)
 
 /* ---- the captive portal ---- */
 
-/* A server without a port is asked at the usual one. */
+/* A server without a port gets queries at the default port. */
 static const char *portal_format_server(const struct runtime_zone *portal, char text[ADDR_TEXT_MAX])
 {
     const struct addr *addr = &portal->upstreams[0].addr;
@@ -941,7 +942,7 @@ void reload_end(struct reload *reload)
 bool reload_join(struct reload *reload)
 {
     if (reload)
-        host_keeper_end(reload->hosts); /* a start that failed did not come to reload_end() */
+        host_keeper_end(reload->hosts); /* a failed start never called reload_end() */
     return !reload || loading_join(reload->loading);
 }
 

@@ -78,18 +78,18 @@ void reload_anchors(struct reload *reload, struct call *call);
 /* Runs the command that shows the upstreams by name and their addresses. */
 void reload_hosts(struct reload *reload, struct call *call);
 
-/* Names that could not be resolved are resolved again. */
+/* Resolves again the names that could not be resolved. */
 void reload_network_changed(struct reload *reload);
 
-/* The daemon stops: refuses all commands that wait or come later. */
+/* Refuses all commands that wait or come later, because the daemon stops. */
 void reload_end(struct reload *reload);
 
-/* Waits for the thread that reads a file, if there is one. Comes after the workers and the control
- * socket have ended, while the loop still exists. False: the thread hangs, so this and the loop
- * must not be freed. NULL is fine. */
+/* Waits for the thread that reads a file, if there is one. Call it after the workers and the
+ * control socket have ended, while the loop still exists. False: the thread hangs, so this and the
+ * loop must not be freed. NULL is fine. */
 MUST_USE bool reload_join(struct reload *reload);
 
-/* Comes after the loop has been freed, which runs the mail that is left. NULL is fine. */
+/* Call it after the loop has been freed, which runs the mail that is left. NULL is fine. */
 void reload_free(struct reload *reload);
 
 #endif

@@ -24,7 +24,8 @@ struct reload_report {
     const struct changes *changes;
     uint64_t forgotten; /* cached answers dropped, because their names are local data now */
     const struct control_view *zones; /* NULL: their states are not known */
-    bool zones_are_read; /* all files and stored copies; the zones of the new file are in force */
+    bool zones_are_read; /* all files and stored copies were read; the zones of the new file are in
+                            force */
     /* After a failure: a sentence, and the single errors, one per line. */
     char why[512];
     struct span errors;

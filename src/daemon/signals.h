@@ -13,8 +13,8 @@ struct signals;
 /* Blocks SIGHUP until signals_open(): a reload that comes during the start takes place after it. */
 void signals_block_reload(void);
 
-/* Blocks SIGTERM, SIGINT and SIGHUP until signals_open(), and ignores SIGPIPE. Comes before any
- * thread starts: threads inherit it. */
+/* Blocks SIGTERM, SIGINT and SIGHUP until signals_open(), and ignores SIGPIPE. Call it before any
+ * thread starts: threads inherit the mask. */
 void signals_block(void);
 
 /* Calls on_signal with SIGTERM, SIGINT or SIGHUP on the loop's thread. Signals since

@@ -385,8 +385,8 @@ static int supervisor_load_certificate(struct supervisor *supervisor)
     return EXIT_STOPPED;
 }
 
-/* A package or a service manager makes the default directory. An operator who runs the daemon by
- * hand or without privileges has not asked for a socket. */
+/* A package or a service manager makes the default directory. Where it is missing or closed to us,
+ * an operator runs the daemon by hand or without privileges, and did not ask for a socket. */
 static bool is_control_optional(const struct config *config, enum err err)
 {
     return (err == ERR_NOT_FOUND || err == ERR_PERMISSION) &&
@@ -578,7 +578,7 @@ static bool supervisor_may_store(const void *context, struct name name, const st
            !zone_keeper_is_for_clients(supervisor->zones, name);
 }
 
-/* Leaves out names that are answered here since the file was written. */
+/* Leaves out names that local data has answered since the file was written. */
 static struct cache_filter supervisor_snapshot_filter(const struct supervisor *supervisor)
 {
     return (struct cache_filter){.may_store = supervisor_may_store, .context = supervisor};

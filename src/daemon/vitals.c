@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Each tick sends a letter to every worker. The watchdog gets its ping when all letters of the tick
- * before have been read, so it fires when main or any worker does not turn.
+ * Each tick sends a letter to every worker. The watchdog gets its ping when all letters of the
+ * previous tick have been read, so it fires when main or any worker stops turning.
  *
  * Invariant: no letter is sent again before it has been read, because letters leave only when all
  * have been read.

@@ -16,10 +16,10 @@ struct vitals;
  * NULL: no service manager listens, or out of memory. */
 struct vitals *vitals_start(struct loop *loop, const struct control_view *view);
 
-/* Sends nothing more to workers. Comes before they end. NULL is fine. */
+/* Sends nothing more to workers. Call it before they end. NULL is fine. */
 void vitals_stop(struct vitals *vitals);
 
-/* Comes when no worker's loop is left. *vitals becomes NULL; NULL is fine. */
+/* Call it when no worker's loop is left. *vitals becomes NULL; NULL is fine. */
 void vitals_free(struct vitals **vitals);
 
 #endif

@@ -374,9 +374,9 @@ static void worker_on_addresses_closed(void *context)
         loop_post(worker->all->share->main_loop, &worker->closed);
 }
 
-/* Returns the options of the server. Where the resolver had no memory for the new views, the server
- * keeps the former ones too: by the number of a new view the resolver would find another one, or
- * none. The resolver holds their generation. */
+/* Returns the options of the server. When the resolver had no memory for the new views, the server
+ * keeps the former views too: the number of a new view would lead the resolver to a different view,
+ * or to none. The resolver holds their generation. */
 static const struct server_options *worker_server_options(struct worker *worker,
                                                           const struct generation *next)
 {
@@ -690,8 +690,7 @@ void workers_go(struct workers *workers)
     workers_open_gate(workers, GATE_SERVE);
 }
 
-/* Only main writes a value other than 0, so it can compare with the one that was there without a
- * race. */
+/* Only main writes a value other than 0, so it can compare with the stored value without a race. */
 void workers_network_changed(struct workers *workers, enum network_change change)
 {
     for (size_t i = 0; i < workers->count; i++) {

@@ -73,7 +73,7 @@ MUST_USE enum err workers_start(struct workers **out, struct worker_share *share
 void workers_go(struct workers *workers);
 
 /*
- * Makes the TLS context of each worker for its clients. Comes before workers_switch() to the
+ * Makes the TLS context of each worker for its clients. Call it before workers_switch() to the
  * generation of another file, and before its sockets are prepared. On error nothing has changed and
  * why is a sentence. workers_forget_tls() undoes it.
  */
@@ -82,7 +82,7 @@ MUST_USE enum err workers_prepare_tls(struct workers *workers, const struct gene
 void workers_forget_tls(struct workers *workers);
 
 /*
- * Every worker switches to the generation from its next turn on and releases the one before.
+ * Every worker switches to the generation from its next turn on and releases the previous one.
  * Queries in flight end with the old one. With sockets, the generation is of another file: the
  * sockets are prepared for its addresses, and this takes, commits and in time settles them. Without
  * sockets only the routes differ.
@@ -97,15 +97,15 @@ void workers_switch(struct workers *workers, struct generation *next,
 
 /*
  * Every worker takes these zones held here and this response policy (NULL: none) from its next turn
- * on, with a reference to each, and drops the ones before. The caller keeps a reference to those
- * until on_taken, so that no worker frees a large zone. One call runs at a time. on_taken does not
- * come when the workers are stopped meanwhile.
+ * on, with a reference to each, and drops the old ones. The caller keeps a reference to the old
+ * ones until on_taken, so that no worker frees a large zone. One call runs at a time. on_taken does
+ * not come when the workers are stopped meanwhile.
  */
 void workers_set_zones(struct workers *workers, struct zone_set *zones, struct rpz_policy *policy,
                        void (*on_taken)(void *context), void *context);
 
 /* Every worker dials its upstreams again (upstreams_network_changed()) and retries what failed
- * before. Changes that a worker has not seen yet are merged into the gravest one. */
+ * before. Changes that a worker has not seen yet are merged into the most severe one. */
 void workers_network_changed(struct workers *workers, enum network_change change);
 
 /* The workers take no new queries and answer the queries that wait, for at most WORKER_DRAIN_US.

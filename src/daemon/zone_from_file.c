@@ -35,7 +35,7 @@ bool zone_from_file_is_same(const struct zone_file_stamp *a, const struct zone_f
            a->size_bytes == b->size_bytes && a->inode == b->inode;
 }
 
-/* The file is the operator's, but its words go to a log line. */
+/* The operator wrote the file, but its words go to a log line. */
 static void write_fault(const char *path, enum err err, const struct zone_file_fault *fault,
                         char why[ZONE_FROM_FILE_WHY_MAX])
 {

@@ -24,7 +24,7 @@ struct zone_checks {
     const struct apex_rules *apex; /* NULL: nothing is validated */
 };
 
-/* Tells two contents of a file apart without reading them. */
+/* Identifies the content of a file without reading it: another stamp means other content. */
 struct zone_file_stamp {
     int64_t seconds, nanoseconds; /* of the last change of its contents */
     uint64_t size_bytes, inode;

@@ -3,8 +3,8 @@
 
 /*
  * Two threads and the way between them. A publication is a set and a policy with the rows that
- * describe them. It goes from the thread to main under the lock, and back by mail when it is out of
- * use.
+ * describe them. It goes from the thread to main under the lock, and returns by mail when it is no
+ * longer used.
  *
  * Invariants: only the thread touches kept zones. Only main touches current and next. A set is
  * freed on the thread, or when no thread is left.
@@ -88,11 +88,11 @@ struct zone_keeper {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct loop *loop;                 /* the thread's, once it runs */
-    bool has_failed;                   /* the thread could not make its loop */
-    bool has_copies;                   /* all but large files have been read, well or badly */
-    uint64_t settled;                  /* the last edition whose zones have all been read */
-    uint64_t settled_number;           /* the publication that has them */
+    struct loop *loop;       /* the thread's, once it runs */
+    bool has_failed;         /* the thread could not make its loop */
+    bool has_copies;         /* all files except large ones have been read, or have failed */
+    uint64_t settled;        /* the last edition whose zones have all been read */
+    uint64_t settled_number; /* the publication that has them */
     struct zone_publication *waiting;  /* the newest one for main */
     struct zone_publication *released; /* for the thread to free */
     struct zone_set *in_force;         /* of current, for other threads; NULL: none */
@@ -192,7 +192,7 @@ static void keeper_publish(struct zone_keeper *keeper)
     timer_stop(&keeper->due);
     keeper->published_at = loop_clock(keeper->loop);
     if (!publication) {
-        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
         return;
     }
     publication->number = ++keeper->published;
@@ -231,13 +231,13 @@ static void log_loaded(const struct kept_zone *zone, uint64_t took_us)
         (unsigned long long)(took_us / US_PER_MS));
 }
 
-/* Words for the version that is in force after one was refused. */
+/* Describes the version that is in force after another one was refused. */
 static const char *words_of_rest(const struct kept_zone *zone)
 {
     if (zone_kind_is_catalog(zone->plan.kind))
-        return "its members stay as they are";
+        return "its members do not change";
     if (zone->data)
-        return "the version before stays in force";
+        return "the previous version stays in force";
     if (zone->plan.kind == ZONE_OF_POLICY)
         return "it has no rules";
     return zone->plan.held.has_fallback ? "its names are resolved like others"
@@ -252,9 +252,9 @@ static void log_refused(const struct kept_zone *zone)
         zone->why, words_of_rest(zone));
 }
 
-/* A broken catalog is refused, so that its members stay (RFC 9432 section 5.1). The members
- * of a sound one replace them at the end of the turn. Returns the fault, or NULL; other zones have
- * none. */
+/* Refuses a broken catalog, so that its members stay (RFC 9432 section 5.1). The members of a sound
+ * catalog replace them at the end of the turn. Returns the fault, or NULL. Zones that are not
+ * catalogs have no fault here. */
 static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct kept_zone *zone,
                                         const struct zone_data *version)
 {
@@ -270,8 +270,8 @@ static const char *keeper_check_catalog(struct zone_keeper *keeper, const struct
     return NULL;
 }
 
-/* Takes the trust anchors that main has set. Versions that others judged are judged again with the
- * next configuration. */
+/* Takes the trust anchors that main has set. Versions that other anchors judged are judged again
+ * with the next configuration. */
 static void keeper_take_trust(struct zone_keeper *keeper)
 {
     pthread_mutex_lock(&keeper->lock);
@@ -289,7 +289,8 @@ static void keeper_take_trust(struct zone_keeper *keeper)
     keeper->trust = next;
 }
 
-/* The checks in effect. They end with the next call, which may take other anchors. */
+/* Returns the checks in effect. They are valid until the next call, which may take other
+ * anchors. */
 static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct kept_zone *zone)
 {
     keeper_take_trust(keeper);
@@ -297,7 +298,7 @@ static struct zone_checks keeper_checks(struct zone_keeper *keeper, const struct
                                 .apex = zone_trust_rules(keeper->trust, loop_wall_s(keeper->loop))};
 }
 
-/* The log says once that the digest of a zone proves no origin. */
+/* Logs once that the digest of a zone proves no origin. */
 static void keeper_note_vouching(struct zone_keeper *keeper, struct kept_zone *zone)
 {
     struct zone_checks checks = keeper_checks(keeper, zone);
@@ -344,7 +345,7 @@ static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
     zone->has_stamp = zone_from_file_stamp(zone->plan.file, &zone->stamp);
     struct zone_data *data = keeper_read_version(keeper, zone);
     if (!data) {
-        zone->has_stamp = false; /* the fault may be outside the file: its owner, memory, a clock */
+        zone->has_stamp = false; /* the fault may be outside: owner, memory, clock */
         zone->state = zone->data ? CONTROL_ZONE_KEPT : CONTROL_ZONE_FAILED;
         log_refused(zone);
         return;
@@ -353,8 +354,8 @@ static void keeper_read_zone(struct zone_keeper *keeper, struct kept_zone *zone)
     log_loaded(zone, zone->loaded_at - begun_at);
 }
 
-/* Whether the file must be read in this pass. A file that is missing is read to say so, once for
- * each reload. */
+/* Whether the file must be read in this pass. A missing file is tried once for each reload, so that
+ * its error is reported. */
 static bool keeper_must_read(const struct kept_zone *zone, bool is_large)
 {
     struct zone_file_stamp stamp;
@@ -381,7 +382,7 @@ static void keeper_read_changed(struct zone_keeper *keeper, bool is_large)
 
 /* ---- transfers ---- */
 
-/* Shows changes at this instant, unless a publication comes before. */
+/* Shows changes at this instant, unless a publication shows them earlier. */
 static void keeper_show_by(struct zone_keeper *keeper, uint64_t at)
 {
     bool is_due_before = timer_is_armed(&keeper->due) && keeper->due.due_at <= at;
@@ -419,8 +420,8 @@ static void keeper_note_expiry(struct zone_keeper *keeper)
     stats_write(&keeper->transfers.first_expiry_at, first_at);
 }
 
-/* Refuses a version of a primary, which is asked for it again and again: the log has the reason
- * once. */
+/* Refuses a version of a primary. The same version comes again with each visit, so its reason is
+ * logged once. */
 static enum err keeper_refuse(struct kept_zone *zone, const struct zone_data *version,
                               const char *fault)
 {
@@ -440,7 +441,7 @@ static enum err keeper_refuse(struct kept_zone *zone, const struct zone_data *ve
     return ERR_INVALID;
 }
 
-/* Makes the rules of a new version. On an error the rules before stay. */
+/* Makes the rules of a new version. On an error the former rules stay. */
 static enum err keeper_take_rules(struct kept_zone *zone, struct zone_data *version)
 {
     struct rpz_rules *rules;
@@ -499,10 +500,11 @@ static void keeper_on_expired(void *owner, struct name name)
     }
     zone->state = CONTROL_ZONE_EXPIRED;
     keeper_note_expiry(keeper);
-    keeper_show_by(keeper, loop_now(keeper->loop)); /* nothing is answered from it after its time */
+    keeper_show_by(keeper, loop_now(keeper->loop)); /* no answer comes from it after its expiry */
 }
 
-/* Judges a held version by new checks. One that fails stays in force, as that of a file does. */
+/* Judges the version in force by new checks. A version that fails stays in force, as the version of
+ * a file does. */
 static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone)
 {
     struct zone_checks checks = keeper_checks(keeper, zone);
@@ -517,7 +519,7 @@ static void keeper_judge_zone(struct zone_keeper *keeper, struct kept_zone *zone
         return;
     }
     zone->verdict = KEPT_DOUBTED;
-    zone->is_refusal_logged = false; /* refusal is another one */
+    zone->is_refusal_logged = false; /* refusal has changed */
     snprintf(zone->why, sizeof(zone->why), "%s", zone->refusal);
     if (zone->state == CONTROL_ZONE_SERVED)
         zone->state = CONTROL_ZONE_KEPT;
@@ -533,11 +535,11 @@ static void keeper_judge_held(struct zone_keeper *keeper)
         keeper_judge_zone(keeper, zone);
         if (zone->transfer)
             transfer_doubt(zone->transfer, zone->verdict == KEPT_DOUBTED);
-        keeper_note_vouching(keeper, zone); /* takes newer anchors: the verdict is there */
+        keeper_note_vouching(keeper, zone); /* takes newer anchors; the verdict is already known */
     }
 }
 
-/* Counts a visit, and notes what people want to be warned of. */
+/* Counts a visit, and notes the facts that alerts use. */
 static void keeper_count_visit(struct zone_keeper *keeper, enum transfer_result result)
 {
     uint64_t *counts[] = {[TRANSFER_CURRENT] = &keeper->transfers.current,
@@ -628,7 +630,7 @@ static void keeper_open_transfers(struct zone_keeper *keeper)
 
 /* ---- members of catalogs ---- */
 
-/* Makes a list for so many configured zones and the members of catalogs. */
+/* Makes a list for this many configured zones and the members of catalogs. */
 static enum err keeper_begin_zones(const struct name_map *names, size_t configured,
                                    struct kept_zones *zones, struct name_map **taken)
 {
@@ -662,7 +664,7 @@ static void keeper_update_members(struct zone_keeper *keeper)
     struct name_map *taken;
 
     if (keeper_begin_zones(keeper->names, keeper->zones.count, &zones, &taken) != ERR_OK) {
-        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs stay as they are");
+        LOG(LOG_ERROR, "zones", "out of memory; the members of catalogs do not change");
         return;
     }
     for (size_t i = 0; i < keeper->zones.count; i++) {
@@ -689,13 +691,13 @@ static void keeper_on_catalog(struct turn_end *end)
     keeper_publish(keeper);
 }
 
-/* A reload takes changed files of authorities and certificates. */
+/* A reload reads changed files of authorities and certificates. */
 static void keeper_renew_tls(struct zone_keeper *keeper)
 {
     char why[TLS_WHY_MAX];
 
     if (tls_contexts_renew(keeper->contexts, why) != ERR_OK)
-        LOG(LOG_ERROR, "zones", "primaries: %s; the files before stay in use", why);
+        LOG(LOG_ERROR, "zones", "primaries: %s; the previous files stay in use", why);
 }
 
 /* All zones of this edition have been read, except versions that must come from a primary. */
@@ -718,7 +720,7 @@ static void keeper_note_copies(struct zone_keeper *keeper)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-/* Replaces the zones by those of the letter. On an error those before stay. */
+/* Replaces the zones with those of the letter. On an error the former zones stay. */
 static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_letter *letter)
 {
     struct zone_plans *plans = letter->plans;
@@ -740,7 +742,7 @@ static enum err keeper_take_letter(struct zone_keeper *keeper, struct plan_lette
     return ERR_OK;
 }
 
-/* Large files come last: stored copies and the others need not wait for them. */
+/* Large files come last, so that stored copies and small files need not wait for them. */
 static void keeper_read_all(struct zone_keeper *keeper)
 {
     keeper_publish(keeper); /* names of a zone that is not read yet must not go to servers */
@@ -772,7 +774,7 @@ static void keeper_on_plans(struct mail *mail)
     if (keeper_take_letter(keeper, letter) == ERR_OK)
         keeper_read_all(keeper);
     else
-        LOG(LOG_ERROR, "zones", "out of memory; the zones before stay in force");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous zones stay in force");
     free_letter(letter);
     keeper_note_settled(keeper, edition);
 }
@@ -886,7 +888,7 @@ void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_optio
     struct zone_trust *trust = zone_trust_new(validation);
 
     if (!trust) {
-        LOG(LOG_ERROR, "zones", "out of memory; zones are judged by the trust anchors before");
+        LOG(LOG_ERROR, "zones", "out of memory; the previous trust anchors judge the zones");
         return;
     }
     pthread_mutex_lock(&keeper->lock);
@@ -1010,7 +1012,7 @@ static bool answers_clients(const struct zone_set *set, struct name name)
     return zone && zone->data && zone_is_for_clients(zone);
 }
 
-/* Cached answers would hide a zone that answers clients from now on. */
+/* Drops cached answers, which would hide a zone that answers clients from now on. */
 static void keeper_forget_hiding(struct zone_keeper *keeper, const struct zone_set *before)
 {
     const struct zone_publication *current = keeper->current;
@@ -1025,7 +1027,7 @@ static void keeper_forget_hiding(struct zone_keeper *keeper, const struct zone_s
     }
 }
 
-/* The publication before stays until the cache has forgotten. */
+/* The former publication stays until the cache has forgotten. */
 static void keeper_on_taken(void *context)
 {
     struct zone_keeper *keeper = context;
@@ -1062,7 +1064,7 @@ static bool keeper_is_settled(struct zone_keeper *keeper)
     return is_settled && !keeper->is_taking;
 }
 
-/* Gives the workers what has come, and tells the waiter when its zones are in force. */
+/* Gives new sets to the workers, and calls the waiter when its zones are in force. */
 static void keeper_go_on(struct zone_keeper *keeper)
 {
     void (*on_settled)(void *context) = keeper->on_settled;

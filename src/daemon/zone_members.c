@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A name is kept once: the configuration decides before catalogs, and an earlier catalog before a
- * later one. */
+/* Each name is kept once: the configuration has precedence over catalogs, and an earlier catalog
+ * over a later one. */
 #include "daemon/zone_members.h"
 
 #include <string.h>

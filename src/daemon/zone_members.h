@@ -23,15 +23,15 @@ struct zone_members_names {
 
 /*
  * Adds the members of the catalogs in the list, which has room for ZONE_MEMBERS_MAX more. before is
- * the list before: members with the same node keep their state. policy_zones is the number of
+ * the former list: members with the same node keep their state. policy_zones is the number of
  * configured zones of rpz. At most ZONE_SET_MAX zones answer, and at most RPZ_ZONES_MAX have rules.
- * The log tells of members that are left out: for a name, a bound, or memory that is out.
+ * Logs members that are left out because of their name, a bound, or lack of memory.
  */
 void zone_members_add(struct kept_zones *zones, struct kept_zones *before,
                       const struct zone_members_names *names, size_t policy_zones);
 
-/* Removes the stored copies of members that left, or whose state is reset. One that has moved into
- * the configuration keeps its copy. */
+/* Removes the stored copies of members that left, or whose state is reset. A member that has moved
+ * into the configuration keeps its copy. */
 void zone_members_drop_copies(const struct kept_zones *zones, const struct kept_zones *before);
 
 #endif

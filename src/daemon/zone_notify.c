@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Invariant: a signature is computed only for a sender that may notify, so that others cost little.
+ * Invariant: a signature is computed only for a sender that may notify, so that other senders cost
+ * little.
  */
 #include "daemon/zone_notify.h"
 
@@ -25,8 +26,8 @@ static bool is_allowed(const struct config_source *source, const struct addr *fr
     return false;
 }
 
-/* Finds the key that signed the message. A primary may use its key, another host that of any
- * primary. */
+/* Finds the key that signed the message. A primary may use its own key, and any other host the key
+ * of any primary. */
 static const struct tsig_key *find_signer(const struct config_source *source,
                                           const struct xfr_primary *primary, struct span message)
 {
@@ -48,7 +49,7 @@ struct notify_zone {
     struct name name;
     const struct config_source *source;
     bool is_catalog;
-    bool is_transferred; /* it comes from the primaries itself, and not only its members */
+    bool is_transferred; /* the zone itself comes from the primaries, and not only its members */
 };
 
 /* Fills *out from entry `at`, counting auth-zones first, then rpz. Returns false at the end. */
@@ -73,8 +74,8 @@ static bool notify_zone_at(const struct config *config, size_t at, struct notify
     return true;
 }
 
-/* The zone may be a member of a catalog. Only the keeper knows the members, so the sender decides
- * here, and then the key: each catalog of a server may have another one. */
+/* The zone may be a member of a catalog. Only the keeper knows the members, so here the sender
+ * decides, and then the key, because each catalog of a server may have a different key. */
 static const struct config_source *notify_find_catalog(const struct config *config,
                                                        const struct addr *from, struct span message)
 {

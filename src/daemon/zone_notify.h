@@ -4,8 +4,8 @@
 #define NAILUP_DAEMON_ZONE_NOTIFY_H
 
 /*
- * Decides about a NOTIFY (RFC 1996): does it concern a zone with primaries, may its sender say so,
- * and is it signed where it must be? Pure.
+ * Decides about a NOTIFY (RFC 1996): does it concern a zone with primaries, may its sender notify,
+ * and does it have the required signature? Pure.
  *
  *   no zone of this name has primaries                       NOTAUTH, unless the sender is a
  *                                                            primary of a catalog (RFC 9432)

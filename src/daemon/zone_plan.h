@@ -17,7 +17,7 @@ struct config;
 struct name_map;
 struct zone_primaries;
 
-/* The users of a kept zone. The members of a catalog (RFC 9432) are of the kind that it lists. */
+/* The users of a kept zone. A catalog (RFC 9432) determines the kind of its members. */
 enum zone_kind {
     ZONE_OF_ANSWERS,    /* auth-zones: clients and recursion */
     ZONE_OF_POLICY,     /* rpz: its rules */
@@ -78,7 +78,7 @@ static inline bool zone_plan_is_member(const struct zone_plan *plan,
            name_equal(zone_plan_catalog(plan), zone_plan_name(catalog));
 }
 
-/* Frees what the plan owns. A plan that was moved has nothing. */
+/* Frees what the plan owns. A plan that was moved owns nothing. */
 void zone_plan_deinit(struct zone_plan *plan);
 
 /* The plans of a whole configuration. */

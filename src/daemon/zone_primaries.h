@@ -3,8 +3,8 @@
 #ifndef NAILUP_DAEMON_ZONE_PRIMARIES_H
 #define NAILUP_DAEMON_ZONE_PRIMARIES_H
 
-/* The primaries of a zone, apart from the configuration that they come from: a copy that lives as
- * long as the transfers which use it. */
+/* The primaries of a zone, in a copy that outlives the configuration and lives as long as the
+ * transfers that use it. */
 
 #include <stdbool.h>
 #include <stddef.h>

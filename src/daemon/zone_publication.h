@@ -3,9 +3,9 @@
 #ifndef NAILUP_DAEMON_ZONE_PUBLICATION_H
 #define NAILUP_DAEMON_ZONE_PUBLICATION_H
 
-/* The workers' part of the kept zones at one time: a set of zones and a policy, with the rows that
- * describe them to people. It never changes. The keeper's thread makes it, and any thread may
- * free it. */
+/* The part of the kept zones that workers need, at one time: a set of zones and a policy, with the
+ * rows that describe them to people. It never changes. The keeper's thread makes it, and any thread
+ * may free it. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,12 +31,12 @@ struct zone_publication {
 /* The zones of rpz. */
 struct zone_publication_policy {
     const struct rpz_policy *wanted; /* as the configuration has them; NULL: none */
-    uint64_t planned_at;             /* us: the rules of files are from then */
-    const struct rpz_policy *before; /* its counters go on; NULL: there was none */
+    uint64_t planned_at;             /* us: when the rules of files were made */
+    const struct rpz_policy *before; /* its counters continue; NULL: there was none */
 };
 
 /* Makes a publication of the zones, with the rules that each zone of policy has now. Returns NULL
- * when memory is out: then the workers keep what they have. */
+ * when out of memory: then the workers keep their zones and policy. */
 struct zone_publication *zone_publication_new(const struct kept_zones *zones,
                                               const struct zone_publication_policy *policy,
                                               uint64_t now);

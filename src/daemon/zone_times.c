@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Each time is read alone: a reader may see one of this visit and one of the visit before. */
+/* Each time is read separately: a reader may see one time of this visit and the other of the
+ * previous visit. */
 #include "daemon/zone_times.h"
 
 #include <stdatomic.h>

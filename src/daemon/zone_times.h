@@ -13,7 +13,7 @@
 
 struct zone_times;
 
-/* Returns times with one reference, or NULL when memory is out. */
+/* Returns times with one reference, or NULL when out of memory. */
 struct zone_times *zone_times_new(void);
 /* NULL is fine. Any thread. */
 struct zone_times *zone_times_ref(struct zone_times *times);

@@ -52,7 +52,7 @@ const struct apex_rules *zone_trust_rules(struct zone_trust *trust, int64_t now_
     return &trust->rules;
 }
 
-/* Returns the anchor of exactly this zone; NULL: none is wanted or there. */
+/* Returns the anchor of exactly this zone; NULL: none is wanted, or none exists. */
 static const struct anchor *anchor_of(const struct zone_trust *trust, struct name zone)
 {
     const struct anchor *anchor =

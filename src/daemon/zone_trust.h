@@ -17,7 +17,7 @@
 
 struct zone_trust;
 
-/* Returns NULL when memory is out. */
+/* Returns NULL when out of memory. */
 struct zone_trust *zone_trust_new(const struct validation_options *validation);
 void zone_trust_free(struct zone_trust *trust); /* NULL is fine */
 

@@ -137,7 +137,7 @@ struct build_query_options {
     uint16_t udp_size;
     const uint8_t *cookie; /* client cookie, followed by a server cookie if there is one */
     uint8_t cookie_len;    /* 0, 8 or 16 to 40 */
-    uint16_t pad_block;    /* pads the message to a multiple of so many bytes (RFC 8467), at most
+    uint16_t pad_block;    /* pads the message to a multiple of this many bytes (RFC 8467), at most
                               EDNS_PADDING_QUERY; 0: no padding */
 };
 

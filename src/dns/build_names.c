@@ -31,7 +31,7 @@ static inline uint32_t mix(uint64_t hash, uint64_t word)
     return (uint32_t)(product >> 32);
 }
 
-/* Returns the hash of a label and the suffix behind it. */
+/* Returns the hash of a label and the suffix after it. */
 static uint32_t label_hash(const uint8_t *label, uint32_t hash)
 {
     size_t size = (size_t)label[0] + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Gives QNAMEs random case, eight or sixteen bytes at a time. The caller brings the random bits.
+ * Gives QNAMEs random case, eight or sixteen bytes at a time. The caller supplies the random bits.
  * Invariant: only the case of letters changes, so the name stays the same name.
  */
 #include "dns/case_bits.h"

@@ -155,7 +155,8 @@ void edns_add_keepalive_answer(struct build *build, uint16_t timeout_100ms);
 void edns_add_ede(struct build *build, uint16_t code, const char *text);
 
 /* Pads the message to a multiple of block (RFC 8467); the OPT record must be the message's last and
- * this its last option. Pads less where the buffer ends before, so it never overflows by itself. */
+ * this its last option. Pads less if the buffer is too small, so padding alone never causes an
+ * overflow. */
 void edns_add_padding(struct build *build, uint16_t block);
 
 #endif

@@ -31,7 +31,7 @@ enum {
 MUST_USE enum err present_message(struct span bytes, char *out, size_t size);
 
 /* Prints a record of a parsed message as a line of a zone file with its newline, not
- * NUL-terminated. Returns the length, or 0 when size is too small or memory is out. */
+ * NUL-terminated. Returns the length, or 0 when size is too small or there is no memory. */
 size_t present_rr(const struct message *message, const struct rr *rr, char *out, size_t size);
 
 /* Parses one line of a zone file into an uncompressed record in wire form in out, and sets *len. A

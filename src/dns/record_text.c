@@ -18,7 +18,7 @@ static const char directive[] =
     "is a directive of zone files, which has no meaning here; write full "
     "names and a TTL in each record";
 static const char at_sign[] =
-    "has an @, which is no name here; write the full name, or \"@\" for text";
+    "has an @, which is not a name here; write the full name, or \"@\" for text";
 static const char large_ttl[] = "has a TTL above 2147483647; lower it";
 static const char no_ttl[] =
     "has a second word that is neither a TTL, such as 3600 or 1h, nor a type";

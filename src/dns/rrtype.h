@@ -151,7 +151,7 @@ const char *rrtype_class_name(uint16_t cls, char out[RRTYPE_TEXT_MAX]);
 const char *rrtype_rcode_name(uint16_t rcode, char out[RRTYPE_TEXT_MAX]);
 const char *rrtype_opcode_name(uint8_t opcode, char out[RRTYPE_TEXT_MAX]);
 
-/* Returns whether the type is no data of a zone: 0, OPT and 128 to 255 (TKEY, TSIG, IXFR, AXFR, ANY
+/* Returns whether the type is not zone data: 0, OPT and 128 to 255 (TKEY, TSIG, IXFR, AXFR, ANY
  * ...; RFC 6895 section 3.1). Such records are never cached. */
 static inline bool rrtype_is_meta(uint16_t type)
 {

@@ -147,8 +147,8 @@ MUST_USE enum err draft_print(struct draft *draft, const char *head, struct draf
                               struct buf *out);
 
 /* draft_check.c: removes what the loader refuses, and makes sure that a zone without servers does
- * not get others. Without with_files it reads no file that the draft names. Otherwise than ERR_OK:
- * the draft cannot be made to load. */
+ * not get others. Without with_files it reads no file that the draft names. Any result other than
+ * ERR_OK: the draft cannot be made to load. */
 MUST_USE enum err draft_check(struct draft *draft, bool with_files);
 
 #endif

@@ -112,9 +112,10 @@ static void put_rest(struct printer *printer)
              draft->first_left_out->line, draft->local_left_out - 1);
     put_bytes(printer, text);
     end_line(printer, NULL, NULL);
-    put_comment(printer, "#     ",
-                "Put so many names into a file: one name on each line for block-lists, or lines as "
-                "in hosts(5) for hosts-file.");
+    put_comment(
+        printer, "#     ",
+        "Put that many names into a file: one name on each line for block-lists, or lines as "
+        "in hosts(5) for hosts-file.");
 }
 
 /* Says so if there are no notes. */

@@ -3,7 +3,7 @@
 /*
  * Validation. Unbound validates if its module is loaded, which is the default, and a trust anchor
  * is given. nailup validates by default and has the root's anchors built in, so a file without an
- * anchor needs dnssec.validate: no to go on as it was.
+ * anchor needs dnssec.validate: no to behave as before.
  */
 #include "import/unbound_maps.h"
 

@@ -80,13 +80,13 @@ static void dnstap_set(struct unbound_map_state *map, const char *name, const ch
         draft_note(map->draft, value->origin, "Not imported: it has non-ASCII characters.");
 }
 
-/* Sends the text that the file wants to be sent. Unbound knows one of its own. */
+/* Sends the text that the file asks for. Unbound also has a built-in text. */
 static void dnstap_set_sent(struct unbound_map_state *map, const char *flag, const char *name,
                             const char *path)
 {
     struct unbound_value *wish = dnstap_find(map, flag), *text = dnstap_find(map, name);
     bool is_sent = wish && strcmp(wish->text, "yes") == 0;
-    bool is_empty = text && !*text->text; /* which means Unbound's own */
+    bool is_empty = text && !*text->text; /* which means Unbound's built-in text */
     if (wish)
         draft_account(wish->origin);
     if (is_empty)
@@ -96,7 +96,7 @@ static void dnstap_set_sent(struct unbound_map_state *map, const char *flag, con
     else if (is_sent)
         draft_note(
             map->draft, wish->origin,
-            draft_format(map->draft, "Write the text into %s: Unbound has one of its own.", path));
+            draft_format(map->draft, "Write the text into %s: Unbound has a built-in one.", path));
     else if (text && !is_empty)
         draft_note(map->draft, text->origin,
                    draft_format(map->draft, "Not imported: %s is not yes.", flag));

@@ -107,7 +107,7 @@ static void note_values(struct unbound_map_state *map, const struct unbound_valu
 }
 
 /* Returns the keys that say where the rules come from, or NULL. A file beside a primary or a url is
- * Unbound's copy of the zone, which would grow old. */
+ * Unbound's copy of the zone, which would become outdated. */
 static const char *source_of(struct unbound_map_state *map, const struct unbound_rpz *rpz)
 {
     const char *primaries = map_primaries(map, rpz->primaries);

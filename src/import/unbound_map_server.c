@@ -315,7 +315,7 @@ void map_hide(struct unbound_map_state *map, const struct unbound_statement *sta
     bool yes;
     if (!map_take_flag(map, statement, &yes))
         return;
-    draft_account(statement->origin); /* a shown one without a text gets a note at the end */
+    draft_account(statement->origin); /* a shown value without a text gets a note at the end */
     *(is_version(statement) ? &map->hides_version : &map->hides_identity) = yes;
     *(is_version(statement) ? &map->shown_version : &map->shown_identity) =
         yes ? NULL : statement->origin;

@@ -32,7 +32,7 @@ static bool shadow_read_name(const char *text, size_t len, uint8_t wire[NAME_WIR
     return true;
 }
 
-/* The first of several zones of one name counts, as the loader has it. */
+/* If several zones have one name, the first counts, as in the loader. */
 static void shadow_note_name(struct unbound_map_state *map, struct shadow *shadow, const char *zone,
                              uint32_t place)
 {

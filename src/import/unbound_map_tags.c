@@ -87,7 +87,7 @@ static struct unbound_tagged *add_tagged(struct unbound_map_state *map,
     return tagged;
 }
 
-/* The line of a prefix that is given again counts alone. */
+/* If several lines give a prefix, only the last one counts. */
 void map_access_tag(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
     const struct unbound_tagged *tagged = add_tagged(map, statement, &map->last_client_tag);

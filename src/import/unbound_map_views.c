@@ -65,7 +65,7 @@ void map_view_first(struct unbound_map_state *map, const struct unbound_statemen
         map->view->first_origin = statement->origin;
 }
 
-/* The line of a prefix that is given again counts alone, as in Unbound. */
+/* If several lines give a prefix, only the last one counts, as in Unbound. */
 void map_add_view_client(struct unbound_map_state *map, const char *prefix, const char *view,
                          const struct draft_origin *origin)
 {
@@ -157,8 +157,8 @@ static void view_end_lines(struct unbound_map_state *map, const struct unbound_v
         view_end_line(map, at->origin, is_lost);
 }
 
-/* A view of Unbound with local data does not ask that of all clients unless view-first is yes.
- * Returns the item, or NULL: the view has no clients. */
+/* In Unbound, a view with local data ignores the local data of all clients unless view-first is
+ * yes. Returns the item, or NULL: the view has no clients. */
 static const char *make_item(struct unbound_map_state *map, const struct unbound_view *view)
 {
     bool has_local = view->zones || view->records;

@@ -402,7 +402,7 @@ static void end_refused(struct unbound_map_state *map, const struct unbound_zone
         draft_refuse(map->draft, word, zone->origin);
 }
 
-/* A file beside a url or a primary is Unbound's copy of the zone, which would grow old. */
+/* A file beside a url or a primary is Unbound's copy of the zone, which would become outdated. */
 static void end_auth(struct unbound_map_state *map, const struct unbound_zone *zone,
                      const char *word)
 {

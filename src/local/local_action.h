@@ -13,7 +13,7 @@ enum local_action {
     LOCAL_REDIRECT,    /* every name in the zone has the records of its apex */
 };
 
-/* Returns the word in the configuration. */
+/* Returns the word for the action in the configuration. */
 static inline const char *local_action_name(enum local_action action)
 {
     static const char *const names[] = {

@@ -310,7 +310,7 @@ static const char *read_record_alone(struct local_build *build, struct span reco
     memcpy(build->message + HEADER_LEN, record.data, record.len);
     struct span bytes = span_of(build->message, HEADER_LEN + record.len);
     if (bytes.len > MESSAGE_MAX || message_parse(message, bytes) != MESSAGE_OK)
-        return "it is no record";
+        return "it is not a record";
     struct rr_iter iter = message_rrs(message, SECTION_ANSWER);
     if (!message_rr_next(&iter, rr) || !message_check_rr(message, rr) || !is_whole(message, rr))
         return "its data does not match its type";

@@ -85,8 +85,8 @@ static void see_records(const struct local_names *names, struct sight *sight, st
         redirect(names, sight);
 }
 
-/* Returns whether the name is of special use and in a zone that got upstreams later and is at least
- * as long as the special zone. */
+/* Returns whether the name is a special-use name in a zone that got upstreams later, and that zone
+ * is at least as long as the special zone. */
 static bool is_exempt(const struct local_names *names, const struct sight *sight, uint8_t *len)
 {
     return sight->rule->origin == LOCAL_OF_SPECIAL && names->exempt &&
@@ -127,8 +127,8 @@ static bool see(const struct local_names *names, struct name name, struct sight 
     return see_as(names, name, false, sight);
 }
 
-/* Whether a rule of this very table applies to the name, or it has records. A name that is only
- * above others with records says nothing. */
+/* Whether this table itself has a rule that applies to the name, or records of it. It is not enough
+ * that names below the name have records. */
 static bool has_say(const struct local_names *names, struct name name, struct sight *sight)
 {
     return name_map_may_have(names->map, name) && see(names, name, sight) &&

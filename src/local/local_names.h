@@ -34,11 +34,11 @@ struct local_names *local_names_new_over(const struct local_names *base);
  * of local_names_new_over() that no other thread has yet. ERR_NO_MEMORY, ERR_LIMIT. */
 MUST_USE enum err local_names_exempt(struct local_names *names, struct name zone);
 
-/* Lays the table over another one, which it borrows and which decides about names that this one
- * does not have. Only for a table that no other thread has yet. NULL: over nothing. */
+/* Puts the table on top of another one, which it borrows. The lower table decides about names that
+ * this table does not have. Only for a table that no other thread has yet. NULL: no lower table. */
 void local_names_set_under(struct local_names *names, const struct local_names *under);
 
-/* Whether it lies over another one. */
+/* Whether the table is on top of another one. */
 bool local_names_is_over(const struct local_names *names);
 
 enum local_verdict {

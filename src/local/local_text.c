@@ -71,7 +71,7 @@ static void report_fault(struct reader *reader, struct span word, const char *se
 
 /* ---- words ---- */
 
-/* An interface behind a % is dropped: a record cannot hold it. */
+/* An interface after a % is dropped: a record cannot hold it. */
 static bool parse_address(struct span word, struct addr *addr)
 {
     char text[ADDR_TEXT_MAX];
@@ -106,7 +106,7 @@ static bool parse_listed_name(struct span word, struct name *name, uint8_t wire[
     return !name_is_root(*name);
 }
 
-static const char no_name[] = "is no domain name: use letters, digits, - and _ between dots; "
+static const char no_name[] = "is not a domain name: use letters, digits, - and _ between dots; "
                               "international names begin with xn--";
 
 /* ---- hosts ---- */
@@ -138,7 +138,7 @@ static enum err take_hosts_line(struct reader *reader, struct span line)
     rest = line;
     if (!parse_address(word, &addr))
         report_fault(reader, word,
-                     "is no address; a line has an address and the names of its host");
+                     "is not an address; a line has an address and the names of its host");
     else if (!take_word(&line, &name))
         report_fault(reader, word,
                      "has no name after it; a line has an address and the names of its host");

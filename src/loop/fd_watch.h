@@ -31,8 +31,8 @@ MUST_USE enum err fd_watch_start(struct fd_watch **out, struct loop *loop, int f
 /* Changes the wanted events; none of them pauses the watch. */
 void fd_watch_set(struct fd_watch *watch, struct fd_events wanted);
 
-/* Stops the callbacks; the caller may close the descriptor at once. *watch becomes NULL, and may be
- * NULL before. */
+/* Stops the callbacks; the caller may close the descriptor at once. *watch becomes NULL; NULL is
+ * fine. */
 void fd_watch_stop(struct fd_watch **watch);
 
 #endif

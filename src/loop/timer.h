@@ -6,7 +6,7 @@
 /*
  * Intrusive timers on a hierarchical wheel with ticks of one millisecond: start and stop are O(1)
  * and synchronous, so the owner of a timer may free it at once after timer_stop(). A timer never
- * fires before its instant and at most a tick after the turn that follows it. One thread.
+ * fires before its instant, and fires at most a tick after the turn that follows it. One thread.
  */
 
 #include <stdbool.h>

@@ -149,7 +149,7 @@ static void link_fail(struct link *link, enum err why)
 
 /* ---------------------------------------------------------------- messages in */
 
-/* Delivers the whole messages until the owner pauses or closes. */
+/* Delivers complete messages until the owner pauses or closes. */
 static void deliver(struct link *link, struct span *bytes)
 {
     struct span message;
@@ -198,7 +198,7 @@ static bool has_waiting(const struct link *link)
 static bool link_may_secure(struct link *link);
 static void filter_in(struct link *link, struct span bytes);
 
-/* A read brought the beginning of the handshake behind the preface. */
+/* A read brought the beginning of the handshake after the preface. */
 static void secure_unread(struct link *link)
 {
     if (buf_len(&link->unread) == 0 || !link_may_secure(link))

@@ -111,15 +111,15 @@ void link_await_more(struct link *link, bool is_awaited);
 size_t link_unsent(const struct link *link);
 
 /* Stops and starts reading (back pressure on a client). While paused, no on_message comes, and
- * messages that were read before wait. link_resume() itself makes no callback. */
+ * messages that were already read wait. link_resume() itself makes no callback. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
 
 /* See tcp_peer_has_left(). A system call. */
 bool link_peer_has_left(const struct link *link);
 
-/* The kernel holds unread bytes (see tcp_has_unread()), or messages that were read wait for the
- * turn of the link. */
+/* Whether the kernel holds unread bytes (see tcp_has_unread()), or messages that were read wait for
+ * the turn of the link. */
 bool link_has_unread(const struct link *link);
 
 /* Bytes of an incomplete message: shows a peer that sends byte by byte. */
@@ -138,15 +138,16 @@ const struct tls *link_tls(const struct link *link);
 const struct addr *link_peer(const struct link *link);
 const struct addr *link_local(struct link *link);
 
-/* The peer may lack messages: its kernel has not acknowledged all written bytes, or some bytes are
- * unsent. */
+/* Whether the peer may lack messages: its kernel has not acknowledged all written bytes, or some
+ * bytes are unsent. */
 bool link_has_unacknowledged(const struct link *link);
 
 /* Bytes that the kernel has taken so far, TLS overhead included. */
 uint64_t link_written(const struct link *link);
 
-/* The peer has acknowledged no byte beyond this count of link_written(): the path may be dead. Also
- * false while the kernel takes no bytes, because the peer then does not read. A system call. */
+/* Whether the peer has acknowledged no byte beyond this count of link_written(): then the path may
+ * be dead. Also false while the kernel takes no bytes, because the peer then does not read. A
+ * system call. */
 bool link_misses_ack(const struct link *link, uint64_t written);
 
 /* Grows with losses on the path in either direction: see tcp_holes(). A system call. */
@@ -155,17 +156,18 @@ uint32_t link_holes(const struct link *link);
 /* Segments that our kernel sent again. A system call. */
 uint32_t link_retransmits(const struct link *link);
 
-/* This machine has lost the link's local address (tcp_is_stranded()). */
+/* Whether this machine has lost the link's local address (tcp_is_stranded()). */
 bool link_is_stranded(struct link *link);
 
 /* Ends our direction with a FIN, after a close_notify with TLS. Messages of the peer still arrive.
  * Only when nothing is unsent. */
 void link_finish(struct link *link);
 
-/* Nothing is unsent, and a close would leave nothing in our kernel: see tcp_is_delivered(). */
+/* Whether nothing is unsent, and a close would leave nothing in our kernel: see
+ * tcp_is_delivered(). */
 bool link_is_delivered(const struct link *link);
 
-/* The kernel takes no more at present, so the write queue only grows. */
+/* Whether the kernel takes no more at present, so that the write queue only grows. */
 bool link_is_blocked(const struct link *link);
 
 /* Ends the connection with a RST, which discards waiting bytes here and in the kernel. *link

@@ -169,7 +169,7 @@ static enum err examine_given(struct listen_socket *socket, char why[LISTEN_SOCK
     int type = option_of(socket->fd, SOL_SOCKET, SO_TYPE);
 
     if (type < 0)
-        return listen_socket_complain(why, "it is no socket");
+        return listen_socket_complain(why, "it is not a socket");
     if ((type != SOCK_DGRAM && type != SOCK_STREAM) || socket_local(socket->fd, &socket->local))
         return listen_socket_complain(
             why, "it is neither UDP nor TCP; use ListenDatagram= or ListenStream= "

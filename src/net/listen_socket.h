@@ -24,9 +24,9 @@ enum listen_type { LISTEN_UDP, LISTEN_TCP };
  *
  * The send buffer limits the bytes in flight to a distant client: 96 KiB per round trip of 40 ms
  * are some 20,000 answers of 100 bytes a second on one connection. It also exceeds the 64 KiB
- * packets of loopback: with less, each packet waits for the acknowledgement of the one before. The
- * receive buffer holds queries, which are small. It also bounds one read to somewhat more than a
- * thousand queries, so that the answers of a busy connection share one write.
+ * packets of loopback: with less, each packet waits for the acknowledgement of the previous one.
+ * The receive buffer holds queries, which are small. It also bounds one read to somewhat more than
+ * a thousand queries, so that the answers of a busy connection share one write.
  */
 enum {
     LISTEN_SOCKET_SEND_BYTES = 96 * 1024,

@@ -69,7 +69,7 @@ MUST_USE enum err tcp_dial(struct tcp **out, struct loop *loop, const struct add
 /* Gives an accepted connection (net/acceptor.h) its handler and starts reading. */
 void tcp_start(struct tcp *tcp, const struct tcp_handler *handler, void *owner);
 
-/* Pauses and resumes reading, against a peer that does not take its answers. */
+/* Pauses and resumes reading. A pause stops a peer that does not take its answers. */
 void tcp_pause(struct tcp *tcp);
 void tcp_resume(struct tcp *tcp);
 
@@ -77,10 +77,12 @@ void tcp_resume(struct tcp *tcp);
  * event. Not after on_failed. */
 void tcp_await_turn(struct tcp *tcp);
 
-/* The kernel holds unread bytes: a close would send a reset (RFC 2525 section 2.17). */
+/* Whether the kernel holds unread bytes: then a close would send a reset (RFC 2525 section
+ * 2.17). */
 bool tcp_has_unread(const struct tcp *tcp);
 
-/* The peer has sent a FIN, even if it is unread, or the connection is broken. A system call. */
+/* Whether the peer has sent a FIN, even if it is unread, or the connection is broken. A system
+ * call. */
 bool tcp_peer_has_left(const struct tcp *tcp);
 
 /* Written bytes that the peer's kernel has not acknowledged. A system call. */
@@ -106,8 +108,8 @@ MUST_USE enum err tcp_write(struct tcp *tcp, struct span bytes, size_t *written)
  */
 void tcp_finish(struct tcp *tcp);
 
-/* A close would leave nothing in our kernel: the peer has acknowledged all written bytes and the
- * FIN of tcp_finish(), or the connection is gone. One or two system calls. */
+/* Whether a close would leave nothing in our kernel: the peer has acknowledged all written bytes
+ * and the FIN of tcp_finish(), or the connection is gone. One or two system calls. */
 bool tcp_is_delivered(const struct tcp *tcp);
 
 /* Ends the connection with a RST, which discards the kernel's buffers, and sets *tcp to NULL. No
@@ -122,8 +124,8 @@ void tcp_close(struct tcp **tcp);
 const struct addr *tcp_peer(const struct tcp *tcp);
 const struct addr *tcp_local(struct tcp *tcp);
 
-/* This machine no longer has the local address of a connection that was open: no byte can arrive. A
- * few system calls. */
+/* Whether this machine no longer has the local address of a connection that was open: then no byte
+ * can arrive. A few system calls. */
 bool tcp_is_stranded(struct tcp *tcp);
 
 #endif

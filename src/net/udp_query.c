@@ -543,8 +543,8 @@ static void fail_all(struct udp_socket *socket, enum err why)
     }
 }
 
-/* The query with the datagram's id. NULL: that query is closed, and the answer is late or a copy.
- * The oldest query gets a datagram with any other id, and recognises a stray. */
+/* The query with the datagram's id. NULL: that query is closed, and the answer is late or a copy. A
+ * datagram with any other id goes to the oldest query, which recognises it as a stray. */
 static struct udp_query *addressee_of(struct udp_socket *socket, struct span datagram)
 {
     struct udp_query *oldest = LIST_ITEM(list_first(&socket->queries), struct udp_query, node);
@@ -629,9 +629,9 @@ static enum err send_once(struct udp_query *query, const struct udp_query_path *
     return err;
 }
 
-/* Sends again after an error of others: no peer can refuse a query that was never sent, and a
- * firewall that rejects an earlier query of the port says nothing about this machine's routes. That
- * socket is no longer used. */
+/* Sends again after an error of other queries: no peer can refuse a query that was never sent, and
+ * a firewall that rejects an earlier query of the port says nothing about this machine's routes.
+ * That socket is no longer used. */
 static enum err udp_query_start(struct udp_query *query, const struct udp_query_path *path,
                                 struct span datagram)
 {

@@ -57,14 +57,14 @@ struct budget {
     unsigned verify_failures_left; /* wrong ones among them */
 };
 
-enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time was over */
+enum { BUDGET_REACHED_TIME = 1 << BUDGET_KINDS }; /* one more bit: the time ran out */
 
 /* Returns a budget with one reference, the caller's; NULL out of memory. */
 struct budget *budget_new(uint64_t now);
 struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
 
-/* Adds what a validated question needs: questions about keys, verifications of this cost, and so
+/* Adds what a validated question needs: questions about keys, verifications of this cost, and this
  * many wrong signatures. */
 void budget_allow_validation(struct budget *budget, unsigned verify_units,
                              unsigned verify_failures);
@@ -73,7 +73,7 @@ void budget_allow_validation(struct budget *budget, unsigned verify_units,
  * also needs an attempt that is left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
-/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is no failure. */
+/* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
 /* Gives back one that was drawn (MUST) and not used. */

@@ -91,7 +91,7 @@ static bool has_addr(const struct delegation *delegation, struct span bytes)
 }
 
 /* Whether this is an IPv4 address as IPv6 (RFC 4291 section 2.5.5). A packet to it would reach the
- * IPv4 address past the rules for that one. No host on the internet has one. */
+ * IPv4 address and evade the rules for that address. No host on the internet has one. */
 static bool is_disguised(struct span bytes)
 {
     struct in6_addr v6;

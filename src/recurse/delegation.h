@@ -107,7 +107,7 @@ void delegation_inherit(struct delegation *delegation, const struct delegation *
 /* Whether a server can be asked: an address is known, or a server can be looked up. */
 bool delegation_is_reachable(const struct delegation *delegation);
 
-/* Tells sets of addresses apart, whatever their order. 0: none. */
+/* Returns a mark that identifies the set of addresses, whatever their order. 0: no addresses. */
 uint64_t delegation_addrs_mark(const struct delegation *delegation);
 
 /*
@@ -149,7 +149,7 @@ bool delegation_take_glue(struct delegation *delegation, unsigned server,
 MUST_USE bool delegation_to_answer(const struct delegation *delegation, struct answer *out,
                                    struct compose_space *space, uint32_t ttl_max_s, uint64_t now);
 
-/* The inverse. False: the answer is no cut. */
+/* Does the inverse. False: the answer is not a cut. */
 MUST_USE bool delegation_from_answer(struct delegation *out, const struct answer *answer);
 
 #endif

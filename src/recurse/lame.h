@@ -29,11 +29,11 @@ struct lame;
 struct lame *lame_new(void);       /* NULL out of memory */
 void lame_free(struct lame *lame); /* NULL is fine */
 
-/* The server at this IP address answered as if it did not have the zone. The case of letters does
- * not matter. A full row loses the entry that expires first. */
+/* Notes that the server at this IP address answered as if it did not have the zone. The case of
+ * letters does not matter. A full row loses the entry that expires first. */
 void lame_note(struct lame *lame, struct name zone, const struct addr *ip, uint64_t now);
 
-/* The server has answered for the zone: it is not lame. */
+/* Notes that the server has answered for the zone, so it is not lame. */
 void lame_forget(struct lame *lame, struct name zone, const struct addr *ip);
 
 /* Costs next to nothing while no server is lame for any zone. */

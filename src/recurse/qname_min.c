@@ -15,7 +15,7 @@ void qname_min_init(struct qname_min *min, bool on)
     *min = (struct qname_min){.on = on};
 }
 
-/* Returns how many of the labels that are left the next question shows. */
+/* Returns how many of the remaining labels the next question adds. */
 static unsigned step_of(const struct qname_min *min, unsigned left)
 {
     if (min->count < MINIMISE_ONE_LAB)

@@ -41,7 +41,8 @@ void qname_min_init(struct qname_min *min, bool on);
 void qname_min_next(struct qname_min *min, const struct question *question, struct name zone,
                     struct question *out);
 
-/* The servers answered the minimised question with NOERROR: its name exists and is no cut. */
+/* Notes that the servers answered the minimised question with NOERROR: its name exists and is not a
+ * cut. */
 void qname_min_passed(struct qname_min *min, const struct question *asked);
 
 /* Shows the whole question from now on. */

@@ -122,8 +122,8 @@ enum err root_hints_parse(struct delegation *out, struct span text,
     if (err == ERR_NO_MEMORY)
         return err;
     if (err != ERR_OK)
-        return root_hints_tell(problem, line,
-                               "is no record of a zone file, such as \". 3600000 NS a.example.\"");
+        return root_hints_tell(
+            problem, line, "is not a record of a zone file, such as \". 3600000 NS a.example.\"");
     if (!out->server_count)
         return root_hints_tell(problem, 0,
                                "has no NS record of the root, such as \". 3600000 NS a.example.\"");

@@ -120,7 +120,7 @@ static uint32_t score_now(const struct unproven_score *score, uint64_t now)
     return forgotten < score->silent ? score->silent - (uint32_t)forgotten : 0;
 }
 
-/* The zones of a registry have many owners and are never bad together. */
+/* The zones of a registry have many owners, so a registry is never bad as a whole. */
 static bool referrer_is_bad(const struct unproven *unproven, const struct unproven_key *key,
                             uint64_t now)
 {

@@ -12,7 +12,7 @@
  * before its question becomes the oldest.
  *
  * The table also keeps a score for each zone that names unproven servers: how many of them stayed
- * silent lately. A question of a zone with a high score may send fewer queries.
+ * silent recently. A question of a zone with a high score may send fewer queries.
  *
  * A secret hash tells zones and clients apart; two in one place share it. Pure except for the seed:
  * the instant is an argument. One worker's.
@@ -108,7 +108,7 @@ static inline bool unproven_has(const struct unproven_query *ask)
     return list_is_linked(&ask->all);
 }
 
-/* All unproven servers of one question stayed silent; or one of them answered. */
+/* Note that all unproven servers of one question stayed silent, or that one of them answered. */
 void unproven_note_silence(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 void unproven_note_answer(struct unproven *unproven, const struct unproven_key *key, uint64_t now);
 

@@ -30,7 +30,7 @@ void zone_load_init(struct zone_load *load);
 MUST_USE bool zone_load_take(struct zone_load *load, struct name zone, uint32_t max,
                              uint16_t *place);
 
-/* The task asks no longer. */
+/* Gives the place back when the task no longer asks. */
 void zone_load_give(struct zone_load *load, uint16_t place);
 
 #endif

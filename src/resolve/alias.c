@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Follows one chain of aliases. Answers nearly always come in order, so one pass over the section
- * is enough; each further pass needs progress in the one before, which bounds them.
+ * is enough; each further pass needs progress in the previous one, which bounds their number.
  *
  * Invariant: every name of the chain but the last belongs to the asked zone. The first alias of a
  * name counts, so a second chain in the same answer is ignored.

@@ -43,7 +43,7 @@ struct alias_chain {
     enum alias_end end;
     uint8_t hops;
     bool is_made;     /* the CNAME asked for was made from a DNAME */
-    struct rr dname;  /* of is_made or ALIAS_OVERFLOW */
+    struct rr dname;  /* with is_made or ALIAS_OVERFLOW: the DNAME record that caused it */
     struct name name; /* the last name of the chain; the QNAME without hops */
     uint8_t wire[NAME_WIRE_MAX];
     struct alias_hop hop[ALIAS_HOPS_MAX];

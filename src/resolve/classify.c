@@ -94,9 +94,9 @@ static bool refers(const struct message *message, struct name asked, const struc
 
 /* ---- servers that should have the zone ---- */
 
-/* Decides by the owner of an NS record in authority. A referral upwards is never authoritative,
- * whatever AA says. A server that recurses itself does not refer: it denies, and counts where no
- * other server has the zone. */
+/* Decides by the owner of an NS record in the authority section. A referral upwards is never
+ * authoritative, whatever AA says. A server that recurses itself does not refer: it denies, and
+ * counts where no other server has the zone. */
 static enum response_kind kind_of_ns(const struct message *message, struct name owner,
                                      struct name asked, const struct zone *zone)
 {
@@ -145,8 +145,8 @@ static bool has_in_authority(const struct message *message, const struct questio
 }
 
 /* Some servers answer a question for the DS record of a zone below with a referral to that zone,
- * which does not have the record. The referral has it, or it does not exist (RFC 4035 section
- * 3.1.4.1). */
+ * which does not have the record. Either the referral contains the DS record, or there is no such
+ * record (RFC 4035 section 3.1.4.1). */
 static enum response_kind kind_of_referral(struct response *out, const struct message *message,
                                            const struct question *question)
 {
@@ -159,7 +159,7 @@ static enum response_kind kind_of_referral(struct response *out, const struct me
     return RESPONSE_ANSWER;
 }
 
-/* Whether the server recurses itself: its data may be old, or another server's. */
+/* Whether the server itself recurses: its data may be old, or another server's. */
 static bool is_recursive(const struct message *message)
 {
     return message->flags & HEADER_RA && !(message->flags & HEADER_AA);
@@ -181,10 +181,9 @@ static bool is_of_other_zone(const struct response *out, enum response_kind kind
 
 /* Whether the SOA of a zone above denies the name: a server of this zone would show this zone's own
  * SOA. Only a configured zone may be a part of another. A load balancer that has only one type of a
- * name denies the other types like this. So does a server whose operator delegated a part of a zone
- * to the same server and forgot to create that part. Such a denial is believed when no other server
- * has a better
- * answer. */
+ * name denies the other types like this. A server does the same if its operator delegated a part of
+ * a zone to it and forgot to create that part. Such a denial is believed when no other server has a
+ * better answer. */
 static bool is_of_zone_above(const struct response *out, const struct zone *zone)
 {
     bool is_operators =

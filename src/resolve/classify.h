@@ -22,7 +22,7 @@ enum response_kind {
     RESPONSE_YXDOMAIN, /* a DNAME made the name too long, and the answer proves it */
     RESPONSE_REFERRAL, /* names other servers: useless from a forwarder; from an authoritative
                           server it leads to a zone below, on the way to the name */
-    RESPONSE_LOOP,     /* aliases in a loop, or more than are followed */
+    RESPONSE_LOOP,     /* an alias loop, or more aliases than are followed */
     RESPONSE_SERVFAIL, /* the rcodes that refuse or fail */
     RESPONSE_REFUSED,
     RESPONSE_NOTIMP,

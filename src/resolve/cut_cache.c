@@ -5,7 +5,7 @@
  * strategy decides what follows.
  *
  * Invariant: the servers of a configured zone are not replaced by what they say about themselves,
- * because the operator knows better. So no cut at the zone's own name is kept or used.
+ * because the operator knows better. Therefore a cut at the zone's own name is never kept or used.
  */
 #include "resolve/cut_cache.h"
 
@@ -154,7 +154,7 @@ static bool is_too_old(const struct task *task, const struct answer *found)
 
 /* Where answers are validated, only the NXDOMAIN of an insecure zone speaks for the names below:
  * the proof of a secure one is about the whole QNAME and not about this part of it. STEP_ABSENT
- * keeps no other that is insecure. Never overrules a trust anchor at or below this name. */
+ * keeps no other insecure NXDOMAIN. Never overrules a trust anchor at or below this name. */
 static bool may_be_believed(const struct task *task, struct name absent, const struct answer *found)
 {
     const struct anchors *anchors = task->tasks->validation.anchors;

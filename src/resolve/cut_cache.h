@@ -69,8 +69,8 @@ enum cut_look cut_cache_look(const struct tasks *tasks, const struct space *spac
                              struct delegation *out);
 
 /* Shows the closest known cut at or above a name, or the hints. A name that does not exist has
- * servers too: they say so. Returns false where the servers are configured or not known. The rest
- * is as above. */
+ * servers too, namely the ones that deny it. Returns false where the servers are configured or not
+ * known. The rest is as above. */
 bool cut_cache_look_cut(const struct tasks *tasks, const struct space *space,
                         const struct zone *zone, struct name name, struct delegation *out);
 

@@ -60,7 +60,7 @@ bool dns64_extract(const struct prefix *prefix, const uint8_t ipv6[DNS64_IPV6_BY
         ipv4[i] = ipv6[at++];
     }
     dns64_embed(prefix, ipv4, again);
-    return memcmp(again, ipv6, at) == 0; /* the bits behind are ignored: RFC 6052 section 2.2 */
+    return memcmp(again, ipv6, at) == 0; /* the bits after it are ignored: RFC 6052 section 2.2 */
 }
 
 /* ---- questions ---- */

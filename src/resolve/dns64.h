@@ -39,8 +39,8 @@ enum {
  * whose bits 64 to 71 are zero. */
 bool dns64_is_sound(const struct prefix *prefix);
 
-/* Writes the address of an IPv4 host behind the prefix, and the reverse. The bits
- * 64 to 71 are zero (RFC 6052 section 2.2). False: the address is not behind the prefix. */
+/* Writes the address that the prefix gives an IPv4 host, and the reverse. The bits 64 to 71 are
+ * zero (RFC 6052 section 2.2). False: the address does not have the prefix. */
 void dns64_embed(const struct prefix *prefix, const uint8_t ipv4[DNS64_IPV4_BYTES],
                  uint8_t ipv6[DNS64_IPV6_BYTES]);
 bool dns64_extract(const struct prefix *prefix, const uint8_t ipv6[DNS64_IPV6_BYTES],
@@ -51,7 +51,7 @@ enum dns64_stage {
     DNS64_KNOWN,   /* AAAA of ipv4only.arpa: the answer needs no server (RFC 8880) */
     DNS64_FIRST,   /* AAAA: the answer to it comes first */
     DNS64_SECOND,  /* AAAA: the answer to A is next */
-    DNS64_REVERSE, /* PTR of an address behind the prefix: the PTR of its IPv4 address is next */
+    DNS64_REVERSE, /* PTR of an address with the prefix: the PTR of its IPv4 address is next */
 };
 
 /* Decides about a question of class IN. A client that sets DO and CD validates and so must not get
@@ -75,7 +75,7 @@ enum dns64_verdict dns64_judge(const struct dns64_options *options, const struct
 
 /*
  * Writes the question that comes next, for DNS64_SECOND and DNS64_REVERSE, to *next. Its name is in
- * lower case and borrows wire. False: the address of DNS64_REVERSE is not behind the prefix. A
+ * lower case and borrows wire. False: the address of DNS64_REVERSE does not have the prefix. A
  * reload may have changed the prefix since dns64_begin().
  */
 MUST_USE bool dns64_question(const struct dns64_options *options, enum dns64_stage stage,

@@ -81,8 +81,8 @@ static bool has_usable_ds(const struct task *task, const struct answer *found)
     return false;
 }
 
-/* Whether the records that the zone above signs are worth verifying: it is an anchor, or DS records
- * of it are known, verified or not. In a read section. */
+/* Whether the records that the zone above signs are worth verifying: the zone is an anchor, or its
+ * DS records are known, verified or not. In a read section. */
 static bool is_chain_unbroken(const struct task *task, struct name asked)
 {
     struct cache_key key;
@@ -95,7 +95,7 @@ static bool is_chain_unbroken(const struct task *task, struct name asked)
             found.security != SECURITY_BOGUS && found.security != SECURITY_INSECURE);
 }
 
-/* The keys are the answer themselves, or nothing of the answer is verified. */
+/* The keys are themselves the answer, or nothing in the answer is verified. */
 static bool early_are_useless(const struct question *question, struct name zone)
 {
     return question->type == RRTYPE_RRSIG ||

@@ -27,18 +27,18 @@ bool early_keys_are_promised(const struct task *task, const struct message *refe
 
 /*
  * Whether the promised keys should be asked for now, and under which key of the cache. False: they
- * are known or on the way; the task is not validated; the chain of trust does not reach the zone or
- * is not known to; a negative trust anchor is at the zone or above; the task is a refresh or
- * its budget is short; or its question is for these keys or for signatures, whose verdict needs no
- * more. asked: the zone that sent the referral.
+ * are known or on the way; the task is not validated; the chain of trust does not reach the zone,
+ * or it is unknown whether it does; a negative trust anchor is at the zone or above; the task is a
+ * refresh or its budget is short; or its question is for these keys or for signatures, whose
+ * verdict needs no more. asked: the zone that sent the referral.
  */
 bool early_keys_are_due(const struct task *task, struct name asked, struct name zone,
                         struct cache_key *key);
 
 /*
  * The same for a zone whose cut was known before, so that no referral promises anything: whether
- * its keys have ended and its DS records have not. False also where the keys of a zone further
- * down may be known: the answer may do without these.
+ * its keys have expired and its DS records have not. Also false if something is known about DS
+ * records further down, on the way to the QNAME: then the answer may not need these keys.
  */
 bool early_keys_have_ended(const struct task *task, struct name zone, struct cache_key *key);
 

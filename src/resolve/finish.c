@@ -82,7 +82,7 @@ void finish_failed(struct task *task, const struct failure *failure)
     task->failure_text = text ? strdup(text) : NULL;
     task->failure.text = task->failure_text;
     if (task->is_early && !failure->is_bogus && list_is_empty(&task->waiters))
-        task->failure.cache = false; /* it has sent one query only */
+        task->failure.cache = false; /* the task has sent only one query */
     finish_as(task, linger_may(task) ? TASK_PARTING : TASK_FAILED);
 }
 
@@ -172,7 +172,7 @@ static void hand_out_blocked(struct task *task, const struct answer *replaced,
     free(copy);
 }
 
-/* Only clients without CD whose answers are validated find out which keys are trusted. */
+/* The sentinel is only for clients without CD whose answers are validated. */
 static enum sentinel judge_sentinel(const struct task *task, const struct answer *answer)
 {
     const struct validation_options *options = &task->tasks->validation;

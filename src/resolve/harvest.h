@@ -7,9 +7,9 @@
  * A referral carries the DS records of the zone that it refers to, or the proof that there are none
  * (RFC 4035 section 3.1.4). A validation asks for them soon, so keeping them saves that query.
  *
- * They lie in CACHE_VIEW_TRUST as an unchecked answer to (zone, DS), and no other code uses an
+ * They are kept in CACHE_VIEW_TRUST as an unchecked answer to (zone, DS), and no other code uses an
  * unchecked answer of that view. The task for (zone, DS) judges them as if a server had just sent
- * them. Where they are not good, it asks.
+ * them. If they do not validate, the task asks the servers.
  */
 
 #include <stdbool.h>

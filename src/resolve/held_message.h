@@ -34,8 +34,8 @@ struct held_message {
 struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
                                       const struct validating *validating, uint64_t now);
 
-/* Takes the time that the message was held off its TTLs: a record lives no longer because its
- * validation took long. Returns whether they have changed. */
+/* Lowers the TTLs by the time that the message waited, so that a slow validation does not prolong
+ * the life of a record. Returns whether they have changed. */
 bool held_message_age(struct held_message *held, uint64_t now);
 
 /* Gives the size back to *held_bytes. NULL is fine. */

@@ -6,7 +6,8 @@
 /*
  * The zones that a worker has just found to be insecure, so that the next answer of such a zone
  * costs no look into the cache. The cache has the proof; this is only a short memory of a look. It
- * lasts INSECURE_ZONES_US, so what an operator flushes is looked at again soon. Pure; one thread.
+ * lasts INSECURE_ZONES_US, so the cache is soon asked again after an operator has flushed it. Pure;
+ * one thread.
  */
 
 #include <stdbool.h>

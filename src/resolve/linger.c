@@ -33,7 +33,8 @@ static void linger_leave(struct task *task)
     task->tasks->lingering_count--;
 }
 
-/* The trace, the role as a refresh and the answer belonged to the client's question. They end. */
+/* Drops the trace, the role as a refresh and the answer, which belonged to the client's
+ * question. */
 static void forget_client(struct task *task)
 {
     task->tasks->refreshing -= task->is_refresh;

@@ -21,17 +21,17 @@
 /* Whether a task that is about to fail keeps its exchange. */
 bool linger_may(const struct task *task);
 
-/* A parting task has been delivered and lingers from now on. False: it may not; its exchange is
- * stopped and the caller gives the task back. */
+/* Makes a parting task linger after its delivery. False: it may not linger; its exchange is stopped
+ * and the caller gives the task back. */
 MUST_USE bool linger_begin(struct task *task);
 
-/* A late answer came, or a client joined: the task runs as if it had started now. */
+/* Runs the task as if it had started now, after a late answer came or a client joined. */
 void linger_wake(struct task *task);
 
-/* The late answer was useless: the task lingers again, without waiters. */
+/* Makes the task linger again, without waiters, after a useless late answer. */
 void linger_again(struct task *task);
 
-/* An answer can no longer come; gives the task back. */
+/* Gives the task back, because an answer can no longer come. */
 void linger_end(struct task *task);
 
 /* Ends the oldest lingering task; false: no task lingers. */

@@ -407,8 +407,8 @@ static __attribute__((noinline)) bool find_missed(struct resolver *resolver,
     return false;
 }
 
-/* A client with CD gets what others get, unless that is a failure or stale: what servers say now
- * may be bogus for others, and is what this client wants. */
+/* A client with CD gets what others get, unless that is a failure or stale: this client wants the
+ * current answer of the servers, even if it is bogus for others. */
 static __attribute__((noinline)) bool find_unchecked(struct resolver *resolver,
                                                      const struct space *space,
                                                      const struct cache_key *key,

@@ -99,12 +99,12 @@ bool resolver_find(struct resolver *resolver, unsigned number, const struct cach
 bool resolver_find_local(struct resolver *resolver, unsigned view, const struct cache_key *key,
                          struct answer *out);
 
-/* Joins the running task of the key, or starts one. Comes after resolver_find() of this key, which
- * sees whether local aliases lead to another name. */
+/* Joins the running task of the key, or starts one. Call it after resolver_find() of this key,
+ * which sees whether local aliases lead to another name. */
 enum resolver_result resolver_ask(struct resolver *resolver, unsigned view,
                                   const struct cache_key *key, struct waiter *waiter);
 
-/* The network changed: failures from before are no longer served, because RFC 9520 is about
+/* Notes that the network changed: older failures are no longer served, because RFC 9520 is about
  * servers that fail and not about an unplugged cable. */
 void resolver_network_changed(struct resolver *resolver);
 
@@ -147,8 +147,8 @@ const struct routes *resolver_routes(const struct resolver *resolver);
 /* Whether other waiters wait for the same answer, so that the task has one when this one leaves. */
 bool resolver_is_shared(const struct resolver *resolver, const struct waiter *waiter);
 
-/* The waiter's client is gone. The task continues: others may join, and the cache keeps the
- * answer. */
+/* Removes a waiter whose client is gone. The task continues: others may join, and the cache keeps
+ * the answer. */
 void resolver_leave(struct resolver *resolver, struct waiter *waiter);
 
 /* Returns the number of running tasks. */

@@ -39,7 +39,7 @@ struct retries {
 void retries_init(struct retries *retries, struct loop *loop, struct cache *cache);
 void retries_deinit(struct retries *retries);
 
-/* The refresh of this key has just failed. */
+/* Notes that the refresh of this key has just failed. */
 void retries_note(struct retries *retries, const struct cache_key *key);
 
 #endif

@@ -82,7 +82,7 @@ const struct zone *route_find(const struct routes *routes, struct name name, uin
 /* Whether some zone has recursive servers. */
 bool routes_have_forward(const struct routes *routes);
 
-/* Returns the zone in this place of the options, or NULL behind the last. */
+/* Returns the zone in this place of the options, or NULL after the last. */
 const struct zone *route_at(const struct routes *routes, size_t place);
 
 /* Whether name (in any case) belongs to the zone: it is below it, and no inner zone takes it,

@@ -422,7 +422,8 @@ static bool may_be_cached(const struct scrubbing *work)
     return work->rules->zone->cache && (work->kind == ANSWER_POSITIVE || work->response->has_soa);
 }
 
-/* Returns the life of the answer, which the records limit, and the SOA even where it is dropped. */
+/* Returns the life of the answer. The records limit it, and so does the SOA, even if it is
+ * dropped. */
 static uint32_t lifetime_of(const struct scrubbing *work, const struct answer *answer)
 {
     if (!may_be_cached(work))
@@ -445,7 +446,8 @@ static bool has_company(const struct response *response)
            (response->kind == RESPONSE_NODATA && !response->has_soa);
 }
 
-/* Records in an unusual order may name a signer elsewhere first; then nothing is known of it. */
+/* If the records have an unusual order, the verdict may name a signer that is not above the QNAME.
+ * Then the signer counts as unknown. */
 static void set_signatures(const struct scrubbing *work, struct answer *out,
                            const struct verdict *verdict)
 {

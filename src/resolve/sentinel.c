@@ -12,8 +12,8 @@
 
 enum { TAG_DIGITS = 5, TAG_MAX = 65535 };
 
-/* Reads the tag behind this word, if the first label is the word and five digits (RFC 8509 section
- * 2). Names are in lower case. */
+/* Reads the tag after this word, if the first label consists of the word and five digits (RFC 8509
+ * section 2). Names are in lower case. */
 static bool read_tag(struct name name, const char *word, uint32_t *tag)
 {
     size_t len = strlen(word);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The life of spaces. resolver.c decides which spaces there are, and tasks.c holds them. */
+/* The life of spaces. resolver.c decides which spaces exist, and tasks.c holds references to
+ * them. */
 #include "resolve/space.h"
 
 #include <stdlib.h>

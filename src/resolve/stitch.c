@@ -52,7 +52,7 @@ static unsigned count_aliases(const struct part *part)
 
 /* Returns the lesser of both (RFC 4035 section 3.2.3). A part without a verdict, for example local
  * data or the answer of a zone that is not validated, makes the whole insecure, unless the aliases
- * are what has none: then the question's zone is not validated. */
+ * are the part without a verdict: then the question's zone is not validated. */
 static uint8_t security_of(const struct answer *head, const struct answer *tail)
 {
     if (head->security == tail->security || head->security == SECURITY_UNCHECKED)

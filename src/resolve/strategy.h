@@ -189,7 +189,7 @@ struct step_ask {
 
 struct step_ask_cut {
     const struct delegation *cut; /* in the strategy's memory, for as long as the task asks */
-    uint8_t first;                /* of its addresses; those before were asked */
+    uint8_t first;                /* of its addresses; the earlier ones were asked */
     bool recursion_desired;
     struct question question; /* its name lives as long as the task */
 };

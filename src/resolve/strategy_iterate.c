@@ -5,8 +5,8 @@
  * chooses among addresses; classify, scrub and delegation say which parts of a message are
  * believed.
  *
- * Invariants: a cut entered after a referral is strictly below the cut before it. The task goes
- * back above a cut once at most. Everything that costs a message or a task is drawn from the budget
+ * Invariants: a cut entered after a referral is strictly below the previous cut. The task goes back
+ * above a cut once at most. Everything that costs a message or a task is drawn from the budget
  * first. A function that may append STEP_FAIL appends it last.
  */
 #include "resolve/strategy_iterate.h"
@@ -99,7 +99,7 @@ static bool descent_needs_no_addr(const struct iterate_memory *memory)
     return descent_is_configured(memory) || memory->cut.origin == DELEGATION_HELD;
 }
 
-/* Asks the addresses from this one on. */
+/* Asks the addresses, beginning with this one. */
 static void descent_ask_cut(const struct strategy_view *view, uint8_t first, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
@@ -248,7 +248,7 @@ static void descent_enter(const struct strategy_view *view, const struct delegat
         look_up(view, out);
 }
 
-/* Tells cuts apart by zone and addresses. */
+/* Returns a mark that identifies a cut by its zone and addresses. */
 static uint64_t descent_mark(const struct delegation *cut)
 {
     return delegation_addrs_mark(cut) ^ name_hash(delegation_zone(cut), 0);
@@ -322,7 +322,7 @@ static void parent_note_servers(const struct strategy_view *view)
 
 /* A parent may leave glue out of a referral and still know it: the message was too large, or its
  * own zone has the addresses. Only a fresh referral starts the search, so a zone without any
- * address costs its parent nothing while the cut is in the cache. */
+ * address costs its parent no query while the cut is in the cache. */
 static bool parent_search_begin(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
@@ -546,7 +546,7 @@ static void iterate_on_alias(const struct strategy_view *view, struct name targe
  * Handles the response to a minimised QNAME. A name that exists lets more labels be shown. Anything
  * else needs the whole QNAME: an alias, whose target depends on it, and NXDOMAIN, which servers
  * without a notion of empty non-terminals give (RFC 9156 section 4). A name is believed to be
- * absent when the responses to both say so.
+ * absent when the responses to both questions deny it.
  */
 static void on_minimised(const struct strategy_view *view, const struct event *event,
                          struct steps *out)
@@ -585,8 +585,8 @@ static void on_whole(const struct strategy_view *view, const struct event *event
     steps_add(out, STEP_DONE);
 }
 
-/* After a few refusals of a minimised QNAME the whole one is tried: not all servers are asked
- * twice. */
+/* After a few refusals of a minimised QNAME, the strategy sends the whole QNAME, so that it does
+ * not ask every server twice. */
 static void on_useless(const struct strategy_view *view, const struct response *response,
                        struct steps *out)
 {
@@ -603,7 +603,7 @@ static void on_useless(const struct strategy_view *view, const struct response *
     descent_ask_on(view, out);
 }
 
-/* Whether the cut has an address of a server that was asked for, and not just what was known. */
+/* Whether the cut has an address that came from a look-up, and not only known addresses. */
 static bool parent_found(const struct parent_search *search, const struct delegation *cut)
 {
     for (unsigned i = 0; i < search->server_count; i++) {

@@ -10,7 +10,7 @@
 
 /* A refresh cannot use an answer that is about to expire, because the refreshed answer would expire
  * with it. An answer that only helps the task on its way (it has a tag) is good enough. A stale
- * answer makes nothing fresh. */
+ * answer cannot refresh anything. */
 static bool sub_is_usable(const struct task *task, const struct answer *found, uint16_t tag)
 {
     uint64_t now = loop_now(task->tasks->loop);

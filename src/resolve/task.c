@@ -180,7 +180,7 @@ static uint64_t stale_timeout_us(const struct tasks *tasks)
     return us < TASK_WALL_US ? us : 0;
 }
 
-/* The clients have been patient. */
+/* The clients have waited long enough. */
 static void end_patience(struct task *task)
 {
     start_end(task);
@@ -886,8 +886,8 @@ static void hear_unjudged(struct task *task, const struct exchange_answer *from,
         ask_keys_early(task, asked_labels);
 }
 
-/* Asks a zone held here in place of its servers, and treats its answer like theirs: it is
- * classified, validated and scrubbed. */
+/* Asks a zone held here in place of its servers. Its answer is classified, validated and scrubbed
+ * like an answer of servers. */
 static void hear_zone(struct task *task)
 {
     struct tasks *tasks = task->tasks;
@@ -1113,7 +1113,8 @@ static void feed_sub_failure(struct task *task, uint16_t tag, const struct failu
     feed_event(task, &event, NULL);
 }
 
-/* A loop is the zones' fault and must be remembered (TsuNAME). Lack of room is ours and must not.
+/* The zones cause a cycle, so that failure is remembered (TsuNAME). Lack of room is our failure,
+ * and is not.
  */
 static void feed_sub_refusal(struct task *task, uint16_t tag, uint16_t ede)
 {
@@ -1153,7 +1154,8 @@ static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer
     feed_event(task, &event, answer);
 }
 
-/* A joined subtask drew from another question's budget, which may be why it failed. */
+/* A joined subtask drew from the budget of another question, and may have failed for that
+ * reason. */
 static bool may_begin_again(const struct task *task, const struct subtask *sub,
                             const struct answer *answer)
 {
@@ -1163,7 +1165,7 @@ static bool may_begin_again(const struct task *task, const struct subtask *sub,
 }
 
 /* The answer is borrowed for this call; a task that ends here has copied it. A validation continues
- * in the worker's own spaces, because the answer may be in the scrub space. */
+ * in separate spaces of the worker, because the answer may be in the scrub space. */
 static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
 {
     struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
@@ -1194,7 +1196,7 @@ static struct subtask *free_sub(struct task *task, uint16_t tag)
     return NULL;
 }
 
-/* Makes task wait for child. This comes before the child starts, so that a search for a loop sees
+/* Makes task wait for child. Call it before the child starts, so that a search for a cycle sees
  * it. */
 static void link_sub(struct task *task, struct subtask *sub, struct task *child)
 {
@@ -1255,7 +1257,7 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
     if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
         return false;
     if (running) {
-        *ede = EDE_INVALID_DATA; /* a loop */
+        *ede = EDE_INVALID_DATA; /* a cycle, or the search was too long */
         if (is_loop(running, task))
             return false;
         link_sub(task, sub, running);

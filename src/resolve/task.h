@@ -5,7 +5,7 @@
 
 /*
  * The life of a task: feeds events to its strategy and does the steps that the strategy chooses.
- * task_ask.h asks servers, and finish.h ends tasks. Tasks never wait for each other in a loop.
+ * task_ask.h asks servers, and finish.h ends tasks. Tasks never wait for each other in a cycle.
  */
 
 #include "resolve/tasks.h"

@@ -131,8 +131,8 @@ static bool may_have_addr(const struct task *task, const struct delegation *cut,
            !private_addrs_refuse(private, delegation_server(cut, cut->addrs[at].server), ip);
 }
 
-/* Moves addresses without a route behind the others. They stay in the list, because the failures
- * may concern other destinations only. */
+/* Moves addresses without a route to the end. They stay in the list, because the failures may
+ * concern other destinations only. */
 static void put_last(const struct iterate_world *world, struct addr *ips, size_t count)
 {
     struct addr last[DELEGATION_ADDRS_MAX];
@@ -162,7 +162,7 @@ static struct name referrer_of(struct task *task, const struct delegation *cut, 
     return are_all ? cut_cache_above(task, zone) : zone;
 }
 
-/* Takes a place away from an older query. A timer ends that query, because its task may be on the
+/* Takes the place of an older query. A timer ends that query, because its task may be on the
  * stack. */
 static void make_yield(struct tasks *tasks, struct unproven_query *query)
 {
@@ -285,7 +285,7 @@ static bool hold(struct task *task, const struct step_ask_cut *ask)
     return group->count > 0;
 }
 
-/* Chooses the servers for a query to a cut; the exchange must have stopped. */
+/* Chooses the servers for a query to a cut. The exchange must have stopped. */
 static enum group_result choose(struct task *task, const struct step_ask_cut *ask)
 {
     bool is_minimised = !task_asks_whole(task, &ask->question);
@@ -360,7 +360,7 @@ static int preferred_family(const struct recursion_options *recursion)
     }
 }
 
-/* Returns a bit for each server of the group that was lame lately for the asked zone. */
+/* Returns a bit for each server of the group that was lame recently for the asked zone. */
 static uint64_t lame_servers(const struct task *task, struct upstream *const *group, size_t count)
 {
     const struct tasks *tasks = task->tasks;
@@ -404,7 +404,7 @@ static uint64_t bogus_servers(const struct task_bogus *bogus, struct upstream *c
     return servers;
 }
 
-/* Whether the servers of the last exchange were let go. */
+/* Whether the servers of the last exchange were released. */
 static bool group_is_gone(const struct task *task)
 {
     return task->exchange.group == task->group.servers && !task->group.count;
@@ -476,9 +476,9 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     }
 }
 
-/* Returns a bit for each server that the last exchange asked, where it was a retry already. It
- * ended with a bogus answer, so all other servers of it stayed silent or failed. Each server gets
- * one such chance, because a dead one costs its silence each time. */
+/* If the last exchange was already a retry, returns a bit for each server that it asked. It ended
+ * with a bogus answer, so all its other servers stayed silent or failed. Each server gets one such
+ * chance, because each query to a dead server costs a timeout. */
 static uint64_t servers_asked_in_vain(const struct task *task)
 {
     const struct exchange *last = &task->exchange;
@@ -504,7 +504,7 @@ bool task_ask_again(struct task *task)
     add_doubts(task, &question, group, count);
     question.doubtful |= servers_asked_in_vain(task);
     if (task->bogus->count > VALIDATE_RETRIES_MAX - 1)
-        question.checking_disabled = false; /* RFC 6840 section 5.9: it may know better data */
+        question.checking_disabled = false; /* RFC 6840 section 5.9: it may find better data */
     exchange_start(exchange, &question, group, count);
     task_move(task, TASK_ASKING);
     return true;

@@ -26,25 +26,25 @@ void task_ask(struct task *task, const struct step_ask *ask);
 /* Asks the servers of a zone cut: ASKING, FOLLOWING, or UNASKED where no server may be asked. */
 void task_ask_cut(struct task *task, const struct step_ask_cut *ask);
 
-/* The last answer lacks signatures that its zone has: the servers of its exchange are asked with
- * EDNS from now on, even if they lacked it lately. */
+/* The last answer lacks signatures that its zone has. From now on the servers of its exchange are
+ * asked with EDNS, even if they lacked it recently. */
 void task_ask_doubt_no_edns(const struct task *task);
 
 /* Asks the servers of the last exchange again, after an answer of theirs that failed to validate:
  * servers with such answers come last, streams come first, and a forwarder may validate for itself
- * in the end. False: they were let go, or the budget is used up. */
+ * in the end. False: they were released, or the budget is used up. */
 MUST_USE bool task_ask_again(struct task *task);
 
-/* Whether each server of the last exchange gave a bogus answer, or they were let go. */
+/* Whether each server of the last exchange gave a bogus answer, or they were released. */
 bool task_ask_were_all_bogus(const struct task *task);
 
 /* Ends the exchange or the wait: DECIDING. Only subtasks may be under way afterwards. */
 void task_ask_stop(struct task *task);
 
-/* Lets go of the servers, after the exchange has ended. */
+/* Releases the servers, after the exchange has ended. */
 void task_ask_drop(struct task *task);
 
-/* The task has its answer, or will get none: its followers continue. */
+/* Lets the followers continue, because the task has its answer or will get none. */
 void task_ask_stop_leading(struct task *task);
 
 /* Remembers whether the server is lame for the asked zone, and that unproven servers answered. */

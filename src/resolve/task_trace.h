@@ -26,22 +26,22 @@ static inline bool task_is_traced(const struct task *task)
     return __builtin_expect(task->trace != NULL, 0);
 }
 
-/* The task has started. */
+/* Adds the start of the task. */
 void task_trace_begun(const struct task *task);
 
-/* The zone cut where its descent starts. */
+/* Adds the zone cut where its descent starts. */
 void task_trace_cut(const struct task *task, const struct cut_found *found);
 
-/* An answer, before the strategy sees it. delegation: of a referral; or NULL. */
+/* Adds an answer, before the strategy sees it. delegation: of a referral; or NULL. */
 void task_trace_answered(const struct task *task, const struct exchange_answer *from,
                          const struct response *response, const struct delegation *delegation);
 void task_trace_lost(const struct task *task, const struct exchange_loss *loss);
 void task_trace_given_up(const struct task *task, const struct exchange_failure *failure);
 
-/* The task follows another one that sends the zone the same query. */
+/* Notes that the task follows another task, which sends the zone the same query. */
 void task_trace_follows(const struct task *task, struct name zone, const struct question *part);
 
-/* The former zone has failed, and the task continues without it. */
+/* Notes that the former zone has failed, and that the task continues without it. */
 void task_trace_passed_over(const struct task *task, struct name former);
 
 /* A subtask's question: TRACE_CACHE with the answer, TRACE_JOINED, or TRACE_REFUSED because of
@@ -63,7 +63,7 @@ void task_trace_verified(const struct task *task, struct name zone, const struct
                          enum task_trace_signature signature, uint64_t us);
 void task_trace_verdict(const struct task *task, const struct verdict *verdict);
 
-/* The task was answered, or has failed. */
+/* Adds the end of the task: it was answered, or it failed. */
 void task_trace_ended(const struct task *task);
 
 /* For a question without a task. word is static. */

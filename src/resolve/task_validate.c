@@ -52,7 +52,7 @@ void task_validate_begin(struct task *task, struct validating *validating,
 
 /* ---- what is judged ---- */
 
-/* The operator named its servers, and it is not the root. */
+/* Whether the operator named the servers of the zone, and it is not the root. */
 static bool zone_is_configured(const struct zone *zone)
 {
     return zone->group_len > 0 && !name_is_root(zone->name);
@@ -70,7 +70,7 @@ static enum answer_kind validate_kind(const struct response *response)
     }
 }
 
-/* Without an alias, or with one that leads to a name which another message is for. */
+/* Whether the message has no alias, or one that leads to a name that another message is for. */
 static bool validate_is_at_qname(const struct response *response)
 {
     const struct alias_chain *chain = &response->chain;
@@ -84,8 +84,8 @@ bool task_validate_clock_is_behind(const struct tasks *tasks)
     return loop_wall_s(tasks->loop) < tasks->validation.clock_min_s;
 }
 
-/* Kinds of lines that the log has once in the life of the process: for each zone or server, and
- * about the clock, which each validation reads. */
+/* Kinds of lines that are logged once in the life of the process: one for each zone or server, and
+ * one about the clock, which each validation reads. */
 enum { LOG_FIRST_PRIVATE = 1, LOG_FIRST_STRIPS, LOG_FIRST_CLOCK };
 
 /* While the clock is behind, signatures that seem not yet valid count. Such a clock never makes a
@@ -301,15 +301,15 @@ bool task_validate_is_turn_used_up(const struct tasks *tasks)
     return tasks->validator->turn_us >= VERIFY_TURN_US;
 }
 
-/* Tasks that were put off come first. */
+/* Tasks that were put off have precedence. */
 static bool must_put_off(const struct tasks *tasks, const struct validation_event *event)
 {
     return task_validate_is_turn_used_up(tasks) ||
            (event->kind != VALIDATION_RESUMED && !list_is_empty(&tasks->put_off));
 }
 
-/* Whether a message is not even looked at in this turn. One with signatures would be read, put off,
- * and read again. */
+/* Whether this turn skips a message altogether. Otherwise a message with signatures would be read,
+ * put off, and read again. */
 static bool must_put_off_whole(const struct tasks *tasks, const struct message *message,
                                const struct validation_event *event)
 {
@@ -401,8 +401,8 @@ static void step_verify(struct task *task, struct validating *validating,
 
 /* ---- the whole ---- */
 
-/* A DS record exists, or no question about keys would have been asked. So it does not matter how
- * well their absence is proven. */
+/* There must be a DS record, or no task would have asked about keys. So it does not matter how well
+ * their absence is proven. */
 static bool lacks_keys(const struct task *task, const struct response *response,
                        const struct verdict *verdict)
 {
@@ -434,8 +434,8 @@ static bool has_more_than_an_alias(const struct response *response)
 }
 
 /* Whether the alias is good and what follows it in the message is not. The servers of the target
- * may have better: a server that follows an alias may have an old copy of another zone, or an
- * answer to another question. */
+ * may have a better answer: a server that follows an alias may have an old copy of another zone, or
+ * an answer to another question. */
 static bool may_cut(const struct task *task, const struct validating *validating,
                     const struct response *response, const struct verdict *verdict)
 {

@@ -68,8 +68,8 @@ static inline bool task_is_enforced(const struct task *task)
 bool task_validate_concerns(const struct task *task, const struct response *response);
 
 /* Begins; *event is the first event. */
-/* Whether the message is unsigned and of a zone that was just found to be insecure. Then *verdict
- * is that of a validation, which need not begin. */
+/* Whether the message is unsigned and comes from a zone that was just found to be insecure. Then
+ * *verdict is set as a validation would set it, and no validation need begin. */
 bool task_validate_knows_insecure(const struct task *task, const struct message *message,
                                   const struct response *response, struct verdict *verdict);
 
@@ -101,7 +101,7 @@ struct validation_event task_validate_refusal(struct validating *validating, uin
 /* Whether verifications wait for the next turn of the loop. */
 bool task_validate_is_turn_used_up(const struct tasks *tasks);
 
-/* A turn begins, which the clock may not show. */
+/* Notes that a turn begins, which the clock may not show. */
 void task_validate_begin_turn(const struct tasks *tasks);
 
 /* Whether the clock is known to be wrong, so that the end of a signature is not known. */

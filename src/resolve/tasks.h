@@ -32,8 +32,8 @@
 #include "upstream/exchange.h"
 
 enum {
-    /* Subtasks of one task at once: A and AAAA of three servers, and one in the last place that
-     * only a validation uses. */
+    /* Subtasks of one task at once: A and AAAA of three servers, and one more. The last place is
+     * reserved for a validation. */
     TASK_SUBS_MAX = 7,
     TASK_SUB_VALIDATION = TASK_SUBS_MAX - 1,
     TASK_DEPTH_MAX = 12, /* targets of aliases below each other */
@@ -41,7 +41,7 @@ enum {
      * alias chain. The budget bounds the number of tasks whatever their depth is. */
     TASK_DEPTH_ALL_MAX = 24,
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
-    TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame lately */
+    TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame recently */
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4,    /* the part of all tasks that may be refreshes: clients come first */
@@ -58,11 +58,11 @@ enum {
 #define TASK_WALL_US (2 * EXCHANGE_WALL_US)
 
 /* The time for a zone's servers where the zone has a substitute (first: yes), or where the whole
- * QNAME follows a minimised one that brings silence. */
+ * QNAME follows a minimised one that got no answer. */
 #define TASK_FIRST_US (2 * US_PER_S)
 
-/* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), where the time for
- * stale answers does not say so. */
+/* How long a client waits for a verdict that changes nothing (VALIDATE_LOG), unless the timeout for
+ * stale answers sets another time. */
 #define TASK_VERDICT_US (1800 * US_PER_MS)
 
 struct held_message;
@@ -258,10 +258,10 @@ void tasks_unlink(struct tasks *tasks, struct task *task);
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
 
-/* The task no longer waits for this subtask, which continues; no effect on an unused place. */
+/* Stops the wait for this subtask, which continues. No effect on an unused place. */
 void tasks_leave_sub(struct subtask *sub);
 
-/* The task no longer waits for its subtasks; they go on. */
+/* Stops the wait for all subtasks, which continue. */
 void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */

@@ -85,7 +85,7 @@ struct trace *trace_new(unsigned *running, bool fresh, uint64_t now);
 struct trace *trace_ref(struct trace *trace);
 void trace_unref(struct trace *trace); /* NULL is fine */
 
-/* The reader has gone: recording ends. Drops its reference; NULL is fine. */
+/* Ends the recording when the reader leaves. Drops its reference; NULL is fine. */
 void trace_close(struct trace *trace);
 
 /* Adds a step with kind, depth and time; NULL: closed or full. */

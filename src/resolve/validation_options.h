@@ -30,8 +30,8 @@ struct validation_options {
     enum aggressive_mode aggressive;
     bool allow_sha1; /* algorithms 5 and 7 count */
     bool sentinel;   /* RFC 8509 */
-    /* A wall clock before this time is wrong: the date of the build. The clock of a machine without
-     * a battery is earlier after its start. */
+    /* The date of the build: a wall clock before it is wrong. A machine without a battery starts
+     * with such a clock. */
     int64_t clock_min_s;
     /* NULL in options made by hand: nothing is trusted. The table lives as long as the
      * configuration, or as long as the generation that has negative anchors set at run time. So it

@@ -16,7 +16,7 @@
 struct waiter {
     struct list node;
     bool takes_stale; /* a client that prefers a stale answer (RFC 8767) to a failure */
-    uint64_t client;  /* tells clients apart for bounds on their work; 0: nailup itself */
+    uint64_t client;  /* identifies the client, for bounds on its work; 0: nailup itself */
     /* Set for the call: the upstream that answered; NULL: none did. Borrowed. */
     const struct tap_source *source;
     /* The answer is borrowed for the call and may be a failure (kind ANSWER_FAILURE). The waiter is

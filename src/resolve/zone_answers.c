@@ -11,7 +11,8 @@
 #include "zone/zone_find.h"
 #include "zone/zone_set.h"
 
-/* Whether the zone with these servers is a view's own, and goes before the zone held here. */
+/* Whether the zone with these servers belongs to a view and takes precedence over the zone held
+ * here. */
 static bool goes_before(const struct zone *zone, const struct zone_held *held)
 {
     return zone && zone->is_of_view && zone->name.len >= held->name_len;
@@ -41,7 +42,7 @@ static const struct zone_held *find_child(const struct zone_set *zones, const st
     return is_for_space(zone, space, question) ? zone : NULL;
 }
 
-/* Without data there is nothing to tell, but other servers must not be asked. */
+/* A zone without data answers nothing, but other servers must not be asked. */
 static void answer_not_ready(struct tasks *tasks, const struct question *question,
                              struct answer *out)
 {
@@ -127,7 +128,7 @@ bool zone_answers_ask(struct task *task, struct message *message)
     (void)zone_reply(&answer, &tasks->local_space, zone->data, &task->asked, &wish,
                      loop_now(tasks->loop), wire, &target);
     uint8_t *flags = tasks->local_space.bytes + 2;
-    put_u16(flags, get_u16(flags) & (uint16_t)~HEADER_RA); /* the zone's server recurses not */
+    put_u16(flags, get_u16(flags) & (uint16_t)~HEADER_RA); /* the zone's server does not recurse */
     STATS_INC(tasks->stats, zone_questions);
     return answer.kind != ANSWER_FAILURE && message_parse(message, answer.message) == MESSAGE_OK;
 }

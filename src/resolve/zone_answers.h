@@ -27,8 +27,8 @@ enum zone_answers_result {
 
 /* Finds the answer for a client. refers: the client gets a referral for a name below a cut, and
  * resolves aliases itself (RD=0). A zone without data and without fallback answers SERVFAIL. A view
- * with servers of its own for the name, by the same zone or a longer one, has no use for it. *out
- * borrows the tasks' space for local answers; *target borrows wire. The tasks have zones. */
+ * whose own zone for the name is as long or longer does not use the zone held here. *out borrows
+ * the tasks' space for local answers; *target borrows wire. The tasks have zones. */
 enum zone_answers_result zone_answers_find(struct tasks *tasks, const struct space *space,
                                            const struct question *question, bool dnssec_ok,
                                            bool refers, struct answer *out,

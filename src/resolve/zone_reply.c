@@ -246,8 +246,8 @@ static enum next answer_name(struct zone_writer *writer)
     return NEXT_WHOLE;
 }
 
-/* Sets the flags that were not known at the start. A referral is no authoritative answer, unless
- * aliases of this zone led to it. */
+/* Sets the flags that were not known at the start. A referral is not an authoritative answer,
+ * unless aliases of this zone led to it. */
 static void set_flags(struct zone_writer *writer, uint8_t *bytes)
 {
     bool is_authoritative = !writer->is_referral || writer->hops > 0;

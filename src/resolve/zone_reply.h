@@ -24,7 +24,7 @@ enum {
 
 enum zone_reply_end {
     ZONE_REPLY_WHOLE,     /* *out is the answer */
-    ZONE_REPLY_ELSEWHERE, /* *out has the aliases; the target is in no data of this zone */
+    ZONE_REPLY_ELSEWHERE, /* *out has the aliases; the target is not in this zone's data */
     ZONE_REPLY_BELOW,     /* another zone has the name, below a cut; nothing is written */
 };
 

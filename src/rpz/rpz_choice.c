@@ -35,8 +35,9 @@ bool rpz_choices_find(const struct rpz_choices *choices, struct name name, uint3
     return find_mark(choices, rpz_choice_mark(name), bit);
 }
 
-/* A zone without an item comes from the configuration before or after the one of the choices, for
- * the short time of a reload. It applies as usual, or to no client if views have to choose it. */
+/* For a moment during a reload, the policy and the choices come from different configurations, and
+ * a zone may have no item. Such a zone applies as usual, or to no client if views have to choose
+ * it. */
 static uint32_t choice_bits(const struct rpz_choices *choices,
                             const struct rpz_zone_options *options, bool *has_item)
 {

@@ -5,8 +5,8 @@
 
 /*
  * The response policy zones that a view chooses. A reload gives a worker its views and its policy
- * at different times, so a choice names zones by marks, and not by places in the policy. It is
- * translated where both are at hand. Pure.
+ * at different times, so a choice names zones by marks, and not by places in the policy.
+ * rpz_choice_map translates it once both are known. Pure.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct rpz_choices {
     uint64_t marks[RPZ_ZONES_MAX];
     size_t count;
     uint32_t usual; /* the choice of clients whose view chooses none */
-    bool differ;    /* some client has other zones than another one */
+    bool differ;    /* the zones of some clients differ */
 };
 
 /* The mark of an item of `rpz` by its name, in lower case. */

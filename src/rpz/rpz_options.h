@@ -37,7 +37,7 @@ enum rpz_ede {
 struct rpz_zone_options {
     uint8_t wire[NAME_WIRE_MAX]; /* its name, in lower case */
     uint8_t name_len;
-    uint64_t mark;   /* rpz_choice_mark() of its item of `rpz`: a member has that of its catalog */
+    uint64_t mark;   /* rpz_choice_mark() of its item of `rpz`: a member has its catalog's mark */
     bool is_default; /* it applies to clients whose view chooses no zones */
     enum rpz_override override;
     uint8_t cname[NAME_WIRE_MAX]; /* of RPZ_OVERRIDE_CNAME; may begin with "*" */

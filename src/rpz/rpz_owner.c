@@ -64,7 +64,7 @@ static bool make_prefix(struct prefix *out, int family, const void *bytes, unsig
         memcpy(&v6.sin6_addr, bytes, 16);
     const void *sockaddr = is_v4 ? (const void *)&v4 : (const void *)&v6;
     out->length = (uint8_t)length;
-    /* An IPv4-mapped address would turn into IPv4, which has other lengths. */
+    /* An IPv4-mapped address would become IPv4, whose prefix lengths differ. */
     return !addr_from_sockaddr(&out->addr, sockaddr) && addr_family(&out->addr) == family;
 }
 
@@ -76,7 +76,7 @@ static bool has_host_bits(const uint8_t *bytes, unsigned size, unsigned length)
     return false;
 }
 
-/* The labels of an address have its last part first. */
+/* The labels of an address begin with its last part. */
 static bool read_v4(const uint8_t *const *labels, unsigned length, struct prefix *out)
 {
     uint8_t bytes[V4_PARTS];
@@ -90,7 +90,7 @@ static bool read_v4(const uint8_t *const *labels, unsigned length, struct prefix
            make_prefix(out, AF_INET, bytes, length);
 }
 
-/* "zz" is as many parts of zero as are missing, like "::" in text. */
+/* "zz" replaces all missing parts, which are zero, like "::" in text. */
 static bool read_v6(const uint8_t *const *labels, unsigned count, unsigned length,
                     struct prefix *out)
 {
@@ -148,7 +148,7 @@ static const uint8_t *last_label(struct name name)
     return label;
 }
 
-/* Finds the trigger by the last label and takes that label off. False: a form that has no meaning.
+/* Finds the trigger by the last label, and removes that label. False: a form that has no meaning.
  */
 static bool take_trigger(struct rpz_owner *out)
 {

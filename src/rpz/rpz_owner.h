@@ -50,7 +50,7 @@ struct rpz_owner {
 
 enum rpz_owner_kind {
     RPZ_OWNER_RULE,
-    RPZ_OWNER_APEX,    /* the zone's own name: its records are no rules */
+    RPZ_OWNER_APEX,    /* the zone's own name: its records are not rules */
     RPZ_OWNER_UNSOUND, /* below "rpz-...", and not one of the forms above */
 };
 

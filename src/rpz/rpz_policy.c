@@ -190,13 +190,13 @@ static void note_match(const struct rpz_query *query, const struct rpz_decision 
 struct place {
     struct name name; /* in lower case */
     bool is_first;
-    bool skips_query;         /* client and QNAME have been looked at */
+    bool skips_query;         /* client and QNAME have already been checked */
     const struct addr *addrs; /* of the answer */
     size_t addr_count;
     const struct rpz_servers *servers; /* NULL: not known, or not wanted */
 };
 
-/* Compares addresses as IPv6 has them: IPv4 is mapped. */
+/* Compares addresses in IPv6 form: IPv4 is mapped. */
 static int compare_addrs(const struct addr *a, const struct addr *b)
 {
     uint8_t bytes[2][16] = {{[10] = 0xff, [11] = 0xff}, {[10] = 0xff, [11] = 0xff}};
@@ -334,11 +334,11 @@ static void set_name(struct rpz_decision *out, struct name name)
     out->name = name_copy(name, out->wire);
 }
 
-/* Finds what the rules about client and QNAME say. *count: the zones looked at. */
+/* Finds the rule about client and QNAME that decides. *count: the zones that were checked. */
 static enum rpz_step ask_zones(const struct rpz_policy *policy, const struct rpz_query *query,
                                const struct place *place, struct rpz_decision *out, size_t *count)
 {
-    bool has_to_wait = false; /* an earlier zone may decide with the answer */
+    bool has_to_wait = false; /* an earlier zone may decide once the answer is known */
     for (*count = 0; *count < policy->count;) {
         size_t at = (*count)++;
         if (is_excepted(query->except, at))

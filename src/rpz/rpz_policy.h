@@ -8,7 +8,7 @@
  * for its counters, which are atomic, so all workers share it.
  *
  * The first rule that matches decides (draft-vixie-dnsop-dns-rpz-00 section 5), in this order:
- *   1. the QNAME before the target of its alias, and that before the next target
+ *   1. the QNAME before the target of its alias, and each target before the next one
  *   2. the zones in the order of the configuration
  *   3. the triggers in the order of enum rpz_trigger
  *   4. for names: a rule about the name itself before wildcards, then the wildcard with the most
@@ -16,9 +16,9 @@
  *      last in canonical order (RFC 4034 section 6.1)
  *      for addresses: the longest prefix, then the smallest address
  *
- * rpz_policy_ask() decides before anything is looked up or resolved, so no server is asked about a
- * listed name. With wait_recurse, a rule waits for the answer where an earlier zone has rules about
- * answers or servers. rpz_policy_judge() decides with the answer.
+ * rpz_policy_ask() decides before any look-up, so no server is asked about a listed name. With
+ * wait_recurse, a rule waits for the answer where an earlier zone has rules about answers or
+ * servers. rpz_policy_judge() decides with the answer.
  *
  * A client that asks for signatures (DO) gets signed answers as they are, unless the zone has
  * break_dnssec. So a rule about the QNAME waits for the answer to such a query.
@@ -53,8 +53,8 @@ struct rpz_policy_entry {
 struct rpz_policy *rpz_policy_new(const struct rpz_policy_entry *entries, size_t count,
                                   bool wait_recurse);
 
-/* Goes on with the counters of zones that have the same name in both. Before other threads have the
- * new policy. */
+/* Continues the counters of zones that have the same name in both. Call it before other threads
+ * have the new policy. */
 void rpz_policy_take_counters(struct rpz_policy *policy, const struct rpz_policy *before);
 
 struct rpz_policy *rpz_policy_ref(struct rpz_policy *policy);
@@ -123,8 +123,8 @@ struct rpz_answer {
     bool is_signed;
     bool is_local; /* the operator's own data: triggers about answers and servers do not apply */
     /* Finds the servers for a name of the alias chain; valid until the next call. is_last: the
-     * chain ends there. NULL: they are not known. Comes once for each name, in their order, before
-     * the rules about the name are looked at; not after a name for which a rule decides. */
+     * chain ends there. NULL: they are not known. Called once for each name, in their order, before
+     * the rules about the name are searched; not called after a name for which a rule decides. */
     const struct rpz_servers *(*servers)(void *context, struct name name, bool is_last);
     void *context;
 };

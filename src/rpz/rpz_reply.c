@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Writes the answers of rules. rpz_policy.c decides which rule it is. */
+/* Writes the answers of rules. rpz_policy.c decides which rule applies. */
 #include "rpz/rpz_reply.h"
 
 #include <string.h>

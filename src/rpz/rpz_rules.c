@@ -139,7 +139,8 @@ static bool is_reserved(struct name target)
            memcmp(target.wire + 1, "rpz-", 4) == 0;
 }
 
-/* Returns what the target of a CNAME says, or RPZ_NONE for one without a meaning. */
+/* Returns the action that the target of a CNAME names, or RPZ_NONE for a target without a
+ * meaning. */
 static enum rpz_action read_target(struct name target)
 {
     static const struct {
@@ -254,8 +255,8 @@ static void rules_skip(struct rpz_rules *rules, struct name owner, const char *w
 {
     char text[NAME_TEXT_MAX];
     rules->skipped++;
-    LOG_LIMITED(LOG_WARNING, "rpz", "%s is no rule and has no effect: %s", name_format(owner, text),
-                why);
+    LOG_LIMITED(LOG_WARNING, "rpz", "%s is not a rule and has no effect: %s",
+                name_format(owner, text), why);
 }
 
 static const char *fault_of(const struct owner_records *records)
@@ -264,7 +265,7 @@ static const char *fault_of(const struct owner_records *records)
         return "its action is not known";
     if (records->has_cname)
         return "a CNAME must be the only record of its name";
-    return "a DNAME is no action";
+    return "a DNAME is not an action";
 }
 
 static enum rpz_action action_of(const struct owner_records *records, const struct rpz_owner *owner)
@@ -297,7 +298,7 @@ static enum err add_owner(struct rpz_rules *rules, const struct owner_records *r
     if (kind == RPZ_OWNER_RULE && !records->has_fault && !(records->has_cname && records->has_data))
         return rules_add(rules, records, &owner);
     rules_skip(rules, records->owner,
-               kind == RPZ_OWNER_UNSOUND ? "its name is no trigger" : fault_of(records));
+               kind == RPZ_OWNER_UNSOUND ? "its name is not a trigger" : fault_of(records));
     return ERR_OK;
 }
 

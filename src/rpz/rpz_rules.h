@@ -32,7 +32,7 @@ enum rpz_action {
     RPZ_DROP,     /* CNAME rpz-drop. */
     RPZ_TCP_ONLY, /* CNAME rpz-tcp-only. */
     RPZ_DATA,     /* the records of the owner, a CNAME included */
-    /* Never the action of a rule in a zone, but that of the operator: */
+    /* Never the action of a rule in a zone; only the operator sets these: */
     RPZ_CNAME,    /* a CNAME to the operator's name */
     RPZ_DISABLED, /* the rule is logged and counted, and has no effect */
     RPZ_ACTIONS,
@@ -53,13 +53,13 @@ struct rpz_rule {
 };
 
 /*
- * Makes the rules of the zone and holds a reference to it. Records that are no sound rule have no
+ * Makes the rules of the zone and holds a reference to it. Records that form no valid rule have no
  * effect; rpz_rules_skipped() counts them: an owner that rpz_owner_read() finds unsound, a CNAME
  * beside other records or another CNAME, an unknown target "rpz-...", a DNAME. DNSSEC records are
- * no rules and are not counted. A rule holds as a whole or not at all.
+ * no rules and are not counted. A rule takes effect as a whole or not at all.
  *
- * max_bytes bounds rpz_rules_bytes(). ERR_LIMIT, ERR_NO_MEMORY; *out is NULL then. Takes a second
- * for a million rules.
+ * max_bytes bounds rpz_rules_bytes(). ERR_LIMIT, ERR_NO_MEMORY; then *out is NULL. A million rules
+ * take a second.
  */
 MUST_USE enum err rpz_rules_new(struct rpz_rules **out, struct zone_data *data, size_t max_bytes);
 
@@ -69,7 +69,7 @@ void rpz_rules_unref(struct rpz_rules *rules); /* NULL is allowed */
 /* Returns the number of rules with this trigger. */
 size_t rpz_rules_count(const struct rpz_rules *rules, enum rpz_trigger trigger);
 
-/* Returns the number of owners with records that are no sound rule. */
+/* Returns the number of owners whose records form no valid rule. */
 size_t rpz_rules_skipped(const struct rpz_rules *rules);
 
 /* Returns the bytes of memory, without those of the zone. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Looks a client up in the access list. The callers refuse and drop.
- * Invariant: only a client in a prefix of value SERVER_ALLOW or SERVER_SNOOP is allowed.
+ * Looks a client up in the access list. The callers refuse and drop. Invariant: only a client in a
+ * prefix with the value SERVER_ALLOW or SERVER_SNOOP is allowed.
  */
 #include "serve/acl.h"
 

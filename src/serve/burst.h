@@ -7,8 +7,8 @@
  * Bounds the bytes of answers that leave for one client at once, after its queries have waited
  * together. An attacker holds back the answers to many queries with a forged address and releases
  * them within milliseconds (DNSBomb, CVE-2024-33655). When more than BURST_WAITING queries of a
- * client wait, its answers have BURST_BYTES in each BURST_WINDOW_US. A larger answer beyond that
- * leaves truncated, as small as its query, so an honest client asks again over TCP.
+ * client wait, its answers have BURST_BYTES in each BURST_WINDOW_US. Beyond that, a larger answer
+ * is truncated to the size of its query, so an honest client asks again over TCP.
  *
  * A table of fixed size: clients that share a place and burst at the same time displace each other,
  * and then each gets more. The hash has a secret seed, so an attacker cannot choose such clients.

@@ -4,8 +4,8 @@
 #define NAILUP_SERVE_CLEARANCE_H
 
 /*
- * Remembers which queries and cached answers no rule of the response policy is about, so that a
- * worker looks at the rules once and not for each hit. It is a table without chains: a later query
+ * Remembers the queries and cached answers that no rule of the response policy concerns, so that a
+ * worker searches the rules once and not for each hit. It is a table without chains: a later query
  * displaces an earlier one, and nothing else is lost. The hashes of the keys have a secret seed: a
  * client cannot aim at a slot, and cannot make two queries look alike.
  *
@@ -36,7 +36,7 @@ struct clearance {
 MUST_USE bool clearance_init(struct clearance *clearance);
 void clearance_deinit(struct clearance *clearance);
 
-/* The policy changes, or the choice of its zones. */
+/* Follows a change of the policy or of the choice of its zones. */
 void clearance_forget(struct clearance *clearance);
 
 static inline struct clearance_slot *clearance_slot(const struct clearance *clearance,

@@ -5,8 +5,8 @@
 
 /*
  * DNS cookies for clients (RFC 7873), the same for every server with the same secret (RFC 9018). A
- * client that sends a cookie of ours back receives our datagrams, so its address is not forged.
- * Keeps nothing for any client. Pure, any thread.
+ * client that returns one of our cookies receives our datagrams, so its address is not forged.
+ * Keeps no state for any client. Pure, any thread.
  */
 
 #include <stdbool.h>

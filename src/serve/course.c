@@ -113,7 +113,7 @@ static struct redirect *redirect_new(const struct police_verdict *verdict)
     return redirect;
 }
 
-/* Carries the end out that a rule demands. Without memory, or for a client that sees local data
+/* Carries out the action that a rule demands. Without memory, or for a client that sees local data
  * alone, a rule's alias is the answer without its target. */
 static enum course_end course_obey(struct course *course, struct courses *courses,
                                    const struct course_query *about, enum police_end end,
@@ -146,8 +146,8 @@ static struct police_query course_police_query(const struct course *course,
                                  .looked = course->looked};
 }
 
-/* Asks for servers that the cache forgot. With DO, because another entry may answer a question
- * without it (resolve/variant.h, RFC 8020), and then no server is met. */
+/* Asks for servers that the cache forgot. The question has DO: another entry may answer a question
+ * without DO (resolve/variant.h, RFC 8020), and then no server is asked. */
 static enum course_end course_look(struct course *course, const struct courses *courses,
                                    const struct course_query *about,
                                    const struct police_verdict *verdict, struct cache_key *key)
@@ -179,7 +179,7 @@ static void course_give_up(struct course *course, struct courses *courses,
 {
     struct answer first;
     struct cache_key key;
-    /* Before the next look-up takes its memory. */
+    /* Call it before the next look-up takes its memory. */
     dns64_turn(&first, courses->space, answer);
     *answer = first;
     course->stage = DNS64_FIRST;
@@ -295,7 +295,7 @@ enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
 {
-    if (course->is_looking) { /* what it says is not for this client */
+    if (course->is_looking) { /* this answer is not for the client */
         course_key(course, courses, about, key);
         return COURSE_ASK;
     }

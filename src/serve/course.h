@@ -91,7 +91,7 @@ struct course_query {
     unsigned view; /* of the client */
     bool is_stream;
     bool is_local;    /* it may see local data alone */
-    bool is_resolved; /* its answer was resolved for it just now */
+    bool is_resolved; /* the answer was resolved for this query just now */
     bool may_look;    /* servers may be asked because of a rule */
 };
 

@@ -76,11 +76,11 @@ static bool is_within_limit(struct gate *gate, const struct addr *client, unsign
 static void log_limited(const struct gate *gate, const struct addr *client, unsigned view)
 {
     char text[ADDR_TEXT_MAX];
-    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, asks more than %u queries a second",
+    LOG_LIMITED(LOG_NOTICE, "serve", "%s, or its prefix, sends more than %u queries a second",
                 addr_format_ip(client, text), view_choice_rate(gate->options, view));
 }
 
-/* Decides at random: if queries took turns, a flood could arrange to get each turn. */
+/* Decides at random: if every n-th query passed, a flood could arrange to be that query. */
 static bool may_slip(const struct gate *gate)
 {
     return gate->options->rate_limit_slip > 0 && rand_below(gate->options->rate_limit_slip) == 0;

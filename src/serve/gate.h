@@ -4,9 +4,9 @@
 #define NAILUP_SERVE_GATE_H
 
 /*
- * Judges a query before anything is looked up for it. It judges the cookie (RFC 7873). Over UDP the
- * client must be within the limit of queries a second, unless the cookie proves its address. One a
- * worker, one thread.
+ * Judges a query before any look-up for it. It judges the cookie (RFC 7873). Over UDP the client
+ * must be within the limit of queries a second, unless the cookie proves its address. One a worker,
+ * one thread.
  */
 
 #include <stdbool.h>

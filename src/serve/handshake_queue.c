@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Shares the CPU time for handshakes among clients: round robin over clients, first come first
- * served within one. The session reads and closes.
- * Invariant: the oldest waiting handshake of each client, and no other, is linked into clients and
- * its bucket; a timer ends the turn whenever a step was taken or a handshake waits, unless so many
- * are admitted that the next one of these to read or leave starts it.
+ * served within one. The session reads and closes. Invariant: the oldest waiting handshake of each
+ * client, and no other, is linked into clients and its bucket; a timer ends the turn whenever a
+ * step was taken or a handshake waits. There is one exception: when HANDSHAKES_ADMITTED_MAX are
+ * admitted, the next of them to read or leave starts the timer.
  */
 #include "serve/handshake_queue.h"
 

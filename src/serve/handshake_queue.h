@@ -10,8 +10,8 @@
  * each client's own handshakes go in the order in which they came.
  *
  * An admitted handshake reads when the kernel names its stream, together with the queries of other
- * streams. No more than HANDSHAKES_ADMITTED_MAX are admitted and have not read, so those queries
- * wait behind this many at most, and clients keep their turns.
+ * streams. No more than HANDSHAKES_ADMITTED_MAX are admitted and have not read, so these queries
+ * wait for this many at most, and clients keep their turns.
  *
  * While nothing else has work, turns follow each other without a pause, and a queue of one client
  * moves as fast as without a queue. The bytes that wait stay in the kernel.

@@ -31,7 +31,7 @@ struct idle_order {
 void idle_order_init(struct idle_order *order);
 void idle_entry_init(struct idle_entry *entry);
 
-/* The session is idle from now on; its idle time begins. */
+/* Adds a session that is idle from now on. Its idle time begins. */
 void idle_order_put(struct idle_order *order, struct idle_entry *entry, uint64_t client,
                     uint64_t now);
 
@@ -47,7 +47,7 @@ static inline void idle_order_touch(struct idle_order *order, struct idle_entry 
         idle_order_move_last(order, entry);
 }
 
-/* The session is no longer idle. Does nothing if it was not. */
+/* Removes a session that is no longer idle. Does nothing if it was not idle. */
 void idle_order_remove(struct idle_entry *entry);
 
 static inline bool idle_entry_is_idle(const struct idle_entry *entry)

@@ -51,10 +51,10 @@ enum { LISTEN_SOCKETS_WHY_MAX = 320 };
 
 /*
  * Takes sockets that another process (systemd) has bound for us. All workers share each of them,
- * over UDP, TCP or TLS, whenever a list has its address. Comes before the first list, and options
- * are the options of that list. A socket at none of their addresses is refused, because it would
- * get queries and no answers. On ERR_INVALID or ERR_NO_MEMORY no descriptor was taken, and why
- * names the wrong one and the remedy; else all were taken.
+ * over UDP, TCP or TLS, whenever a list has its address. Call it before the first list; options are
+ * the options of that list. A socket at none of their addresses is refused, because it would get
+ * queries and no answers. On ERR_INVALID or ERR_NO_MEMORY no descriptor was taken, and why names
+ * the wrong one and the remedy; else all were taken.
  */
 MUST_USE enum err listen_sockets_adopt(struct listen_sockets *sockets, const int *fds, size_t count,
                                        const struct server_options *options,

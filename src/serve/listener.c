@@ -107,7 +107,7 @@ static void serve_udp_log_overload(void)
 {
     LOG_LIMITED(LOG_WARNING, "serve",
                 "more queries come over UDP than can be served: the "
-                "clients that ask most lose some");
+                "busiest clients lose some");
 }
 
 /* Tells the kernel which clients' datagrams to thin. */
@@ -204,7 +204,7 @@ static void on_batch_end(void *owner)
     serve->in_batch = false;
 }
 
-/* Looks only at the client's address: a dropped datagram must cost next to nothing. */
+/* Reads only the client's address, because a dropped datagram must cost next to nothing. */
 static bool is_shed(struct serve_udp *serve, const struct udp_path *path)
 {
     const struct requests *requests = serve->sink.requests;

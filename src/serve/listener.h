@@ -41,7 +41,7 @@ void listener_close(struct listener **listener);
 void listener_move(struct listener *listener, struct server_quota *quota);
 void listener_renew(struct listener *listener);
 
-/* No query waits and no session is open. If the address has ended, the kernel also holds no
+/* Whether no query waits and no session is open. If the address has ended, the kernel also holds no
  * datagram and no connection. */
 bool listener_is_idle(const struct listener *listener);
 

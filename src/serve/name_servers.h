@@ -5,8 +5,8 @@
 
 /*
  * The servers that rules of response policy about servers look at: those of the closest known zone
- * of a name and of the zones above it. The servers of the root and of top-level domains are no
- * trigger: a rule about them would hit half of the Internet, and each query would pay for it.
+ * of a name and of the zones above it. The servers of the root and of top-level domains are not
+ * triggers: a rule about them would hit half of the Internet, and each query would pay for it.
  */
 
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The level of overload.h: when there is one, where it lies, and which client is above it. net
- * measures the age of datagrams, and the caller drops them.
- * Invariant: a client that asks no more than the level in a window loses nothing that is younger
- * than OVERLOAD_DEAD_US, unless it shares a counter of each row with clients that ask more.
+ * The level of overload.h: when a level applies, how high it is, and which client is above it. net
+ * measures the age of datagrams, and the caller drops them. Invariant: a client that asks no more
+ * than the level in a window loses nothing that is younger than OVERLOAD_DEAD_US, unless it shares
+ * a counter of each row with clients that ask more.
  */
 #include "serve/overload.h"
 
@@ -210,8 +210,9 @@ static void set_level(struct overload *overload)
     overload->fair_rest = (uint32_t)((fair + overload->fair_rest) % OVERLOAD_ONE);
 }
 
-/* One window says little: answers of upstreams cost time in later windows, and other processes may
- * hold up a worker. The average of what was served keeps the capacity from moving too far. */
+/* A single window is not a good measure: answers of upstreams cost time in later windows, and other
+ * processes may hold up a worker. The average of what was served keeps the capacity from moving too
+ * far. */
 static void note_served(struct overload *overload, uint32_t served)
 {
     if (overload->dead == 0)
@@ -236,7 +237,7 @@ static bool is_all_served(const struct overload *overload)
     return overload->served * OVERLOAD_ONE == overload->asked && count_overflow(overload) == 0;
 }
 
-/* A queue that is half full may be young because it is short. */
+/* A half-full queue may be young only because it is short. */
 static bool is_young(const struct overload *overload)
 {
     return overload->least_age_us < OVERLOAD_YOUNG_US && !overload->is_half_full;
@@ -271,7 +272,7 @@ static void adapt(struct overload *overload, uint32_t served)
         overload->capacity += overload->capacity * overload->young_windows / OVERLOAD_RISE + 1;
 }
 
-/* The queue is young and nothing had to be dropped for that. */
+/* The queue is young although nothing was dropped. */
 static bool is_calm(const struct overload *overload)
 {
     return is_young(overload) && is_all_served(overload);
@@ -386,8 +387,8 @@ static bool is_above(struct overload *overload, uint64_t client)
     return (usual_of(overload, client) + of_window) / OVERLOAD_SMOOTH >= overload->fair;
 }
 
-/* One datagram of a thinned client means several that the kernel has dropped. They count as asked,
- * and the level bounds the datagrams that arrive. */
+/* One datagram of a thinned client represents several that the kernel has dropped. They count as
+ * asked, and the level bounds the datagrams that arrive. */
 static bool is_thinned_above(struct overload *overload, struct overload_busy *busy)
 {
     uint32_t weight = overload->is_read_shared ? busy->weight : busy->last_weight;

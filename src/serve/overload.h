@@ -30,22 +30,22 @@
 enum {
     OVERLOAD_WINDOW_US = 50 * 1000, /* clients are counted and the queue is judged */
     OVERLOAD_WINDOW_MAX_US = 400 * 1000,
-    OVERLOAD_GAPS = 4,             /* a window is as long as so many gaps between reads */
-    OVERLOAD_YOUNG_US = 20 * 1000, /* a younger queue leaves CPU time: more is served */
-    OVERLOAD_FULL_US = 1000,       /* an older one that loses datagrams is not read fast enough */
-    OVERLOAD_OLD_US = 50 * 1000,   /* one that stays older is an overload */
+    OVERLOAD_GAPS = 4,             /* a window is as long as this many gaps between reads */
+    OVERLOAD_YOUNG_US = 20 * 1000, /* a younger queue: CPU time is left, so more is served */
+    OVERLOAD_FULL_US = 1000, /* a queue that is older and loses datagrams is not read fast enough */
+    OVERLOAD_OLD_US = 50 * 1000,   /* a queue that stays older means overload */
     OVERLOAD_DEAD_US = 300 * 1000, /* a query of this age is dropped for every client */
-    OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are no burst */
+    OVERLOAD_OLD_WINDOWS = 2,      /* this many windows under pressure are not just a burst */
     OVERLOAD_CALM_WINDOWS = 20,    /* this many windows without pressure end it */
-    OVERLOAD_SWAMPED_WINDOWS = 8, /* after so many full windows in a row, the level drops nothing */
-    OVERLOAD_RISE = 64,           /* the capacity rises by a 64th for each young window */
-    OVERLOAD_RISES = 4,           /* in a row, up to this many, */
-    OVERLOAD_FALL = 4,            /* and falls by a quarter at most */
-    OVERLOAD_SMOOTH = 8,          /* windows in an average */
-    OVERLOAD_ROWS = 2,            /* a client is in one counter of each; the smaller one counts */
-    OVERLOAD_COUNTERS = 1024,     /* in a row; a power of two */
+    OVERLOAD_SWAMPED_WINDOWS = 8,  /* this many full windows in a row: the level drops nothing */
+    OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */
+    OVERLOAD_RISES = 4,            /* in a row, up to this many, */
+    OVERLOAD_FALL = 4,             /* and falls by a quarter at most */
+    OVERLOAD_SMOOTH = 8,           /* windows in an average */
+    OVERLOAD_ROWS = 2,             /* a client is in one counter of each; the smaller one counts */
+    OVERLOAD_COUNTERS = 1024,      /* in a row; a power of two */
     OVERLOAD_LEVEL_MAX = 1 << 20,
-    OVERLOAD_ASKED_MAX = 1 << 28,   /* in sixteenths; keeps the arithmetic from its ends */
+    OVERLOAD_ASKED_MAX = 1 << 28,   /* in sixteenths; prevents overflows */
     OVERLOAD_ONE = 16,              /* queries are counted in sixteenths */
     OVERLOAD_THIN_US = 250 * 1000,  /* the kernel's shares change this often at most */
     OVERLOAD_BUSY_MAX = 64,         /* clients with a share */
@@ -57,7 +57,7 @@ enum {
 
 enum overload_state {
     OVERLOAD_CALM,     /* nothing is counted */
-    OVERLOAD_COUNTING, /* the queue was not young lately: clients are counted */
+    OVERLOAD_COUNTING, /* the queue was not young recently: clients are counted */
     OVERLOAD_SHEDDING, /* it stays old: queries above the level are dropped */
 };
 
@@ -67,7 +67,7 @@ struct overload_busy {
     uint64_t client;
     struct addr addr;
     uint32_t share;       /* of its datagrams that the kernel keeps */
-    uint32_t weight;      /* the datagrams that one of them means, in sixteenths */
+    uint32_t weight;      /* how many datagrams one that arrives represents, in sixteenths */
     uint32_t last_weight; /* that of datagrams from before the last change */
     uint32_t seen;        /* in this window */
 };
@@ -85,13 +85,13 @@ struct overload {
     uint32_t usual_served; /* the average of what was served in a window, OVERLOAD_SMOOTH times */
     uint64_t age_us;       /* of this read */
     uint64_t shared_at;    /* the shares changed last */
-    bool is_read_shared;   /* this read brings datagrams that came afterwards */
-    uint64_t last_age_us;  /* the least of the window before */
+    bool is_read_shared;   /* the datagrams of this read came after that change */
+    uint64_t last_age_us;  /* the least age in the previous window */
     /* This window. */
     uint64_t began_at;
     uint64_t length_us;          /* at least */
     uint64_t read_at;            /* the last read */
-    uint64_t gap_us;             /* the longest time between two reads, lately */
+    uint64_t gap_us;             /* the longest recent time between two reads */
     uint64_t least_age_us;       /* of all reads */
     uint32_t lost_before;        /* the kernel's count when it began */
     bool is_half_full;           /* the kernel's queue */
@@ -106,7 +106,7 @@ struct overload {
     struct overload_busy busy[OVERLOAD_BUSY_MAX];
 };
 
-/* The queue of datagrams at a read. */
+/* The kernel's queue of datagrams at the time of a read. */
 struct overload_queue {
     uint64_t age_us; /* the time that the oldest datagram has waited */
     uint32_t lost;   /* datagrams that the kernel has dropped so far; wraps around */
@@ -115,7 +115,7 @@ struct overload_queue {
 
 void overload_init(struct overload *overload);
 
-/* Datagrams have been read. */
+/* Notes that datagrams have been read. */
 void overload_note_read(struct overload *overload, uint64_t now,
                         const struct overload_queue *queue);
 
@@ -129,10 +129,10 @@ static inline bool overload_is_on(const struct overload *overload)
     return overload->state != OVERLOAD_CALM;
 }
 
-/* The kernel cannot thin the datagrams of this socket. */
+/* Notes that the kernel cannot thin the datagrams of this socket. */
 void overload_forbid_shares(struct overload *overload);
 
-/* It can from now on. */
+/* Notes that it can from now on. */
 void overload_allow_shares(struct overload *overload);
 
 /* Counts a datagram of this read and says whether it is dropped. client is the hash of its client

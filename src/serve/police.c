@@ -24,9 +24,9 @@
 
 enum { LOOKS = 256 /* a power of two */ };
 
-/* How long nothing is asked for servers that a look did not find. A name in the zone of a top-level
- * domain never has any, so the pause grows. It begins short, because a look finds nothing either
- * where the cut ends in this very second. */
+/* The pause after a look that found no servers. A name in the zone of a top-level domain never has
+ * any, so the pause grows. It begins short, because a look also finds nothing if the cut expires in
+ * that very second. */
 #define LOOK_PAUSE_MIN_US (1 * US_PER_S)
 #define LOOK_PAUSE_MAX_US (60 * US_PER_S)
 enum { LOOK_PAUSE_GROWTH = 8 };
@@ -111,13 +111,13 @@ struct police_look {
     struct name zone;               /* that denies the last name; empty: the zone is not known */
     const struct question *asked;   /* what the answer is to */
     struct police_verdict *verdict; /* NULL: only known servers count */
-    bool has_target;                /* the verdict has */
+    bool has_target;                /* the verdict has a target */
 };
 
 /* ---- servers that the cache forgot ---- */
 
 /* The zone that denies the end of the answer's chain; empty: the answer denies nothing, or does not
- * say. */
+ * name its zone. */
 static struct name denying_zone(const struct answer *answer, uint8_t wire[NAME_WIRE_MAX])
 {
     struct message message;
@@ -131,8 +131,8 @@ static struct name denying_zone(const struct answer *answer, uint8_t wire[NAME_W
     return (struct name){0};
 }
 
-/* A look is known by the question for the servers as the cache knows it: views may know other
- * servers. */
+/* Finds the place of a look by the cache key of the question for the servers: views may know
+ * different servers. */
 static struct look *police_find_look(const struct police_look *look, struct name name,
                                      uint64_t *hash)
 {
@@ -174,9 +174,9 @@ static bool lacks_servers(const struct police_look *look, struct name name, stru
            resolver_find_cut(look->police->resolver, look->query->view, name, &found->cut);
 }
 
-/* Decides whether a question brings the servers of the name back, and which one: the name's own, or
- * that for the servers of the zone that denies it. All denials of a zone need one look, and what
- * the cache knows about a missing name does not answer it. */
+/* Decides whether to ask a question that brings the servers of the name back, and which one: the
+ * name's own, or the one for the servers of the zone that denies it. All denials of a zone share
+ * one look, and a cached denial does not answer the question for its servers. */
 static void police_consider(struct police_look *look, struct name name, bool is_last)
 {
     struct police_verdict *verdict = look->verdict;
@@ -225,7 +225,8 @@ static bool has_signature(struct span bytes)
     return false;
 }
 
-/* Where answers are validated, a signature that proves nothing protects no answer from policy. */
+/* Where answers are validated, a signature protects an answer from policy only if the answer is
+ * secure. */
 static bool is_signed(const struct query *query, const struct answer *answer)
 {
     if (!query->dnssec_ok)
@@ -235,7 +236,7 @@ static bool is_signed(const struct query *query, const struct answer *answer)
     return has_signature(answer->message);
 }
 
-/* Carries the decision out. */
+/* Carries out the decision. */
 static enum police_end decide(struct police *police, const struct question *question,
                               const struct rpz_decision *decision, struct span former,
                               struct police_verdict *verdict)

@@ -6,7 +6,7 @@
 /*
  * Applies response policy (rpz/rpz_policy.h) to the queries of a worker's clients. It stands
  * between the resolver and the client: the cache and the tasks know nothing about policy, so two
- * clients that wait for one answer each get what is theirs.
+ * clients that wait for one answer may get different replies.
  *
  *   end = police_ask(...)                     before the look-up
  *   if (end == POLICE_PASS) ...find or wait for the answer...
@@ -64,7 +64,7 @@ void police_deinit(struct police *police);
 
 /* ---- most queries and answers, which no rule is about ---- */
 
-/* The looks at the rules behind the next two, and the notes that none is about the query or the
+/* Search the rules for the next two functions, and note it when no rule concerns the query or the
  * answer. */
 bool police_look_at_query(struct police *police, uint32_t except, const struct cache_key *key);
 bool police_look_at_answer(struct police *police, uint32_t except, const struct cache_key *key,
@@ -119,7 +119,7 @@ struct police_query {
     bool is_stream;
     bool may_look;  /* POLICE_LOOK is allowed */
     bool is_fresh;  /* the answer was resolved for this query just now */
-    uint8_t looked; /* the first names of the alias chain, whose servers were looked for already */
+    uint8_t looked; /* names at the chain's start whose servers were already looked for */
 };
 
 /* Borrows from the police until its next call. */

@@ -44,7 +44,7 @@ static struct addr proxy_addr(int family, const uint8_t *ip, const uint8_t *port
     return addr;
 }
 
-/* Reads two addresses of so many bytes, and behind them their ports. */
+/* Reads two addresses of this many bytes each, and then their ports. */
 static enum proxy_verdict proxy_read_addresses(struct proxy_header *out, int family,
                                                size_t ip_bytes, struct span rest)
 {

@@ -118,7 +118,7 @@ enum query_verdict query_check(struct query *query, struct query_error *error, s
         return QUERY_DROP;
     take_facts(query, &message);
     if (message_opcode(&message) != OPCODE_QUERY && proxy_header_has_signature(bytes))
-        return QUERY_DROP; /* the sender is no proxy of ours, or put a second header */
+        return QUERY_DROP; /* the sender is not one of our proxies, or put a second header */
     if (message_opcode(&message) != OPCODE_QUERY)
         return query_refuse(error, RCODE_NOTIMP, EDE_NOT_SUPPORTED, "");
     if (check == MESSAGE_MALFORMED)

@@ -60,7 +60,7 @@ struct query_error {
  * Reads a datagram or message. *query is set unless QUERY_DROP is returned, *error with
  * QUERY_ERROR.
  *   QR set, or less than a header                    dropped
- *   another opcode than QUERY                        NOTIMP
+ *   an opcode other than QUERY                        NOTIMP
  *   malformed, not one question, records before OPT  FORMERR
  *   EDNS version above 0 (RFC 6891 section 6.1.3)    BADVERS
  *   a cookie of a wrong length                       FORMERR (RFC 7873 section 5.2.2)

@@ -42,8 +42,8 @@ struct repeat **repeats_bucket(struct repeats *repeats, const struct query *quer
                                const struct cache_key *key, const struct udp_path *path);
 
 /* The waiting query whose answer is also the answer to this one, or NULL. Both have the same client
- * address and port, local address, id, question, also in upper and lower case, and everything else
- * that shapes an answer. first is the first entry of the bucket. */
+ * address and port, local address, id, question (compared with case), and everything else that
+ * shapes an answer. first is the first entry of the bucket. */
 struct repeat *repeats_find(struct repeat *first, const struct sink *sink,
                             const struct query *query, const struct udp_path *path);
 

@@ -2,9 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Turns the TSIG record of a query into the record that refuses it. We have no keys, so nothing is
- * verified or signed. This parses the query a second time: nearly no client signs, and the others
- * must not pay.
- * Invariant: the record is no longer than the query's own one allows.
+ * verified or signed. This parses the query a second time: hardly any client signs, and the other
+ * clients must not pay for it. Invariant: the record is no longer than the query's own one allows.
  */
 #include "serve/reply_tsig.h"
 

@@ -73,7 +73,7 @@ static void request_free(struct requests *requests, struct request *request)
     list_prepend(&requests->spares, &request->node);
 }
 
-/* The client of this request no longer waits. */
+/* Whether the client of this request has left. */
 static void uncount_waiting(struct requests *requests, const struct request *request)
 {
     requests->waiting_count--;
@@ -392,8 +392,8 @@ static void answer_waiting(struct request *request, const struct answer *answer)
     request_release(request);
 }
 
-/* Its client takes its answers slowly, and the cache keeps this one. The query gives its place
- * back: a client that never reads must not use up the places of others. */
+/* Parks a query whose client takes its answers slowly. The cache keeps the answer. The query gives
+ * its place back: a client that never reads must not use up the places of others. */
 static void park(struct request *request)
 {
     request->waiter.source = NULL;
@@ -822,8 +822,8 @@ request_take_steps(struct sink *sink, const struct request_lookup *lookup, struc
     return result;
 }
 
-/* Policy or DNS64 is configured, and most queries do not meet it. Out of line, so that a hit
- * without both does not pay for it. */
+/* Answers a query when policy or DNS64 is configured. Most queries meet none of it. Out of line, so
+ * that a hit without both does not pay for it. */
 static __attribute__((noinline)) enum request_result
 request_resolve_with_steps(struct sink *sink, const struct request_lookup *lookup)
 {
@@ -897,7 +897,8 @@ static void request_judge(struct sink *sink, struct request_lookup *lookup)
 _Static_assert(TRANSPORT_UDP == 0 && TRANSPORT_TCP == 1 && TRANSPORT_TLS == 2,
                "the order of the rows of questions_total");
 
-/* Adds to the row of the type and the transport. Clients cannot make rows: other types share one.
+/* Adds to the row of the type and the transport. Clients cannot create rows: all other types share
+ * one.
  */
 static void count_question(const struct sink *sink, uint16_t type)
 {
@@ -1035,7 +1036,7 @@ static enum request_result answer_unresolved(struct sink *sink, const struct req
     return answer_error(sink, lookup);
 }
 
-/* Such a message is not read, so its view has not counted it yet. */
+/* A refused message is not read, so its view has not counted it yet. */
 static enum request_result request_drop(const struct requests *requests,
                                         const struct request_lookup *lookup)
 {

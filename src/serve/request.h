@@ -44,7 +44,7 @@ struct tap;
 enum {
     REQUEST_SPARES_MAX = 4096, /* free requests that a worker keeps */
     /* server.discard-timeout applies above this many waiting queries of one client. A household
-     * asks fewer at once, and the answers to so many are no flood. */
+     * asks fewer at once, and this many answers are not a flood. */
     REQUEST_DISCARD_ABOVE = BURST_WAITING,
     /* A new query that finds no place looks at this many of the oldest waiting ones. */
     REQUEST_DISPLACE_LOOKS = 64,
@@ -109,7 +109,7 @@ struct sink {
     struct list parked;   /* struct request; these hold no place of the quota */
     size_t waiting_count; /* of both lists */
     size_t parked_count;
-    /* For taps: the transport, and the local address where paths do not have it. */
+    /* For taps: the transport, and the local address for queries whose path does not have it. */
     enum transport transport;
     const struct addr *(*local)(const struct sink *sink);
 };

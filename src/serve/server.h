@@ -68,8 +68,8 @@ void server_reload(struct server *server, const struct server_options *options,
 enum { SERVER_LAST_US = 3 * 1000000 };
 
 /*
- * The daemon stops. Every received query is answered, and stream clients get a FIN after their
- * answers (session.h).
+ * Drains the server, because the daemon stops. Every received query is answered, and stream clients
+ * get a FIN after their answers (session.h).
  *
  * The server leaves sockets that others share at once: new queries wait there for the next daemon.
  * Our own sockets have no successor, so they serve as before while queries from before the drain

@@ -87,7 +87,7 @@ static void put_idle(struct session *session)
                    loop_now(loop_of(session)));
 }
 
-/* The session only waits for its client, and a new client could use its place. */
+/* Whether the session only waits for its client, so that a new client could use its place. */
 static bool session_is_idle(const struct session *session)
 {
     if (session->place.kind != PLACE_ALLOWED)
@@ -346,7 +346,7 @@ static void count_handshake(struct stats *stats, const struct tls *tls)
 }
 
 /* An alert is worth a log line, because a client that does not trust our certificate shows nowhere
- * else. A client that sends nothing has left or scans ports. */
+ * else. A client that sends nothing has left, or is a port scan. */
 static void log_failed_handshake(const struct addr *addr, const struct tls *tls, enum err why)
 {
     char client[ADDR_TEXT_MAX];
@@ -446,7 +446,7 @@ static void refuse_header(struct session *session, enum stat why, const char *te
 
 static void set_rules(struct session *session);
 
-/* The place is that of the client from now on. Returns false: it gets none, and the session is
+/* Moves the place to the client. Returns false when the client gets no place: then the session is
  * closed. */
 static bool session_announce(struct session *session, const struct proxy_header *header)
 {
@@ -519,14 +519,14 @@ static void session_finish(struct session *session)
         session_settle(session);
 }
 
-/* The bytes of the session wait in the kernel while the loop reads other sessions. */
+/* Whether the bytes of the session wait in the kernel while the loop reads other sessions. */
 static bool awaits_its_turn(const struct session *session)
 {
     return link_reads(session->link) == session->reads_before_last &&
            loop_now(loop_of(session)) < session->last_until_at + SESSION_ROUND_US;
 }
 
-/* A last call is over when all bytes in the kernel are read, or when its time is up. */
+/* A last call ends when all bytes in the kernel are read, or when its time is up. */
 static bool is_last_call_over(const struct session *session)
 {
     bool has_unread = link_has_unread(session->link);

@@ -9,19 +9,22 @@
  * client:
  *
  *   announcing  the header of a proxy names the client (proxy_header.h), for SESSION_HEADER_US;
- * only on connections of proxies, before the handshake or after it securing    the TLS handshake is
- * under way or waits for its turn (handshake_queue.h), for SESSION_SECURE_US in all; plain sessions
- * begin open open        takes queries busy        SESSION_IN_FLIGHT_MAX queries wait: reads
- * nothing until half of them are answered, and is not idle, however long that takes full        the
- * client does not take its answers: reads nothing until it does, and is reset after
- * SESSION_STALL_US. Answers to waiting queries stay in the cache until then (sink_unpark())
+ *               only on connections of proxies, before the handshake or after it
+ *   securing    the TLS handshake is under way or waits for its turn (handshake_queue.h), for
+ *               SESSION_SECURE_US in all; plain sessions begin open
+ *   open        takes queries
+ *   busy        SESSION_IN_FLIGHT_MAX queries wait: reads nothing until half of them are answered,
+ *               and is not idle, however long that takes
+ *   full        the client does not take its answers: reads nothing until it does, and is reset
+ *               after SESSION_STALL_US. Answers to waiting queries stay in the cache until then
+ *               (sink_unpark())
  *   finishing   reads nothing; answers the waiting queries, then closes. It is reset
  *               SESSION_LINGER_US after the last answer, or when an answer finds no room for
  *               SESSION_STALL_US
  *   discarding  all answers are written, but the client still sends or has not acknowledged them.
- * It has our FIN. Its bytes are thrown away until it closes or is quiet, since closing with unread
- * bytes would be a reset. Ends after SESSION_LINGER_US at the latest, or SESSION_DRAIN_LINGER_US
- * when the server drains
+ *               It has our FIN. Its bytes are thrown away until it closes or is quiet, since
+ *               closing with unread bytes would be a reset. Ends after SESSION_LINGER_US at the
+ *               latest, or SESSION_DRAIN_LINGER_US when the server drains
  *
  * A session never closes while our kernel holds bytes that the client has not acknowledged: it
  * waits and keeps its place of the quota, or it resets the connection.
@@ -64,8 +67,8 @@ enum {
     /* The header of a proxy. The proxy writes it at once, and it fits in one packet. */
     SESSION_HEADER_US = 2 * 1000000,
     SESSION_IN_FLIGHT_MAX = 256,
-    /* The bytes of a half query that are kept; a round number together with the length. Real
-     * queries are shorter. */
+    /* The bytes of an incomplete query that are kept: a round number together with its length
+     * field. Real queries are shorter. */
     SESSION_QUERY_MAX = 4096 - 2,
     SESSION_PUSH_BYTES =
         32 * 1024, /* this many bytes of answers are written before the turn ends */

@@ -94,7 +94,8 @@ static void weigh_clients(struct stream_memory *memory)
     tell_weights(memory, held);
 }
 
-/* With an old count of clients that have left, the other workers would spare their own. */
+/* If this worker left an old count of clients that are gone, the other workers would spare their
+ * own clients. */
 static void forget_weights(struct stream_memory *memory)
 {
     static const size_t none[CLASSES];
@@ -173,7 +174,7 @@ static void sweep(struct stream_memory *memory)
     weigh_clients(memory);
     struct plan plan = is_urgent ? plan_alone(memory, all, goal) : plan_together(memory, all, goal);
     LOG_SHARED(LOG_NOTICE, "serve",
-               "resetting the stream clients that hold the most: "
+               "resetting the stream clients that use the most memory: "
                "server.max-stream-memory is reached");
     reset_clients(memory, plan.lowest, plan.leave_bytes);
     stream_memory_tell(memory);

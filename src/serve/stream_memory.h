@@ -72,7 +72,7 @@ void stream_memory_init(struct stream_memory *memory, struct loop *loop, struct 
                         struct stats *stats);
 /* After the last client has left. */
 void stream_memory_deinit(struct stream_memory *memory);
-/* A reload has changed the bound. */
+/* Takes the bound that a reload has changed. */
 void stream_memory_renew(struct stream_memory *memory, struct server_quota *quota);
 
 /* The callbacks of client are set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Makes events for taps out of queries and replies. Decides nothing. */
+/* Turns queries and replies into events for taps. Decides nothing. */
 #include "serve/tell.h"
 
 #include "serve/reply.h"

@@ -19,7 +19,7 @@ struct view_rows;
 #define VIEW_ROWS_OTHER "(other)"
 
 /* Makes the rows of these options. Names in before (NULL: none) keep their rows. Returns NULL when
- * memory is out. */
+ * out of memory. */
 struct view_rows *view_rows_new(const struct server_options *options,
                                 const struct view_rows *before);
 

@@ -132,7 +132,7 @@ static void put_sockets(struct put *put, const struct tap_message *seen)
     put_port(put, MESSAGE_RESPONSE_PORT, seen->asked);
 }
 
-/* The types of answers are even. */
+/* Message types of answers have even numbers. */
 static bool is_response(const struct dnstap_message *message)
 {
     return message->type % 2 == 0;

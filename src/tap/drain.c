@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The thread behind the rings. It sleeps while they are empty. The first record wakes it, and then
- * it lets some more gather, so that a busy worker makes few wake-up calls. The owner knows what
- * records mean and where they go.
+ * The thread that empties the rings. It sleeps while they are empty. The first record wakes it, and
+ * then it lets some more gather, so that a busy worker makes few wake-up calls. The owner knows
+ * what records mean and where they go.
  *
  * Invariant: no committed record is missed. Either the worker sees that the thread wants to be
  * woken, or the thread sees the record before it sleeps.
@@ -22,7 +22,7 @@
 #include "base/check.h"
 
 enum {
-    GATHER_MS = 10, /* the first record waits so long for more */
+    GATHER_MS = 10, /* the first record waits this long for more */
 };
 
 /* When a worker that has written a record wakes the thread. */
@@ -146,7 +146,7 @@ static void sleep_until_filled(struct drain *drain)
 
 /* ---- the thread ---- */
 
-/* At the end nothing is tried twice. */
+/* During the end, a failed write is not repeated. */
 static bool is_finished(struct drain *drain, bool is_carried)
 {
     if (!drain_is_ending(drain))

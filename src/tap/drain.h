@@ -23,7 +23,7 @@ struct drain_options {
     size_t rings;
     size_t ring_bytes;
     unsigned retry_ms; /* the pause after carry() returns false */
-    /* Takes all records from the rings. Runs on the thread, at its start and when there are
+    /* Takes all records from the rings. Called on the thread, at its start and when there are
      * records. Returns false when they could not be written; records that were not released come
      * again. */
     bool (*carry)(void *owner);

@@ -39,7 +39,7 @@ struct query_record {
     bool dnssec_ok;
 };
 
-/* Writes the line and returns its length. name: the bytes behind the record. answered_us is
+/* Writes the line and returns its length. name: the bytes after the record. answered_us is
  * answered_at in us since 1970. */
 size_t query_line(char out[QUERY_LINE_MAX], enum log_format format,
                   const struct query_record *record, const uint8_t *name, uint64_t answered_us);

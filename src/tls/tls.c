@@ -12,7 +12,7 @@
  * Invariant: OpenSSL sees the bytes of a tls_receive() only during that call, and has taken all of
  * them when it wants more; its output is in pipe.out when its function returns. forget_errors()
  * precedes each run of calls without a callback between them: OpenSSL would blame this connection
- * for an error that another connection of this thread left behind.
+ * for an error that another connection of this thread left in the queue.
  */
 #include "tls/tls.h"
 
@@ -316,7 +316,7 @@ static int tls_on_certificate(X509_STORE_CTX *store, void *unused)
     (void)unused;
     enum err err = tls_verify_shown(tls->peer.options, store, &tls->detail);
     tls->is_authenticated = err == ERR_OK;
-    /* Each of thousands of connections would keep it. */
+    /* Drops it, because each of thousands of connections would keep it. */
     X509_STORE_CTX_set0_verified_chain(store, NULL);
     if (tls->peer.options->profile == TLS_OPPORTUNISTIC)
         return 1;
@@ -352,7 +352,7 @@ bool tls_install(SSL_CTX *ctx, bool is_client)
         SSL_CTX_set_alpn_select_cb(ctx, tls_on_alpn_offer, NULL);
         return true;
     }
-    /* Also with the opportunistic profile: tls_on_certificate() lets its peers pass. */
+    /* The opportunistic profile needs this too: tls_on_certificate() lets its peers pass. */
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(ctx, tls_on_certificate, NULL);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -423,7 +423,7 @@ static void ssl_free(struct tls *tls)
 {
     if (tls->state == TLS_NEW)
         give_ticket_back(tls);
-    /* Otherwise OpenSSL takes the connection for broken and its tickets for not resumable. */
+    /* Otherwise OpenSSL treats the connection as broken and its tickets as not resumable. */
     SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
 }
@@ -572,8 +572,8 @@ enum {
     /* On the stack, because a reader may make another connection receive, which must not overwrite
      * it. Holds the plain text of any record. */
     PLAIN_MAX = 16 * 1024,
-    /* With less room left, the reader gets the records that are open already: a message that is cut
-     * must be copied. */
+    /* If less room is left, the reader first gets the records that are already open, because a
+     * message that is split must be copied. */
     PLAIN_ROOM = 2 * 1024,
 };
 

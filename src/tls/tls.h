@@ -67,8 +67,8 @@ struct tls_reader {
      * further. May be NULL. */
     bool (*on_secured)(void *owner);
     /* Plain text of one or more records, borrowed until the return. Returns false to stop reading:
-     * the connection drops all later bytes. If it has failed behind these bytes, tls_send() refuses
-     * already. */
+     * the connection drops all later bytes. If the connection fails after these bytes, tls_send()
+     * refuses already during the call. */
     bool (*on_plain)(void *owner, struct span bytes);
 };
 

@@ -78,7 +78,8 @@ static bool has_cipher(SSL_CTX *ctx, const char *name)
     return false;
 }
 
-/* Widespread lists exclude ciphers that OpenSSL dropped long ago. That is no typing error. */
+/* Widespread lists exclude ciphers that OpenSSL dropped long ago. Such a word is not a typing
+ * error. */
 static bool is_dropped_cipher(const char *word)
 {
     static const char *const dropped[] = {"RC4", "RC2",  "DES",  "3DES",   "EXP",
@@ -119,7 +120,7 @@ static enum err check_words(const char *words, bool (*is_known)(SSL_CTX *trial, 
         return no_memory(why);
     while (!err && take_list_word(&words, word))
         if (is_several(word) || !is_known(trial, word))
-            err = tls_why(why, ERR_INVALID, "\"%s\" is no %s that OpenSSL knows", word, what);
+            err = tls_why(why, ERR_INVALID, "\"%s\" is not a %s that OpenSSL knows", word, what);
     SSL_CTX_free(trial);
     ERR_clear_error();
     return err;
@@ -204,7 +205,7 @@ static enum err set_key_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY
     if (err)
         return err;
     if (SSL_CTX_set1_groups_list(ctx, words) != 1)
-        return tls_why(why, ERR_INVALID, "\"%s\" is no list of groups", words);
+        return tls_why(why, ERR_INVALID, "\"%s\" is not a list of groups", words);
     return ERR_OK;
 }
 
@@ -319,8 +320,8 @@ static bool add_authority(SSL_CTX *ctx, X509 *certificate, int i)
     return is_taken;
 }
 
-/* Trusts every certificate of the text, even if it is no authority (X509_V_FLAG_PARTIAL_CHAIN): an
- * operator who lists a server's own certificate means it. */
+/* Trusts every certificate of the text, even if it is not an authority (X509_V_FLAG_PARTIAL_CHAIN):
+ * an operator who lists a server's own certificate means it. */
 static enum err trust_bundle(SSL_CTX *ctx, struct pem authorities, char why[TLS_WHY_MAX])
 {
     X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx), X509_V_FLAG_PARTIAL_CHAIN);
@@ -403,7 +404,7 @@ static enum err set_both_roles(SSL_CTX *ctx, const char *ciphers, const char *gr
                                char why[TLS_WHY_MAX])
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-    /* An idle connection would keep 34 KiB of buffers, and there are thousands. */
+    /* Without this, each of thousands of idle connections would keep 34 KiB of buffers. */
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
     tls_key_log_attach(ctx);
     if (!set_floor(ctx))

@@ -39,7 +39,7 @@ struct tls_pins {
 struct tls_peer_options {
     enum tls_profile profile;
     bool early_data;       /* TLS 1.3: queries in the first flight of a resumed dial */
-    char *auth_name;       /* host name, without a dot at the end */
+    char *auth_name;       /* host name, without a trailing dot */
     struct tls_pins *pins; /* NULL: none */
     char *ca_bundle;       /* PEM file of authorities; "": the system's */
     char *certificate;     /* our PEM files, for servers that ask for a certificate; "": none */
@@ -55,7 +55,7 @@ struct tls_peer {
     struct tls_rack *tickets; /* the tickets of this very identity; NULL: no resumption */
 };
 
-/* Every value is the same; strings compare by content. */
+/* Whether every value is the same; strings compare by content. */
 bool tls_peer_options_equal(const struct tls_peer_options *a, const struct tls_peer_options *b);
 
 /* Equal options have equal hashes. */
@@ -66,7 +66,8 @@ uint64_t tls_peer_options_hash(const struct tls_peer_options *options, uint64_t 
 MUST_USE bool tls_peer_options_copy(struct tls_peer_options *out,
                                     const struct tls_peer_options *from, void **memory);
 
-/* The same authorities, own certificate, ciphers and groups: both may share a context. */
+/* Whether both have the same authorities, own certificate, ciphers and groups, and so may share a
+ * context. */
 bool tls_peer_options_same_context(const struct tls_peer_options *a,
                                    const struct tls_peer_options *b);
 

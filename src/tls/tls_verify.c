@@ -104,7 +104,7 @@ static enum err check_chain(X509_STORE_CTX *store, const char **detail)
 {
     if (X509_verify_cert(store) == 1)
         return ERR_OK;
-    /* Some failures leave no code. */
+    /* Some failures set no code. */
     if (X509_STORE_CTX_get_error(store) == X509_V_OK)
         X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
     int code = X509_STORE_CTX_get_error(store);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TLS_TLS_WHY_H
 #define NAILUP_TLS_TLS_WHY_H
 
-/* Sentences for operators about a bad file or word of the configuration. Any thread. */
+/* Sentences for operators about a bad file or value in the configuration. Any thread. */
 
 #include "base/err.h"
 

@@ -35,11 +35,11 @@ struct transfer {
     struct timer round, expiry;
     struct xfr_place place;
     struct xfr_conn *visit; /* while the place is inside */
-    struct zone_data *held; /* also after its expiry: changes may lead on from it */
+    struct zone_data *held; /* kept after its expiry: changes may begin with it */
     bool has_handed_over;
     bool has_refused; /* the receiver has refused the last version, which had this serial */
     uint32_t refused_serial;
-    bool wants_whole; /* it has refused what changes made of the held version, or that version */
+    bool wants_whole; /* it has refused the version that changes made, or the held one */
     bool is_doubted;  /* the receiver has the held version and doubts it */
     struct transfer_view view;
 };
@@ -126,8 +126,8 @@ static void confirm_file(struct transfer *transfer)
         log_file_trouble(transfer, "touched", err);
 }
 
-/* Takes a version from the file into the schedule. The wall clock says how old it is; a clock that
- * has gone back since makes it no younger than now. */
+/* Takes a version from the file into the schedule. The wall clock says how old it is; if the clock
+ * has gone back since, the version counts as confirmed now. */
 static void hold_loaded(struct transfer *transfer, struct zone_data *version,
                         int64_t confirmed_at_s)
 {
@@ -191,7 +191,7 @@ static void note_visit(struct transfer *transfer, enum transfer_result result, c
     transfer->handler->on_visited(transfer->owner, transfer->options.zone, result, why);
 }
 
-/* is_known: the log has said it before. */
+/* is_known: it was logged before. */
 static void take_failure(struct transfer *transfer, const char *why, bool is_known)
 {
     char addr[ADDR_TEXT_MAX], text[XFR_WHY_MAX + ADDR_TEXT_MAX];
@@ -268,7 +268,7 @@ static void take_version(struct transfer *transfer, const struct xfr_end *end)
     note_visit(transfer, end->is_whole ? TRANSFER_WHOLE : TRANSFER_CHANGES, "");
 }
 
-/* The place goes to another zone before this one joins the line again. */
+/* The place goes to another zone before this zone joins the line again. */
 static void close_visit(struct transfer *transfer)
 {
     xfr_conn_close(&transfer->visit);

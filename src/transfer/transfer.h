@@ -4,10 +4,10 @@
 #define NAILUP_TRANSFER_TRANSFER_H
 
 /*
- * Keeps one zone like its primaries': loads the version of an earlier life from a file, asks the
- * primaries when xfr_schedule.h says so, hands over each new version, and writes it to the file.
- * One thread with a loop. It waits for the disk, and the end of a large zone takes a second, so
- * that thread is never a worker.
+ * Keeps one zone in step with its primaries: loads the version of an earlier life from a file, asks
+ * the primaries when xfr_schedule.h says so, hands over each new version, and writes it to the
+ * file. One thread with a loop. It waits for the disk, and the end of a large zone takes a second,
+ * so that thread is never a worker.
  *
  * Invariant: the receiver has the newest version that arrived whole, until it expires.
  */
@@ -37,8 +37,8 @@ struct transfer_options {
      * the file is not read. A reference is taken. */
     struct zone_data *held;
     int64_t held_left_s;
-    /* The receiver uses a version after its expiry too: an expired one of the file is handed over,
-     * and on_expired follows. */
+    /* The receiver uses a version after its expiry too: an expired version of the file is handed
+     * over, and on_expired follows. */
     bool keeps_expired;
 };
 
@@ -53,11 +53,11 @@ enum transfer_result {
 struct transfer_handler {
     /* A version is in force; the receiver takes a reference if it keeps it. Comes again after an
      * expiry, when a primary confirms the version. The receiver may refuse it with an error: then
-     * the version before it stays, and another primary is asked. After changes and after an
-     * expired version the whole zone is asked for. */
+     * the previous version stays, and another primary is asked. If changes or an expired version
+     * led to the refused version, the whole zone is requested. */
     enum err (*on_version)(void *owner, struct zone_data *version);
-    /* No primary has confirmed the version in time: nothing may be answered from it. Also for the
-     * version of the file. */
+    /* No primary has confirmed the version in time: no answer may come from it. This applies to the
+     * version of the file too. */
     void (*on_expired)(void *owner, struct name zone);
     /* A visit has ended, after on_version. why is a sentence about a failure, else "". */
     void (*on_visited)(void *owner, struct name zone, enum transfer_result result, const char *why);
@@ -80,10 +80,10 @@ MUST_USE enum err transfer_open(struct transfer **out, struct loop *loop,
                                 const struct transfer_options *options,
                                 const struct transfer_handler *handler, void *owner);
 
-/* Ends without a further callback; the file stays. *transfer becomes NULL, and may be NULL. */
+/* Ends without a further callback; the file stays. *transfer becomes NULL; NULL is fine. */
 void transfer_close(struct transfer **transfer);
 
-/* An allowed NOTIFY has come from this address; serial is NULL if it has none. */
+/* Takes an allowed NOTIFY from this address. serial is NULL if the message has none. */
 void transfer_notify(struct transfer *transfer, const struct addr *from, const uint32_t *serial);
 
 /* Says whether the receiver doubts the version that it has. While it does, a primary with the same

@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * A TSIG signature covers these bytes (RFC 8945 section 4.3), in this order:
- *   the MAC before it, with its length: that of the query, then that of each signed answer
+ *   the previous MAC, with its length: that of the query, then that of each signed answer
  *   the messages since then: without the TSIG record, with the original id
  *   the TSIG variables; from the second signature of an answer on, only the two time fields
  *
- * Invariant: the hash stream of an exchange begins with the MAC before it as soon as that is known.
+ * Invariant: the hash stream of an exchange begins with the previous MAC as soon as that is known.
  */
 #include "transfer/tsig.h"
 
@@ -302,7 +302,7 @@ static enum tsig_result check_mac(struct tsig_exchange *exchange, const struct t
 
 /* ---- as a client ---- */
 
-/* Writes a record for this MAC behind the message and returns the new length. */
+/* Writes a record for this MAC after the message and returns the new length. */
 static size_t tsig_append(const struct tsig_exchange *exchange, const struct tsig_record *record,
                           uint8_t *message, size_t len, size_t size)
 {
@@ -369,8 +369,8 @@ size_t tsig_sign_query(struct tsig_exchange *exchange, uint8_t *query, size_t le
     return tsig_sign(exchange, &record, query, len, size);
 }
 
-/* The server's verdict about our query. Such a record may be unsigned, so nothing follows from it
- * but that this exchange has failed. */
+/* The server's verdict about our query. Such a record may be unsigned, so it proves only that this
+ * exchange has failed. */
 static enum tsig_result peer_error(uint16_t error)
 {
     switch (error) {
@@ -463,7 +463,7 @@ size_t tsig_sign_answer(struct tsig_exchange *exchange, enum tsig_result result,
     if (result != TSIG_GOOD && record.error == 0)
         return 0;
     times_write(times, now_s);
-    if (result == TSIG_BAD_TIME) { /* section 5.2.3: the time of the query, and ours beside it */
+    if (result == TSIG_BAD_TIME) { /* section 5.2.3: the query's time, and ours as other data */
         put_u48(times, exchange->query_signed_at_s);
         put_u48(server_time, now_s);
         record.other = span_of(server_time, sizeof(server_time));

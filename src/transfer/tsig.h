@@ -44,8 +44,8 @@ struct tsig_key {
 };
 
 /* Makes a key. The algorithm is a text such as "hmac-sha256"; "hmac-sha256-128" truncates the MAC
- * to so many bits, at least half of it and TSIG_MAC_SHORTEST bytes. ERR_INVALID: no such algorithm,
- * or the secret is empty or longer than TSIG_SECRET_MAX. */
+ * to this many bits, at least half of it and TSIG_MAC_SHORTEST bytes. ERR_INVALID: no such
+ * algorithm, or the secret is empty or longer than TSIG_SECRET_MAX. */
 MUST_USE enum err tsig_key_make(struct tsig_key *out, struct name name, const char *algorithm,
                                 struct span secret);
 
@@ -100,7 +100,7 @@ void tsig_exchange_end(struct tsig_exchange *exchange);
 MUST_USE size_t tsig_sign_query(struct tsig_exchange *exchange, uint8_t *query, size_t len,
                                 size_t size, uint64_t now_s);
 
-/* Takes the next message of the answer. After any other result than TSIG_GOOD and TSIG_AWAITED the
+/* Takes the next message of the answer. After any result other than TSIG_GOOD and TSIG_AWAITED the
  * exchange has failed. The answer is verified as a whole when its last message was TSIG_GOOD. */
 enum tsig_result tsig_check_answer(struct tsig_exchange *exchange, struct span message,
                                    uint64_t now_s);

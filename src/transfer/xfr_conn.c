@@ -295,7 +295,7 @@ static void finish(struct xfr_conn *conn)
         return;
     }
     if (err != ERR_OK) {
-        fail(conn, "the records make no zone: %s", err_str(err));
+        fail(conn, "the records do not form a zone: %s", err_str(err));
         return;
     }
     visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,
@@ -368,8 +368,8 @@ static void take_probe(struct xfr_conn *conn, struct span message)
     }
 }
 
-/* A server that refuses without a signature gives its reason in the rcode, which is worth more than
- * "not signed". Nothing but the failure follows from it. */
+/* A server that refuses without a signature gives its reason in the rcode, which says more than
+ * "not signed". The rcode is unsigned, so it only causes the failure. */
 static void fail_tsig(struct xfr_conn *conn, enum tsig_result result, struct span message)
 {
     char rcode[RRTYPE_TEXT_MAX];

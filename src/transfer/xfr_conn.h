@@ -5,8 +5,8 @@
 
 /*
  * One visit to a primary, over TCP or TLS (RFC 9103): it asks for the serial, and if that is newer,
- * fetches the zone over the same connection, by IXFR when a version is held. An IXFR that fails for
- * another reason than the network or a signature is followed by an AXFR over a new connection.
+ * fetches the zone over the same connection, by IXFR when we have a version. If an IXFR fails for a
+ * reason other than the network or a signature, an AXFR over a new connection follows.
  *
  * Invariant: a version leaves only after the whole transfer has arrived and all its signatures were
  * right.
@@ -46,9 +46,9 @@ struct xfr_task {
     struct name zone; /* copied */
     const struct xfr_primary *primary;
     struct zone_data *held; /* the present version, or NULL; a reference is taken */
-    bool wants_whole;       /* AXFR also with held: changes to it have led nowhere */
-    bool is_expired;        /* held is out of force: an older version may replace it */
-    bool doubts_held;       /* held is no good: a whole zone with its serial may replace it */
+    bool wants_whole;       /* AXFR even with held: its changes were useless */
+    bool is_expired;        /* held has expired: an older version may replace it */
+    bool doubts_held;       /* held is doubted: a whole zone with its serial may replace it */
     size_t max_bytes;       /* bound of the new version (zone_builder_new()) */
 };
 
@@ -75,7 +75,7 @@ MUST_USE enum err xfr_conn_open(struct xfr_conn **out, struct loop *loop,
                                 struct tls_contexts *contexts, const struct xfr_task *task,
                                 xfr_on_end on_end, void *owner);
 
-/* Ends it without a further callback; allowed in on_end. *conn becomes NULL, and may be NULL. */
+/* Ends it without a further callback; allowed in on_end. *conn becomes NULL; NULL is fine. */
 void xfr_conn_close(struct xfr_conn **conn);
 
 #endif

@@ -7,9 +7,10 @@
  * Bounds the visits to primaries that are under way on one loop. A transfer joins the line, is
  * admitted, visits a primary and leaves. Each zone has one place.
  *
- * Urgent places go before the others, and each group keeps the order of its coming. After
+ * Urgent places go before the others, and each group keeps its order of arrival. After
  * XFR_GATE_URGENT_ROW_MAX urgent ones the oldest of the others is admitted, so that NOTIFYs do not
- * hold it up for ever. A place whose primary has all its visits waits, and the next one goes.
+ * hold it up for ever. If a primary already has all its visits, its place waits and the next place
+ * goes.
  *
  * Places are admitted at the end of a turn, so no caller is called back inside its call.
  */
@@ -55,7 +56,7 @@ struct xfr_place {
 /* At most max_visits are under way: 1 to XFR_GATE_VISITS_MAX. */
 void xfr_gate_init(struct xfr_gate *gate, struct loop *loop, unsigned max_visits);
 
-/* All places have left. */
+/* All places must have left. */
 void xfr_gate_deinit(struct xfr_gate *gate);
 
 /* Begins outside. on_admitted comes on the gate's loop, once for each time that the place joins and
@@ -63,8 +64,8 @@ void xfr_gate_deinit(struct xfr_gate *gate);
 void xfr_place_init(struct xfr_place *place, struct xfr_gate *gate,
                     void (*on_admitted)(struct xfr_place *place));
 
-/* Joins the line for a visit to this address. A place that waits already takes the address, and
- * keeps its turn unless it becomes urgent. A place inside must leave first. */
+/* Joins the line for a visit to this address. If the place waits already, it changes its address,
+ * and keeps its turn unless it becomes urgent. A place that is inside must leave first. */
 void xfr_place_join(struct xfr_place *place, const struct addr *addr, bool is_urgent);
 
 /* Leaves the line or ends the visit. Fine outside. */

@@ -4,8 +4,8 @@
 #define NAILUP_TRANSFER_XFR_NOTIFY_H
 
 /*
- * NOTIFY messages (RFC 1996): a primary says that a zone has changed. Pure; signatures and the
- * question whether the sender may say so are the caller's.
+ * NOTIFY messages (RFC 1996): a primary says that a zone has changed. Pure; the caller checks the
+ * signature and whether the sender may notify.
  */
 
 #include <stdbool.h>

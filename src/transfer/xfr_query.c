@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Queries without EDNS: nothing in a transfer needs it, and some servers of zones lack it.
+ * Queries have no EDNS: a transfer does not need it, and some primaries lack it.
  */
 #include "transfer/xfr_query.h"
 
@@ -13,7 +13,7 @@
 
 enum { SOA_NUMBERS = 20 };
 
-/* Only the serial means something to the server. */
+/* The server reads only the serial. */
 static void write_held_soa(struct build *build, struct name zone, uint32_t serial)
 {
     build_section(build, SECTION_AUTHORITY);

@@ -7,7 +7,7 @@
  *   SOA(new), [SOA(old) removed SOA(next) added]..., SOA(new)
  * The second record tells them apart (RFC 1995 section 4).
  *
- * Invariant: the sink receives the SOA record of the final version, once more added than removed.
+ * Invariant: the sink receives the SOA record of the final version, added once more than removed.
  */
 #include "transfer/xfr_reader.h"
 
@@ -119,8 +119,8 @@ static enum xfr_result end_at(struct xfr_reader *reader, const struct xfr_record
     return XFR_MORE;
 }
 
-/* A zone of SOA alone would replace a good version by nothing. NS records are not required, because
- * feeds of policy may lack them: BIND refuses such a zone, and Unbound takes it. */
+/* A zone with an SOA record alone would replace a good version with nothing. NS records are not
+ * required, because policy feeds may lack them: BIND refuses such a zone, and Unbound takes it. */
 static enum xfr_result take_of_whole(struct xfr_reader *reader, const struct xfr_record *record)
 {
     if (!record->is_soa)
@@ -130,7 +130,7 @@ static enum xfr_result take_of_whole(struct xfr_reader *reader, const struct xfr
     return result == XFR_MORE && is_bare ? XFR_BARE : result;
 }
 
-/* The SOA record of a version from which changes lead on. */
+/* The SOA record of a version that changes start from. */
 static enum xfr_result begin_step(struct xfr_reader *reader, const struct xfr_record *record)
 {
     reader->state = XFR_IN_REMOVE;

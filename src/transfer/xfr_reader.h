@@ -24,7 +24,7 @@ enum { XFR_SOA_RDATA_MAX = 2 * NAME_WIRE_MAX + 20 };
 
 /* Takes the records. A function that returns an error ends the transfer with XFR_REJECTED. */
 struct xfr_sink {
-    /* Comes once, before any record. Without is_whole, changes to the held version follow. */
+    /* Called once, before any record. Without is_whole, changes to the held version follow. */
     enum err (*begin)(void *owner, bool is_whole);
     /* The name and the RDATA, which is uncompressed, are borrowed until the return. */
     enum err (*add)(void *owner, struct name name, uint16_t type, uint32_t ttl, struct span rdata);
@@ -53,7 +53,7 @@ const char *xfr_result_text(enum xfr_result result);
 
 enum xfr_reader_state {
     XFR_AT_START,  /* the SOA record of the new version is due */
-    XFR_AT_SECOND, /* IXFR: the second record tells the form of the answer */
+    XFR_AT_SECOND, /* IXFR: the second record shows the form of the answer */
     XFR_IN_WHOLE,  /* records of the zone, until the SOA record returns */
     XFR_IN_REMOVE, /* records that the next version lacks, until its SOA record */
     XFR_IN_ADD,    /* records that the next version gains, until a SOA record */

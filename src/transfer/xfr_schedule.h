@@ -19,7 +19,7 @@
 
 enum {
     XFR_INTERVAL_MIN_S = 5,             /* REFRESH and RETRY count as no shorter */
-    XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* and no longer */
+    XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* and no longer than this */
     XFR_EXPIRE_MIN_S = 60,              /* EXPIRE counts as no shorter */
     XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
     XFR_NO_ZONE_RETRY_MAX_S = 3600,
@@ -61,40 +61,42 @@ struct xfr_schedule {
     uint64_t expires_at; /* of our version */
 };
 
-/* The seconds after which an unconfirmed version expires: EXPIRE, or XFR_EXPIRE_MIN_S if that is
- * longer. */
+/* Returns the seconds after which an unconfirmed version expires: EXPIRE, or XFR_EXPIRE_MIN_S if
+ * that is longer. */
 uint32_t xfr_expire_s(const struct xfr_times *times);
 
 /* Begins without a version: the first round is due at once. */
 void xfr_schedule_init(struct xfr_schedule *schedule, unsigned primaries, uint64_t now);
 
-/* Before the first round: a version is held from an earlier life, and expires at this instant,
- * which may be past. The first round is still due at once, because a NOTIFY may have been missed.
+/* Call it before the first round, for a version from a previous run. The version expires at this
+ * instant, which may be in the past. The first round is still due at once, because a NOTIFY may
+ * have been missed.
  */
 void xfr_schedule_hold(struct xfr_schedule *schedule, uint32_t serial,
                        const struct xfr_times *times, uint64_t expires_at);
 
-/* Begins a round when one is due. Returns whether the caller shall ask the primary now, also after
- * a failure of the one before it; the caller then calls one of the three functions below. */
+/* Begins a round when one is due. Returns whether the caller must ask the primary now, also after a
+ * failure of the previous one; the caller then calls one of the three functions below. */
 bool xfr_schedule_begin(struct xfr_schedule *schedule, uint64_t now);
 
-/* The primary has the serial that we hold. */
+/* Notes that the primary has the serial that we hold. */
 void xfr_schedule_on_current(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
 
-/* The primary gave a new version. */
+/* Notes that the primary gave a new version. */
 void xfr_schedule_on_version(struct xfr_schedule *schedule, uint32_t serial,
                              const struct xfr_times *times, uint64_t now, uint64_t random);
 
-/* The primary failed, or its version is older. Returns whether another primary is asked at once:
- * its index is in primary, and the phase stays. */
+/* Notes that the primary failed, or that its version is older. Returns whether another primary is
+ * asked at once: its index is in primary, and the phase stays. */
 bool xfr_schedule_on_failure(struct xfr_schedule *schedule, uint64_t now, uint64_t random);
 
-/* A primary has the serial that we hold, although its round fails: our version expires later. */
+/* Notes that a primary has the serial that we hold, although its round fails: our version expires
+ * later. */
 void xfr_schedule_confirm(struct xfr_schedule *schedule, uint64_t now);
 
-/* A NOTIFY has come, from the primary of this index or from another allowed source (any index that
- * is too high). serial is NULL when the message names none. Returns false when it names no newer
- * version than ours, which is in force: then nothing happens. */
+/* Takes a NOTIFY from the primary of this index, or from another allowed source (any index that is
+ * too high). serial is NULL when the message names none. Does nothing and returns false when our
+ * version is in force and the message names no newer one. */
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
 

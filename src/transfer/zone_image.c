@@ -4,8 +4,7 @@
  * After the magic come entries: the length of a name (1), the name. The first entry is the origin.
  * Each further entry is an owner, followed by type (2), TTL (4), length (2) and RDATA, in network
  * order. A length of zero ends the entries, and the hash (8) follows. It is a chain: the hash of an
- * entry is the seed of the next.
- * Invariant: nothing of a file counts before its hash was right.
+ * entry is the seed of the next. Invariant: no part of a file counts before its hash was right.
  */
 #include "transfer/zone_image.h"
 
@@ -122,7 +121,7 @@ static uint64_t chain(struct span before, struct span after, uint64_t hash)
     return hash_bytes(before.data, before.len - after.len, hash);
 }
 
-/* Adds the records of a file whose start was right. */
+/* Adds the records of a file whose magic and origin were right. */
 static enum err image_take_records(struct zone_builder *builder, struct span bytes, uint64_t hash)
 {
     struct zone_record record;

@@ -4,9 +4,9 @@
 #define NAILUP_TRANSFER_ZONE_IMAGE_H
 
 /*
- * A version of a zone as bytes, for a file of ours alone: a magic, the origin, the records in the
- * zone's order, an end mark and a hash of it all. Another version of nailup may not read it; then
- * the zone comes from its primary again. Pure.
+ * A version of a zone as bytes, for a private file of nailup: a magic, the origin, the records in
+ * the zone's order, an end mark and a hash of it all. Another version of nailup may not read it;
+ * then the zone comes from its primary again. Pure.
  */
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ MUST_USE enum err zone_image_write(const struct zone_data *zone,
                                    enum err (*put)(void *owner, struct span bytes), void *owner);
 
 /* Makes the version from its bytes; the caller owns the reference. ERR_FOREIGN: no image, or one of
- * another zone. ERR_INVALID: cut, changed, or not a zone. ERR_LIMIT: max_bytes of the zone.
+ * another zone. ERR_INVALID: truncated, changed, or not a zone. ERR_LIMIT: max_bytes of the zone.
  * ERR_NO_MEMORY. */
 MUST_USE enum err zone_image_read(struct span bytes, struct name origin, size_t max_bytes,
                                   struct zone_data **out);

@@ -18,7 +18,7 @@
 #include "transfer/zone_image.h"
 
 enum {
-    FILE_NAME_MAX = 200, /* without the ending; folders allow 255 */
+    FILE_NAME_MAX = 200, /* without the suffix; folders allow 255 */
     FILE_FACTOR = 4,     /* an image repeats the owner's name for each record */
     FILE_SLACK = 1024 * 1024,
 };

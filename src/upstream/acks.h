@@ -29,7 +29,7 @@ struct acks {             /* of one upstream; zeroed: nothing learned */
  * answer time plus the slack, and at most health_hedge_us(). */
 uint64_t acks_wait_us(const struct acks *acks, const struct health *health, uint64_t now);
 
-/* A query had arrived although its acknowledgement was missing: doubles the slack, up to
+/* Notes a query that had arrived although its acknowledgement was missing: doubles the slack, up to
  * HEALTH_HEDGE_MIN_US. Without another case within ACKS_FORGET_US the slack is forgotten. */
 void acks_was_late(struct acks *acks, uint64_t now);
 

@@ -220,8 +220,8 @@ static void sent(struct attempt *attempt, uint64_t slow_after_us)
                 MIN(now + slow_after_us, overdue_at_of(attempt)));
 }
 
-/* No route, no source address, or a route or filter that refuses. Other errors say nothing about
- * the path. */
+/* Whether there is no route, no source address, or a route or filter that refuses. Other errors say
+ * nothing about the path. */
 static bool is_no_route(enum err err)
 {
     return err == ERR_UNREACHABLE || err == ERR_ADDRESS_UNKNOWN || err == ERR_PERMISSION ||
@@ -539,7 +539,7 @@ static bool is_not_understood(const struct message *message)
 }
 
 /* RFC 6891 section 7, and old servers that send only the header. A server that sent a cookie
- * supports EDNS, so for such a server the reply is forged. */
+ * supports EDNS, so such a reply from it is forged. */
 static bool is_bare_formerr(const struct attempt *attempt, const struct message *message)
 {
     return message_is_answer(message) && message->id == attempt->id && attempt->with_edns &&

@@ -625,8 +625,8 @@ static struct link_options link_options_of(const struct conn *conn)
                 .keepalive_count = options->keepalive_count,
                 .segment_bytes = conn->segment_bytes,
                 .user_timeout_ms = (uint32_t)(options->stall_timeout_us / US_PER_MS),
-                /* With Fast Open the first byte dials. Kept connections dial before they have one,
-                 * except over TLS, whose handshake begins at once. */
+                /* With Fast Open the first byte dials. So kept connections do not use it, except
+                 * over TLS, whose handshake sends bytes at once. */
                 .fast_open = options->tcp_fast_open && (conn->secure || !options->nailed),
             },
         .max_unsent_bytes = CONN_UNSENT_MAX,

@@ -59,15 +59,15 @@ struct conn_handler {
      * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
     void (*on_ready)(struct conn *conn); /* it takes queries from now on */
-    /* The connection may have room for queries again. Comes inside calls of the queries' owners:
+    /* The connection may have room for queries again. Called inside calls of the queries' owners:
      * the callee may not send, close or call back. */
     void (*on_room)(struct conn *conn);
-    /* The connection has been idle for idle_limit_us. Comes again after the same time, or at the
+    /* The connection has been idle for idle_limit_us. Called again after the same time, or at the
      * instant of conn_idle_again(). */
     void (*on_idle)(struct conn *conn);
     void (*on_aged)(struct conn *conn); /* max-age is over */
-    /* A query that conn_misses_ack() reported had arrived after all, without a retransmission. The
-     * callee may not send, close or call back. */
+    /* A query that conn_misses_ack() reported as unacknowledged had arrived, without a
+     * retransmission. The callee may not send, close or call back. */
     void (*on_late_ack)(struct conn *conn);
     /* The connection ended; the pointer is invalid after the return. */
     void (*on_ended)(struct conn *conn, enum conn_end why);
@@ -175,13 +175,13 @@ uint16_t conn_next_id(const struct conn *conn);
 uint8_t *conn_reserve(struct conn *conn, size_t max_len);
 MUST_USE enum err conn_commit(struct conn *conn, size_t len, struct flight *flight);
 
-/* The flight's owner stops waiting; a late answer is dropped. Does nothing if the query is not in
- * flight. */
+/* Gives the query up: the flight's owner stops waiting, and a late answer is dropped. Does nothing
+ * if the query is not in flight. */
 void conn_give_up(struct flight *flight);
 
-/* The flight is late. It stays registered, so a late answer reaches its owner, but it no longer
- * counts towards max-in-flight: names that are never answered must not fill the connection. At most
- * once for each flight. */
+/* Marks the flight as late. It stays registered, so a late answer reaches its owner, but it no
+ * longer counts towards max-in-flight: names that are never answered must not fill the connection.
+ * At most once for each flight. */
 void conn_overdue(struct flight *flight);
 
 /* Since when the flight's connection has been silent: its last byte, or the flight's sending if

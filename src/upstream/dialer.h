@@ -63,19 +63,19 @@ void dial_turn_init(struct dial_turn *turn, void (*on_turn)(struct dial_turn *tu
 /* Asks for a turn: on_turn comes now or when a place is free. */
 void dialer_ask(struct dialer *dialer, struct dial_turn *turn, bool after_failure);
 
-/* A query waits for this turn, which is queued after a failure: the turn moves to the line of new
- * dials, where it needs no token. Calls on_turn at once if there is a place. Ignores other turns.
+/* Moves a turn that is queued after a failure to the line of new dials, where it needs no token,
+ * because a query waits for it. Calls on_turn at once if there is a place. Ignores other turns.
  */
 void dialer_hurry(struct dialer *dialer, struct dial_turn *turn);
 
-/* A query went to this server another way: the turn moves to the front of the line of dials after a
- * failure. Ignores other turns. */
+/* Moves the turn to the front of the line of dials after a failure, because a query went to this
+ * server another way. Ignores other turns. */
 void dialer_prefer(struct dialer *dialer, struct dial_turn *turn);
 
-/* The dial has ended or is no longer wanted: leaves the line, or lets the next turn dial. */
+/* Leaves the line, or lets the next turn dial, when the dial has ended or is no longer wanted. */
 void dialer_leave(struct dialer *dialer, struct dial_turn *turn);
 
-/* The dial succeeded: returns its token. Once per dial. */
+/* Returns the token of a successful dial. Once per dial. */
 void dialer_refund(struct dialer *dialer, struct dial_turn *turn);
 
 #endif

@@ -54,7 +54,7 @@ static uint64_t age_us(const struct exchange *exchange)
 /* Fewer lost queries of an exchange prove nothing. */
 enum { GIVEN_UP_QUERIES = 3 };
 
-/* Every server is given up or lacks a route, and at least one is given up. */
+/* Whether every server is given up or lacks a route, and at least one is given up. */
 static bool are_all_given_up(struct upstream *const *group, size_t count)
 {
     bool any = false;
@@ -341,7 +341,7 @@ static void note_network(struct exchange *exchange, unsigned index, const char *
         exchange->failure.error = error;
 }
 
-/* No server is left, but one that answered lately may restart. The question waits for it, because
+/* No server is left, but one that answered recently may restart. The question waits for it, because
  * an immediate failure would not be better. */
 static void wait_for_return(struct exchange *exchange)
 {
@@ -379,7 +379,7 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
         attempt_free(attempt);
 }
 
-/* A wish for a stream does not wait for another dial after one that failed. */
+/* An exchange that prefers a stream does not wait for another dial after a failed one. */
 static enum way wished_way(const struct upstream *upstream, enum way way)
 {
     return way == WAY_STREAM && upstream->pool.backoff.failures > 0 ? WAY_ANY : way;
@@ -516,7 +516,8 @@ void exchange_stop(struct exchange *exchange)
         attempt_free(LIST_ITEM(node, struct attempt, node));
 }
 
-/* A query on a live stream: its answer is useful even after the client has given up. */
+/* Whether the query is on a live stream: its answer is useful even after the client has given
+ * up. */
 static bool is_worth_waiting(const struct attempt *attempt)
 {
     return attempt->sent_on && !attempt->is_probe;
@@ -574,7 +575,8 @@ static void exchange_on_wall(struct timer *timer)
     }
     failure.is_late = has_hope(exchange);
     failure.any_network |= failure.is_late;
-    /* A single round proves nothing new. Else a popular zone would never get a full exchange again.
+    /* A single round proves nothing new. Without this rule, a popular zone would never get a full
+     * exchange again.
      */
     if (exchange->asked.accepts_one_round && !exchange->one_round && !failure.any_answer)
         note_given_up(exchange->group, exchange->group_len, exchange->tried,

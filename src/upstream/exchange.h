@@ -57,8 +57,8 @@ enum {
  * allowed. Another stream may be just as silent, and the datagram needs the rest of the time. */
 #define EXCHANGE_STREAMS_US (EXCHANGE_WALL_US / 2)
 
-/* How long a question waits for an upstream that answered lately and is unreachable now. A restart
- * takes about as long, and then stale answers are due. */
+/* How long a question waits for an upstream that answered recently and is unreachable now. A
+ * restart takes about as long, and then stale answers are due. */
 #define EXCHANGE_PATIENCE_US (1800 * US_PER_MS)
 
 /* An answer that belongs to the question by id, name, type, class and case. Borrowed for the call.
@@ -155,8 +155,8 @@ void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
 void exchange_start(struct exchange *exchange, const struct exchange_question *question,
                     struct upstream *const *group, size_t group_len);
 
-/* The answer has one more reader in exchange_question.wanted_by. The first one replaces a silent
- * query, as the exchange itself does from then on. Never calls back. */
+/* Notes one more reader of the answer (exchange_question.wanted_by). The first one replaces a
+ * silent query, as the exchange itself does from then on. Never calls back. */
 void exchange_nudge(struct exchange *exchange);
 
 /* Ends the exchange without calling back; allowed when it is not active. */
@@ -171,8 +171,8 @@ void exchange_resume(struct exchange *exchange);
 bool exchange_note_signatures(struct upstream *const *group, size_t count,
                               const struct addr *server, const struct exchange_signatures *about);
 
-/* An answer of this group lacks signatures. Its upstreams are asked with EDNS again, in case their
- * lack of EDNS is only remembered (upstream_doubt_no_edns()). */
+/* After an answer without signatures, asks the upstreams of this group with EDNS again, in case
+ * their lack of EDNS is only remembered (upstream_doubt_no_edns()). */
 void exchange_doubt_no_edns(struct upstream *const *group, size_t count);
 
 #endif

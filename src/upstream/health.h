@@ -29,7 +29,8 @@ struct health {
 
 void health_answered(struct health *health, uint64_t rtt_us);
 
-/* An attempt got no answer in time, or its port is closed; random spreads the probes. */
+/* Notes an attempt that got no answer in time, or whose port is closed; random spreads the
+ * probes. */
 void health_silent(struct health *health, uint64_t now, uint64_t random);
 
 static inline bool health_is_ill(const struct health *health)

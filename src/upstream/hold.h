@@ -28,7 +28,7 @@ enum { HOLD_REQUESTS_MIN = 100 }; /* with fewer requests per connection, replace
 enum hold_step {
     HOLD_WAIT,    /* look again after an idle time of again_us */
     HOLD_QUERY,   /* send a hold query */
-    HOLD_REPLACE, /* dial a successor; the connection ends when that is ready */
+    HOLD_REPLACE, /* dial a successor; the connection ends when the successor is ready */
     HOLD_CLOSE,   /* close it */
 };
 

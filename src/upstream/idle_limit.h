@@ -36,18 +36,18 @@ struct idle_limit {
     bool has_grown;        /* since the peer's last close */
 };
 
-/* The peer announced this limit, above 0. */
+/* Notes that the peer announced this limit, above 0. */
 static inline void idle_limit_announced(struct idle_limit *limit, uint64_t us)
 {
     limit->announced_us = us;
 }
 
-/* The peer closed a connection after this idle time. survived_us: the longest idle time after which
- * this connection still answered. One much shorter idle time does not prove a limit,
+/* Notes that the peer closed a connection after this idle time. survived_us: the longest idle time
+ * after which this connection still answered. One much shorter idle time does not prove a limit,
  * IDLE_LIMIT_EARLY in a row do. Returns true if the estimate changed. */
 bool idle_limit_closed(struct idle_limit *limit, uint64_t idle_us, uint64_t survived_us);
 
-/* A connection answered after this idle time. */
+/* Notes that a connection answered after this idle time. */
 void idle_limit_held(struct idle_limit *limit, uint64_t idle_us);
 
 /* The limit to use; 0: unknown. */

@@ -96,7 +96,7 @@ static struct inflight_entry *inflight_find(struct inflight *inflight, uint16_t 
     return NULL;
 }
 
-/* Closes the gap: entries behind it that belong at or before the gap move up. */
+/* Closes the gap: later entries that belong at or before the gap move up. */
 static void delete (struct inflight *inflight, struct inflight_entry *entry)
 {
     struct inflight_entry *table = inflight->table;

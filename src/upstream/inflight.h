@@ -56,7 +56,7 @@ static inline uint16_t inflight_next_id(const struct inflight *inflight)
 /* Adds a query under that id. ERR_LIMIT after 65536 queries, ERR_NO_MEMORY. */
 MUST_USE enum err inflight_add(struct inflight *inflight, struct flight *flight);
 
-/* An answer came: removes its entry. */
+/* Removes the entry of a query that got its answer. */
 enum inflight_found inflight_take(struct inflight *inflight, uint16_t id, struct flight **flight);
 
 /* Gives the query up: the server still owes an answer. */

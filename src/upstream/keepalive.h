@@ -30,13 +30,13 @@ struct keepalive {
     uint64_t left_alone_until_at;
 };
 
-/* The peer announced a timeout above 0. */
+/* Notes that the peer announced a timeout above 0. */
 void keepalive_heard(struct keepalive *keepalive);
 
-/* The peer sent 0 on a connection that became ready at ready_at. */
+/* Notes that the peer sent 0 on a connection that became ready at ready_at. */
 void keepalive_heard_zero(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
 
-/* A connection with answers ended, and the peer never sent 0 on it. */
+/* Notes that a connection with answers ended, and that the peer never sent 0 on it. */
 void keepalive_lived(struct keepalive *keepalive, uint64_t ready_at, uint64_t now);
 
 /* Whether this address may be nailed. */

@@ -273,7 +273,7 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     bool is_useless = was_useless(pool, conn, why);
     if (conn->answers > 0)
         pool->useless = 0;
-    /* The first one may have reached the peer's limit for a connection and lost its answers to the
+    /* The first such connection may have reached the peer's limit and lost its answers to the
      * reset. From the second one on, the pool backs off. */
     if (is_useless && pool->useless++ == 0)
         return now;
@@ -286,7 +286,7 @@ static uint64_t redial_at(struct pool *pool, const struct conn *conn, enum conn_
     return now;
 }
 
-/* Names the remedy if there is one. */
+/* Names the remedy, if any. */
 static void log_rest(struct pool *pool, const struct conn *conn, enum conn_end why)
 {
     struct trouble_news *news = pool->env->trouble_news;

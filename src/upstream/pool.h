@@ -30,8 +30,8 @@ enum {
  * failure. The interval is bounded, because a peer may close every connection that it accepts. */
 #define POOL_URGENT_US (100 * US_PER_MS)
 
-/* The interval of dials while queries wait for an upstream, because the end of its restart is not
- * announced. */
+/* The interval of dials while queries wait for an upstream that restarts, because the upstream does
+ * not announce its return. */
 #define POOL_RETURN_US (50 * US_PER_MS)
 
 /* A query that waits for a connection; embedded in the attempt. */
@@ -73,24 +73,25 @@ MUST_USE bool pool_wait(struct pool *pool, struct pool_waiter *waiter);
  * the pool closes. False: too many queries wait, or the pool closes. */
 MUST_USE bool pool_wait_patiently(struct pool *pool, struct pool_waiter *waiter);
 
-/* An answer made room on a connection: serves the waiters. */
+/* Serves the waiters after an answer made room on a connection. */
 void pool_room(struct pool *pool);
 void pool_leave(struct pool *pool, struct pool_waiter *waiter);
 
 /* ---- retiring ---- */
 
-/* The upstream is unwanted: returns the places and dials only for queries of earlier tasks. Busy
- * connections drain, idle ones close. Calls the queries' owners. */
+/* Retires the connections of an unwanted upstream: returns the places and dials only for queries of
+ * earlier tasks. Busy connections drain, idle ones close. Calls the queries' owners. */
 void pool_retire(struct pool *pool);
 
 /* Repeats this for connections that were dialled since. The caller calls it now and then while the
  * pool retires. */
 void pool_wind_down(struct pool *pool);
 
-/* No connection is left, and no query waits for one. */
+/* Whether no connection is left, and no query waits for one. */
 bool pool_is_empty(const struct pool *pool);
 
-/* The upstream is wanted again. Draining connections go on draining. */
+/* Ends the retirement of an upstream that is wanted again. Draining connections continue to
+ * drain. */
 void pool_revive(struct pool *pool);
 
 #endif

@@ -18,21 +18,23 @@
 #include "dns/name.h"
 #include "upstream/pool_tend.h"
 
-/* The connection has been idle for its limit (conn_handler.on_idle). It may end inside the call. */
+/* Handles a connection that has been idle for its limit (conn_handler.on_idle). It may end inside
+ * the call. */
 void pool_hold_look(struct pool *pool, struct conn *conn);
 
 /* Sets the next look at the connection after it became ready or the peer's limit changed. */
 void pool_hold_arm(struct pool *pool, struct conn *conn);
 void pool_hold_arm_all(struct pool *pool);
 
-/* The peer announced a timeout (RFC 7828) on this connection (NULL: it has just ended). */
+/* Notes that the peer announced a timeout (RFC 7828) on this connection (NULL: it has just
+ * ended). */
 void pool_heard_keepalive(struct pool *pool, struct conn *conn, uint16_t timeout_100ms);
 
 /* Learns from a connection that ended. Returns its idle time; 0: it was not idle. */
 uint64_t pool_hold_note_end(struct pool *pool, const struct conn *conn, enum conn_end why);
 
 /* Whether the pool holds connections now: the option is on, and a discovered server got a query
- * lately or announced a limit that has not passed. */
+ * recently or announced a limit that has not passed. */
 bool pool_may_hold(const struct pool *pool);
 
 /* Sets the zone whose SOA hold queries ask for; copied. If unset, they ask for `. NS`. */

@@ -84,7 +84,7 @@ static void wake_resting(struct pool *pool)
     }
 }
 
-/* Without prewarm, an upstream that was never dialled stays that way. */
+/* Without prewarm, an upstream that was never dialled is not dialled here. */
 static bool is_in_use(const struct pool *pool)
 {
     return pool->options->prewarm || pool->places > 0 || pool->waiting_count > 0 ||

@@ -29,7 +29,7 @@ struct plan_facts {
     uint32_t coming;        /* parked, resting or dialling */
     uint64_t requests_left; /* of all ready connections that are not suspect */
     bool full;              /* each lasting one is filled to three quarters */
-    bool demanded;          /* queries wait, or came lately */
+    bool demanded;          /* queries wait, or came recently */
     uint32_t width;         /* see spread_width(); 0: the load needs no more than one */
 };
 

@@ -98,8 +98,8 @@ static inline uint64_t pool_now(const struct pool *pool)
     return loop_now(pool->env->loop);
 }
 
-/* The pool wishes to nail, has the proof that it needs, and the peer does not forbid it (RFC
- * 7828). */
+/* Whether the pool is configured to nail, has the proof that it needs, and the peer does not forbid
+ * it (RFC 7828). */
 static inline bool pool_is_nailing(const struct pool *pool)
 {
     return pool->nailing && (pool->is_proven || !pool->needs_proof) &&
@@ -121,23 +121,24 @@ uint64_t pool_syn_patience_us(const struct pool *pool);
  * call does nothing. */
 void pool_tend(struct pool *pool);
 
-/* A parked connection asks for its turn to dial, or rests until the bound on handshakes allows it.
+/* Makes a parked connection ask for its turn to dial, or rest until the bound on handshakes allows
+ * it.
  */
 void pool_dial(struct pool *pool, struct conn *conn);
 
 /* Returns the nailed places to the quota. */
 void pool_give_places(struct pool *pool);
 
-/* The proof no longer holds: returns the places. The next ready connection proves the upstream
- * again. */
+/* Drops the proof, which no longer holds, and returns the places. The next ready connection proves
+ * the upstream again. */
 void pool_lose_proof(struct pool *pool);
 
-/* The quota, the memory or the peer (RFC 7828) refused nailed connections: tends again at that
- * instant. */
+/* Tends again at that instant, because the quota, the memory or the peer (RFC 7828) refused nailed
+ * connections. */
 void pool_retry_nailing(struct pool *pool, uint64_t at_us);
 
-/* A query on this connection went out a second time elsewhere, because the connection is silent.
- * Until a byte comes, new queries avoid it where they can, and one of them probes it. */
+/* Notes that a query on this connection went out a second time elsewhere, because the connection is
+ * silent. Until a byte comes, new queries avoid it where they can, and one of them probes it. */
 void pool_note_silent(struct pool *pool, struct conn *conn);
 
 /* Tends the pool when a query is about to use the connection `taking` (may be NULL). */
@@ -150,8 +151,8 @@ bool pool_wants_more(const struct pool *pool);
  * rests because of a bound on dials, so queries wait for it. */
 void pool_add_conn(struct pool *pool, uint64_t rest_until_at, bool is_paced);
 
-/* A connection is silent, or a TLS handshake was: large packets may be lost on the path, so the
- * next dials announce small segments (segment.h). */
+/* Notes that a connection or a TLS handshake was silent. Large packets may be lost on the path, so
+ * the next dials announce small segments (segment.h). */
 void pool_note_stall(struct pool *pool);
 
 #endif

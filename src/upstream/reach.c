@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Requires failures of several servers, because a single destination may lack a route. */
+/* Requires failures of several servers, because a single destination may have no route. */
 
 #include "upstream/reach.h"
 

@@ -32,13 +32,13 @@ struct reach {
     struct reach_family v4, v6;
 };
 
-/* A query to this server lacked a route. */
+/* Notes that a query to this server lacked a route. */
 void reach_failed(struct reach *reach, const struct addr *to, uint64_t now);
 
-/* A query left, or an answer came, over a stream too. family: AF_INET or AF_INET6. */
+/* Notes that a query left or an answer came; a stream counts too. family: AF_INET or AF_INET6. */
 void reach_worked(struct reach *reach, int family, uint64_t now);
 
-/* REACH_STRIKES servers of this family in a row lacked a route, and none had one lately, so its
+/* REACH_STRIKES servers of this family in a row lacked a route, and none had one recently, so its
  * servers come after all others. */
 bool reach_is_missing(const struct reach *reach, int family, uint64_t now);
 

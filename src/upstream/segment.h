@@ -26,9 +26,9 @@ struct segment { /* of one upstream; zeroed: no stall */
 /* The segment size that the next dial announces: TCP_SEGMENT_BYTES, or less after a stall. */
 uint32_t segment_bytes(const struct segment *segment, uint64_t now);
 
-/* A connection is silent or a TLS handshake did not complete: dials announce the small size for
- * SEGMENT_FORGET_US. A wrong guess costs little, because answers are small. Returns true if the
- * size changed. */
+/* Notes that a connection is silent or a TLS handshake did not complete: dials announce the small
+ * size for SEGMENT_FORGET_US. A wrong guess costs little, because answers are small. Returns true
+ * if the size changed. */
 bool segment_stalled(struct segment *segment, uint64_t now);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include "base/check.h"
 
-enum { DOUBTS = 2 }; /* a doubtful server counts as tried this often */
+enum { DOUBTS = 2 }; /* a doubtful server counts as if it had been tried this often */
 
 /* Smaller is better. The answer time decides among equals. A second try of an ill server hardly
- * helps, so a doubtful one waits for one try of it. */
+ * helps, so a doubtful server waits for only one try of an ill one. */
 static uint32_t rank(const struct select_facts *facts)
 {
     uint32_t tried = facts->tried + (facts->doubtful ? DOUBTS : 0);

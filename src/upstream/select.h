@@ -22,12 +22,13 @@ enum { SELECT_EXPLORE = 20 };
 struct select_facts {
     uint64_t srtt_us; /* 0: not measured, which comes first */
     uint32_t tried;   /* attempts at it for this question */
-    bool ill;         /* silent lately, or its port is closed */
+    bool ill;         /* silent recently, or its port is closed */
     bool second;      /* asked after the others: not of the preferred IP version */
     bool strips;      /* asked after all others, ill ones too: it leaves out the signatures that the
                          question needs */
-    bool doubtful;    /* asked after two tries of the others, or one of ill ones: it may be lame */
-    bool bad;         /* never asked: its answer to this question was useless */
+    bool doubtful; /* may be lame: asked after two tries of each healthy server, or one of each ill
+                      server */
+    bool bad;      /* not asked again: its answer to this question was useless */
 };
 
 /* The index to ask, or -1 if all are bad. */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each step has what the one before it has. */
+/* Each step includes the one before it. */
 enum silence_step {
     SILENCE_NONE,
     SILENCE_IN_DOUBT,
@@ -30,10 +30,10 @@ struct silence {
     enum silence_step step;
 };
 
-/* A query left. */
+/* Notes that a query left. */
 void silence_sent(struct silence *silence, uint64_t now);
 
-/* A byte came. */
+/* Notes that a byte came. */
 void silence_heard(struct silence *silence, uint64_t now);
 
 /* A connection that is in doubt or suspect stays as it is, and so does its probe. */
@@ -53,7 +53,7 @@ static inline bool silence_is_suspect(const struct silence *silence)
     return silence->step == SILENCE_SUSPECT;
 }
 
-/* The next query leaves on it as a probe, and elsewhere as well. */
+/* Whether the next query leaves on it as a probe, and elsewhere as well. */
 static inline bool silence_wants_probe(const struct silence *silence)
 {
     return silence_is_in_doubt(silence) && !silence->probed_at;

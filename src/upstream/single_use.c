@@ -11,7 +11,7 @@ enum single_use_news single_use_answered_two(struct single_use *single)
     return was_known ? SINGLE_USE_WITHDRAWN : SINGLE_USE_NO_NEWS;
 }
 
-/* The peer had received a query, and closed without answering it. */
+/* Whether the peer had received a query, and closed without an answer to it. */
 static bool is_strike(const struct single_use_end *end)
 {
     return end->why == CONN_END_PEER_BUSY && end->answers == 1 && end->requests > 1 &&

@@ -49,11 +49,11 @@ enum single_use_news {
     SINGLE_USE_WITHDRAWN, /* this connection disproved the verdict */
 };
 
-/* A connection ended. */
+/* Notes how a connection ended. */
 enum single_use_news single_use_note(struct single_use *single, const struct single_use_end *end,
                                      uint64_t now);
 
-/* The server has answered two queries on one connection that is still open. */
+/* Notes that the server has answered two queries on one connection that is still open. */
 enum single_use_news single_use_answered_two(struct single_use *single);
 
 /* Whether the next connection is the retest: true once, when the retest is due. */

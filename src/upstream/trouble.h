@@ -37,7 +37,8 @@ struct trouble_lines {
 bool trouble_fail(struct trouble *trouble, struct trouble_lines *lines, unsigned reason,
                   uint64_t now, uint32_t *untold);
 
-/* The upstream works. Returns whether to log that, because the log reported a failure before. */
+/* Notes that the upstream works. Returns whether to log that, because the log reported a failure
+ * before. */
 bool trouble_end(struct trouble *trouble);
 
 #endif

@@ -4,9 +4,9 @@
 #define NAILUP_UPSTREAM_TROUBLE_NEWS_H
 
 /*
- * Which of the workers' failures the log already has. All workers dial the same upstreams and fail
- * at about the same time, each with its own back-off: the operator needs one line and not one for
- * each worker. trouble.h is the same for one worker, and is asked first.
+ * Remembers which failures the workers have already logged. All workers dial the same upstreams and
+ * fail at about the same time, each with its own back-off: the operator needs one line and not one
+ * for each worker. trouble.h is the same for one worker, and is asked first.
  *
  * One for the process. Any thread: a lock guards it, which is taken only where a worker has a line
  * to write. The instants are of one clock.
@@ -40,7 +40,7 @@ void trouble_news_init(struct trouble_news *news);
 bool trouble_news_fail(struct trouble_news *news, uint64_t upstream, unsigned reason, bool is_first,
                        uint64_t now);
 
-/* The trouble of a pool ends, because its upstream works or the pool goes. Returns whether it was
+/* Ends the trouble of a pool, because its upstream works or the pool goes. Returns whether it was
  * the last pool in trouble: then the return of the upstream is news. */
 bool trouble_news_end(struct trouble_news *news, uint64_t upstream);
 

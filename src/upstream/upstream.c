@@ -70,7 +70,7 @@ struct health *upstream_health(struct upstream *upstream, bool over_stream)
     return over_stream ? &upstream->stream : &upstream->udp;
 }
 
-/* No open connection was heard from lately. A dial to a dead address takes seconds to fail, so
+/* No open connection was heard from recently. A dial to a dead address takes seconds to fail, so
  * silence shows long before. */
 static bool lacks_stream(const struct upstream *upstream)
 {
@@ -198,7 +198,8 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
     struct health *health = upstream_health(upstream, upstream_prefers_stream(upstream));
     if (health_take_probe(health, now, random))
         return true;
-    /* It is ill only because its connection is silent. A probe shows whether that is alive. */
+    /* It is ill only because its connection is silent. A probe shows whether the connection is
+     * alive. */
     if (is_stalled(upstream) && pool_choice_silent(&upstream->pool.conns))
         return upstream_is_ill(upstream);
     if (!upstream_is_ill(upstream))
@@ -246,7 +247,7 @@ void upstream_kept_case(struct upstream *upstream)
     upstream->case_losses = 0;
 }
 
-/* Whether this zone is another one than those before. */
+/* Whether this zone differs from the zones noted before. */
 static bool is_new_unsigned_zone(const struct upstream *upstream, uint64_t zone_hash)
 {
     for (unsigned i = 0; i < upstream->unsigned_count; i++)

@@ -151,14 +151,14 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* Whether the upstream answered lately, over a stream or beside one. A query without another way
+/* Whether the upstream answered recently, over a stream or beside one. A query without another way
  * may wait until the upstream is back. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* Notes that it was silent through an exchange that failed. */
 void upstream_give_up(struct upstream *upstream);
 
-/* Whether the upstream was given up lately and has not answered since. */
+/* Whether the upstream was given up recently and has not answered since. */
 bool upstream_is_given_up(const struct upstream *upstream);
 
 /* Whether a datagram to the upstream would not leave this machine. */
@@ -170,7 +170,7 @@ struct select_facts upstream_facts(const struct upstream *upstream);
 /* The health of this transport. */
 struct health *upstream_health(struct upstream *upstream, bool over_stream);
 
-/* The network changed: forgets what it learned about the path and about our former address. Never
+/* After a change of the network, forgets everything about the path and our former address. Never
  * calls back; pool_path_renew() is the second step. */
 void upstream_forget_path(struct upstream *upstream);
 
@@ -178,26 +178,26 @@ void upstream_forget_path(struct upstream *upstream);
 
 bool upstream_uses_edns(const struct upstream *upstream);
 
-/* The memory that the server has no EDNS made an answer bogus, because there are no signatures
- * without EDNS. Forgets it, at most once in UPSTREAM_EDNS_DOUBT_US: a client that asks for bogus
- * names must not slow down a server that truly has no EDNS. */
+/* Forgets that the server has no EDNS. That memory made an answer bogus, because there are no
+ * signatures without EDNS. Does so at most once in UPSTREAM_EDNS_DOUBT_US: a client that asks for
+ * bogus names must not slow down a server that truly has no EDNS. */
 void upstream_doubt_no_edns(struct upstream *upstream);
 
-/* It may be a server that drops queries with EDNS: it never answered one, and was silent to the
- * given number in a row for one question. */
+/* Whether the server may drop queries with EDNS: it never answered one, and did not answer this
+ * number in a row for one question. */
 bool upstream_may_drop_edns(const struct upstream *upstream, unsigned silent);
 bool upstream_uses_case(const struct upstream *upstream);
 
-/* It answered without signatures, although the question had DO and this zone is secure. One such
- * zone may be broken: UPSTREAM_UNSIGNED_ZONES different ones in a row, or a zone that is certainly
- * not broken (is_certain), prove that it strips signatures. Others are asked first then, for
- * UPSTREAM_QUIRK_US. Returns whether this proof is news. */
+/* Notes an answer without signatures, although the question had DO and this zone is secure. One
+ * such zone may be broken: UPSTREAM_UNSIGNED_ZONES different ones in a row, or a zone that is
+ * certainly not broken (is_certain), prove that it strips signatures. Others are asked first then,
+ * for UPSTREAM_QUIRK_US. Returns whether this proof is news. */
 bool upstream_lost_signatures(struct upstream *upstream, uint64_t zone_hash, bool is_certain);
 
-/* A signature came from it. */
+/* Notes that it sent a signature. */
 void upstream_kept_signatures(struct upstream *upstream);
 
-/* An answer came with the name in a different case. Over a stream the server did that, and we
+/* Notes an answer with the name in a different case. Over a stream it comes from the server, and we
  * remember it. Over UDP the answer may be forged, so the query goes over a stream. If no stream is
  * available, UPSTREAM_CASE_LOSSES such answers in a row, each with the right id on a fresh port,
  * are believed. */

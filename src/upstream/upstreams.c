@@ -212,7 +212,7 @@ struct upstream *upstreams_get(struct upstreams *upstreams, const struct addr *a
     return upstream;
 }
 
-/* Entries behind it move up, so that a search from their home still finds them. */
+/* Later entries move up, so that a search from their home still finds them. */
 static void upstreams_take_out(struct upstreams *upstreams, const struct upstream *upstream)
 {
     size_t mask = upstreams->mask, hole = home_of(upstreams, &upstream->addr);
@@ -528,7 +528,7 @@ static void trim(struct upstreams *upstreams, struct list *idle, size_t spared)
             give_up(upstreams, upstream);
         }
     }
-    list_splice(idle, &nailed); /* they come up again after all others */
+    list_splice(idle, &nailed); /* they are considered again after all others */
 }
 
 /* Runs at the end of a turn, outside of the upstreams' calls. A zone that holds thousands of dead

@@ -129,7 +129,7 @@ bool upstreams_is_proven(const struct upstream *upstream);
 bool upstreams_has_answered(const struct upstreams *upstreams, const struct addr *addr,
                             const struct upstream_options *options);
 
-/* Whether queries to this IP version (AF_INET, AF_INET6) lately could not leave this machine. A
+/* Whether queries to this IP version (AF_INET, AF_INET6) could recently not leave this machine. A
  * later try shows when they can (upstream/reach.h). */
 bool upstreams_lacks_family(const struct upstreams *upstreams, int family);
 
@@ -168,11 +168,11 @@ enum network_change {
 };
 
 /*
- * The network changed: forgets rests, silences and answer times, and dials all connections again,
- * make before break. Queries on connections that cannot survive go another way. Facts about the
- * servers stay. Our cookies change, because they must not link a new address to an old one (RFC
- * 9018 section 3). The caller bounds how often it calls: each call dials every kept connection
- * once.
+ * After a change of the network, forgets rests, silences and answer times, and dials all
+ * connections again, make before break. Queries on connections that cannot survive go another way.
+ * Facts about the servers stay. Our cookies change, because they must not link a new address to an
+ * old one (RFC 9018 section 3). The caller bounds how often it calls: each call dials every kept
+ * connection once.
  */
 void upstreams_network_changed(struct upstreams *upstreams, enum network_change change);
 

@@ -149,7 +149,7 @@ static void count_conns(const struct upstream *upstream, struct upstream_view *v
     }
 }
 
-/* Datagrams could not leave this machine lately, or the last dial could not. */
+/* Datagrams could not leave this machine recently, or the last dial could not. */
 static bool lacks_route(const struct upstream *upstream, uint64_t now)
 {
     bool is_resting = backoff_is_resting(&upstream->pool.backoff, now);

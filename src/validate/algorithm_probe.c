@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Tries each algorithm once: the crypto policy of a system may refuse SHA-1, or any other
- * algorithm, only when it is used. The signed bytes are "nailup", and no one keeps the private
- * keys.
+ * algorithm, only when it is used. The signed bytes are "nailup", and the private keys were not
+ * kept.
  */
 #include "validate/algorithm.h"
 

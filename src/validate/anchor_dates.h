@@ -33,7 +33,7 @@ void anchor_dates_forget(struct stats *stats, struct name zone);
 /* Reads what the worker noted. False: nothing. */
 bool anchor_dates_read(const struct stats *stats, struct anchor_dates *out);
 
-/* Whether the dates still contradict this wall clock. They do not after the clock was set. */
+/* Whether the dates still contradict this wall clock. False once the clock is set right. */
 bool anchor_dates_contradict(const struct anchor_dates *dates, uint32_t now_s);
 
 #endif

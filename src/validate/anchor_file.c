@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Cuts the text into records, each without comments and in one line, and gives them to dns/present.
- * Comments are read here, because that parser drops them.
+ * Splits the text into records, each in one line and without comments, and gives them to
+ * dns/present. Comments are read here, because that parser drops them.
  *
  * Invariant: a file counts as a whole or not at all. A file with states was written by a program,
  * so the end of its last line is missing only if the program was interrupted, and a key without a
- * state in it would pass by the waiting time of RFC 5011. Both are errors.
+ * state in it would evade the waiting time of RFC 5011. Both are errors.
  */
 #include "validate/anchor_file.h"
 
@@ -32,7 +32,8 @@ enum {
 
 #define EXAMPLE "\". IN DS 38696 8 2 683D2D0A...\""
 
-static const char no_record[] = "is no DS or DNSKEY record in zone file format, such as " EXAMPLE;
+static const char no_record[] =
+    "is not a DS or DNSKEY record in zone file format, such as " EXAMPLE;
 static const char other_record[] = "is a record of another type or class; leave only DS and DNSKEY "
                                    "records of class IN in it";
 static const char unfit_record[] =
@@ -45,7 +46,7 @@ static const char open_paren[] = "has a parenthesis that is not closed; was the 
 static const char close_paren[] = "has a closing parenthesis without an opening one; remove it";
 static const char strange_byte[] = "has a byte that is not printable ASCII; is this a text file?";
 static const char no_first_owner[] =
-    "begins with a space, so that its owner is that of the record before, and there is none; write "
+    "begins with a space, so its owner is that of the previous record, but there is none; write "
     "the name first, as in " EXAMPLE;
 static const char unknown_state[] =
     "has a state that RFC 5011 does not know; states are 0 to 5 and 2 is a valid key";
@@ -61,7 +62,7 @@ static const char none_valid[] = "has no key in the state VALID (2) or MISSING (
                                  "zone's current anchor";
 static const char is_empty[] = "has no trust anchor; write a DS or DNSKEY record such as " EXAMPLE;
 static const char second_zone[] =
-    "is of another zone than the record before; nailupd keeps a file up "
+    "is of a different zone than the previous record; nailupd keeps a file up "
     "to date only if it has one zone";
 static const char too_many_keys[] = "is one key too many; 16 keys of a zone are kept up to date";
 static const char too_large[] = "is larger than 1 MiB; keep only trust anchors in it";
@@ -71,7 +72,7 @@ struct anchor_reading {
     struct anchor_point *point; /* NULL: not wanted */
     struct span text;
     size_t at, line; /* the next byte and its line */
-    /* The record that is being cut out: */
+    /* The record that is being read: */
     size_t begun; /* the line of its first word, or of a fault */
     bool has_word;
     size_t len;
@@ -79,7 +80,7 @@ struct anchor_reading {
     uint32_t sightings; /* ";;count=" */
     int64_t since_s;    /* ";;lastchange=" */
     char record[ANCHOR_RECORD_TEXT_MAX + 1];
-    char owner[ANCHOR_RECORD_TEXT_MAX + 1]; /* of the record before; "": none */
+    char owner[ANCHOR_RECORD_TEXT_MAX + 1]; /* of the previous record; "": none */
     uint8_t wire[RECORD_WIRE_MAX];
     /* The whole text: */
     bool is_autotrust, has_revoked;
@@ -96,7 +97,7 @@ static bool span_begins(struct span text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
-/* Reads the number behind the word, anywhere in the comment. False: it is not there. */
+/* Reads the number after the word, anywhere in the comment. False: the word is missing. */
 static bool find_number(struct span comment, const char *word, int64_t *out)
 {
     size_t len = strlen(word);
@@ -192,7 +193,7 @@ static const char *anchor_put_byte(struct anchor_reading *reading, char byte)
     return NULL;
 }
 
-/* Takes one byte of a record, and the byte behind a backslash with it. Tabs, line ends and
+/* Takes one byte of a record, or a backslash with the byte after it. Tabs, line ends and
  * parentheses become spaces. */
 static const char *take_byte(struct anchor_reading *reading, unsigned *depth)
 {
@@ -239,7 +240,7 @@ static const char *cut_record(struct anchor_reading *reading)
     return fault ? fault : depth ? open_paren : NULL;
 }
 
-/* A record that begins with a space has the owner of the record before. */
+/* A record that begins with a space has the owner of the previous record. */
 static const char *complete_owner(struct anchor_reading *reading)
 {
     if (*reading->record != ' ') {
@@ -450,7 +451,7 @@ static enum err print_base64(struct buf *out, struct span bytes)
     return err;
 }
 
-/* Unbound shows a revoked key with its bit, and so with its other tag. */
+/* Unbound writes a revoked key with the revoke bit, which changes its tag. */
 static enum err print_key(struct buf *out, const struct anchor_point *point,
                           const struct anchor_key *key)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Invariant: has_signed means that OpenSSL found this key's signature over the whole set right, and
- * that its dates are.
+ * Invariant: has_signed means that OpenSSL verified this key's signature over the whole set, and
+ * that its dates are right.
  */
 #include "validate/anchor_set.h"
 
@@ -65,7 +65,7 @@ static unsigned count_signers(const struct anchor_seen *seen)
     return count;
 }
 
-/* The times count only of right signatures: others are anybody's. */
+/* Only the times of verified signatures count, because anyone can write the others. */
 static void anchor_take_signatures(struct anchor_seen *seen, struct anchor_space *space,
                                    const struct rrset *set, struct name zone,
                                    const struct rrsig_clock *clock, struct verifier *verifier)

@@ -19,7 +19,7 @@
 enum { ANCHOR_SET_VERIFICATIONS_MAX = 32 }; /* of one set */
 
 /* Reads the answer to (zone, DNSKEY). *seen borrows from the message. False: it has no such set, or
- * one with more keys than ANCHOR_SEEN_MAX, or out of memory. A set without a right signature is
+ * one with more keys than ANCHOR_SEEN_MAX, or out of memory. A set without a verified signature is
  * read too. */
 bool anchor_set_read(struct anchor_seen *seen, struct span message, struct name zone,
                      const struct rrsig_clock *clock, struct verifier *verifier);

@@ -133,7 +133,7 @@ static bool has_seed(const struct anchor_point *point, const struct dnskey *key)
 
 /* ---- a set ---- */
 
-/* A key that may become an anchor: for signing keys, of an algorithm that counts. */
+/* Whether the key may become an anchor: it signs keys, and its algorithm counts. */
 static bool is_candidate(const struct dnskey *key, bool allow_sha1)
 {
     return dnskey_may_sign(key) && (key->flags & DNSKEY_SEP) &&

@@ -6,7 +6,7 @@
 /*
  * The trust anchors of one zone and their changes over the years (RFC 5011): a table of keys, each
  * with its state. The caller fetches the zone's keys, finds out which of them sign the set, and
- * says what time it is; this module decides. Pure; any thread.
+ * passes the time; this module decides. Pure; any thread.
  *
  *   START -> ADDPEND   a trusted key signs a set with a new key
  *   ADDPEND -> VALID   the key was in every set for ANCHOR_HOLD_S
@@ -98,7 +98,7 @@ struct anchor_seen {
 
 /* The changes that a set has made. */
 struct anchor_changes {
-    bool is_trusted; /* a trusted key signs the set; else only revocations count */
+    bool is_trusted; /* a trusted key signs the set; false: only revocations count */
     unsigned added, promoted, missing, returned, revoked, removed, dropped, ignored;
 };
 
@@ -109,8 +109,9 @@ static inline struct name anchor_point_zone(const struct anchor_point *point)
     return (struct name){point->zone, point->zone_len};
 }
 
-/* Adds a key. A revoke bit is dropped: the state tells. ERR_LIMIT: no room; ERR_INVALID: no DNSKEY
- * record of a size that is kept. A key that is there already changes nothing. */
+/* Adds a key. Drops the revoke bit: the state has the same information. ERR_LIMIT: no room;
+ * ERR_INVALID: no DNSKEY record of a size that is kept. A key that is there already changes
+ * nothing. */
 MUST_USE enum err anchor_point_add_key(struct anchor_point *point, struct span rdata,
                                        enum anchor_state state, int64_t since_s,
                                        uint32_t sightings);

@@ -25,7 +25,7 @@ enum {
     LABEL_COUNTS = NAME_LABELS_MAX + 1,
     ANCHORS_BYTES_MAX = 64 * 1024 * 1024, /* names and records */
     FIRST_ROOM = 4,
-    DIGEST_GOST = 3, /* known by its length; it counts nowhere */
+    DIGEST_GOST = 3, /* only its length is known: it never counts */
 };
 
 struct anchors {
@@ -181,14 +181,14 @@ static bool has_record(const struct anchor *anchor, uint16_t type, struct span r
     return false;
 }
 
-/* Adds a record behind the others. Their array moves when its length is a power of two. */
+/* Appends a record. Their array moves when its length is a power of two. */
 static enum err anchors_append_record(struct anchors *anchors, struct anchor *anchor, uint16_t type,
                                       struct span rdata)
 {
     size_t count = anchor->count;
     if (count == ANCHOR_RECORDS_MAX)
         return ERR_LIMIT;
-    /* Only this function writes to the array: the cast hides no change from readers. */
+    /* The cast is safe: only this function writes to the array. */
     struct anchor_record *list = (struct anchor_record *)(uintptr_t)anchor->record;
     const uint8_t *bytes = arena_copy(&anchors->arena, rdata.data, rdata.len);
     if ((count & (count - 1)) == 0) {

@@ -8,7 +8,7 @@
  * anchor of exactly this zone vouches for a key, and the key for the DNSKEY RRset. Its keys then
  * sign the SOA RRset, and the ZONEMD RRset or the proof of its absence.
  *
- * An anchor further up decides nothing here: the zone has no DS records of its own name, and this
+ * An anchor further up does not help here: the zone has no DS records of its own name, and this
  * module asks no server. Verifies few signatures, but allocates: not for workers. Any thread.
  */
 

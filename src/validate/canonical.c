@@ -74,7 +74,7 @@ bool canonical_has_folded_names(uint16_t type)
     }
 }
 
-/* RDATA in three parts: as it is in the message, its names in lower case, as it is again. */
+/* RDATA in three parts: unchanged, then its names in lower case, then unchanged. */
 struct canonical_rdata {
     struct span before, after;
     size_t names_len;
@@ -101,7 +101,7 @@ static void put_rdata(uint8_t *at, const struct canonical_rdata *rdata)
 }
 
 /* A6 has the length of a prefix, the rest of an address and, if the prefix is not empty, its name.
- * RDATA of another shape is taken as it is. */
+ * RDATA of any other shape is copied unchanged. */
 static void split_a6(struct span bytes, struct canonical_rdata *out)
 {
     *out = (struct canonical_rdata){.before = bytes};

@@ -25,7 +25,7 @@ bool canonical_has_folded_names(uint16_t type);
  * Writes the signed bytes of the RRset under this signature to out: the signature's RDATA without
  * the signature, then each record once, in canonical form and order, with the original TTL, and
  * with the owner "*.closest encloser" where the signature has fewer labels than the owner. Returns
- * their length; 0: they exceed max bytes. The signature is rrsig_check()ed for this owner.
+ * their length; 0: they exceed max bytes. rrsig_check() has accepted the signature for this owner.
  */
 size_t canonical_write(uint8_t *out, size_t max, const struct rrsets *sets, const struct rrset *set,
                        const struct rrsig *sig);

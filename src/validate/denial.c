@@ -90,13 +90,14 @@ static struct finding nsec3_find(struct proof *proof, struct name name, bool is_
     return found;
 }
 
-/* Finds what is known about the proof's name or an ancestor of it. */
+/* Finds out what the records prove about the proof's name or an ancestor of it. */
 static struct finding proof_find(struct proof *proof, struct name name)
 {
     return proof->is_hashed ? nsec3_find(proof, name, false) : nsec_find(proof, name);
 }
 
-/* Finds what is known about the wildcard below the closest encloser, whose name goes to wire. */
+/* Finds out what the records prove about the wildcard below the closest encloser. The name of the
+ * wildcard goes to wire. */
 static struct finding proof_find_wildcard(struct proof *proof, struct name encloser,
                                           uint8_t wire[NAME_WIRE_MAX], struct name *wildcard)
 {

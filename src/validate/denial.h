@@ -5,9 +5,9 @@
 
 /*
  * Proofs about a name and type by verified NSEC and NSEC3 records (RFC 4035 section 5.4, RFC 5155
- * section 8, RFC 6840 section 4, RFC 9824). There is no other input type than verified records of
- * one zone, so nothing unverified can prove anything. One function decides whether a record may
- * speak of a name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any thread.
+ * section 8, RFC 6840 section 4, RFC 9824). The only input is verified records of one zone, so an
+ * unverified record can never prove anything. One function decides whether a record may speak of a
+ * name at all. Pure apart from NSEC3 hashes, which draw from *units_left; any thread.
  */
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
     FAULT(NONE, EDE_NONE, "")                                                                      \
     FAULT(WRONG, EDE_DNSSEC_BOGUS, "a signature is wrong")                                         \
     FAULT(LABELS, EDE_DNSSEC_BOGUS, "a signature has a wrong number of labels")                    \
-    FAULT(SIGNER, EDE_DNSSEC_BOGUS, "the signer of a signature is no signed zone")                 \
+    FAULT(SIGNER, EDE_DNSSEC_BOGUS, "the signer of a signature is not a signed zone")              \
     FAULT(EXPIRED, EDE_SIGNATURE_EXPIRED, "a signature has expired")                               \
     FAULT(NOT_YET_VALID, EDE_SIGNATURE_NOT_YET_VALID, "a signature is not yet valid")              \
     FAULT(ENDS_FIRST, EDE_SIGNATURE_EXPIRED_BEFORE_VALID,                                          \
@@ -21,7 +21,7 @@
     FAULT(NO_DS_KEY, EDE_DNSKEY_MISSING, "no key of the zone fits its DS records")                 \
     FAULT(NO_KEYS, EDE_DNSKEY_MISSING, "the keys of the zone cannot be fetched")                   \
     FAULT(NO_DS, EDE_DNSSEC_BOGUS, "the DS records of the zone cannot be fetched")                 \
-    FAULT(NO_ZONE_BIT, EDE_NO_ZONE_KEY_BIT, "the key is no zone key")                              \
+    FAULT(NO_ZONE_BIT, EDE_NO_ZONE_KEY_BIT, "the key is not a zone key")                           \
     FAULT(NO_SIGNATURE, EDE_RRSIGS_MISSING, "a signature is missing")                              \
     FAULT(NO_PROOF, EDE_NSEC_MISSING, "a proof of absence is missing or wrong")                    \
     FAULT(ALIAS, EDE_DNSSEC_BOGUS, "a CNAME record contradicts its DNAME record")                  \

@@ -22,8 +22,8 @@ struct needs {
                         the one that follows from it */
 };
 
-/* The CNAME that a DNAME explains needs no signature (RFC 6672 section 5.3.1), but it must be what
- * the DNAME says. */
+/* A CNAME that a DNAME explains needs no signature (RFC 6672 section 5.3.1), but it must follow
+ * from the DNAME. */
 void needs_find(struct needs *out, const struct rrsets *sets, const struct validation_view *view);
 
 #endif

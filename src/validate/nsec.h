@@ -5,7 +5,7 @@
 
 /*
  * One NSEC record (RFC 4034 section 4): the types of its owner, and the span of names up to the
- * next one. Whether it may speak of a name at all is the decision of denial. Borrows; pure; any
+ * next one. denial.h decides whether the record may speak of a name at all. Borrows; pure; any
  * thread.
  */
 

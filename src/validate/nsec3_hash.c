@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Invariant: no hash is computed before its SHA-1 blocks are paid for. Blocks of a unit that are
- * left over pay for the next hash of the same proof.
+ * Invariant: no hash is computed before its SHA-1 blocks are paid for. Unused blocks of a unit pay
+ * for the next hash of the same proof.
  */
 #include "validate/nsec3_hash.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Fields of RRSIG records, and the checks without cryptography. The caller has the clock and the
- * key. Invariant: a usable signature has a signer at or above the owner, and a wildcard that it was
- * expanded from is not above the signer.
+ * Fields of RRSIG records, and the checks without cryptography. The caller supplies the clock and
+ * the key. Invariant: a usable signature has a signer at or above the owner, and a wildcard that it
+ * was expanded from is not above the signer.
  */
 #include "validate/rrsig.h"
 

@@ -59,8 +59,8 @@ enum rrsig_fault rrsig_check(const struct rrsig *sig, struct name owner, uint16_
 /* Whether the first of two dates of signatures is earlier (RFC 1982). */
 bool rrsig_is_earlier(uint32_t date, uint32_t other);
 
-/* Returns the seconds until the expiration; 0 when it is over. With is_behind it may be more than
- * is true. */
+/* Returns the seconds until the expiration; 0 after it. With is_behind the result may be too
+ * large. */
 uint32_t rrsig_seconds_left(const struct rrsig *sig, const struct rrsig_clock *clock);
 
 /* Whether the owner was expanded from a wildcard: the signature has fewer labels than the owner,

@@ -4,10 +4,10 @@
 #define NAILUP_VALIDATE_SIGNER_LOAD_H
 
 /*
- * Measures how much of a worker's time the signatures of each zone take. No bound on one question
- * stops an attacker whose zone has valid, costly signatures and random names: only this share does.
- * A secret hash tells zones apart; two in one place share a bound. Pure except for the seed; one
- * thread.
+ * Measures how much of a worker's time the signatures of each zone take. An attacker's zone may
+ * have valid, costly signatures and random names. No bound on a single question stops that attack:
+ * only this share does. A secret hash gives each zone a place; two zones in one place share a
+ * bound. Pure except for the seed; one thread.
  */
 
 #include <stdbool.h>

@@ -62,7 +62,7 @@ enum trust trust_read_keys(struct validation_space *space, struct name zone,
 void trust_take_keys(struct validation_space *space, const struct rrset *set)
 {
     space->key_count = 0;
-    space->keys_zone_len = 0; /* no other RRset may use them */
+    space->keys_zone_len = 0; /* these keys are only for this RRset */
     trust_add_keys(space, &space->sets, set);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Judges one RRset after the other, the answer's first, and then the proofs. Each RRset leads to
- * the keys of its signer. An RRset without a usable signature leads to a walk down from the anchor,
- * which looks for an insecure zone.
+ * Judges one RRset after the other: first the RRsets of the answer, then the proofs. Each RRset
+ * leads to the keys of its signer. An RRset without a usable signature leads to a walk down from
+ * the anchor, which looks for an insecure zone.
  *
  * Invariant: only on_verified() adds to `secure`.
  */
@@ -159,7 +159,8 @@ static enum progress end_bogus(struct call *call, enum fault fault)
     return end_bogus_at(call, fault, zone);
 }
 
-/* Keys or DS records could not be had. Their own failure says more than "unreachable". */
+/* Keys or DS records could not be fetched. The reason of that failure says more than
+ * "unreachable". */
 static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t ede)
 {
     bool is_dnssec = ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
@@ -244,9 +245,9 @@ static bool end_has_anchor_below(const struct call *call, struct name zone)
     return has_anchor_below(call, validation_home_of(view->end, view->question->type), zone);
 }
 
-/* Whether the target is insecure by a zone that has no say about the names that the target speaks
- * of: an SOA record denies names below it, and a DNAME record redirects them. An insecure zone
- * decides nothing about names below a deeper anchor. */
+/* Whether the zone that makes the target insecure is not responsible for the names that the target
+ * denies or redirects: an SOA record denies names below it, and a DNAME record redirects them. An
+ * insecure zone decides nothing about names below a deeper anchor. */
 static bool is_beyond_anchor(const struct call *call, struct name zone)
 {
     uint16_t type = target_type(call);
@@ -257,7 +258,7 @@ static bool is_beyond_anchor(const struct call *call, struct name zone)
     return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
 }
 
-/* Whether a proof from this insecure zone says nothing. It must be the zone of the denied name: a
+/* Whether a proof from this insecure zone is worthless. It must be the zone of the denied name: a
  * forger chooses the signer, and may choose a zone above a deeper anchor. Where nothing is denied,
  * the proof is about an RRset that was expanded from a wildcard and is secure. */
 static bool is_idle_proof(const struct call *call, struct name zone)
@@ -329,7 +330,7 @@ static unsigned walk_limit(const struct call *call)
     return name_label_count(home);
 }
 
-/* The asked zone is a good guess: often it is the insecure one, and one look finds it. */
+/* The asked zone is a good guess: it is often the insecure zone, and then one look is enough. */
 static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
 {
     const struct validation_view *view = call->view;
@@ -447,8 +448,8 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
     return name_equal(sig->signer, owner);
 }
 
-/* Whether the question is about DS records, and the signer is the zone that they would be about: it
- * knows nothing of them. An insecure one must not make their denial insecure. */
+/* Whether the question is about DS records, and the signer is the zone that they would be about:
+ * that zone does not know them. An insecure one must not make their denial insecure. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
     const struct question *question = call->view->question;
@@ -456,7 +457,7 @@ static bool is_of_child(const struct call *call, const struct rrsig *sig)
            name_is_below(sig->signer, question->name);
 }
 
-/* Whether this signature may count, without cryptography. */
+/* Whether this signature may count, as far as checks without cryptography show. */
 static enum fault sig_fault(const struct call *call, const struct rrsig *sig,
                             const struct anchor *anchor)
 {
@@ -493,8 +494,8 @@ static void note_fault(struct validation *v, enum fault fault, const struct rrsi
                                                       : 0;
 }
 
-/* Finds the usable signature with this number; all of one signer count, the first usable one
- * chooses it. */
+/* Finds the usable signature with this number. Only signatures of one signer count, which is the
+ * signer of the first usable one. */
 static bool find_sig(struct call *call, unsigned number, struct rrsig *out)
 {
     const struct rrsets *sets = &call->view->space->sets;
@@ -622,7 +623,8 @@ static enum progress signer_keys(struct call *call)
     return need(call, VALIDATION_KEYS, STATE_KEYS, call->v->zone_labels);
 }
 
-/* The target is a DNSKEY RRset, whose DS records or anchor are in the space. */
+/* The target is a DNSKEY RRset. Its DS records or its anchor are in the space (struct
+ * validation_space). */
 static enum progress keyset_begin(struct call *call)
 {
     trust_take_keys(call->view->space, target_set(call));

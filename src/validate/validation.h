@@ -38,11 +38,11 @@ enum {
 /* The cost that one client's question may cause, in units of 10 us (algorithm_cost()). */
 enum { VALIDATION_UNITS_MAX = 800 };
 
-/* The wrong signatures that one client's question may have in all its messages. A server that sends
- * one forged signature leaves room for two others to be asked. */
+/* The wrong signatures that one client's question may have in all its messages. After one server
+ * with a forged signature, enough is left to ask two other servers. */
 enum { VALIDATION_QUESTION_FAILURES_MAX = 4 };
 
-enum { VERDICT_NO_LABELS = 0xff /* no name has so many labels */ };
+enum { VERDICT_NO_LABELS = 0xff /* no name has this many labels */ };
 
 /* How an RRset or the whole ends. */
 struct verdict {
@@ -56,9 +56,9 @@ struct verdict {
     bool proves_insecure; /* SECURE: the answer proves a zone cut without DS records at the QNAME */
     bool is_nodata;       /* SECURE: the rcode denies the name, and the proof only the type */
     bool is_private;      /* INSECURE: the parent denies this configured zone, so it is private */
-    uint8_t insecure_labels; /* INSECURE: the suffix of the QNAME with so many labels, and all below
-                                it, are insecure; VERDICT_NO_LABELS: only this answer is */
-    bool is_unsigned;        /* BOGUS: the signatures or the keys of a signed zone are not there */
+    uint8_t insecure_labels; /* INSECURE: the suffix of the QNAME with this many labels, and all
+                                below it, are insecure; VERDICT_NO_LABELS: only this answer is */
+    bool is_unsigned;        /* BOGUS: the signatures or the keys of a signed zone are missing */
     bool may_be_private;     /* BOGUS: a configured zone lacks what its parent promises */
     bool alias_is_good;      /* BOGUS: the first alias is not at fault, so what follows it is */
     bool is_final; /* BOGUS: our trust anchor cannot be used, so no server has a better answer */
@@ -106,7 +106,7 @@ struct validation {
     uint64_t serial;
     uint8_t state;
     uint8_t steps;           /* KEYS and DS steps so far */
-    uint8_t target_steps;    /* those before the target */
+    uint8_t target_steps;    /* the steps before this target */
     uint8_t failures;        /* wrong signatures */
     uint8_t target;          /* index of the RRset that is judged, or VALIDATION_END */
     uint8_t target_failures; /* of these, of this RRset */
@@ -153,7 +153,7 @@ struct validation_proof {
     struct span signature;    /* RDATA; borrows from the message */
     unsigned signer_labels;   /* the signer is a suffix of the owner */
     bool is_expanded;         /* from the wildcard below the closest encloser, */
-    unsigned encloser_labels; /* which has so many labels */
+    unsigned encloser_labels; /* which has this many labels */
 };
 
 /* Returns how the RRset in this place of the message was verified. False: it was not. */
@@ -165,7 +165,8 @@ bool validation_proof_of(const struct validation *validation, const struct rrset
 bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
                              const struct rr *rr);
 
-/* Whether this RRSIG record is the signature that was verified. Others beside it may be anybody's.
+/* Whether this RRSIG record is the signature that was verified. Anyone may have added the others
+ * beside it.
  */
 bool validation_is_verified_sig(const struct validation *validation, const struct rrsets *sets,
                                 const struct rr *rr);

@@ -4,8 +4,9 @@
 #define NAILUP_VALIDATE_VERIFY_H
 
 /*
- * The only code that computes: signatures, digests and NSEC3 hashes, by OpenSSL. Each worker owns a
- * struct verifier with contexts and recent keys. Callers charge a budget before each call.
+ * The only code that runs cryptography: signatures, digests and NSEC3 hashes, by OpenSSL. Each
+ * worker owns a struct verifier with contexts and recent keys. Callers charge a budget before each
+ * call.
  */
 
 #include <stdbool.h>

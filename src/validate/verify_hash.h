@@ -22,7 +22,8 @@ enum { VERIFY_HASH_MAX = 64 }; /* bytes of the longest hash */
 /* Returns OpenSSL's method, which the process keeps, or NULL when OpenSSL lacks it. */
 const EVP_MD *verify_hash_method(enum verify_hash hash);
 
-/* Hashes the two spans as one. Returns the length, or 0: OpenSSL lacks the hash, or memory. */
+/* Hashes the two spans as one. Returns the length, or 0: OpenSSL lacks the hash, or out of
+ * memory. */
 size_t verify_hash_bytes(enum verify_hash hash, struct span first, struct span second,
                          uint8_t out[VERIFY_HASH_MAX]);
 

@@ -4,11 +4,11 @@
 #define NAILUP_VALIDATE_VERIFY_MEMO_H
 
 /*
- * Signatures that were right before. A zone sends the same SOA, the same proofs and the same DS
- * records with many answers, and one verification serves them all. A place holds a keyed hash of
- * the key, the signed bytes and the signature, 128 bits long, so no attacker can make a wrong
- * signature look like a known one. The signed bytes never change their truth, so a place never
- * becomes wrong; the dates are checked each time (rrsig_check()). One worker owns it.
+ * Remembers signatures that verified before. A zone sends the same SOA, the same proofs and the
+ * same DS records with many answers, and one verification serves them all. A place holds a keyed
+ * hash of the key, the signed bytes and the signature, 128 bits long, so no attacker can make a
+ * wrong signature look like a known one. A signature over the same bytes stays right, so a place
+ * never becomes wrong; the dates are checked each time (rrsig_check()). One worker owns it.
  */
 
 #include <stdbool.h>

@@ -75,7 +75,7 @@ static bool digest_record(EVP_MD_CTX *context, const struct zone_data *data,
            digest_rdata(context, record->type, record->rdata);
 }
 
-/* Returns the length of the digest, or 0 when memory is out. */
+/* Returns the length of the digest, or 0 when out of memory. */
 static unsigned digest_zone(const struct zone_data *data, const EVP_MD *algorithm,
                             uint8_t out[EVP_MAX_MD_SIZE])
 {

@@ -15,7 +15,7 @@ struct zone_data;
 enum zonemd_mode {
     ZONEMD_IGNORE,  /* nothing is checked */
     ZONEMD_CHECK,   /* a digest that does not match refuses the zone */
-    ZONEMD_REQUIRE, /* so does a zone without a digest that can be checked */
+    ZONEMD_REQUIRE, /* a zone without a digest that can be checked is refused too */
 };
 
 enum zonemd_result {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Gathers changes in a log, sorts them, and merges them with the version before. Invariant: the log
- * holds only changes that were checked, in the order of the calls, so the last change of a record
- * decides.
+ * Gathers changes in a log, sorts them, and merges them with the previous version. Invariant: the
+ * log holds only changes that were checked, in the order of the calls, so the last change of a
+ * record decides.
  */
 #include "zone/zone_builder.h"
 
@@ -242,7 +242,7 @@ struct writer {
     size_t max_bytes, records;
     size_t head;            /* offset of the last node's number of RRsets */
     size_t rrset;           /* offset of the last RRset */
-    struct name last_owner; /* borrowed from the version before or from the log */
+    struct name last_owner; /* borrowed from the previous version or from the log */
     uint16_t last_type;
 };
 
@@ -317,7 +317,7 @@ static enum err write_record(struct writer *writer, uint64_t key, const struct z
 
 /* ---- merging ---- */
 
-/* The version before, and the sorted changes to it. */
+/* The previous version, and the sorted changes to it. */
 struct merge {
     struct zone_iter iter;
     struct zone_record old;

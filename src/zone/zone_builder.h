@@ -19,11 +19,11 @@
 struct zone_builder;
 struct zone_data;
 
-/* The most that a zone may take, whatever the options say: offsets have 32 bits. */
+/* The largest size of a zone, whatever the options say: offsets have 32 bits. */
 #define ZONE_BYTES_MAX ((size_t)UINT32_MAX)
 
 /* Begins a zone. max_bytes bounds the memory of the finished zone, and that of the gathered changes
- * as well; at most ZONE_BYTES_MAX counts. Copies origin. Returns NULL when memory is out. */
+ * as well; at most ZONE_BYTES_MAX counts. Copies origin. Returns NULL when out of memory. */
 struct zone_builder *zone_builder_new(struct name origin, size_t max_bytes);
 
 /* Begins with the records of another version and keeps a reference to it until the end. */
@@ -38,8 +38,7 @@ struct name zone_builder_origin(const struct zone_builder *builder);
  * Adds a record of class IN. rdata is uncompressed. A record that exists gets the new TTL. A TTL
  * with the top bit set counts as 0 (RFC 2181 section 8). ERR_OUT_OF_ZONE: the owner is not at or
  * below the origin. ERR_INVALID: a type that is no data, RDATA without the shape of its type, or a
- * SOA below the origin. ERR_LIMIT: max_bytes. ERR_NO_MEMORY. After an error the builder is as it
- * was.
+ * SOA below the origin. ERR_LIMIT: max_bytes. ERR_NO_MEMORY. An error leaves the builder unchanged.
  */
 MUST_USE enum err zone_builder_add(struct zone_builder *builder, struct name owner, uint16_t type,
                                    uint32_t ttl, struct span rdata);

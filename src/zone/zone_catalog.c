@@ -44,7 +44,7 @@ static const char *catalog_check_version(const struct zone_data *data)
     return span_equal(text, span_of(two, sizeof(two))) ? NULL : "its version is not 2";
 }
 
-/* Makes room for one more member. Returns false when memory is out. */
+/* Makes room for one more member. Returns false when out of memory. */
 static bool catalog_grow(struct zone_catalog *catalog, size_t *room)
 {
     size_t more = *room > 0 ? *room * 2 : 64;

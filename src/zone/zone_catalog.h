@@ -31,13 +31,13 @@ struct zone_catalog {
 
 /*
  * Lists the members, which the caller ends with zone_catalog_deinit(). Returns NULL, or why there
- * is no list (section 5.1): a sentence for logs. A catalog is broken without a version or with
- * another one than 2, when a node has several PTR records, when a zone is listed twice, and above
- * ZONE_CATALOG_MEMBERS_MAX. The other cause is memory that is out.
+ * is no list (section 5.1): a sentence for logs. A catalog is broken if it has no version or a
+ * version other than 2, if a node has several PTR records, if a zone is listed twice, or if it has
+ * more than ZONE_CATALOG_MEMBERS_MAX members. The other cause is lack of memory.
  */
 const char *zone_catalog_read(struct zone_catalog *out, const struct zone_data *data);
 
-/* Frees the list. A list that was not read is empty. */
+/* Frees the list. Fine for a list that was never read. */
 void zone_catalog_deinit(struct zone_catalog *catalog);
 
 #endif

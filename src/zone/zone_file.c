@@ -21,7 +21,7 @@ struct zone_reader {
     struct zone_file_fault *fault;
     uint8_t origin_wire[NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
     struct name origin;
-    struct name owner; /* of the record before; no bytes before the first */
+    struct name owner; /* of the previous record; no bytes before the first one */
     uint32_t ttl;      /* of $TTL, or of the record before */
     bool has_ttl, has_default_ttl;
     struct span last_type_word; /* zones repeat their types: this saves most look-ups */
@@ -61,7 +61,7 @@ static enum err reader_take_directive(struct zone_reader *reader)
         reader->has_ttl = reader->has_default_ttl = true;
         return ERR_OK;
     }
-    return reader_fail(reader, &tokens[0], "is no directive: use $ORIGIN or $TTL");
+    return reader_fail(reader, &tokens[0], "is not a directive: use $ORIGIN or $TTL");
 }
 
 /* ---- records ---- */
@@ -104,7 +104,7 @@ static enum err read_owner(struct zone_reader *reader, struct head *head)
     }
     head->used = 1;
     if (!zone_token_name(token, reader->origin, reader->owner_wire, &reader->owner))
-        return reader_fail(reader, token, "is no domain name");
+        return reader_fail(reader, token, "is not a domain name");
     return ERR_OK;
 }
 
@@ -119,7 +119,7 @@ static enum err reader_take_head(struct zone_reader *reader, struct head *head)
         if (!head->has_ttl && token->text.len && token->text.data[0] >= '0' &&
             token->text.data[0] <= '9') {
             if (!zone_token_ttl(token, &head->ttl))
-                return reader_fail(reader, token, "is no TTL up to 2147483647 seconds");
+                return reader_fail(reader, token, "is not a TTL up to 2147483647 seconds");
             head->has_ttl = true;
         } else if (!has_class && (zone_token_is(token, "IN") || zone_token_is(token, "CLASS1"))) {
             has_class = true;
@@ -127,13 +127,15 @@ static enum err reader_take_head(struct zone_reader *reader, struct head *head)
             head->used++;
             return ERR_OK;
         } else {
-            return reader_fail(reader, token, "is no type, and no class but IN is served");
+            return reader_fail(reader, token,
+                               "is not a type, and IN is the only class that is served");
         }
     }
     return err != ERR_OK ? err : reader_fail(reader, NULL, "the record has no type");
 }
 
-/* Decides the TTL: its own, that of $TTL, that of the record before, or the MINIMUM of the SOA. */
+/* Decides the TTL: its own, that of $TTL, that of the previous record, or the MINIMUM of the
+ * SOA. */
 static bool choose_ttl(struct zone_reader *reader, struct head *head)
 {
     if (!head->has_ttl) {

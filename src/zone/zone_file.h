@@ -5,8 +5,8 @@
 
 /*
  * Reads a zone from the text of a master file (RFC 1035 section 5, RFC 2308 section 4 for $TTL, RFC
- * 3597 for unknown types). $INCLUDE is refused, because a zone has one file that a change can be
- * seen of.
+ * 3597 for unknown types). $INCLUDE is refused, because nailupd notices changes of one file for
+ * each zone.
  */
 
 #include <stddef.h>

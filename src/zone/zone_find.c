@@ -30,8 +30,8 @@ bool zone_find_rrset(const struct zone_data *data, uint32_t node, uint16_t type,
 
 /* ---- names ---- */
 
-/* A DS record is data of the zone above the cut (RFC 4035 section 3.1.4.1), so it is not referred.
- */
+/* A DS record is data of the zone above the cut (RFC 4035 section 3.1.4.1): a query for it gets
+ * no referral. */
 static bool find_cut(const struct zone_data *data, struct name name, uint16_t type,
                      struct zone_match *out)
 {
@@ -51,7 +51,7 @@ static bool find_cut(const struct zone_data *data, struct name name, uint16_t ty
     return true;
 }
 
-/* A node with an alias has no other data but signatures and proofs of its own. */
+/* A node with an alias has no other data except its signatures and proofs. */
 static void match_node(const struct zone_data *data, uint32_t node, uint16_t type,
                        struct zone_match *out)
 {
@@ -71,8 +71,8 @@ static bool has_node_below(const struct zone_data *data, uint32_t before, struct
     return before + 1 < data->count && name_is_below(zone_node_owner(data, before + 1, NULL), name);
 }
 
-/* Whether the node has nothing but an NSEC3 record and its signature. Such an owner is no name of
- * the zone: it is denied like a name without a node (RFC 5155 section 7.2.8). */
+/* Whether the node has nothing but an NSEC3 record and its signature. Such an owner is not a name
+ * of the zone: it is denied like a name without a node (RFC 5155 section 7.2.8). */
 static bool is_only_proof(const struct zone_data *data, uint32_t node)
 {
     struct span rest;

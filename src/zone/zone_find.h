@@ -4,9 +4,9 @@
 #define NAILUP_ZONE_ZONE_FIND_H
 
 /*
- * Finds what a zone says about a name, as its authoritative server would (RFC 1034 section 4.3.2,
- * RFC 4592 for wildcards, RFC 6672 for DNAME). Follows no alias. Pure; any thread. Nodes are
- * numbers in one version of a zone; ZONE_NODE_NONE is none.
+ * Finds what a zone has for a name, as its authoritative server would (RFC 1034 section 4.3.2, RFC
+ * 4592 for wildcards, RFC 6672 for DNAME). Follows no alias. Pure; any thread. Nodes are numbers in
+ * one version of a zone; ZONE_NODE_NONE is none.
  */
 
 #include <stdbool.h>
@@ -59,7 +59,7 @@ uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node);
 uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name encloser);
 
 /* Returns the node with the NSEC3 record whose owner is this name (*is_match) or is the last before
- * it; the last one of the zone comes before the first. ZONE_NODE_NONE: the zone has none. */
+ * it; the last node of the zone precedes the first. ZONE_NODE_NONE: the zone has none. */
 uint32_t zone_find_nsec3(const struct zone_data *data, struct name owner, bool *is_match);
 
 #endif

@@ -26,7 +26,7 @@ struct zone_lexer {
     struct span rest;
     size_t line;            /* of rest */
     size_t entry_line;      /* of the entry's first token */
-    bool begins_with_blank; /* the entry has the owner of the one before */
+    bool begins_with_blank; /* the entry has the owner of the previous entry */
     size_t count;           /* of tokens; 0 at the end of the text */
     struct zone_token tokens[ZONE_FILE_TOKENS_MAX];
 };

@@ -14,9 +14,9 @@
 #include "dns/present.h"
 #include "dns/rrtype.h"
 
-/* Fields: n name, 1 2 4 numbers of so many bytes, t time, s character-string, S one or more of them
- * up to the end, T text without a length, a IPv4, A IPv6, l locator, x hexadecimal digits up to the
- * end. */
+/* Fields: n name, 1 2 4 numbers of this many bytes, t time, s character-string, S one or more of
+ * them up to the end, T text without a length, a IPv4, A IPv6, l locator, x hexadecimal digits up
+ * to the end. */
 static const struct {
     uint16_t type;
     const char *form;
@@ -321,7 +321,7 @@ static const char *read_generic(struct zone_rdata *out, const struct zone_token 
         return "\\# needs the number of bytes";
     if (!put_hex_tokens(out, tokens + 2, count - 2))
         return "the bytes after \\# are not pairs of hexadecimal digits";
-    return out->len == len ? NULL : "\\# has another number of bytes than it says";
+    return out->len == len ? NULL : "\\# does not have the number of bytes that it says";
 }
 
 static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_t len)
@@ -334,7 +334,7 @@ static bool line_put(struct zone_rdata *out, size_t *at, const void *data, size_
     return true;
 }
 
-/* Whether the quoted text continues the word before it, as in alpn="h2" (RFC 9460 section 2.1). */
+/* Whether the quoted text continues the previous word, as in alpn="h2" (RFC 9460 section 2.1). */
 static bool continues_word(const struct zone_token *tokens, size_t at)
 {
     if (at == 0 || !tokens[at].is_quoted || tokens[at - 1].is_quoted)

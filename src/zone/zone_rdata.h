@@ -30,7 +30,7 @@ struct zone_rdata {
     char text[ZONE_RDATA_TEXT_MAX];
 };
 
-/* Reads a name; a relative one gets the origin. Returns false when it is no name. */
+/* Reads a name; a relative one gets the origin. Returns false when it is not a name. */
 MUST_USE bool zone_token_name(const struct zone_token *token, struct name origin,
                               uint8_t out[NAME_WIRE_MAX], struct name *name);
 

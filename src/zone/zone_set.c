@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Zones sorted by name in canonical order. A name's zone comes before the name, so a search ends at
- * the last zone before it and then goes up, label by label. */
+/* Zones sorted by name in canonical order. The zone of a name sorts before the name. So a search
+ * finds the last zone that does not sort after the name, and then goes up label by label. */
 #include "zone/zone_set.h"
 
 #include <stdatomic.h>

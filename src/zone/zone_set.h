@@ -51,7 +51,7 @@ static inline bool zone_is_for_upstream(const struct zone_held *zone)
 }
 
 /* Makes a set with one reference. Copies the zones and adds a reference to the data of each; at
- * most ZONE_SET_MAX (MUST). Returns NULL when memory is out. */
+ * most ZONE_SET_MAX (MUST). Returns NULL when out of memory. */
 struct zone_set *zone_set_new(const struct zone_held *zones, size_t count);
 
 /* NULL is allowed. */

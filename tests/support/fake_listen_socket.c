@@ -99,7 +99,7 @@ enum err listen_socket_dup(struct listen_socket *out, const struct listen_socket
 enum err listen_socket_adopt(struct listen_socket *out, int fd, char why[LISTEN_SOCKET_WHY_MAX])
 {
     if (fd < FIRST_FD) {
-        snprintf(why, LISTEN_SOCKET_WHY_MAX, "it is no socket");
+        snprintf(why, LISTEN_SOCKET_WHY_MAX, "it is not a socket");
         return ERR_INVALID;
     }
     *out = (struct listen_socket){.fd = fd, .is_shared = true};

@@ -120,7 +120,7 @@ def test_a_broken_file_leaves_the_version_before_in_force(nailupd, dig, tmp_path
     daemon.ctl("reload")
     eventually(lambda: daemon.ask("zones")["held_zones"][0]["state"] == "kept")
     assert dig(daemon, "corp.example", "SOA").data[0].split()[2] == "7"
-    assert f"{path}:26: the data do not fit the type; the version before stays in force" in daemon.log()
+    assert f"{path}:26: the data do not fit the type; the previous version stays in force" in daemon.log()
     assert daemon.metrics()['held_zones{state="kept"}'] == 1
 
 
@@ -200,7 +200,7 @@ def test_an_anchor_that_a_reload_adds_judges_a_zone_that_is_held_already(nailupd
     daemon.config_path.write_text(json.dumps(config))
     daemon.ctl("reload")
     eventually(lambda: daemon.ask("zones")["held_zones"][0]["state"] == "kept")
-    assert "the zone has a trust anchor, but no DNSKEY record; the version before stays in force" in daemon.log()
+    assert "the zone has a trust anchor, but no DNSKEY record; the previous version stays in force" in daemon.log()
 
 
 def test_a_digest_that_no_anchor_vouches_for_is_noted(nailupd, dig, tmp_path):

@@ -95,8 +95,8 @@ def test_lists_and_a_hosts_file(nailupd, upstream, dig, files):
     assert dig(daemon, "gw.lan").data == ["192.168.7.1"]
     assert dig(daemon, "gw").data == ["192.168.7.1"]
     assert dig(daemon, "1.7.168.192.in-addr.arpa", "PTR").data == ["gw.lan."]
-    assert ':4:1: warning: "<html>" is no domain name' in daemon.log()
-    assert ':3:1: warning: "nonsense" is no address' in daemon.log()
+    assert ':4:1: warning: "<html>" is not a domain name' in daemon.log()
+    assert ':3:1: warning: "nonsense" is not an address' in daemon.log()
 
 
 def test_any_is_answered_small(nailupd, upstream, dig):

@@ -169,7 +169,7 @@ def test_a_reload_judges_a_held_version_by_its_checks(nailupd, primary, dig, cha
     change(after)
     reload_with(daemon, after)
     assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
-    assert f"zone {ZONE}.: {fault}; the version before stays in force" in daemon.log()
+    assert f"zone {ZONE}.: {fault}; the previous version stays in force" in daemon.log()
     assert dig(daemon, f"www.{ZONE}").data == ["192.0.2.2"]
     failed = transfers(daemon, "failed")
     subprocess.run([need("dig"), f"@{daemon.ip}", "-p", str(daemon.port), "+tries=1", "+opcode=notify", ZONE, "SOA",

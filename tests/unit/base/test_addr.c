@@ -75,12 +75,12 @@ static void test_the_hint_describes_the_fault_of_a_zone(void **state)
     assert_string_equal(addr_zone_hint("fe80::1%lo:1"), gone);
     assert_string_equal(addr_zone_hint("fe80::1%a-name-that-is-too-long"), gone);
     assert_string_equal(addr_zone_hint("2001:db8::1%lo"),
-                        "; only link-local addresses have an interface behind a %");
+                        "; only link-local addresses have an interface after a %");
     assert_string_equal(addr_zone_hint("fe80::1%77@99999"), "");
     assert_string_equal(addr_zone_hint("fe80::1%lo@99999"),
                         ""); /* the port is at fault, not the zone */
     assert_string_equal(addr_zone_hint("fe80::%lo/64"),
-                        "; only a single address has an interface behind a %");
+                        "; only a single address has an interface after a %");
     assert_string_equal(addr_zone_hint("fe80::1"), "");
     assert_string_equal(addr_zone_hint("50%"), "");
     assert_string_equal(addr_zone_hint(""), "");

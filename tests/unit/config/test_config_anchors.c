@@ -185,8 +185,8 @@ static void test_a_record_that_is_no_anchor_is_reported_with_its_place(void **st
         "    - \". DS 7 13 2 AB\"\n    - {a: b}\n    - \"\"\n",
         "f:3:7: error: dnssec.trust-anchors[0]: is a record of another type or class; "
         "leave only DS and DNSKEY records of class IN in it\n"
-        "f:4:7: error: dnssec.trust-anchors[1]: is no DS or DNSKEY record in zone file "
-        "format, such as \". IN DS 38696 8 2 683D2D0A...\"\n"
+        "f:4:7: error: dnssec.trust-anchors[1]: is not a DS or DNSKEY record in zone "
+        "file format, such as \". IN DS 38696 8 2 683D2D0A...\"\n"
         "f:5:7: error: dnssec.trust-anchors[2]: may not be a trust anchor: the digest of "
         "a DS record must have its full length, and a DNSKEY record needs the zone bit "
         "(256 or 257), protocol 3, no revoke bit, and a whole key; replace it\n"

@@ -541,8 +541,9 @@ static void expect_hints_error(const char *hints, const char *error)
 static void test_errors_in_hints_name_their_line(void **state)
 {
     (void)state;
-    expect_hints_error(". NS a.example.\n. NS\n", ", line 2: is no record of a zone file, such as "
-                                                  "\". 3600000 NS a.example.\"");
+    expect_hints_error(". NS a.example.\n. NS\n",
+                       ", line 2: is not a record of a zone file, such as "
+                       "\". 3600000 NS a.example.\"");
     expect_hints_error("a.example. A 192.0.2.1\n", ": has no NS record of the root, such as "
                                                    "\". 3600000 NS a.example.\"");
     expect_hints_error(". NS a.example.\n", ": has no address (A, AAAA) of a server that an NS "

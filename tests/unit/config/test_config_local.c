@@ -116,7 +116,7 @@ static void test_errors_have_a_position_and_a_reason(void **state)
         "1:14: error: local-data[0]: begins with a space or a tab and so has no owner; write the "
         "name first, as nas.home.arpa. A 192.0.2.7");
     expect_error("local-data: [\"@ A 192.0.2.1\"]",
-                 "1:14: error: local-data[0]: has an @, which is no name here; write the full "
+                 "1:14: error: local-data[0]: has an @, which is not a name here; write the full "
                  "name, or \"@\" for text");
     expect_error("local-data: [f 2147483648 A 192.0.2.1]",
                  "1:14: error: local-data[0]: has a TTL above 2147483647; lower it");
@@ -220,12 +220,13 @@ static void test_files_are_read_and_their_broken_lines_reported(void **state)
     assert_non_null(config);
     assert_int_equal(verdict_of(config, "gw.lan", &result), LOCAL_ANSWERED);
     assert_int_equal(verdict_of(config, "www.ads.example", &result), LOCAL_ANSWERED);
-    snprintf(expected, sizeof(expected),
-             "%s:2:1: warning: \"nonsense\" is no address; a line has an address and the names of "
-             "its host\n"
-             "%s:2:1: warning: \"<html>\" is no domain name: use letters, digits, - and _ "
-             "between dots; international names begin with xn--\n",
-             hosts_path, list_path);
+    snprintf(
+        expected, sizeof(expected),
+        "%s:2:1: warning: \"nonsense\" is not an address; a line has an address and the names of "
+        "its host\n"
+        "%s:2:1: warning: \"<html>\" is not a domain name: use letters, digits, - and _ "
+        "between dots; international names begin with xn--\n",
+        hosts_path, list_path);
     struct span span = buf_span(&config->warnings);
     assert_int_equal(span.len, strlen(expected));
     assert_memory_equal(span.data, expected, span.len);

@@ -219,22 +219,22 @@ static void test_wrong_views_are_refused(void **state)
                   "this view; add clients: [10.0.0.0/8]\n");
     expect_errors(ZONE
                   "views: [{name: a, clients: [10.0.0.0/8]}, {name: b, clients: [10.0.0.0/8]}]\n",
-                  "f:2:43: error: views: 10.0.0.0/8 is in clients of b and of a view before it; "
+                  "f:2:43: error: views: 10.0.0.0/8 is in clients of b and of an earlier view; "
                   "keep one of them\n");
     expect_errors(
         ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, c]}]\n",
-        "f:3:9: error: views[0].rpz-zones: c. is no zone of rpz; add it there, or leave it "
+        "f:3:9: error: views[0].rpz-zones: c. is not a zone of rpz; add it there, or leave it "
         "out here\n");
     expect_errors("server: {listen: [192.0.2.1]}\n" ZONE "views:\n"
                   "  - {name: a, clients: [10.0.0.0/8, 10.1.0.0/16], listen: [192.0.2.1]}\n"
                   "  - {name: b, clients: [10.1.0.0/16]}\n"
                   "  - {name: c, clients: [10.1.0.0/16], listen: [192.0.2.1]}\n",
-                  "f:6:5: error: views: 10.1.0.0/16 is in clients of c and of a view before it at "
+                  "f:6:5: error: views: 10.1.0.0/16 is in clients of c and of an earlier view at "
                   "192.0.2.1@53; keep one of them\n");
     expect_errors("server: {listen: [192.0.2.1]}\n" ZONE "views:\n"
                   "  - {name: a, listen: [192.0.2.1]}\n"
                   "  - {name: b, clients: [\"::/0\"], listen: [192.0.2.1]}\n",
-                  "f:5:5: error: views: ::/0 is in clients of b and of a view before it at "
+                  "f:5:5: error: views: ::/0 is in clients of b and of an earlier view at "
                   "192.0.2.1@53; keep one of them\n");
     expect_errors(ZONE RPZ "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a, A.]}]\n",
                   "f:3:57: error: views[0].rpz-zones[1]: a. is given twice; keep one of them\n");

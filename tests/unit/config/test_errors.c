@@ -261,10 +261,10 @@ static void test_zones_of_addresses(void **state)
                  "`ip link` lists");
     expect_error("server: {access: [{prefix: \"fe80::/10%lo\", action: allow}]}",
                  "1:28: error: server.access[0].prefix: " TAKES_PREFIX
-                 "\"fe80::/10%lo\"; only a single address has an interface behind a %");
+                 "\"fe80::/10%lo\"; only a single address has an interface after a %");
     expect_error("server: {access: [{prefix: \"2001:db8::1%lo\", action: allow}]}",
                  "1:28: error: server.access[0].prefix: " TAKES_PREFIX
-                 "\"2001:db8::1%lo\"; only link-local addresses have an interface behind a %");
+                 "\"2001:db8::1%lo\"; only link-local addresses have an interface after a %");
     expect_error(
         "metrics: {listen: \"fe80::1\"}",
         "1:19: error: metrics.listen: takes an address such as 127.0.0.1@9953 or \"::1@9953\", or "

@@ -168,7 +168,7 @@ static void test_a_missing_file_gets_a_warning(void **state)
         "f:3:3: warning: auth-zones[1].file: /nonexistent/b cannot be read: No such file or "
         "directory; until it can, and a reload, its names are resolved like others\n"
         "f:4:3: warning: auth-zones[2].file: /nonexistent/c cannot be read: No such file or "
-        "directory; until it can, and a reload, its members stay as they are, or there are none\n";
+        "directory; until it can, and a reload, its members do not change, or there are none\n";
     struct config *config;
     struct buf errors;
     buf_init(&errors, CONFIG_ERRORS_BYTES);

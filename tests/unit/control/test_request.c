@@ -492,7 +492,7 @@ static void test_refused_lines_are_listed_with_their_numbers(void **state)
         "nonsense\n" WWW_TEXT ";answer a.example. A ttl 60\na.example. 60 IN A 1.2.3\n;end";
     const char *reply = ask(asked, "load-cache");
     assert_non_null(strstr(reply, "\nrow\t1\ta record outside"));
-    assert_non_null(strstr(reply, "\nrow\t6\tthis is no record\n"));
+    assert_non_null(strstr(reply, "\nrow\t6\tthis is not a record\n"));
     assert_non_null(strstr(reply, "\nrow\t1\t7\t0\t2\nend\n"));
     assert_int_equal(kept(asked), 1);
 }
@@ -526,8 +526,9 @@ static void test_other_input_than_a_dump_is_refused(void **state)
     struct asked *asked = *state;
     asked->fed = "<html>\n;answer b.example. A ttl 5 rcode SERVFAIL kind failure\n;end\n";
     const char *reply = ask(asked, "load-cache");
-    assert_string_equal(reply, "refused\tno answer was stored: of 3 lines 1 are invalid, and 1 "
-                               "answers have expired, are failures or are local data\n"
+    assert_string_equal(reply, "refused\tno answer was stored: 1 of 3 lines are invalid, and 1 "
+                               "answers were skipped because they have expired, are failures "
+                               "or are local data\n"
                                "table\terrors\ncolumns\terror:text\nrow\tline 1: a record outside "
                                "of an answer; begin one with ;answer NAME TYPE\nend\n");
     asked->fed = "; nothing at all\n";

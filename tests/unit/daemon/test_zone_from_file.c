@@ -63,7 +63,7 @@ static void test_sentences_name_file_and_line(void **state)
 {
     (void)state;
     assert_refused(SOA "a BOGUS x\n", 1 << 20, ZONEMD_CHECK,
-                   ":2: \"BOGUS\" is no type, and no class but IN is served");
+                   ":2: \"BOGUS\" is not a type, and IN is the only class that is served");
     assert_refused(SOA "a A 192.0.2\n", 1 << 20, ZONEMD_CHECK, ":2: the data do not fit the type");
     assert_refused("a 60 A 192.0.2.1\n", 1 << 20, ZONEMD_CHECK,
                    ": the zone needs exactly one SOA record at its origin");

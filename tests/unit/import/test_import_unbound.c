@@ -500,7 +500,7 @@ static void test_dnstap_sends_no_text_that_only_unbound_knows(void **state)
            " dnstap-send-identity: yes\n dnstap-identity: \"\"\n dnstap-version: \"\"\n"
            " dnstap-log-client-query-messages: yes\n" ROOT,
            "# u.conf:4: dnstap-send-identity: yes\n"
-           "#     Write the text into dnstap.identity: Unbound has one of its own");
+           "#     Write the text into dnstap.identity: Unbound has a built-in one");
     expect_missing("identity: \"\"");
     expect_missing("dnstap-version");
 }

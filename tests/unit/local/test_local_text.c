@@ -112,15 +112,15 @@ static void test_malformed_lines_of_a_hosts_file_are_reported_and_skipped(void *
           "192.0.2.1@53 gw.lan\n"
           "192.0.2.1 <b> a..lan ok.lan . *.lan\n"
           "fe80::1%eth0 scoped.lan\n");
-    assert_string_equal(said, "1:1 gw.lan is no address; a line ha\n"
+    assert_string_equal(said, "1:1 gw.lan is not an address; a lin\n"
                               "2:1 192.0.2.1 has no name after it; a \n"
                               "3:1 192.0.2.1 has no name after it; a \n"
-                              "4:1 192.0.2.256 is no address; a line ha\n"
-                              "5:1 192.0.2.1@53 is no address; a line ha\n"
-                              "6:11 <b> is no domain name: use l\n"
-                              "6:15 a..lan is no domain name: use l\n"
-                              "6:29 . is no domain name: use l\n"
-                              "6:31 *.lan is no domain name: use l\n");
+                              "4:1 192.0.2.256 is not an address; a lin\n"
+                              "5:1 192.0.2.1@53 is not an address; a lin\n"
+                              "6:11 <b> is not a domain name: us\n"
+                              "6:15 a..lan is not a domain name: us\n"
+                              "6:29 . is not a domain name: us\n"
+                              "6:31 *.lan is not a domain name: us\n");
     assert_int_equal(count_of("scoped.lan", RRTYPE_AAAA), 1);
     assert_int_equal(count_of("ok.lan", RRTYPE_A), 1);
     assert_int_equal(count_of("gw.lan", RRTYPE_A), 0);

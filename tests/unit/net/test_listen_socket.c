@@ -136,7 +136,7 @@ static void test_an_unsuitable_socket_is_refused_with_its_remedy(void **state)
     (void)state;
     struct addr bound;
     needs_ipv6();
-    refuse(open("/dev/null", O_RDONLY), "it is no socket");
+    refuse(open("/dev/null", O_RDONLY), "it is not a socket");
     refuse(socket(AF_UNIX, SOCK_STREAM, 0), "it is neither UDP nor TCP");
     refuse(plain_socket(SOCK_STREAM, "127.0.0.1@0", &bound), "it does not listen; set Accept=no");
     refuse(plain_socket(SOCK_DGRAM, "::@0", &bound), "set BindIPv6Only=ipv6-only");

@@ -444,7 +444,7 @@ static void test_a_descriptor_that_is_no_socket_is_refused(void **state)
     (void)state;
     int fds[] = {0};
     wish("127.0.0.1@53");
-    refuse(fds, 1, "descriptor 0: it is no socket");
+    refuse(fds, 1, "descriptor 0: it is not a socket");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

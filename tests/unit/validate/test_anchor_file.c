@@ -142,7 +142,7 @@ static void test_the_files_of_the_system_are_read(void **state)
 static void test_a_line_that_is_no_anchor_is_an_error(void **state)
 {
     (void)state;
-    expect_fault(ROOT_DS "\nnonsense\n", 2, "is no DS or DNSKEY record");
+    expect_fault(ROOT_DS "\nnonsense\n", 2, "is not a DS or DNSKEY record");
     expect_fault(ROOT_DS "\n. IN NS a.example.\n", 2, "another type or class");
     expect_fault(". CH DS 38696 8 2 " DIGEST "\n", 1, "another type or class");
     expect_fault("trust-anchors {\n  . initial-key 257 3 8 \"AwEA\";\n};\n", 1,
@@ -161,8 +161,8 @@ static void test_a_file_that_is_cut_off_is_an_error(void **state)
     (void)state;
     expect_fault(ROOT_DS "\nexample. IN DNSKEY (\n257 3 13\n", 2, "not closed");
     expect_fault(ROOT_DS "\nexample. IN DS 7 13 2 683D2D0A\n", 2, "full length");
-    expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3 13\n", 2, "is no DS or DNSKEY record");
-    expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3\n", 2, "is no DS or DNSKEY record");
+    expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3 13\n", 2, "is not a DS or DNSKEY record");
+    expect_fault(ROOT_DS "\nexample. IN DNSKEY 257 3\n", 2, "is not a DS or DNSKEY record");
     expect_fault("example. IN DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0d\n", 1, "whole key");
     expect_fault("", 0, "no trust anchor");
     expect_fault("; only a comment\n\n", 0, "no trust anchor");
