@@ -112,7 +112,7 @@ static void test_a_problem_is_reported_with_its_line(void **state)
     (void)state;
     assert_int_equal(parse(". 3600 NS a.example.\nwhat is this\n"), ERR_INVALID);
     assert_int_equal(problem.line, 2);
-    assert_non_null(strstr(problem.sentence, "no record"));
+    assert_non_null(strstr(problem.sentence, "not a record"));
 }
 
 static void test_a_file_without_servers_or_addresses_is_refused(void **state)

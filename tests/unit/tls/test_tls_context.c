@@ -461,7 +461,7 @@ static void test_group_words_are_accepted_or_named(void **state)
     assert_int_equal(try_words(NULL, "x25519"), ERR_OK);
     assert_int_equal(try_words(NULL, "X25519:P-256:secp384r1"), ERR_OK);
     assert_int_equal(try_words(NULL, "x25519:nonsense"), ERR_INVALID);
-    assert_why("\"nonsense\" is no group");
+    assert_why("\"nonsense\" is not a group");
     assert_int_equal(try_words(NULL, "x25519:"), ERR_INVALID);
     assert_why("\"\"");
 }

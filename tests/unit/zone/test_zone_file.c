@@ -218,7 +218,7 @@ static const struct {
     {SOA "a HTTPS 1 . tls-supported-groups=65536\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . tls-supported-groups=\"x\"\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a HTTPS 1 . tls-supported-group=29\n", 2, ERR_INVALID, "the data do not fit"},
-    {SOA "a A \\# 4 c00002\n", 2, ERR_INVALID, "\\# has another number"},
+    {SOA "a A \\# 4 c00002\n", 2, ERR_INVALID, "\\# does not have the number"},
     {SOA "a A \\# 3 c00002\n", 2, ERR_INVALID, "the data do not fit"},
     {SOA "a A \\#\n", 2, ERR_INVALID, "\\# needs"},
     {SOA "a A \\# 1 g0\n", 2, ERR_INVALID, "the bytes after"},
