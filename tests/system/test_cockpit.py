@@ -370,12 +370,17 @@ class Terminal:
     def __init__(self, daemon, *words, lines=24, columns=80):
         self.output = b""
         args = [program("nailupctl"), "-s", daemon.socket_path, *words]
+        go, begin = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            os.read(go, 1)  # the parent has read the settings
             os.execve(args[0], args, os.environ | {"TERM": "xterm"})
         self.status = None
         self.resize(lines, columns)
         self.settings = termios.tcgetattr(self.fd)
+        os.write(begin, b".")
+        os.close(go)
+        os.close(begin)
 
     def resize(self, lines, columns):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
