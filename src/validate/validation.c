@@ -215,27 +215,6 @@ static bool has_anchor_below(const struct call *call, struct name name, struct n
     return is_trusted(anchor) && anchor->zone.len > zone.len && name_is_below(anchor->zone, zone);
 }
 
-/* Whether a name of the alias chain has such an anchor. Each is the QNAME, the owner or the target
- * of a CNAME record. */
-static bool chain_has_anchor_below(const struct call *call, struct name zone)
-{
-    const struct rrsets *sets = &call->view->space->sets;
-    if (has_anchor_below(call, call->view->question->name, zone))
-        return true;
-    for (unsigned i = 0; i < sets->count; i++) {
-        const struct rrset *set = &sets->set[i];
-        uint8_t wire[NAME_WIRE_MAX], to[NAME_WIRE_MAX];
-        struct name target;
-        if (set->section != SECTION_ANSWER || set->type != RRTYPE_CNAME || !set->count)
-            continue;
-        if (has_anchor_below(call, rrsets_owner(sets, set, wire), zone) ||
-            (message_target(sets->message, &sets->record[set->first], to, &target) &&
-             has_anchor_below(call, target, zone)))
-            return true;
-    }
-    return false;
-}
-
 /* Whether an anchor for the name at the end of the chain is below this zone. */
 static bool end_has_anchor_below(const struct call *call, struct name zone)
 {
@@ -243,17 +222,13 @@ static bool end_has_anchor_below(const struct call *call, struct name zone)
     return has_anchor_below(call, validation_home_of(view->end, view->question->type), zone);
 }
 
-/* Whether the target is insecure by a zone that has no say about the names that the target speaks
- * of: an SOA record denies names below it, and a DNAME record redirects them. An insecure zone
- * decides nothing about names below a deeper anchor. */
+/* Whether the target is the SOA record of an insecure zone that has no say about the denied name:
+ * an insecure zone decides nothing about names below a deeper anchor. */
 static bool is_beyond_anchor(const struct call *call, struct name zone)
 {
-    uint16_t type = target_type(call);
-    if (call->v->target == VALIDATION_END || !(call->v->needed & bit(call->v->target)))
-        return false;
-    if (type == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY)
-        return end_has_anchor_below(call, zone);
-    return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
+    return call->v->target != VALIDATION_END && call->v->needed & bit(call->v->target) &&
+           target_type(call) == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY &&
+           end_has_anchor_below(call, zone);
 }
 
 /* Whether a proof from this insecure zone says nothing. It must be the zone of the denied name: a
@@ -823,7 +798,9 @@ static enum progress prove_expansions(struct call *call)
     return PROGRESS_DECIDED;
 }
 
-/* Returns the deepest zone at or above the name whose proofs were verified. False: none. */
+/* Returns the deepest zone at or above the name whose proofs were verified. A zone above a deeper
+ * anchor of the name does not count: it may deny a zone that the operator knows better, or know it
+ * as insecure. False: none. */
 static bool find_proof_zone(const struct call *call, struct name name, struct name *out)
 {
     const struct validation *v = call->v;
@@ -836,7 +813,8 @@ static bool find_proof_zone(const struct call *call, struct name name, struct na
             continue;
         struct name zone =
             name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]);
-        if (!name_is_below(name, zone) || (any && v->signer_labels[i] < labels))
+        if (!name_is_below(name, zone) || end_has_anchor_below(call, zone) ||
+            (any && v->signer_labels[i] < labels))
             continue;
         any = true;
         labels = v->signer_labels[i];
