@@ -282,10 +282,11 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
  * itself. */
 static struct name target_home(const struct call *call)
 {
-    const struct question *question = call->view->question;
+    const struct validation_view *view = call->view;
     struct name owner = target_name(call);
-    bool is_above = target_type(call) == RRTYPE_DS ||
-                    (question->type == RRTYPE_DS && name_equal(owner, question->name));
+    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
+    bool is_above =
+        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
     return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
 }
 
@@ -422,12 +423,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
 }
 
 /* Whether the question is about DS records, and the signer is the zone that they would be about: it
- * knows nothing of them. An insecure one must not make their denial insecure. */
+ * knows nothing of them. An insecure one must not make their denial insecure, nor that of the name
+ * that an alias leads to, which may be the apex of the alias's own zone. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
-    const struct question *question = call->view->question;
-    return question->type == RRTYPE_DS && !name_is_root(question->name) &&
-           name_is_below(sig->signer, question->name);
+    const struct validation_view *view = call->view;
+    struct name name =
+        target_set(call)->section == SECTION_AUTHORITY ? view->end : view->question->name;
+    return view->question->type == RRTYPE_DS && !name_is_root(name) &&
+           name_is_below(sig->signer, name);
 }
 
 /* Whether this signature may count, without cryptography. */
