@@ -158,15 +158,20 @@ static enum progress end_bogus(struct call *call, enum fault fault)
     return end_bogus_at(call, fault, zone);
 }
 
+/* Whether keys or DS records could not be had because the answers about them are bogus. */
+static bool is_bogus_ede(uint16_t ede)
+{
+    return ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
+           ede == EDE_UNSUPPORTED_DS_DIGEST ||
+           (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
+           ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
+}
+
 /* Keys or DS records could not be had. Their own failure says more than "unreachable". */
 static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t ede)
 {
-    bool is_dnssec = ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
-                     ede == EDE_UNSUPPORTED_DS_DIGEST ||
-                     (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
-                     ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
     end_bogus(call, fault);
-    if (is_dnssec)
+    if (is_bogus_ede(ede))
         call->out->verdict.ede = ede;
     else
         call->out->verdict.is_unreachable = true;
@@ -410,7 +415,7 @@ static enum progress on_walk_ds(struct call *call, const struct validation_event
     case TRUST_NONE:
         break;
     }
-    if (asked_about_configured(call))
+    if (asked_about_configured(call) && !is_bogus_ede(ede))
         return target_insecure(call, EDE_NONE);
     return end_unfetched(call, FAULT_NO_DS, ede);
 }
@@ -423,8 +428,8 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
 }
 
 /* Whether the question is about DS records, and the signer is the zone that they would be about: it
- * knows nothing of them. An insecure one must not make their denial insecure, nor that of the name
- * that an alias leads to, which may be the apex of the alias's own zone. */
+ * knows nothing of them. An insecure one must not make their denial insecure. The same holds for
+ * the name that an alias leads to, which may be the apex of the alias's own zone. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
     const struct validation_view *view = call->view;
@@ -623,8 +628,10 @@ static enum progress on_ds(struct call *call, const struct validation_event *eve
         return call->v->state == STATE_OWN_DS ? keyset_begin(call) : signer_keys(call);
     if (trust == TRUST_INSECURE)
         return target_insecure(call, ede);
-    if (asked_about_configured(call))
-        return trust == TRUST_NONE ? target_insecure(call, EDE_NONE) : target_private(call);
+    if (asked_about_configured(call) && trust != TRUST_NONE)
+        return target_private(call);
+    if (asked_about_configured(call) && !is_bogus_ede(ede))
+        return target_insecure(call, EDE_NONE);
     return trust == TRUST_NONE ? end_unfetched(call, FAULT_NO_DS, ede)
                                : target_bogus(call, FAULT_SIGNER);
 }
