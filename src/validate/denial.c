@@ -168,7 +168,8 @@ static struct walk proof_walk(struct proof *proof)
 }
 
 /* NXDOMAIN: the next closer name and the wildcard beside it do not exist (RFC 4035
- * section 5.4, RFC 5155 section 8.4). A compact denial says both. */
+ * section 5.4, RFC 5155 section 8.4). A compact denial says both. Only the span with the next
+ * closer name may hide an insecure zone that has the name (RFC 5155 section 9.2). */
 static enum denial_result prove_name(struct proof *proof)
 {
     struct walk walk = proof_walk(proof);
@@ -183,7 +184,7 @@ static enum denial_result prove_name(struct proof *proof)
         return DENIAL_SPENT;
     if (found.kind != FINDING_ABSENT)
         return DENIAL_UNPROVEN;
-    return walk.has_opt_out || found.has_opt_out ? DENIAL_OPT_OUT : DENIAL_PROVEN;
+    return walk.has_opt_out ? DENIAL_OPT_OUT : DENIAL_PROVEN;
 }
 
 /* NODATA for a name that does not exist: a wildcard answers for it (RFC 4035 section 3.1.3.4, RFC

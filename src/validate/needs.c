@@ -51,6 +51,18 @@ static bool needs_synthesise(const struct rrsets *sets, const struct rrset *dnam
     return true;
 }
 
+/* Whether a trust anchor for the name is below the owner of this DNAME RRset, which then has no say
+ * about the name, secure or not. A DS record belongs to the zone above its owner. */
+static bool needs_is_beyond_anchor(const struct validation_view *view, const struct rrsets *sets,
+                                   const struct rrset *dname, struct name name)
+{
+    bool is_above = view->question->type == RRTYPE_DS && !name_is_root(name);
+    const struct anchor *anchor = anchors_find(view->anchors, is_above ? name_parent(name) : name);
+    uint8_t wire[NAME_WIRE_MAX];
+    return anchor && anchor->kind == ANCHOR_TRUSTED &&
+           anchor->zone.len > rrsets_owner(sets, dname, wire).len;
+}
+
 /* Needs the RRsets at the name that the question asks for. */
 static void needs_data(struct needs *out, const struct rrsets *sets,
                        const struct question *question, struct name name)
@@ -76,8 +88,9 @@ static bool needs_leads_to(const struct rrsets *sets, const struct rrset *cname,
 }
 
 /* Needs the alias at the name, and gives the name that it leads to. False: the
- * name has none, or its CNAME record contradicts its DNAME record. */
-static bool needs_alias(struct needs *out, const struct rrsets *sets, struct name name,
+ * name has none, or its CNAME record contradicts its DNAME record, or that one has no say. */
+static bool needs_alias(struct needs *out, const struct rrsets *sets,
+                        const struct validation_view *view, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *next)
 {
     const struct rrset *cname = rrsets_find(sets, SECTION_ANSWER, name, RRTYPE_CNAME);
@@ -89,7 +102,8 @@ static bool needs_alias(struct needs *out, const struct rrsets *sets, struct nam
         return true;
     }
     out->needed |= needs_bit(sets, dname);
-    if (!needs_synthesise(sets, dname, name, wire, next))
+    if (needs_is_beyond_anchor(view, sets, dname, name) ||
+        !needs_synthesise(sets, dname, name, wire, next))
         return false;
     return !cname || !cname->count || needs_leads_to(sets, cname, *next);
 }
@@ -111,7 +125,7 @@ static bool needs_made_cname(struct needs *out, const struct rrsets *sets,
 }
 
 /* The name at the end of the chain. A DNAME may make it too long (RFC 6672 section 2.2). False: its
- * CNAME record contradicts its DNAME record. */
+ * CNAME record contradicts its DNAME record, or that one has no say. */
 static bool needs_end(struct needs *out, const struct rrsets *sets,
                       const struct validation_view *view)
 {
@@ -122,7 +136,8 @@ static bool needs_end(struct needs *out, const struct rrsets *sets,
     if (!dname)
         return true;
     out->needed |= needs_bit(sets, dname);
-    return needs_made_cname(out, sets, dname, view->end);
+    return !needs_is_beyond_anchor(view, sets, dname, view->end) &&
+           needs_made_cname(out, sets, dname, view->end);
 }
 
 /* Follows the chain. False: it does not lead to the end that the reader of the message found. */
@@ -132,7 +147,7 @@ static bool needs_follow(struct needs *out, const struct rrsets *sets,
     uint8_t wires[2][NAME_WIRE_MAX];
     struct name name = view->question->name;
     for (unsigned hop = 0; !name_equal(name, view->end); hop++) {
-        if (hop == NEEDS_ALIASES_MAX || !needs_alias(out, sets, name, wires[hop & 1], &name))
+        if (hop == NEEDS_ALIASES_MAX || !needs_alias(out, sets, view, name, wires[hop & 1], &name))
             return false;
         if (hop == 0)
             out->alias = out->needed;

@@ -159,16 +159,21 @@ static enum progress end_bogus(struct call *call, enum fault fault)
     return end_bogus_at(call, fault, zone);
 }
 
+/* Whether keys or DS records could not be fetched because the answers about them are bogus. */
+static bool is_bogus_ede(uint16_t ede)
+{
+    return ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
+           ede == EDE_UNSUPPORTED_DS_DIGEST ||
+           (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
+           ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
+}
+
 /* Keys or DS records could not be fetched. The reason of that failure says more than
  * "unreachable". */
 static enum progress end_unfetched(struct call *call, enum fault fault, uint16_t ede)
 {
-    bool is_dnssec = ede == EDE_DNSSEC_BOGUS || ede == EDE_UNSUPPORTED_DNSKEY_ALGORITHM ||
-                     ede == EDE_UNSUPPORTED_DS_DIGEST ||
-                     (ede >= EDE_SIGNATURE_EXPIRED && ede <= EDE_NSEC_MISSING) ||
-                     ede == EDE_SIGNATURE_EXPIRED_BEFORE_VALID;
     end_bogus(call, fault);
-    if (is_dnssec)
+    if (is_bogus_ede(ede))
         call->out->verdict.ede = ede;
     else
         call->out->verdict.is_unreachable = true;
@@ -217,27 +222,6 @@ static bool has_anchor_below(const struct call *call, struct name name, struct n
     return is_trusted(anchor) && anchor->zone.len > zone.len && name_is_below(anchor->zone, zone);
 }
 
-/* Whether a name of the alias chain has such an anchor. Each is the QNAME, the owner or the target
- * of a CNAME record. */
-static bool chain_has_anchor_below(const struct call *call, struct name zone)
-{
-    const struct rrsets *sets = &call->view->space->sets;
-    if (has_anchor_below(call, call->view->question->name, zone))
-        return true;
-    for (unsigned i = 0; i < sets->count; i++) {
-        const struct rrset *set = &sets->set[i];
-        uint8_t wire[NAME_WIRE_MAX], to[NAME_WIRE_MAX];
-        struct name target;
-        if (set->section != SECTION_ANSWER || set->type != RRTYPE_CNAME || !set->count)
-            continue;
-        if (has_anchor_below(call, rrsets_owner(sets, set, wire), zone) ||
-            (message_target(sets->message, &sets->record[set->first], to, &target) &&
-             has_anchor_below(call, target, zone)))
-            return true;
-    }
-    return false;
-}
-
 /* Whether an anchor for the name at the end of the chain is below this zone. */
 static bool end_has_anchor_below(const struct call *call, struct name zone)
 {
@@ -245,17 +229,13 @@ static bool end_has_anchor_below(const struct call *call, struct name zone)
     return has_anchor_below(call, validation_home_of(view->end, view->question->type), zone);
 }
 
-/* Whether the zone that makes the target insecure is not responsible for the names that the target
- * denies or redirects: an SOA record denies names below it, and a DNAME record redirects them. An
- * insecure zone decides nothing about names below a deeper anchor. */
+/* Whether the target is the SOA record of an insecure zone that is not responsible for the denied
+ * name: an insecure zone decides nothing about names below a deeper anchor. */
 static bool is_beyond_anchor(const struct call *call, struct name zone)
 {
-    uint16_t type = target_type(call);
-    if (call->v->target == VALIDATION_END || !(call->v->needed & bit(call->v->target)))
-        return false;
-    if (type == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY)
-        return end_has_anchor_below(call, zone);
-    return type == RRTYPE_DNAME && chain_has_anchor_below(call, zone);
+    return call->v->target != VALIDATION_END && call->v->needed & bit(call->v->target) &&
+           target_type(call) == RRTYPE_SOA && target_set(call)->section == SECTION_AUTHORITY &&
+           end_has_anchor_below(call, zone);
 }
 
 /* Whether a proof from this insecure zone is worthless. It must be the zone of the denied name: a
@@ -309,10 +289,11 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
  * itself. */
 static struct name target_home(const struct call *call)
 {
-    const struct question *question = call->view->question;
+    const struct validation_view *view = call->view;
     struct name owner = target_name(call);
-    bool is_above = target_type(call) == RRTYPE_DS ||
-                    (question->type == RRTYPE_DS && name_equal(owner, question->name));
+    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
+    bool is_above =
+        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
     return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
 }
 
@@ -436,7 +417,7 @@ static enum progress on_walk_ds(struct call *call, const struct validation_event
     case TRUST_NONE:
         break;
     }
-    if (asked_about_configured(call))
+    if (asked_about_configured(call) && !is_bogus_ede(ede))
         return target_insecure(call, EDE_NONE);
     return end_unfetched(call, FAULT_NO_DS, ede);
 }
@@ -449,12 +430,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
 }
 
 /* Whether the question is about DS records, and the signer is the zone that they would be about:
- * that zone does not know them. An insecure one must not make their denial insecure. */
+ * that zone does not know them. An insecure one must not make their denial insecure. The same holds
+ * for the name that an alias leads to, which may be the apex of the alias's own zone. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
-    const struct question *question = call->view->question;
-    return question->type == RRTYPE_DS && !name_is_root(question->name) &&
-           name_is_below(sig->signer, question->name);
+    const struct validation_view *view = call->view;
+    struct name name =
+        target_set(call)->section == SECTION_AUTHORITY ? view->end : view->question->name;
+    return view->question->type == RRTYPE_DS && !name_is_root(name) &&
+           name_is_below(sig->signer, name);
 }
 
 /* Whether this signature may count, as far as checks without cryptography show. */
@@ -649,8 +633,10 @@ static enum progress on_ds(struct call *call, const struct validation_event *eve
         return call->v->state == STATE_OWN_DS ? keyset_begin(call) : signer_keys(call);
     if (trust == TRUST_INSECURE)
         return target_insecure(call, ede);
-    if (asked_about_configured(call))
-        return trust == TRUST_NONE ? target_insecure(call, EDE_NONE) : target_private(call);
+    if (asked_about_configured(call) && trust != TRUST_NONE)
+        return target_private(call);
+    if (asked_about_configured(call) && !is_bogus_ede(ede))
+        return target_insecure(call, EDE_NONE);
     return trust == TRUST_NONE ? end_unfetched(call, FAULT_NO_DS, ede)
                                : target_bogus(call, FAULT_SIGNER);
 }
@@ -828,7 +814,9 @@ static enum progress prove_expansions(struct call *call)
     return PROGRESS_DECIDED;
 }
 
-/* Returns the deepest zone at or above the name whose proofs were verified. False: none. */
+/* Returns the deepest zone at or above the name whose proofs were verified. A zone above a deeper
+ * anchor of the name does not count: it may deny a zone that the operator knows better, or know it
+ * as insecure. False: none. */
 static bool find_proof_zone(const struct call *call, struct name name, struct name *out)
 {
     const struct validation *v = call->v;
@@ -841,7 +829,8 @@ static bool find_proof_zone(const struct call *call, struct name name, struct na
             continue;
         struct name zone =
             name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]);
-        if (!name_is_below(name, zone) || (any && v->signer_labels[i] < labels))
+        if (!name_is_below(name, zone) || end_has_anchor_below(call, zone) ||
+            (any && v->signer_labels[i] < labels))
             continue;
         any = true;
         labels = v->signer_labels[i];
