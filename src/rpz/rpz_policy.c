@@ -313,8 +313,10 @@ bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
 bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name)
 {
     const struct rpz_policy_zone *end = policy->zones + policy->count;
+    struct rpz_rule rule;
     for (const struct rpz_policy_zone *zone = policy->zones; zone < end; zone++, except >>= 1)
-        if (zone->has[RPZ_QNAME] && !(except & 1) && rpz_rules_may_have_qname(zone->rules, name))
+        if (!(except & 1) && zone->has[RPZ_QNAME] && rpz_rules_may_have_qname(zone->rules, name) &&
+            find_name(zone, RPZ_QNAME, name, &rule))
             return true;
     return false;
 }

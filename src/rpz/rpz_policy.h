@@ -95,9 +95,9 @@ struct answer;
 bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
                              const struct addr *client);
 
-/* Returns false only if no rule about this QNAME matches. Where none is about the client either,
- * rpz_policy_ask() returns RPZ_CLEAR. Most queries match none and pay for this look alone. True may
- * be wrong. The name is in lower case. */
+/* Returns whether a rule of an applied zone is about this QNAME (lower case). Where none is, and
+ * none is about the client, rpz_policy_ask() returns RPZ_CLEAR. Most queries match none and pay for
+ * this look alone. */
 bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name);
 
 /* Returns false only if no rule matches this answer to a question for this name. Then

@@ -229,6 +229,15 @@ static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("bad.test")));
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("a.b.wild.test")));
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("label")));
+    /* The first look lets names pass that only resemble a rule's. They must not pay for each hit.
+     */
+    assert_false(rpz_policy_may_ask(policy, 0, zone_make_name("www.bad.test")));
+    assert_false(rpz_policy_may_ask(policy, 0, zone_make_name("wild.test")));
+    for (unsigned i = 0; i < 500; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "www.n%u.test", i);
+        assert_false(rpz_policy_may_ask(policy, 0, zone_make_name(text)));
+    }
 }
 
 /* Makes an answer with one record, whose owner is the QNAME. is_listed: its offsets are there. */
