@@ -55,8 +55,8 @@ static bool find_with_flags(const struct task *task, uint8_t flags, uint64_t now
 
 /* The cache keeps answers with and without CD apart: an unchecked answer must not reach a client
  * that wants it checked. The reverse does no harm. Answers differ by DO too. The answer to a query
- * without DO lacks the signatures of a signed zone, and serves a client with DO where no signatures
- * were found to exist. */
+ * without DO lacks the signatures of a signed zone, so it serves a client with DO only if it is not
+ * secure. */
 static bool find_old(const struct task *task, uint64_t now, struct answer *out)
 {
     uint8_t flags = task->key.flags, checked = flags & (uint8_t)~CACHE_KEY_CD;

@@ -269,19 +269,26 @@ static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_r
     world_close(&world);
 }
 
+/* Opens a world whose upstreams two workers have, with one memory of what was logged. The caller
+ * frees other->upstreams. */
+static void open_two_workers(struct world *world, struct world *other, struct trouble_news *news)
+{
+    world_open(world);
+    trouble_news_init(news);
+    *other = *world;
+    other->upstreams = upstreams_new(world->loop, &world->stats, &world->quota);
+    upstreams_use_news(world->upstreams, news);
+    upstreams_use_news(other->upstreams, news);
+}
+
 /* Two workers dial at different times, for an hour. */
 static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **state)
 {
     (void)state;
-    struct world world;
+    struct world world, other;
     struct trouble_news news;
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    trouble_news_init(&news);
-    struct world other = world;
-    other.upstreams = upstreams_new(world.loop, &world.stats, &world.quota);
-    upstreams_use_news(world.upstreams, &news);
-    upstreams_use_news(other.upstreams, &news);
+    open_two_workers(&world, &other, &news);
     struct fake_server *server =
         fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
     world_upstream(&world, "10.1.1.1@53", &options);
@@ -310,15 +317,10 @@ static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **stat
 static void test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return(void **state)
 {
     (void)state;
-    struct world world;
+    struct world world, other;
     struct trouble_news news;
     struct upstream_options options = world_nailed();
-    world_open(&world);
-    trouble_news_init(&news);
-    struct world other = world;
-    other.upstreams = upstreams_new(world.loop, &world.stats, &world.quota);
-    upstreams_use_news(world.upstreams, &news);
-    upstreams_use_news(other.upstreams, &news);
+    open_two_workers(&world, &other, &news);
     struct fake_server *server =
         fake_peer_server(world_peer(&world, "10.1.1.1@53", answer_by_name, NULL));
     fake_server_set_dial(server, FAKE_DIAL_REFUSE);
