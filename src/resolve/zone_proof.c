@@ -138,19 +138,13 @@ static void prove_by_nsec3(struct chain *chain, struct name name, const struct z
     }
 }
 
-/* Reads the parameters of the zone's chain (RFC 5155 section 4.2). Returns false when it has none.
- */
-static bool read_chain(struct chain *chain, unsigned *units_left)
+/* Begins with the parameters of the zone's chain. Returns false when it has none. */
+static bool begin_chain(struct chain *chain, unsigned *units_left)
 {
-    enum { HEAD = 5 }; /* algorithm, flags, iterations, length of the salt */
-    struct zone_rrset rrset;
-    struct span rdata;
-    if (!zone_find_rrset(chain->data, 0, RRTYPE_NSEC3PARAM, &rrset) ||
-        !zone_rrset_next(&rrset, &rdata) || rdata.len < HEAD ||
-        rdata.len - HEAD < rdata.data[HEAD - 1])
+    struct zone_nsec3param param;
+    if (!zone_find_nsec3param(chain->data, &param))
         return false;
-    nsec3_hash_begin(&chain->hashes, span_of(rdata.data + HEAD, rdata.data[HEAD - 1]),
-                     get_u16(rdata.data + 2), units_left);
+    nsec3_hash_begin(&chain->hashes, param.salt, param.iterations, units_left);
     return true;
 }
 
@@ -160,7 +154,7 @@ void zone_proof_find(struct zone_proof *out, const struct zone_data *data, struc
     struct chain chain = {.proof = out, .data = data};
     out->count = 0;
     out->type = RRTYPE_NSEC3;
-    if (read_chain(&chain, units_left)) {
+    if (begin_chain(&chain, units_left)) {
         prove_by_nsec3(&chain, name, match);
         return;
     }

@@ -15,6 +15,7 @@
 #include "dns/rdata.h"
 #include "dns/rrtype.h"
 #include "zone/zone_data.h"
+#include "zone/zone_find.h"
 #include "zone/zone_table.h"
 
 enum {
@@ -442,31 +443,42 @@ static enum err builder_read_soa(struct zone_data *data)
     return ERR_OK;
 }
 
-/* Whether the node has an NSEC3 record. Only names directly below the origin can be hashes. */
-static bool has_nsec3(const struct zone_data *data, uint32_t node)
+/* Whether the node has an NSEC3 record of the chain. Only names directly below the origin can be
+ * hashes. */
+static bool has_nsec3(const struct zone_data *data, uint32_t node,
+                      const struct zone_nsec3param *chain)
 {
+    struct zone_nsec3param record;
     struct zone_rrset rrset;
-    return name_parent(zone_node_owner(data, node, NULL)).len == data->origin.len &&
-           zone_node_find(data, node, RRTYPE_NSEC3, &rrset);
+    struct span rdata;
+    if (name_parent(zone_node_owner(data, node, NULL)).len != data->origin.len ||
+        !zone_node_find(data, node, RRTYPE_NSEC3, &rrset))
+        return false;
+    while (zone_rrset_next(&rrset, &rdata))
+        if (zone_nsec3_read(rdata, &record) && record.iterations == chain->iterations &&
+            span_equal(record.salt, chain->salt))
+            return true;
+    return false;
 }
 
-/* Lists the nodes of the NSEC3 chain, because names of the zone lie between them. A zone without
- * NSEC3PARAM has no chain that its server may use (RFC 5155 section 4). */
+/* Lists the nodes of the NSEC3 chain, because names of the zone lie between them. So do the records
+ * of another chain while the signer changes the salt. A zone without NSEC3PARAM has no chain that
+ * its server may use (RFC 5155 section 4). */
 static enum err list_nsec3(struct zone_data *data)
 {
-    struct zone_rrset rrset;
-    if (!zone_node_find(data, 0, RRTYPE_NSEC3PARAM, &rrset))
+    struct zone_nsec3param chain;
+    if (!zone_find_nsec3param(data, &chain))
         return ERR_OK;
     uint32_t count = 0;
     for (uint32_t node = 1; node < data->count; node++)
-        count += has_nsec3(data, node);
+        count += has_nsec3(data, node, &chain);
     if (count == 0)
         return ERR_OK;
     data->nsec3 = malloc(count * sizeof(*data->nsec3));
     if (!data->nsec3)
         return ERR_NO_MEMORY;
     for (uint32_t node = 1; node < data->count; node++)
-        if (has_nsec3(data, node))
+        if (has_nsec3(data, node, &chain))
             data->nsec3[data->nsec3_count++] = node;
     return ERR_OK;
 }

@@ -173,6 +173,20 @@ uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name enclo
     return zone_find_nsec(data, zone_floor(data, wildcard, &is_exact));
 }
 
+/* Records of other algorithms and records with flags have no meaning here (RFC 5155 section 4.1.2).
+ */
+bool zone_find_nsec3param(const struct zone_data *data, struct zone_nsec3param *out)
+{
+    struct zone_rrset rrset;
+    struct span rdata;
+    if (!zone_node_find(data, 0, RRTYPE_NSEC3PARAM, &rrset))
+        return false;
+    while (zone_rrset_next(&rrset, &rdata))
+        if (zone_nsec3_read(rdata, out) && rdata.data[1] == 0)
+            return true;
+    return false;
+}
+
 uint32_t zone_find_nsec3(const struct zone_data *data, struct name owner, bool *is_match)
 {
     uint32_t low = 0, high = data->nsec3_count;

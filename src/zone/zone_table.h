@@ -57,6 +57,10 @@ struct zone_key {
 
 struct zone_key zone_key(struct name owner, struct name origin);
 
+/* Reads the fields that NSEC3 and NSEC3PARAM records share. Returns false when the record is short
+ * or of another algorithm than SHA-1. The salt borrows from the RDATA. */
+bool zone_nsec3_read(struct span rdata, struct zone_nsec3param *out);
+
 /* Borrows the owner of a node, and sets *rrsets to its RRsets unless NULL. */
 struct name zone_node_owner(const struct zone_data *data, uint32_t node, struct span *rrsets);
 
