@@ -108,10 +108,32 @@ static void test_records_of_another_chain_prove_nothing(void **state)
     }
 }
 
+/* Opt-out leaves out the records of b.n and of d.b.n, because only an insecure cut is below them.
+ */
+static void test_a_name_below_one_without_record_has_a_provable_encloser(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"n",   "a.n", "f.n", "g.n", "h.n", "i.n", "j.n", "k.n",
+                                        "l.n", "m.n", "o.n", "p.n", "q.n", "r.n", "s.n", "t.n"};
+    static const char *const missing[] = {"c.b.n", "e.c.b.n", "c.d.b.n", "x.n"};
+    struct text text = {.len = 0};
+    text_add(&text, "$TTL 1\n@ SOA . . 1 2 3 4 5\n@ NSEC3PARAM 1 0 0 -\na A 192.0.2.1\n"
+                    "a.d.b NS ns.elsewhere.\n");
+    text_add_chain(&text, names, ARRAY_LEN(names), 0);
+    struct zone_data *zone = zone_make("n", text.bytes);
+    for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
+        struct zone_proof proof;
+        prove(&proof, zone, missing[i]);
+        assert_true(has_record_of(&proof, zone, "n"));
+    }
+    zone_data_unref(zone);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records_of_another_chain_prove_nothing),
+        cmocka_unit_test(test_a_name_below_one_without_record_has_a_provable_encloser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
