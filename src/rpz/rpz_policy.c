@@ -191,7 +191,7 @@ struct place {
     struct name name; /* in lower case */
     bool is_first;
     bool skips_query;         /* client and QNAME have already been checked */
-    const struct addr *addrs; /* of the answer */
+    const struct addr *addrs; /* of the answer, the listed ones */
     size_t addr_count;
     const struct rpz_servers *servers; /* NULL: not known, or not wanted */
 };
@@ -396,7 +396,7 @@ enum rpz_step rpz_policy_ask(const struct rpz_policy *policy, const struct rpz_q
 
 /* ---- with the answer ---- */
 
-/* The addresses of an answer, and its chain of aliases. */
+/* The listed addresses of an answer, and its chain of aliases. */
 struct sight {
     struct message message;
     struct addr addrs[RPZ_ADDRESSES_MAX];
@@ -420,20 +420,17 @@ static bool policy_read_address(uint16_t type, struct span rdata, struct addr *o
     return addr_from_sockaddr(out, (const void *)&v6) == ERR_OK;
 }
 
-static void note_address(struct sight *sight, const struct rr *rr)
-{
-    if (sight->addr_count < RPZ_ADDRESSES_MAX &&
-        policy_read_address(rr->type, message_rdata(&sight->message, rr),
-                            &sight->addrs[sight->addr_count]))
-        sight->addr_count++;
-}
-
-static void find_addresses(struct sight *sight)
+/* Keeps the listed addresses alone: a site must not hide one behind as many others as are kept. */
+static void find_addresses(struct sight *sight, const struct rpz_policy *policy, uint32_t except)
 {
     struct rr_iter iter = message_rrs(&sight->message, SECTION_ANSWER);
     sight->addr_count = 0;
-    for (struct rr rr; message_rr_next(&iter, &rr);)
-        note_address(sight, &rr);
+    for (struct rr rr; sight->addr_count < RPZ_ADDRESSES_MAX && message_rr_next(&iter, &rr);) {
+        struct addr *addr = &sight->addrs[sight->addr_count];
+        if (policy_read_address(rr.type, message_rdata(&sight->message, &rr), addr) &&
+            lists_address(policy, except, RPZ_IP, addr))
+            sight->addr_count++;
+    }
 }
 
 /* An alias is the answer itself to a question for it. */
@@ -497,7 +494,7 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
     struct name name = query->question->name, target;
     bool needs_servers = rpz_policy_needs_servers(policy, query->except);
     if (policy->has[RPZ_IP] && !answer->is_local)
-        find_addresses(sight);
+        find_addresses(sight, policy, query->except);
     for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
         bool is_last = !rpz_policy_follows(query->question) ||
                        !rpz_policy_find_target(&sight->message, name, wire, &target);
