@@ -291,6 +291,23 @@ enum course_end course_begin(struct course *course, struct courses *courses,
     return COURSE_ASK;
 }
 
+/* Returns whether a rule concerns the answer; then *end is the next step. */
+static bool course_judge(struct course *course, struct courses *courses,
+                         const struct course_query *about, struct cache_key *key,
+                         struct answer *answer, enum course_end *end)
+{
+    struct police_verdict verdict;
+    struct police_query query = course_police_query(course, about);
+    if (!courses->police.policy)
+        return false;
+    enum police_end fate = police_judge(&courses->police, &query, course->rest, answer, &verdict);
+    if (fate == POLICE_PASS)
+        return false;
+    *end = fate == POLICE_LOOK ? course_look(course, courses, about, &verdict, key)
+                               : course_obey(course, courses, about, fate, &verdict, key, answer);
+    return true;
+}
+
 enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
@@ -307,15 +324,14 @@ enum course_end course_take(struct course *course, struct courses *courses,
         police_join(&courses->police, about->query, course->redirect->head, &tail, answer);
         return COURSE_REPLY;
     }
-    if (courses->police.policy) {
-        struct police_verdict verdict;
-        struct police_query query = course_police_query(course, about);
-        enum police_end end =
-            police_judge(&courses->police, &query, course->rest, answer, &verdict);
-        if (end == POLICE_LOOK)
-            return course_look(course, courses, about, &verdict, key);
-        if (end != POLICE_PASS)
-            return course_obey(course, courses, about, end, &verdict, key, answer);
+    enum course_end end = COURSE_REPLY;
+    if (course->stage == DNS64_REVERSE) { /* rules may be about the IPv4 name behind the alias */
+        end = course_make(course, courses, about, key, answer);
+        if (end == COURSE_REPLY)
+            (void)course_judge(course, courses, about, key, answer, &end);
+        return end;
     }
+    if (course_judge(course, courses, about, key, answer, &end))
+        return end;
     return course_make(course, courses, about, key, answer);
 }
