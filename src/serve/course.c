@@ -173,7 +173,7 @@ static enum course_end course_reply_known(const struct course *course, struct co
 }
 
 /* The name has no A record either, or its answer failed: the client gets the answer to AAAA, but no
- * excluded address. */
+ * excluded address. The stage is DNS64_FIRST then, and DNS64_NONE if there is no answer to AAAA. */
 static void course_give_up(struct course *course, struct courses *courses,
                            const struct course_query *about, struct answer *answer)
 {
@@ -185,8 +185,10 @@ static void course_give_up(struct course *course, struct courses *courses,
     course->stage = DNS64_FIRST;
     course_key(course, courses, about, &key);
     if (answer->kind == ANSWER_FAILURE ||
-        !resolver_find(courses->resolver, about->view, &key, &first))
+        !resolver_find(courses->resolver, about->view, &key, &first)) {
+        course->stage = DNS64_NONE;
         return;
+    }
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(course, about->query, wire);
     *answer = first;
@@ -333,5 +335,10 @@ enum course_end course_take(struct course *course, struct courses *courses,
     }
     if (course_judge(course, courses, about, key, answer, &end))
         return end;
-    return course_make(course, courses, about, key, answer);
+    bool was_second = course->stage == DNS64_SECOND;
+    end = course_make(course, courses, about, key, answer);
+    /* The answer to AAAA may be newer than the one that was judged. */
+    if (end == COURSE_REPLY && was_second && course->stage == DNS64_FIRST)
+        (void)course_judge(course, courses, about, key, answer, &end);
+    return end;
 }
