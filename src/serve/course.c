@@ -52,6 +52,11 @@ static struct question course_question(const struct course *course, const struct
     return question;
 }
 
+static bool course_has_cd(const struct course *course, const struct course_query *about)
+{
+    return about->query->flags & HEADER_CD && !course->is_checked;
+}
+
 void course_key(struct course *course, const struct courses *courses,
                 const struct course_query *about, struct cache_key *key)
 {
@@ -67,7 +72,7 @@ void course_key(struct course *course, const struct courses *courses,
         !dns64_question(dns64, course->stage, asked, &question, wire))
         course->stage = DNS64_NONE; /* the prefix has changed, and the name is an ordinary one */
     resolver_key(courses->resolver, about->view, key, &question, query->dnssec_ok,
-                 query->flags & HEADER_CD);
+                 course_has_cd(course, about));
 }
 
 /* ---- the start of DNS64 ---- */
@@ -143,6 +148,7 @@ static struct police_query course_police_query(const struct course *course,
                                  .is_stream = about->is_stream,
                                  .may_look = about->may_look,
                                  .is_fresh = about->is_resolved,
+                                 .is_checked = course->is_checked,
                                  .looked = course->looked};
 }
 
@@ -155,7 +161,7 @@ static enum course_end course_look(struct course *course, const struct courses *
     course->looked = verdict->looked;
     course->is_looking = true;
     resolver_key(courses->resolver, about->view, key, &verdict->target, true,
-                 about->query->flags & HEADER_CD);
+                 course_has_cd(course, about));
     return COURSE_RESOLVE;
 }
 
@@ -305,6 +311,12 @@ static bool course_judge(struct course *course, struct courses *courses,
     enum police_end fate = police_judge(&courses->police, &query, course->rest, answer, &verdict);
     if (fate == POLICE_PASS)
         return false;
+    if (fate == POLICE_CHECK) {
+        course->is_checked = true;
+        course_key(course, courses, about, key);
+        *end = COURSE_ASK;
+        return true;
+    }
     *end = fate == POLICE_LOOK ? course_look(course, courses, about, &verdict, key)
                                : course_obey(course, courses, about, fate, &verdict, key, answer);
     return true;
