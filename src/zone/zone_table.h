@@ -34,6 +34,12 @@ struct zone_node {
                         ZONE_NO_NODE. Below a cut, this zone answers nothing itself. */
 };
 
+/* Some of the nodes, in order. */
+struct zone_nodes {
+    uint32_t *at; /* NULL: none */
+    uint32_t count;
+};
+
 struct zone_data {
     atomic_uint refs;
     uint8_t origin_wire[NAME_WIRE_MAX];
@@ -44,8 +50,8 @@ struct zone_data {
     struct zone_node *nodes;
     uint8_t *bytes;
     size_t bytes_len;
-    uint32_t *nsec3; /* nodes with NSEC3 records of the zone's chain, in order; NULL: none */
-    uint32_t nsec3_count;
+    struct zone_nodes nsec3; /* with NSEC3 records of the chain that proves denials */
+    struct zone_nodes nsec;  /* with NSEC records, not below a cut; none if such a chain exists */
 };
 
 /* The first sixteen bytes of the owner's labels below the origin, from the right, in lower case,
