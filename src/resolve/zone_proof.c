@@ -116,8 +116,8 @@ static void chain_add_name(struct chain *chain, struct name name)
         chain_add_encloser(chain, name, encloser);
 }
 
-/* Proves that neither the name nor a wildcard for it exists, below the closest encloser that has a
- * record (RFC 5155 section 7.2.2). */
+/* Denies the name and the wildcard below the closest encloser that has a record (RFC 5155 section
+ * 7.2.2). */
 static void chain_add_absence(struct chain *chain, struct name name, struct name encloser)
 {
     if (!chain_find_provable(chain, encloser, &encloser))
