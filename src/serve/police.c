@@ -256,7 +256,7 @@ static bool police_needs_check(const struct police *police, const struct police_
 
 /* Carries out the decision. */
 static enum police_end decide(struct police *police, const struct question *question,
-                              const struct rpz_decision *decision, struct span former,
+                              const struct rpz_decision *decision, const struct answer *former,
                               struct police_verdict *verdict)
 {
     struct name target;
@@ -302,7 +302,7 @@ enum police_end police_ask(struct police *police, const struct police_query *que
     struct rpz_query asked = rpz_query_of(police, query, &question);
     enum rpz_step step = rpz_policy_ask(police->policy, &asked, &decision);
     if (step == RPZ_DECIDED)
-        return decide(police, &question, &decision, (struct span){0}, verdict);
+        return decide(police, &question, &decision, NULL, verdict);
     verdict->rest = rests[step];
     return POLICE_PASS;
 }
@@ -350,7 +350,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     if (police_needs_check(police, query, answer, &asked, &facts, is_clear))
         return POLICE_CHECK;
     enum rpz_step step = rpz_policy_judge(police->policy, &asked, &facts, is_clear, &decision);
-    return step == RPZ_DECIDED ? decide(police, &question, &decision, answer->message, verdict)
+    return step == RPZ_DECIDED ? decide(police, &question, &decision, answer, verdict)
                                : POLICE_PASS;
 }
 
