@@ -15,6 +15,7 @@
 #include "cache/answer.h"
 #include "dns/header.h"
 #include "dns/rrtype.h"
+#include "zone/zone_data.h"
 
 /* The counters of a zone outlive its rules and its options. */
 struct counters {
@@ -150,6 +151,30 @@ static enum rpz_action overridden(const struct rpz_policy_zone *zone, enum rpz_a
     };
     enum rpz_override override = zone->options.override;
     return override == RPZ_OVERRIDE_GIVEN ? action : actions[override];
+}
+
+/* Whether a CNAME of the rule or of the operator has this name as its target. */
+static bool leads_to(const struct rpz_policy_zone *zone, const struct rpz_rule *rule,
+                     enum rpz_action action, struct name name)
+{
+    struct name owner = {rule->owner, rule->owner_len}, target;
+    struct zone_rrset rrset;
+    struct span rdata;
+    if (action == RPZ_CNAME)
+        return name_equal((struct name){zone->options.cname, zone->options.cname_len}, name);
+    return action == RPZ_DATA &&
+           zone_data_find(rpz_rules_zone(zone->rules), owner, RRTYPE_CNAME, &rrset) &&
+           zone_rrset_next(&rrset, &rdata) && name_view(rdata, 0, &target) &&
+           name_equal(target, name);
+}
+
+/* A garden may be below a listed wildcard, or have a listed address. Its name passes, because an
+ * alias to itself would lead clients nowhere. */
+static enum rpz_action action_for(const struct rpz_policy_zone *zone, const struct rpz_rule *rule,
+                                  struct name name)
+{
+    enum rpz_action action = overridden(zone, rule->action);
+    return leads_to(zone, rule, action, name) ? RPZ_PASSTHRU : action;
 }
 
 static bool exempts_query(const struct rpz_query *query, enum rpz_action action)
@@ -348,7 +373,7 @@ static enum rpz_step ask_zones(const struct rpz_policy *policy, const struct rpz
         out->zone = &policy->zones[at];
         out->action = RPZ_DISABLED;
         if (find_rule(out->zone, query, place, &out->rule))
-            out->action = overridden(out->zone, out->rule.action);
+            out->action = action_for(out->zone, &out->rule, place->name);
         if (out->action == RPZ_DISABLED) {
             has_to_wait |= waits_for_answer(out->zone);
             continue;
@@ -458,7 +483,7 @@ static enum rpz_step judge_place(const struct rpz_policy *policy, const struct r
         out->zone = &policy->zones[i];
         if (is_excepted(query->except, i) || !find_rule(out->zone, query, place, &out->rule))
             continue;
-        out->action = overridden(out->zone, out->rule.action);
+        out->action = action_for(out->zone, &out->rule, place->name);
         bool exempts = exempts_query(query, out->action);
         if (out->action == RPZ_DISABLED) {
             note_match(query, out, RPZ_DISABLED);
