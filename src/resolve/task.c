@@ -916,6 +916,24 @@ static void hear_zone(struct task *task)
 
 /* ---- events of the exchange ---- */
 
+/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
+ * be over. Out of memory: it keeps that one. */
+static void renew_budget(struct task *task)
+{
+    struct budget *former = task->budget;
+    task->budget = NULL;
+    if (former && give_budget(task, task->zone))
+        tasks_drop_budget(task->tasks, former);
+    else
+        task->budget = former;
+}
+
+static void wake(struct task *task)
+{
+    linger_wake(task);
+    renew_budget(task);
+}
+
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
 {
     struct task *task = owner;
@@ -927,7 +945,7 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
         return EXCHANGE_TAKEN;
     bool is_late = task->state == TASK_LINGERING;
     if (is_late)
-        linger_wake(task);
+        wake(task);
     else
         task_move(task, TASK_DECIDING);
     task->source = from->source;
@@ -1099,7 +1117,7 @@ static void resume(struct task *task)
         exchange_nudge(&task->exchange);
     if (task->state != TASK_LINGERING)
         return;
-    linger_wake(task);
+    wake(task);
     start_clock(task);
     exchange_resume(&task->exchange);
     task_move(task, TASK_ASKING);
