@@ -3,12 +3,16 @@
 /* Our own steps about the network between resolver and servers. README.md describes each. */
 #include "scenario/play.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "base/units.h"
 #include "cache/cache.h"
 #include "cache/spans.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
+#include "loop/loop.h"
 #include "scenario/servers.h"
 #include "scenario/tls.h"
 #include "support/fake_tls.h"
@@ -245,13 +249,44 @@ static bool opened_most(struct play *play)
            play_fail(play, "%zu sockets were open", most);
 }
 
-/* CHECK_COUNTS spans=N span_zones=N: RRsets that answer for other names, and their zones. */
+/* CHECK_COUNTS spans=N span_zones=N span_zones_dropped_least=N: RRsets that answer for other names,
+ * their zones, and zones that made room. */
 static bool check_spans(struct play *play)
 {
     struct spans_usage usage;
     spans_usage(cache_spans(play->world.cache), &usage);
     return is(play, "spans", usage.items) && is(play, "span_zones", usage.zones) &&
+           (usage.dropped_zones >= play_number(play, "span_zones_dropped_least", 0) ||
+            play_fail(play, "%llu zones made room, with %llu bytes in use",
+                      (unsigned long long)usage.dropped_zones, (unsigned long long)usage.bytes)) &&
            (usage.bytes <= SPANS_BYTES_MAX || play_fail(play, "the spans take too much memory"));
+}
+
+/* FILL_SPANS: zones of three labels take all but a few kilobytes of the memory of spans. */
+static bool do_fill_spans(struct play *play)
+{
+    static const uint8_t bytes[SPANS_ITEM_BYTES_MAX - 256];
+    struct spans *spans = cache_spans(play->world.cache);
+    uint64_t now = loop_now(play->world.loop);
+    struct span record = span_of(bytes, sizeof(bytes));
+    struct spans_usage usage;
+    unsigned number = 0;
+    do {
+        uint8_t wire[NAME_WIRE_MAX];
+        char text[32];
+        struct spans_entry entry = {.space = CACHE_SPACE_SHARED,
+                                    .shelf = SPANS_RECORDS,
+                                    .type = RRTYPE_TXT,
+                                    .expires_at = now + 3600 * US_PER_S,
+                                    .record = &record,
+                                    .count = 1};
+        snprintf(text, sizeof(text), "z%u.filled.test", number++);
+        MUST(name_parse(&entry.zone, wire, text, strlen(text)) == ERR_OK);
+        entry.owner = entry.zone;
+        MUST(spans_store(spans, &entry, now));
+        spans_usage(spans, &usage);
+    } while (usage.bytes + 2 * SPANS_ITEM_BYTES_MAX <= SPANS_BYTES_MAX);
+    return usage.dropped_zones == 0 || play_fail(play, "the spans were full before");
 }
 
 /* CHECK_COUNTS [used=N] ...: the worker's own counters. */
@@ -273,6 +308,7 @@ const struct play_verb play_stream_verbs[] = {
     {"RESET", do_reset, false},
     {"STALL", do_stall, false},
     {"RESUME", do_resume, false},
+    {"FILL_SPANS", do_fill_spans, false},
     {"DARK", do_dark, false},
     {"WRITE_MAX", do_write_max, false},
     {"CHECK_CONNECTIONS", do_check_connections, true},
