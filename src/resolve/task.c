@@ -739,11 +739,10 @@ static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
     read->cut = NULL;
     note_answer(task, from, read);
     enum validate_result result = VALIDATE_VERDICT;
-    if (!task_validate_knows_insecure(task, from->message, &read->response, verdict)) {
-        task_validate_begin(task, now, &event);
+    task_validate_begin(task, now, &event); /* also for scrub, which asks what was verified */
+    if (!task_validate_knows_insecure(task, from->message, &read->response, verdict))
         result =
             task_validate_next(task, now, from->message, &read->response, &event, &need, verdict);
-    }
     if (result == VALIDATE_VERDICT) {
         enum judgement judgement = follow_verdict(task, from, now, verdict);
         if (!task_is_enforced(task))
