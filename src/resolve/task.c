@@ -330,16 +330,16 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
     return zone->group_len || (zone->is_authoritative && tasks->world);
 }
 
-/* Gives the task a budget where the zone's questions need one. False: out of memory. */
+/* Gives the task a budget where the zone's questions need one. The question may have begun in a
+ * zone that is not validated, and an alias may lead to one that is. False: out of memory. */
 static bool give_budget(struct task *task, const struct zone *zone)
 {
     bool is_needed = zone->is_authoritative || zone->validates;
-    if (is_needed && !task->budget) {
+    if (is_needed && !task->budget)
         task->budget = budget_new(loop_now(task->tasks->loop));
-        if (task->budget && zone->validates)
-            budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
-                                    VALIDATION_QUESTION_FAILURES_MAX);
-    }
+    if (task->budget && (zone->validates || task->key.view == CACHE_VIEW_TRUST))
+        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
+                                VALIDATION_QUESTION_FAILURES_MAX);
     if (task->budget)
         task->budget->is_recursive |= zone->is_authoritative;
     return task->budget || !is_needed;
