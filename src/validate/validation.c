@@ -568,9 +568,12 @@ static enum progress verify_with(struct call *call, const struct rrsig *sig,
     return PROGRESS_STEP;
 }
 
-/* The fault of an RRset whose signatures are usable, but no pair of them with a key is right. */
+/* The fault of an RRset whose signatures are usable, but no pair of them with a key is right.
+ * Without a unit that is left, no digest of a key was compared. */
 static enum fault unfit_fault(const struct call *call)
 {
+    if (is_keyset(call) && !*call->view->units_left)
+        return FAULT_COST;
     if (call->v->target_failures)
         return FAULT_WRONG;
     if (call->v->fault != FAULT_NONE)
