@@ -262,30 +262,44 @@ static bool check_spans(struct play *play)
            (usage.bytes <= SPANS_BYTES_MAX || play_fail(play, "the spans take too much memory"));
 }
 
-/* FILL_SPANS: zones of three labels take all but a few kilobytes of the memory of spans. */
+/* Stores a record of this length in a new zone of three labels. Returns the bytes that it takes. */
+static uint64_t add_filler(struct spans *spans, unsigned number, size_t len, uint64_t now)
+{
+    static const uint8_t bytes[SPANS_ITEM_BYTES_MAX];
+    struct spans_usage before, after;
+    uint8_t wire[NAME_WIRE_MAX];
+    char text[32];
+    struct span record = span_of(bytes, len);
+    struct spans_entry entry = {.space = CACHE_SPACE_SHARED,
+                                .shelf = SPANS_RECORDS,
+                                .type = RRTYPE_TXT,
+                                .expires_at = now + 3600 * US_PER_S,
+                                .record = &record,
+                                .count = 1};
+    snprintf(text, sizeof(text), "z%u.filled.test", number);
+    MUST(name_parse(&entry.zone, wire, text, strlen(text)) == ERR_OK);
+    entry.owner = entry.zone;
+    spans_usage(spans, &before);
+    MUST(spans_store(spans, &entry, now));
+    spans_usage(spans, &after);
+    return after.bytes - before.bytes;
+}
+
+/* FILL_SPANS: zones of three labels take the memory of spans: large ones, then small ones, until
+ * another small one does not fit. */
 static bool do_fill_spans(struct play *play)
 {
-    static const uint8_t bytes[SPANS_ITEM_BYTES_MAX - 256];
     struct spans *spans = cache_spans(play->world.cache);
-    uint64_t now = loop_now(play->world.loop);
-    struct span record = span_of(bytes, sizeof(bytes));
+    uint64_t now = loop_now(play->world.loop), took = 0;
     struct spans_usage usage;
     unsigned number = 0;
-    do {
-        uint8_t wire[NAME_WIRE_MAX];
-        char text[32];
-        struct spans_entry entry = {.space = CACHE_SPACE_SHARED,
-                                    .shelf = SPANS_RECORDS,
-                                    .type = RRTYPE_TXT,
-                                    .expires_at = now + 3600 * US_PER_S,
-                                    .record = &record,
-                                    .count = 1};
-        snprintf(text, sizeof(text), "z%u.filled.test", number++);
-        MUST(name_parse(&entry.zone, wire, text, strlen(text)) == ERR_OK);
-        entry.owner = entry.zone;
-        MUST(spans_store(spans, &entry, now));
-        spans_usage(spans, &usage);
-    } while (usage.bytes + 2 * SPANS_ITEM_BYTES_MAX <= SPANS_BYTES_MAX);
+    for (spans_usage(spans, &usage); usage.bytes + took <= SPANS_BYTES_MAX;
+         spans_usage(spans, &usage)) {
+        bool is_large = usage.bytes + 2 * SPANS_ITEM_BYTES_MAX <= SPANS_BYTES_MAX;
+        took = add_filler(spans, number++, is_large ? SPANS_ITEM_BYTES_MAX - 256 : 1, now);
+        if (is_large)
+            took = 0;
+    }
     return usage.dropped_zones == 0 || play_fail(play, "the spans were full before");
 }
 
