@@ -95,6 +95,10 @@ bool world_open(struct world *world, const struct script *script, const char *ya
  * False: why says what is wrong with the configuration. */
 bool world_reload(struct world *world, const char *yaml, bool forgets, char why[WORLD_WHY_MAX]);
 
+/* Makes the zones held here those of this configuration, and changes nothing else: their new
+ * versions came from primaries. False: why says what is wrong. */
+bool world_renew_zones(struct world *world, const char *yaml, char why[WORLD_WHY_MAX]);
+
 /* Ends everything. False: the resolver left something open. */
 bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
 
