@@ -91,12 +91,23 @@ static struct name proof_home(const struct call *call, struct name owner)
     return has_signer ? name_suffix(owner, name_label_count(sig.signer)) : owner;
 }
 
+/* Returns the deepest zone that the target may be in. The answer to a question about DS records
+ * comes from above their owner, even if it is an alias: asking for them again would wait for
+ * itself. */
+static struct name target_home(const struct call *call)
+{
+    const struct validation_view *view = call->view;
+    struct name owner = target_name(call);
+    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
+    bool is_above =
+        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
+    return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
+}
+
 /* Returns the deepest zone that the target may be of. */
 static struct name claimed_home(const struct call *call)
 {
-    struct name owner = target_name(call);
-    return target_is_proof(call) ? proof_home(call, owner)
-                                 : validation_home_of(owner, target_type(call));
+    return target_is_proof(call) ? proof_home(call, target_name(call)) : target_home(call);
 }
 
 static const struct anchor *target_anchor(const struct call *call)
@@ -239,14 +250,15 @@ static bool is_beyond_anchor(const struct call *call, struct name zone)
 }
 
 /* Whether a proof from this insecure zone is worthless. It must be the zone of the denied name: a
- * forger chooses the signer, and may choose a zone above a deeper anchor. Where nothing is denied,
- * the proof is about an RRset that was expanded from a wildcard and is secure. */
+ * forger chooses the signer, and may choose a zone above a deeper anchor, or the zone whose DS
+ * records are denied. Where nothing is denied, the proof is about an RRset that was expanded from a
+ * wildcard and is secure. */
 static bool is_idle_proof(const struct call *call, struct name zone)
 {
     const struct validation_view *view = call->view;
-    return target_is_proof(call) &&
-           (view->kind == ANSWER_POSITIVE || !name_is_below(view->end, zone) ||
-            end_has_anchor_below(call, zone));
+    struct name home = validation_home_of(view->end, view->question->type);
+    return target_is_proof(call) && (view->kind == ANSWER_POSITIVE || !name_is_below(home, zone) ||
+                                     end_has_anchor_below(call, zone));
 }
 
 static enum progress target_insecure(struct call *call, uint16_t ede)
@@ -283,19 +295,6 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
 }
 
 /* ---- the walk to an insecure zone ---- */
-
-/* Returns the deepest zone that the target may be in. The answer to a question about DS records
- * comes from above their owner, even if it is an alias: asking for them again would wait for
- * itself. */
-static struct name target_home(const struct call *call)
-{
-    const struct validation_view *view = call->view;
-    struct name owner = target_name(call);
-    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
-    bool is_above =
-        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
-    return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
-}
 
 /* Returns the labels of the deepest name that the walk may look at. A signature that does not count
  * still says which zone the RRset claims to be in. */
