@@ -865,6 +865,7 @@ static enum progress prove_absence(struct call *call)
             return PROGRESS_DECIDED;
         v->end_was_walked = true;
         set_target(call, VALIDATION_END, view->end);
+        v->zone_labels = (uint8_t)name_label_count(view->end);
         return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
     }
     collect(call, &denial, owners, zone);

@@ -717,6 +717,21 @@ static void test_an_insecure_link_makes_the_chain_insecure(void **state)
         SECURITY_INSECURE);
 }
 
+/* The walk at the end of the chain has no step, and the last step was about the signer. */
+static void test_a_denied_alias_target_says_nothing_about_the_zone_of_the_alias(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX];
+    zones_secure("example.");
+    assert_int_equal(anchors_add_negative(zones.anchors, NAME("a.example.")), ERR_OK);
+    zones_ask(&WWW, ANSWER_NXDOMAIN, "example.",
+              (struct sections){.answer = {"www.example. 300 IN CNAME b.a.example.",
+                                           SIG("www.example.", "CNAME", "example.")}});
+    zones.view.end = sample_name(wire, "b.a.example.");
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_int_equal(zones.verdict.insecure_labels, VERDICT_NO_LABELS);
+}
+
 /* A wildcard's alias is right only where no closer name exists, wherever it leads. */
 static void test_an_insecure_link_excuses_no_expanded_alias(void **state)
 {
@@ -1262,6 +1277,8 @@ int main(void)
         cmocka_unit_test_setup(test_an_insecure_alias_is_no_proof_against_a_cut, zones_setup),
         cmocka_unit_test_setup(test_each_set_of_a_chain_has_its_own_signer, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_makes_the_chain_insecure, zones_setup),
+        cmocka_unit_test_setup(test_a_denied_alias_target_says_nothing_about_the_zone_of_the_alias,
+                               zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_excuses_no_expanded_alias, zones_setup),
         cmocka_unit_test_setup(test_a_bogus_link_makes_the_chain_bogus, zones_setup),
         cmocka_unit_test_setup(test_records_after_an_alias_that_leads_out_do_not_count,
