@@ -92,15 +92,16 @@ static struct name proof_home(const struct call *call, struct name owner)
 }
 
 /* Returns the deepest zone that the target may be in. The answer to a question about DS records
- * comes from above their owner, even if it is an alias: asking for them again would wait for
- * itself. */
+ * comes from above their owner, even if it is an alias, or one behind another alias: asking for
+ * them again would wait for itself. */
 static struct name target_home(const struct call *call)
 {
     const struct validation_view *view = call->view;
     struct name owner = target_name(call);
-    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
-    bool is_above =
-        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
+    uint16_t type = target_type(call);
+    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end) ||
+                    type == RRTYPE_CNAME;
+    bool is_above = type == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
     return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
 }
 
@@ -430,12 +431,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
 
 /* Whether the question is about DS records, and the signer is the zone that they would be about:
  * that zone does not know them. An insecure one must not make their denial insecure. The same holds
- * for the name that an alias leads to, which may be the apex of the alias's own zone. */
+ * for each name that an alias leads to, which may be the apex of a zone. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
     const struct validation_view *view = call->view;
-    struct name name =
-        target_set(call)->section == SECTION_AUTHORITY ? view->end : view->question->name;
+    struct name name = view->question->name;
+    if (target_set(call)->section == SECTION_AUTHORITY)
+        name = view->end;
+    else if (target_type(call) == RRTYPE_CNAME)
+        name = target_name(call);
     return view->question->type == RRTYPE_DS && !name_is_root(name) &&
            name_is_below(sig->signer, name);
 }
