@@ -78,16 +78,16 @@ static uint64_t forge_serial;
 
 /* Names that are asked for, denied, and led to. */
 static const char *const forge_texts[] = {
-    "",         "s",        "a.s",   "b.d.s",  "d.s",     "w.s",     "*.w.s",  "y.w.s",  "y.x.s",
-    "c.x.s",    "la.s",     "lk.s",  "lc.s",   "lz.s",    "lg.s",    "g.s",    "du.s",   "a.du.s",
-    "dk.s",     "a.dk.s",   "k.s",   "a.k.s",  "y.w.k.s", "y.x.k.s", "g.k.s",  "m.k.s",  "a.m.k.s",
-    "n.s",      "a.n.s",    "g.n.s", "i.n.s",  "a.i.n.s", "t",       "a.t",    "b.t",    "y.w.t",
-    "y.x.t",    "g1.t",     "g2.t",  "g3.t",   "g4.t",    "g5.t",    "a.g1.t", "a.g4.t", "p.t",
-    "a.p.t",    "q.t",      "a.q.t", "rs.t",   "u",       "a.u",     "v.u",    "a.v.u",  "z",
-    "a.z",      "y",        "a.y",   "g.y",    "j",       "a.j",     "y.w.j",  "c.j",    "a.c.j",
-    "e.s",      "a.e.s",    "o",     "a.o",    "f",       "a.f",     "y.w.f",  "h.f",    "a.h.f",
-    "g",        "a.a.s",    "*.x.s", "x.s",    "z.w.k.s", "a.c.x.s", "g.p.t",  "z.w.t",  "c.du.s",
-    "a.c.du.s", "g.c.du.s", "g6.t",  "a.g5.t", "a.g3.t",
+    "",         "s",        "a.s",   "b.d.s",   "d.s",     "w.s",     "*.w.s",  "y.w.s",  "y.x.s",
+    "c.x.s",    "la.s",     "lk.s",  "lc.s",    "lz.s",    "lg.s",    "g.s",    "du.s",   "a.du.s",
+    "dk.s",     "a.dk.s",   "k.s",   "a.k.s",   "y.w.k.s", "y.x.k.s", "g.k.s",  "m.k.s",  "a.m.k.s",
+    "n.s",      "a.n.s",    "g.n.s", "i.n.s",   "a.i.n.s", "t",       "a.t",    "b.t",    "y.w.t",
+    "y.x.t",    "g1.t",     "g2.t",  "g3.t",    "g4.t",    "g5.t",    "a.g1.t", "a.g4.t", "p.t",
+    "a.p.t",    "q.t",      "a.q.t", "rs.t",    "u",       "a.u",     "v.u",    "a.v.u",  "z",
+    "a.z",      "y",        "a.y",   "g.y",     "j",       "a.j",     "y.w.j",  "c.j",    "a.c.j",
+    "e.s",      "a.e.s",    "o",     "a.o",     "f",       "a.f",     "y.w.f",  "h.f",    "a.h.f",
+    "g",        "a.a.s",    "*.x.s", "x.s",     "z.w.k.s", "a.c.x.s", "g.p.t",  "z.w.t",  "c.du.s",
+    "a.c.du.s", "g.c.du.s", "g6.t",  "!.b.w.s", "z.b.w.s", "a.g5.t",  "a.g3.t",
 };
 enum { FORGE_NAMES = ARRAY_LEN(forge_texts) };
 static uint8_t forge_wires[FORGE_NAMES][NAME_WIRE_MAX];
@@ -277,6 +277,30 @@ static inline struct name forge_victim(struct forge *forge, const struct forge_m
     }
 }
 
+/* Some zone above the name, or any. */
+static inline int forge_zone_above(struct forge *forge, struct name name)
+{
+    int above[WORLD_ZONES + 1] = {0};
+    unsigned count = 0;
+    if (forge_odd(forge, 6))
+        return forge_byte(forge) % WORLD_ZONES;
+    for (int i = 0; i < WORLD_ZONES; i++)
+        if (name_is_below(name, world_zone[i].name))
+            above[count++] = i;
+    return above[forge_byte(forge) % count];
+}
+
+/* A wrong signature that names some zone as its signer. */
+static inline void forge_put_wrong_sig(struct forge *forge, struct forge_message *out,
+                                       enum section section, struct name owner, uint16_t type)
+{
+    uint8_t sig[512] = {0};
+    unsigned labels = world_labels(owner);
+    int zone = forge_zone_above(forge, owner);
+    size_t head = world_sig_head(zone, type, labels - (labels && forge_odd(forge, 8)), sig);
+    forge_put(out, section, owner, RRTYPE_RRSIG, sig, head + WORLD_SIG);
+}
+
 /* An RRset that the forger makes up: without a signature, with a bad one, or signed by one of its
  * own zones. */
 static inline void forge_put_forged(struct forge *forge, struct forge_message *out)
@@ -299,7 +323,10 @@ static inline void forge_put_forged(struct forge *forge, struct forge_message *o
         if (how & 16)
             set.sig[set.sig_len - WORLD_SIG]++;
     }
-    forge_put_set(out, is_proof ? SECTION_AUTHORITY : SECTION_ANSWER, &set, set.owner, is_signed);
+    enum section section = is_proof ? SECTION_AUTHORITY : SECTION_ANSWER;
+    if (how & 32)
+        forge_put_wrong_sig(forge, out, section, set.owner, set.type);
+    forge_put_set(out, section, &set, set.owner, is_signed);
 }
 
 /* A genuine RRset, perhaps at another owner, in another section, or without its signature. */
@@ -316,35 +343,36 @@ static inline void forge_put_replayed(struct forge *forge, struct forge_message 
         owner = forge_victim(forge, out);
     if (how & 2 && how & 4)
         is_proof = !is_proof;
-    forge_put_set(out, is_proof ? SECTION_AUTHORITY : SECTION_ANSWER, set, owner, !(how & 8));
+    enum section section = is_proof ? SECTION_AUTHORITY : SECTION_ANSWER;
+    if (how & 16)
+        forge_put_wrong_sig(forge, out, section, owner, set->type);
+    forge_put_set(out, section, set, owner, !(how & 8));
 }
 
-/* A wildcard's RRset at a name below it. */
+/* A wildcard's RRset at a name below it; now and then its NSEC record at another such name. */
 static inline void forge_put_expanded(struct forge *forge, struct forge_message *out)
 {
     struct name name = forge_last(out);
-    for (unsigned i = 0; i < world_sets; i++)
-        if (world_is_wildcard(world_set[i].owner) && world_set[i].type != RRTYPE_NSEC &&
-            name_is_below(name, name_parent(world_set[i].owner))) {
-            forge_put_set(out, SECTION_ANSWER, &world_set[i], name, !forge_odd(forge, 8));
-            return;
+    bool is_proof = forge_odd(forge, 4);
+    unsigned first = is_proof ? forge_byte(forge) : 0;
+    for (unsigned i = 0; i < world_sets; i++) {
+        const struct world_set *set = &world_set[i];
+        struct name above = name_parent(set->owner);
+        if (!world_is_wildcard(set->owner) || (set->type == RRTYPE_NSEC) != is_proof ||
+            !name_is_below(name, above))
+            continue;
+        for (unsigned j = 0; is_proof && j < FORGE_NAMES; j++) {
+            name = forge_names[(first + j) % FORGE_NAMES];
+            if (name_is_below(name, above))
+                break;
         }
+        forge_put_set(out, is_proof ? SECTION_AUTHORITY : SECTION_ANSWER, set, name,
+                      !forge_odd(forge, 8));
+        return;
+    }
 }
 
 static inline void forge_read(struct forge_message *out, struct name asked_zone);
-
-/* Some zone above the name, or any. */
-static inline int forge_zone_above(struct forge *forge, struct name name)
-{
-    int above[WORLD_ZONES + 1] = {0};
-    unsigned count = 0;
-    if (forge_odd(forge, 6))
-        return forge_byte(forge) % WORLD_ZONES;
-    for (int i = 0; i < WORLD_ZONES; i++)
-        if (name_is_below(name, world_zone[i].name))
-            above[count++] = i;
-    return above[forge_byte(forge) % count];
-}
 
 static inline void forge_put_any(struct forge *forge, struct forge_message *out)
 {
@@ -364,7 +392,10 @@ static inline void forge_put_any(struct forge *forge, struct forge_message *out)
         break;
     case 4:
         name = forge_victim(forge, out);
-        forge_put_chain(out, forge_zone_above(forge, name), name);
+        zone = forge_zone_above(forge, name);
+        if (forge_odd(forge, 4))
+            forge_put_wrong_sig(forge, out, SECTION_AUTHORITY, world_zone[zone].name, RRTYPE_NSEC);
+        forge_put_chain(out, zone, name);
         break;
     case 5:
         forge_put_soa(out, forge_zone_above(forge, forge_last(out)), !forge_odd(forge, 4));

@@ -257,14 +257,12 @@ static inline uint64_t world_hash(int zone, struct span data)
     return hash_bytes(data.data, data.len, (uint64_t)zone + 1);
 }
 
-/* An RRSIG for this owner without its signature. */
-static inline size_t world_sig_head(int zone, struct name owner, uint16_t type, unsigned labels,
-                                    uint8_t *out)
+/* An RRSIG without its signature. */
+static inline size_t world_sig_head(int zone, uint16_t type, unsigned labels, uint8_t *out)
 {
     uint8_t bytes[4 + WORLD_KEY];
     struct dnskey key;
     MUST(dnskey_read(&key, span_of(bytes, world_dnskey(zone, bytes))));
-    (void)owner;
     put_u16(out, type);
     out[2] = key.algorithm;
     out[3] = (uint8_t)labels;
@@ -289,7 +287,7 @@ static inline unsigned world_labels(struct name owner)
 static inline void world_sign(struct world_set *set, unsigned labels)
 {
     uint8_t bytes[1024];
-    size_t len, head = world_sig_head(set->zone, set->owner, set->type, labels, set->sig);
+    size_t len, head = world_sig_head(set->zone, set->type, labels, set->sig);
     struct message message;
     struct rrsig sig;
     world_head(bytes, &len, set->owner, set->type);
