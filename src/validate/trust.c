@@ -117,26 +117,38 @@ static bool trust_is_alias(const struct rrsets *sets, struct name zone)
     return set && set->count;
 }
 
-/* Collects the proofs of a stored negative answer. All of them were verified, or they would not be
- * stored, and their first signature is the verified one. A record that was expanded from a wildcard
- * proves nothing. */
+/* Whether the RRset is a proof by a zone above this one; *signer is that zone. A stored proof was
+ * verified, or it would not be stored, and its first signature is the verified one. A record that
+ * was expanded from a wildcard proves nothing. */
+static bool trust_is_proof(const struct rrsets *sets, const struct rrset *set, struct name zone,
+                           struct name *signer)
+{
+    struct rrsig sig;
+    uint8_t wire[NAME_WIRE_MAX];
+    if (set->section != SECTION_AUTHORITY || set->count != 1 || !set->sig_count ||
+        (set->type != RRTYPE_NSEC && set->type != RRTYPE_NSEC3) ||
+        !rrsig_read(&sig, rrsets_rdata(sets, set->first_sig)) || sig.signer.len >= zone.len ||
+        !name_is_below(zone, sig.signer))
+        return false;
+    *signer = sig.signer;
+    return !rrsig_is_expanded(&sig, rrsets_owner(sets, set, wire));
+}
+
+/* Collects the proofs of a stored negative answer. They are those of the deepest zone, which the
+ * verdict about the answer rested on. A server may add proofs of zones above that one. */
 static void trust_collect(struct denial *denial, uint8_t owners[][NAME_WIRE_MAX],
                           const struct rrsets *sets, struct name zone)
 {
+    struct name signer;
     denial->count = 0;
+    denial->zone = name_root();
+    for (unsigned i = 0; i < sets->count; i++)
+        if (trust_is_proof(sets, &sets->set[i], zone, &signer) && signer.len > denial->zone.len)
+            denial->zone = signer;
     for (unsigned i = 0; i < sets->count && denial->count < DENIAL_RECORDS_MAX; i++) {
         const struct rrset *set = &sets->set[i];
-        struct rrsig sig;
-        if (set->section != SECTION_AUTHORITY || set->count != 1 || !set->sig_count ||
-            (set->type != RRTYPE_NSEC && set->type != RRTYPE_NSEC3) ||
-            !rrsig_read(&sig, rrsets_rdata(sets, set->first_sig)) || sig.signer.len >= zone.len ||
-            !name_is_below(zone, sig.signer))
+        if (!trust_is_proof(sets, set, zone, &signer) || !name_equal(signer, denial->zone))
             continue;
-        if (rrsig_is_expanded(&sig, rrsets_owner(sets, set, owners[denial->count])))
-            continue;
-        if (denial->count && !name_equal(denial->zone, sig.signer))
-            continue;
-        denial->zone = sig.signer;
         denial->at[denial->count] = (struct denial_record){
             .owner = rrsets_owner(sets, set, owners[denial->count]),
             .type = set->type,

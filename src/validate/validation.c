@@ -91,12 +91,24 @@ static struct name proof_home(const struct call *call, struct name owner)
     return has_signer ? name_suffix(owner, name_label_count(sig.signer)) : owner;
 }
 
+/* Returns the deepest zone that the target may be in. The answer to a question about DS records
+ * comes from above their owner, even if it is an alias, or one behind another alias: asking for
+ * them again would wait for itself. */
+static struct name target_home(const struct call *call)
+{
+    const struct validation_view *view = call->view;
+    struct name owner = target_name(call);
+    uint16_t type = target_type(call);
+    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end) ||
+                    type == RRTYPE_CNAME;
+    bool is_above = type == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
+    return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
+}
+
 /* Returns the deepest zone that the target may be of. */
 static struct name claimed_home(const struct call *call)
 {
-    struct name owner = target_name(call);
-    return target_is_proof(call) ? proof_home(call, owner)
-                                 : validation_home_of(owner, target_type(call));
+    return target_is_proof(call) ? proof_home(call, target_name(call)) : target_home(call);
 }
 
 static const struct anchor *target_anchor(const struct call *call)
@@ -239,14 +251,15 @@ static bool is_beyond_anchor(const struct call *call, struct name zone)
 }
 
 /* Whether a proof from this insecure zone is worthless. It must be the zone of the denied name: a
- * forger chooses the signer, and may choose a zone above a deeper anchor. Where nothing is denied,
- * the proof is about an RRset that was expanded from a wildcard and is secure. */
+ * forger chooses the signer, and may choose a zone above a deeper anchor, or the zone whose DS
+ * records are denied. Where nothing is denied, the proof is about an RRset that was expanded from a
+ * wildcard and is secure. */
 static bool is_idle_proof(const struct call *call, struct name zone)
 {
     const struct validation_view *view = call->view;
-    return target_is_proof(call) &&
-           (view->kind == ANSWER_POSITIVE || !name_is_below(view->end, zone) ||
-            end_has_anchor_below(call, zone));
+    struct name home = validation_home_of(view->end, view->question->type);
+    return target_is_proof(call) && (view->kind == ANSWER_POSITIVE || !name_is_below(home, zone) ||
+                                     end_has_anchor_below(call, zone));
 }
 
 static enum progress target_insecure(struct call *call, uint16_t ede)
@@ -283,19 +296,6 @@ static enum progress need(struct call *call, enum validation_step_kind kind, enu
 }
 
 /* ---- the walk to an insecure zone ---- */
-
-/* Returns the deepest zone that the target may be in. The answer to a question about DS records
- * comes from above their owner, even if it is an alias: asking for them again would wait for
- * itself. */
-static struct name target_home(const struct call *call)
-{
-    const struct validation_view *view = call->view;
-    struct name owner = target_name(call);
-    bool is_asked = name_equal(owner, view->question->name) || name_equal(owner, view->end);
-    bool is_above =
-        target_type(call) == RRTYPE_DS || (view->question->type == RRTYPE_DS && is_asked);
-    return is_above && !name_is_root(owner) ? name_parent(owner) : owner;
-}
 
 /* Returns the labels of the deepest name that the walk may look at. A signature that does not count
  * still says which zone the RRset claims to be in. */
@@ -431,12 +431,15 @@ static bool is_self_signed(const struct rrsig *sig, struct name owner)
 
 /* Whether the question is about DS records, and the signer is the zone that they would be about:
  * that zone does not know them. An insecure one must not make their denial insecure. The same holds
- * for the name that an alias leads to, which may be the apex of the alias's own zone. */
+ * for each name that an alias leads to, which may be the apex of a zone. */
 static bool is_of_child(const struct call *call, const struct rrsig *sig)
 {
     const struct validation_view *view = call->view;
-    struct name name =
-        target_set(call)->section == SECTION_AUTHORITY ? view->end : view->question->name;
+    struct name name = view->question->name;
+    if (target_set(call)->section == SECTION_AUTHORITY)
+        name = view->end;
+    else if (target_type(call) == RRTYPE_CNAME)
+        name = target_name(call);
     return view->question->type == RRTYPE_DS && !name_is_root(name) &&
            name_is_below(sig->signer, name);
 }
@@ -869,6 +872,7 @@ static enum progress prove_absence(struct call *call)
             return PROGRESS_DECIDED;
         v->end_was_walked = true;
         set_target(call, VALIDATION_END, view->end);
+        v->zone_labels = (uint8_t)name_label_count(view->end);
         return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
     }
     collect(call, &denial, owners, zone);

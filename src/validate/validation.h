@@ -14,7 +14,8 @@
  *               VERDICT
  *
  * Invariant: the verdict SECURE is unreachable unless each RRset that it covers had a VERIFIED
- * event under a key of its signer, and each key a chain of such events to an anchor.
+ * event under a key of its signer, and each key a chain of such events to an anchor. INSECURE is
+ * unreachable for a name below an anchor unless such a record shows it: README.md lists which.
  */
 
 #include <stdbool.h>

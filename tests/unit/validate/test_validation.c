@@ -731,6 +731,21 @@ static void test_an_insecure_link_makes_the_chain_insecure(void **state)
         SECURITY_INSECURE);
 }
 
+/* The walk at the end of the chain has no step, and the last step was about the signer. */
+static void test_a_denied_alias_target_says_nothing_about_the_zone_of_the_alias(void **state)
+{
+    (void)state;
+    uint8_t wire[NAME_WIRE_MAX];
+    zones_secure("example.");
+    assert_int_equal(anchors_add_negative(zones.anchors, NAME("a.example.")), ERR_OK);
+    zones_ask(&WWW, ANSWER_NXDOMAIN, "example.",
+              (struct sections){.answer = {"www.example. 300 IN CNAME b.a.example.",
+                                           SIG("www.example.", "CNAME", "example.")}});
+    zones.view.end = sample_name(wire, "b.a.example.");
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+    assert_int_equal(zones.verdict.insecure_labels, VERDICT_NO_LABELS);
+}
+
 /* A wildcard's alias is right only where no closer name exists, wherever it leads. */
 static void test_an_insecure_link_excuses_no_expanded_alias(void **state)
 {
@@ -1086,6 +1101,45 @@ static void test_the_looks_are_bounded(void **state)
     assert_non_null(strstr(zones.words, "known b.c.d.e.f.g.h.i., ds i."));
 }
 
+/* A server may add proofs of zones above the one that denies, and each of them is verified. */
+static void test_a_stored_denial_is_that_of_its_deepest_zone(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_add(
+        "b.example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_NODATA,
+        (struct sections){.authority = {"example. 300 IN NSEC \\000.example. NS DS RRSIG NSEC",
+                                        SIG("example.", "NSEC", "."),
+                                        "b.example. 300 IN NSEC c.example. A RRSIG NSEC",
+                                        SIG("b.example.", "NSEC", "example.")}});
+    zones_insecure("a.b.example.", "example.");
+    zones_ask(&QUESTION("x.a.b.example.", A), ANSWER_POSITIVE, ".",
+              (struct sections){.answer = {"x.a.b.example. 300 IN A 192.0.2.1"}});
+    zones.view.zone_is_cut = false;
+    assert_int_equal(zones_run(), SECURITY_INSECURE);
+}
+
+static void test_iterations_above_an_anchor_make_no_stored_denial_insecure(void **state)
+{
+    (void)state;
+    uint8_t bytes[1024], wire[NAME_WIRE_MAX];
+    zones_secure("example.");
+    assert_int_equal(anchors_add(zones.anchors, sample_name(wire, "example."), RRTYPE_DS,
+                                 zones_rdata(zones_ds("example.", 13, 2), bytes)),
+                     ERR_OK);
+    zones_add(
+        "b.example.", RRTYPE_DS, SECURITY_SECURE, ANSWER_NODATA,
+        (struct sections){.authority = {"0p9mhaveqvm6t7vbl5lop2u3t2rp3tom. 300 IN NSEC3 1 0 "
+                                        "60 - 2t7b4g4vsa5smi47k61mv5bv1a22bojr NS DS RRSIG",
+                                        SIG("0p9mhaveqvm6t7vbl5lop2u3t2rp3tom.", "NSEC3", "."),
+                                        "b.example. 300 IN NSEC c.example. A RRSIG NSEC",
+                                        SIG("b.example.", "NSEC", "example.")}});
+    zones_ask(&QUESTION("b.example.", A), ANSWER_POSITIVE, ".",
+              (struct sections){.answer = {"b.example. 300 IN A 192.0.2.1"}});
+    zones.view.zone_is_cut = false;
+    ASSERT_BOGUS(zones_run(), EDE_RRSIGS_MISSING);
+}
+
 /* The DS records of a zone, and their absence, belong to the zone above. */
 static void test_a_known_insecure_zone_says_nothing_about_its_own_ds(void **state)
 {
@@ -1277,6 +1331,8 @@ int main(void)
         cmocka_unit_test_setup(test_an_insecure_alias_is_no_proof_against_a_cut, zones_setup),
         cmocka_unit_test_setup(test_each_set_of_a_chain_has_its_own_signer, zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_makes_the_chain_insecure, zones_setup),
+        cmocka_unit_test_setup(test_a_denied_alias_target_says_nothing_about_the_zone_of_the_alias,
+                               zones_setup),
         cmocka_unit_test_setup(test_an_insecure_link_excuses_no_expanded_alias, zones_setup),
         cmocka_unit_test_setup(test_a_bogus_link_makes_the_chain_bogus, zones_setup),
         cmocka_unit_test_setup(test_records_after_an_alias_that_leads_out_do_not_count,
@@ -1303,6 +1359,9 @@ int main(void)
         cmocka_unit_test_setup(test_only_an_insecure_answer_without_records_is_a_mark, zones_setup),
         cmocka_unit_test_setup(test_a_forwarder_is_looked_at_label_by_label, zones_setup),
         cmocka_unit_test_setup(test_the_looks_are_bounded, zones_setup),
+        cmocka_unit_test_setup(test_a_stored_denial_is_that_of_its_deepest_zone, zones_setup),
+        cmocka_unit_test_setup(test_iterations_above_an_anchor_make_no_stored_denial_insecure,
+                               zones_setup),
         cmocka_unit_test_setup(test_a_known_insecure_zone_says_nothing_about_its_own_ds,
                                zones_setup),
         cmocka_unit_test_setup(test_a_look_never_passes_an_anchor, zones_setup),
