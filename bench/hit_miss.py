@@ -39,8 +39,8 @@ control: {{socket: {directory}/{name}.sock}}
 log: {{level: warning}}
 """
 
-# Follows unbound.conf(5) and its "howto optimise" for one thread, and without DNSSEC, which the made-up names
-# lack. infra-cache-min-rtt keeps Unbound from ending streams after 50 ms of silence.
+# This follows unbound.conf(5) and its "howto optimise" for one thread, without DNSSEC, because the generated names are
+# unsigned. infra-cache-min-rtt keeps Unbound from ending streams after 50 ms of silence.
 UNBOUND_CONF = """\
 server:
   interface: 127.0.0.1@{port}
@@ -75,7 +75,7 @@ forward-zone:
   forward-tls-upstream: {tls}
 """
 
-# Without DNSSEC and prefetching, like the others. The cache is in memory.
+# Without DNSSEC and prefetching, as the others. The cache is in memory.
 KRESD_CONF = """\
 net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
 modules.unload('ta_update')
@@ -88,7 +88,7 @@ policy.add(policy.all(policy.{forward}))
 
 
 class Server:
-    """One process that is measured. kind says what is measured: hit or miss."""
+    """A measured process. kind: the measurement, hit or miss."""
 
     def __init__(self, name, kind, command, port, log):
         self.name, self.kind, self.port = name, kind, port
@@ -245,7 +245,7 @@ STREAMS = ("tcp", "tls")
 
 
 def per_write(server):
-    """Returns queries per write to the upstream: one data segment over loopback is one write."""
+    """Returns queries per write to the upstream. Over loopback, a data segment is a write."""
     for kind in STREAMS:
         if server.median("upstream", f"{kind}_queries"):
             return server.median("upstream", f"{kind}_queries_per_segment")
@@ -260,14 +260,14 @@ def per_read(server):
 
 
 def noerror_percent(server):
-    """Returns the share of all queries that were answered with NOERROR, over all rounds."""
+    """Returns how many percent of all queries were answered with NOERROR, over all rounds."""
     sent = sum(report["sent"] for report in server.rounds)
     good = sum(report["rcodes"].get("NOERROR", 0) for report in server.rounds)
     return 100 * good / sent if sent else None
 
 
 def stream_percent(server):
-    """Returns the share of the upstream's queries that arrived over TCP or TLS, over all rounds."""
+    """Returns how many percent of the upstream's queries arrived over TCP or TLS, over all rounds."""
     streams = sum(report["upstream"][f"{kind}_queries"] for report in server.rounds
                   for kind in STREAMS)
     udp = sum(report["upstream"]["udp_queries"] for report in server.rounds)
@@ -302,7 +302,7 @@ def table(servers):
 
 
 def claims(servers):
-    """Checks the project's claims. Returns (sentence, figure, whether it holds) for each."""
+    """Checks the claims of the project. Returns (sentence, figure, whether it holds) for each."""
     cpu = {s.name: s.median("server_cpu_us_per_query") for s in servers}
     batch = {s.name: per_write(s) for s in servers if s.kind == "miss"}
 

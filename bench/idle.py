@@ -60,7 +60,7 @@ def config_of(responder, transport, is_nailed, idle_timeout_s):
 
 
 def measure(args, programs, folder):
-    """Returns {way: report of the load}."""
+    """Measures each way. Returns {way: report of the load}."""
     addresses = [f"127.21.0.{i + 1}" for i in range(args.upstreams)]
     names = pathlib.Path(folder, "names")
     names.write_text("".join(f"zone{i}.example A\n" for i in range(args.upstreams)), encoding="utf-8")
