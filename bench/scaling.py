@@ -22,13 +22,13 @@ import tempfile
 import stage_common as stage
 
 GOAL = 1.8
-SHARE_MIN = 25  # percent of the CPU time of both; the kernel spreads source ports at random
+SHARE_MIN = 25  # percent of the CPU time of both workers; the kernel spreads source ports at random
 CPUS_FOR_THROUGHPUT = 4
 NAMES = 1000
 
 
 class Side:
-    """A daemon with a number of workers, and its measurements."""
+    """A daemon with this number of workers, and its measurements."""
 
     def __init__(self, workers, daemon):
         self.workers, self.daemon, self.rounds = workers, daemon, []
@@ -45,7 +45,7 @@ def start(programs, folder, responder, workers, cpus):
 
 
 def measure(args, programs, side, cpus):
-    """Runs one round. Returns the report of the load, user and system CPU, and each thread's share."""
+    """Measures one round. Returns the report of the load, user and system CPU, and each thread's share."""
     pid = side.daemon.pid
     words = ["--max", "--connections", args.connections, "--in-flight", args.in_flight, "--duration",
              args.seconds, "--warmup", args.warmup, "--zipf", 0, "--names", NAMES, "--pid", pid]
@@ -61,7 +61,7 @@ def measure(args, programs, side, cpus):
 
 
 def shares(side):
-    """Returns each worker's share of the CPU time of all rounds in percent, the busiest first."""
+    """Returns each worker's share of the CPU time over all rounds, in percent, the busiest worker first."""
     sums = [sum(one["share"][i] for one in side.rounds if i < len(one["share"]))
             for i in range(side.workers)]
     return [100 * one / max(1, sum(sums)) for one in sums]
