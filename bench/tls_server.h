@@ -22,7 +22,7 @@ enum tls_versions { TLS_VERSIONS_BOTH, TLS_VERSIONS_12, TLS_VERSIONS_13 };
 enum tls_early {
     TLS_EARLY_OFF,
     TLS_EARLY_ON,
-    TLS_EARLY_REJECT /* reject: the tickets promise early data, and the server refuses it */
+    TLS_EARLY_REJECT /* the tickets promise early data, and the server refuses it */
 };
 
 enum tls_alpn_choice {
