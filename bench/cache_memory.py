@@ -178,11 +178,11 @@ def find_peers(wanted):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
-    parser.add_argument("--entries", type=int, default=100_000, help="names asked; of large answers a tenth")
-    parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds, with commas")
-    parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, with commas, or 'all'")
-    parser.add_argument("--quick", action="store_true", help="few names: only shows that it works")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
+    parser.add_argument("--entries", type=int, default=100_000, help="number of names; a tenth of it for large answers")
+    parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds of answers, separated by commas")
+    parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, separated by commas, or 'all'")
+    parser.add_argument("--quick", action="store_true", help="use few names, only to show that the script works")
     args = parser.parse_args()
     args.answers = args.answers.split(",")
     if not set(args.answers) <= set(ANSWERS):

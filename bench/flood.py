@@ -125,15 +125,15 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--build", required=True, help="a folder that nailup was built in")
+    add("--build", required=True, help="build folder of nailup")
     add("--rounds", type=int, default=7)
-    add("--seconds", type=float, default=3, help="of each measurement")
-    add("--rate", type=float, default=1000, help="of the honest client")
+    add("--seconds", type=float, default=3, help="seconds of each measurement")
+    add("--rate", type=float, default=1000, help="queries a second of the honest client")
     add("--flood-rate", type=float, default=30000)
-    add("--json", help="where the figures of all rounds go")
+    add("--json", help="file for the figures of all rounds")
     add("--realtime", action="store_true",
-        help="run before everything else, for a machine that is not quiet; needs CAP_SYS_NICE")
-    add("--quick", action="store_true", help="shows that it works, and little more")
+        help="take precedence over all other programs, for a busy machine; needs CAP_SYS_NICE")
+    add("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.flood_rate = 1, 1, 5000

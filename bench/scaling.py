@@ -95,13 +95,13 @@ def judge(one, two, has_cpus):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
-    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before each, not counted")
-    parser.add_argument("--connections", type=int, default=64, help="sockets of the load, each a source port")
-    parser.add_argument("--in-flight", type=int, default=16, help="on each")
-    parser.add_argument("--quick", action="store_true", help="one second: only shows that it works")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of each measurement")
+    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before each measurement, which do not count")
+    parser.add_argument("--connections", type=int, default=64, help="number of the load's sockets, each with its source port")
+    parser.add_argument("--in-flight", type=int, default=16, help="queries in flight on each socket")
+    parser.add_argument("--quick", action="store_true", help="run for one second, only to show that the script works")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.warmup = 1, 0.3, 0.1

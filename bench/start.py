@@ -137,12 +137,12 @@ def show(results):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
-    parser.add_argument("--starts", type=int, default=21, help="of each")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
+    parser.add_argument("--starts", type=int, default=21, help="starts of each server")
     parser.add_argument("--zones", type=int, default=1000)
     parser.add_argument("--prefixes", type=int, default=10_000)
-    parser.add_argument("--unbound", help="its path, or 'none' to leave it out")
-    parser.add_argument("--quick", action="store_true", help="one start of each: shows that it works")
+    parser.add_argument("--unbound", help="path of Unbound, or 'none' to leave it out")
+    parser.add_argument("--quick", action="store_true", help="start each server once, only to show that the script works")
     args = parser.parse_args()
     args.starts = 1 if args.quick else args.starts
     return args

@@ -231,13 +231,13 @@ def call_table(figures):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--build", required=True, help="folder of a build that is optimised and has -g")
-    add("--seconds", type=float, default=3, help="of each measurement; perf and strace take as long again")
+    add("--build", required=True, help="folder of an optimised build with -g")
+    add("--seconds", type=float, default=3, help="seconds of each measurement; perf and strace run for as long again")
     add("--rounds", type=int, default=3)
     add("--frequency", type=int, default=4999, help="samples a second")
-    add("--event", default="cpu-clock", help="'cycles' where the machine has hardware counters")
-    add("--least", type=float, default=0.3, help="per cent below which an item has no row")
-    add("--json", help="write all figures there")
+    add("--event", default="cpu-clock", help="event of perf; use 'cycles' if the machine has hardware counters")
+    add("--least", type=float, default=0.3, help="items below this percentage have no row")
+    add("--json", help="file for all figures")
     add("--server-cpu", type=int, default=0)
     add("--load-cpu", type=int, default=1)
     args = parser.parse_args()

@@ -88,16 +88,16 @@ remote-control:
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--peers", default="unbound,knot-resolver", help="some of unbound, knot-resolver")
+    parser.add_argument("--peers", default="unbound,knot-resolver", help="any of unbound, knot-resolver")
     parser.add_argument("--zones", type=int, default=240, help="zones below the TLDs (240)")
     parser.add_argument("--rate", type=int, default=1000, help="queries a second (1000)")
-    parser.add_argument("--seconds", type=float, default=4, help="of each phase (4)")
+    parser.add_argument("--seconds", type=float, default=4, help="seconds of each phase (4)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--saturated", action="store_true", help="as fast as the server answers (dnsperf)")
+    parser.add_argument("--saturated", action="store_true", help="send queries as fast as the server answers (dnsperf)")
     parser.add_argument("--realtime", action="store_true",
-                        help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
-    parser.add_argument("--instructions", type=int, metavar="N", help="count those of N queries of each phase instead")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+                        help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
+    parser.add_argument("--instructions", type=int, metavar="N", help="count the instructions of N queries per phase instead")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     unknown = set(args.peers) - set(PEERS)

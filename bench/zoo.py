@@ -53,14 +53,14 @@ DEPTH = 12
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--peers", default="unbound,knot-resolver", help="some of unbound, knot-resolver")
+    parser.add_argument("--peers", default="unbound,knot-resolver", help="any of unbound, knot-resolver")
     parser.add_argument("--floods", default=",".join(RATES), help="some of " + ", ".join(RATES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=4, help="of each flood (4)")
     parser.add_argument("--share", type=float, default=1, help="of the rates of the floods (1)")
     parser.add_argument("--realtime", action="store_true",
-                        help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+                        help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     args.floods = ["calm"] + [one for one in args.floods.split(",") if one != "calm"]

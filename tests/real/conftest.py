@@ -27,7 +27,7 @@ entered = False
 
 
 def pytest_addoption(parser):
-    parser.addoption("--real", action="store_true", help="the full form: longer, more queries, and a table of times")
+    parser.addoption("--real", action="store_true", help="run the full form, which takes longer, sends more queries and prints a table of times")
 
 
 def pytest_sessionstart(session):

@@ -69,7 +69,7 @@ class LoadRun:
 def play(name, make, success, description, *options):
     """Runs make(args, folder) from the command line. options: (option, type, default, help). Returns the exit code."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
+    parser.add_argument("--build", required=True, help="build folder of the programs")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=int, default=2000, help="queries a second")
     for option, kind, default, text in options:

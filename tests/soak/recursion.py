@@ -266,10 +266,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resolver", default="nailupd", help="unbound, named, nailupd or IP@PORT")
     parser.add_argument("--start", help="the command of a resolver at IP@PORT")
-    parser.add_argument("--build", help="the folder nailupd was built in")
+    parser.add_argument("--build", help="build folder of nailupd")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death is remembered")
-    parser.add_argument("--unexcused", type=int, default=0, help="failures without excuse that are let pass")
+    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death excuses failures")
+    parser.add_argument("--unexcused", type=int, default=0, help="number of failures without excuse that are tolerated")
     parser.add_argument("--seed", type=int, default=random.getrandbits(32))
     args = parser.parse_args()
     if args.resolver == "nailupd" and not args.build:

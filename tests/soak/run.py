@@ -329,7 +329,7 @@ class Soak:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
+    parser.add_argument("--build", required=True, help="build folder of the programs")
     parser.add_argument("--transport", choices=["tcp", "tls"], default="tcp")
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--rate", type=int, default=2000, help="queries a second")

@@ -408,10 +408,10 @@ class Soak:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder nailupd was built in")
+    parser.add_argument("--build", required=True, help="build folder of nailupd")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death is remembered")
-    parser.add_argument("--unexcused", type=int, default=0, help="failures without excuse that are let pass")
+    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death excuses failures")
+    parser.add_argument("--unexcused", type=int, default=0, help="number of failures without excuse that are tolerated")
     parser.add_argument("--seed", type=int, default=random.getrandbits(32))
     args = parser.parse_args()
     print(f"seed {args.seed}")
