@@ -112,7 +112,7 @@ extern const struct stat_row stat_rows[STAT_COUNT];
 
 /* A row of PER_VIEW. */
 struct stat_view_row {
-    const char *name, *labels, *sentence; /* labels: without that of the view */
+    const char *name, *labels, *sentence; /* labels: without the label of the view */
     size_t offset;                        /* of the uint64_t within struct view_stats */
 };
 

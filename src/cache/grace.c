@@ -98,8 +98,8 @@ void grace_wait(void)
 }
 
 /* Starts liburcu's thread. This happens at the first need, so that the thread has the privileges of
- * the workers and not those of start-up. All signals are blocked in it: only the main thread
- * handles them. */
+ * the workers, and no longer those of the start. All signals are blocked in it: only the main
+ * thread handles them. */
 static void start_reclaimer(void)
 {
     sigset_t all, before;

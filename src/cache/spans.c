@@ -174,7 +174,7 @@ bool spans_next(struct span *records, struct span *rdata)
 
 /* ---- searching ---- */
 
-/* Compares the place of the item on its shelf with that of this owner and type. */
+/* Compares the place of the item on its shelf with the place that this owner and type have. */
 static int kept_compare(const struct kept *kept, struct name owner, uint16_t type)
 {
     int order = name_compare(kept->item.owner, owner);
@@ -403,7 +403,7 @@ static bool adds_nothing(const struct shelf *before, const struct kept *kept, ui
            there->item.expires_at + life_us / 8 >= kept->item.expires_at;
 }
 
-/* Returns the place on a full shelf that is given up: none of them has expired. */
+/* Returns the place to give up on a full shelf, on which nothing has expired. */
 static unsigned shelf_choose(const struct shelf *before, const struct kept *kept, uint64_t now)
 {
     unsigned live = 0;

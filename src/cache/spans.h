@@ -111,8 +111,8 @@ void spans_touch(const struct spans_zone *zone, uint64_t now);
  */
 bool spans_store(struct spans *spans, const struct spans_entry *entry, uint64_t now);
 
-/* Drops the zones of all spaces at, below and above the name: any of them may say something about
- * it. */
+/* Drops the zones of all spaces at, below and above the name, because each of them may have spans
+ * about it. */
 void spans_forget(struct spans *spans, struct name name);
 
 struct spans_usage {

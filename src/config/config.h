@@ -94,7 +94,7 @@ struct config_upstream {
     struct addr addr; /* port 0 if the file gives none */
     bool has_port;
     char *auth_name;       /* "": none */
-    struct tls_pins *pins; /* NULL: none of its own */
+    struct tls_pins *pins; /* NULL: the server has none */
     char *host;            /* the name of the server, whose addr is empty; NULL: it has an addr */
     uint16_t host_port;    /* after the name; 0: none */
     bool tls;              /* primaries only: demanded without a name or pin */
@@ -226,7 +226,7 @@ struct config_rpz_zone {
     bool catalog; /* it lists zones of policy (RFC 9432), and has primaries */
 };
 
-/* Response policy: as written in the file, and what is made of it. */
+/* Response policy: the settings in the file, and the policy made of them. */
 struct config_rpz {
     struct config_rpz_zone *zones;
     size_t count;
@@ -337,8 +337,8 @@ struct config {
     struct arena arena; /* holds every array above */
 };
 
-/* A view. part has the keys that are also allowed at the top of a file, and the same loaders fill
- * it. When everything is loaded, its other members are copies of those of the file. */
+/* A view. `part` has the keys that are also allowed at the top of a file, and the same loaders fill
+ * it. After loading, its other members are copies of the file's. */
 struct config_view {
     struct config_position position;
     char *name;

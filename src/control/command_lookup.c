@@ -301,7 +301,7 @@ static const char *way_name(enum outlook_way way)
     return names[way];
 }
 
-/* The rcode of the answer, if it is at hand. */
+/* Writes the rcode of the answer, if there is an answer. */
 static void command_lookup_put_rcode(struct reply *reply, const struct seen *seen)
 {
     char text[RRTYPE_TEXT_MAX];
@@ -502,8 +502,8 @@ static uint32_t policy_except(const struct control_view *view, const struct want
     return rpz_choice_except(&map, wanted->policy_zones);
 }
 
-/* Says which rule decides for the client. Without an answer at hand, rules about answers and
- * servers are not known to apply. */
+/* Writes which rule decides for the client. Without an answer it is unknown whether rules about
+ * answers and servers apply. */
 static void put_policy(struct reply *reply, const struct control_view *view,
                        const struct wanted *wanted, const struct seen *seen)
 {
@@ -624,8 +624,8 @@ static void list_views(const struct config *config, char *out, size_t size)
                                 config->view_set.views[i].name);
 }
 
-/* Takes the named view, or that of the client at the listeners that no view names. False: the call
- * has been refused. */
+/* Takes the named view, or else the view of the client at the listeners that no view names. Returns
+ * false if the call has been refused. */
 static bool read_view(struct call *call, struct wanted *out)
 {
     static const struct addr anywhere;

@@ -225,7 +225,7 @@ static void scrape_answer(struct scrape *scrape)
 
 /* ---- from the figures to the scrapes ---- */
 
-/* Answers every scrape that waits. Without its page, the answer says so. */
+/* Answers every scrape that waits. If there is no page, the answer reports that. */
 static void exporter_give(struct exporter *exporter)
 {
     struct list *next;

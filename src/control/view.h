@@ -96,7 +96,7 @@ struct control_zone {
     uint8_t catalog[NAME_WIRE_MAX]; /* the catalog that lists the zone */
     uint8_t catalog_len;            /* 0: the configuration has the zone */
     bool is_catalog;                /* it lists zones, and answers nothing */
-    enum zone_use use;              /* of a catalog: that of its members */
+    enum zone_use use;              /* for a catalog: the use of its members */
     enum control_zone_state state;
     uint32_t serial;
     uint64_t records, size_bytes;

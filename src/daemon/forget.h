@@ -27,7 +27,7 @@ struct forget {
     struct mail step;
     bool is_running;
     uint64_t place;               /* of the walk */
-    const struct view_set *views; /* of spaces; NULL: there are none */
+    const struct view_set *views; /* whose spaces to search; NULL: there are no views */
     bool is_of_spaces;            /* views was set */
     bool is_of_portals;
     const struct local_names *local;           /* NULL: none */

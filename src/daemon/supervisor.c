@@ -70,11 +70,11 @@ struct supervisor {
     struct reload *reload;
     struct loop *loop;
     struct signals *signals;
-    struct control *control;       /* NULL: not wanted, or closed */
+    struct control *control;       /* NULL: not configured, or closed */
     struct exporter *exporter;     /* likewise */
-    struct network_watch *network; /* NULL: not wanted, or closed already */
+    struct network_watch *network; /* NULL: not configured, or already closed */
     struct cache *cache;
-    struct snapshots *snapshots; /* NULL: not wanted */
+    struct snapshots *snapshots; /* NULL: not configured */
     struct zone_keeper *zones;
     struct listen_sockets *sockets;
     struct worker_share share;

@@ -88,7 +88,7 @@ struct zone_keeper {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct loop *loop;       /* the thread's, once it runs */
+    struct loop *loop;       /* the loop of the thread, once it runs */
     bool has_failed;         /* the thread could not make its loop */
     bool has_copies;         /* all files except large ones have been read, or have failed */
     uint64_t settled;        /* the last edition whose zones have all been read */
@@ -752,7 +752,7 @@ static void keeper_read_all(struct zone_keeper *keeper)
     keeper_renew_tls(keeper);
     keeper_open_transfers(keeper);
     if (keeper->has_new_catalog)
-        keeper_update_members(keeper); /* a stored catalog has stored members */
+        keeper_update_members(keeper); /* members of a stored catalog are stored as well */
     keeper_note_expiry(keeper);
     keeper->is_reading = false;
     keeper_publish(keeper);

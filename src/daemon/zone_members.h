@@ -18,7 +18,7 @@ enum { ZONE_MEMBERS_MAX = ZONE_SET_MAX + RPZ_ZONES_MAX }; /* of all catalogs */
 /* The names that a member may not have. */
 struct zone_members_names {
     const struct name_map *configured; /* NULL: there is no catalog */
-    struct name_map *taken;            /* empty; gets those of the members */
+    struct name_map *taken;            /* empty at first; gets the names of the members */
 };
 
 /*

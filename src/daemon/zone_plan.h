@@ -70,7 +70,7 @@ static inline struct name zone_plan_catalog(const struct zone_plan *plan)
     return plan->node_len > 0 ? name_strip(zone_plan_node(plan), 2) : name_root();
 }
 
-/* Whether the plan is that of a member of this catalog. */
+/* Whether the plan belongs to a member of this catalog. */
 static inline bool zone_plan_is_member(const struct zone_plan *plan,
                                        const struct zone_plan *catalog)
 {
@@ -88,8 +88,8 @@ struct zone_plans {
     struct zone_plan list[];
 };
 
-/* Copies the plans of auth-zones, and those of the zones of rpz that have primaries. The names are
- * those of auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
+/* Copies the plans of auth-zones, and the plans of rpz zones with primaries. The names come from
+ * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
 struct zone_plans *zone_plans_new(const struct config *config);
 
 /* NULL is fine. */

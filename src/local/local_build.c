@@ -511,7 +511,8 @@ static void add_exempt_zone(void *context, struct name zone, uint32_t *unused)
         walk->err = set_rule(build, zone, build->names->forward_rule);
 }
 
-/* Sets the rule that applies to a node: that of the longest name at or above it with a rule. */
+/* Sets the rule that applies to a node. It comes from the longest name at or above the node that
+ * has a rule. */
 static void settle_node(void *context, struct name name, uint32_t *number)
 {
     struct build_walk *walk = context;

@@ -42,8 +42,8 @@ struct local_rule {
 /* A name with records, or with such names below it. */
 struct local_node {
     uint32_t rrsets;
-    uint8_t own_rule;  /* the rule for this name */
-    uint8_t rule;      /* the rule that applies: its own, or that of the longest name above */
+    uint8_t own_rule; /* the rule for this name */
+    uint8_t rule; /* the rule that applies: the name's own, or the rule of the longest name above */
     uint8_t apex_len;  /* length of the name that this rule belongs to */
     bool has_below;    /* names with records are below, so it exists (RFC 4592 section 2.2.2) */
     bool has_wildcard; /* one of them is the wildcard */

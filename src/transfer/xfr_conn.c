@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The visit as a machine: dialling, probing (SOA), fetching (IXFR or AXFR), ended. The pure parts
- * read the messages; this file moves them between the link, the signatures, the reader and the
- * builder of the zone.
- * Invariant: the state ENDED has no link, and only on_end leads there.
+ * The states of a visit: dialling, probing (SOA), fetching (IXFR or AXFR), ended. The pure parts
+ * read the messages. This file moves them between the link, the signatures, the reader and the
+ * builder of the zone. Invariant: the state ENDED has no link, and only on_end leads to it.
  */
 #include "transfer/xfr_conn.h"
 

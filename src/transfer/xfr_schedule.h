@@ -100,9 +100,9 @@ void xfr_schedule_confirm(struct xfr_schedule *schedule, uint64_t now);
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
 
-/* Whether the round goes before those of other zones: a NOTIFY asked for it, or our version has
- * expired or is about to. A zone without a version is like the others: its primaries may be dead.
- */
+/* Whether the round goes before the rounds of other zones: a NOTIFY requested it, or our version
+ * has expired or is about to. A zone without a version has no priority, because its primaries may
+ * be dead. */
 bool xfr_schedule_is_urgent(const struct xfr_schedule *schedule, uint64_t now);
 
 /* When to call xfr_schedule_begin() next; XFR_NEVER while a round runs. */

@@ -44,17 +44,17 @@ struct flight {
 };
 
 struct flight_handler {
-    /* A message with the query's id came. The callee checks whether it answers the query. The
-     * flight is over. The message is borrowed. */
+    /* A message with the query's id has come. The callee checks whether it answers the query. The
+     * flight has ended. The message is borrowed. */
     void (*on_reply)(struct flight *flight, struct span message);
-    /* The connection ended. The flight is over. */
+    /* The connection has ended, and so has the flight. */
     void (*on_lost)(struct flight *flight, enum conn_end why);
 };
 
 /* The holder's callbacks. A callback may close or retire the connection unless its comment says
  * otherwise. */
 struct conn_handler {
-    void (*on_turn)(struct conn *conn); /* the rest is over: the holder calls conn_dial() */
+    void (*on_turn)(struct conn *conn); /* the rest has ended: the holder calls conn_dial() */
     /* TCP is established and the TLS handshake begins: queries sent before the return leave as
      * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
@@ -65,7 +65,7 @@ struct conn_handler {
     /* The connection has been idle for idle_limit_us. Called again after the same time, or at the
      * instant of conn_idle_again(). */
     void (*on_idle)(struct conn *conn);
-    void (*on_aged)(struct conn *conn); /* max-age is over */
+    void (*on_aged)(struct conn *conn); /* the connection has reached max-age */
     /* A query that conn_misses_ack() reported as unacknowledged had arrived, without a
      * retransmission. The callee may not send, close or call back. */
     void (*on_late_ack)(struct conn *conn);
@@ -151,7 +151,7 @@ void conn_hurry(struct conn *conn);
 /* Parked: rests until the instant, then parks and calls on_turn. */
 void conn_rest(struct conn *conn, uint64_t until_at);
 
-/* Resting: parks before the rest is over. */
+/* Parks a resting connection before its rest ends. */
 void conn_wake(struct conn *conn);
 
 /* Whether the connection takes a query: it is ready, or in on_early with room; it is not suspect,

@@ -73,7 +73,7 @@ struct exchange_answer {
     uint64_t rtt_us;
 };
 
-/* A query that has brought no answer to judge. */
+/* A query that brought no usable answer. */
 struct exchange_loss {
     struct tap_source source;
     bool nailed;
@@ -82,7 +82,7 @@ struct exchange_loss {
 };
 
 enum exchange_verdict {
-    EXCHANGE_TAKEN,   /* the exchange is over */
+    EXCHANGE_TAKEN,   /* the exchange has ended */
     EXCHANGE_ANOTHER, /* this server cannot answer the question: ask another one */
 };
 

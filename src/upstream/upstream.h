@@ -82,7 +82,7 @@ struct upstream {
 
     bool strips;              /* it leaves out signatures, and has not sent one since */
     uint8_t unsigned_count;   /* signed zones in a row that it answered without signatures */
-    uint64_t strips_until_at; /* while it strips: others are asked first until then */
+    uint64_t strips_until_at; /* until then other servers come first, because this one strips */
     uint64_t unsigned_zones[UPSTREAM_UNSIGNED_ZONES - 1]; /* their hashes */
 
     uint64_t queries, answers, timeouts, fallbacks;

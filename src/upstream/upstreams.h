@@ -204,7 +204,7 @@ struct upstream_view {
     const char *host; /* the name that the configuration has for it, or ""; borrowed */
     const char *transport;
     bool nailed; /* its connections are kept open now */
-    bool ill;    /* others are asked first, because its answers would come late or not at all */
+    bool ill;    /* others come first, because its answers would come late or not at all */
     bool strips; /* it leaves out signatures */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
