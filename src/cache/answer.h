@@ -53,7 +53,7 @@ struct answer_signed {
 
 struct answer {
     struct span message;
-    const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */
+    const uint16_t *ttl_offsets; /* where the message has its TTL fields, ascending */
     uint16_t ttl_count;
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;

@@ -15,7 +15,7 @@
 
 struct grace {
     struct rcu_head head;     /* of the running period */
-    uint64_t number;          /* of the running period; written by the thread that set running */
+    uint64_t number;          /* the running period's number, which its starter writes */
     _Atomic uint64_t started; /* periods begun */
     _Atomic uint64_t done;    /* periods ended */
     atomic_bool running;

@@ -47,9 +47,9 @@ struct shelf {
 
 struct spans_zone {
     struct block block;
-    _Atomic(struct spans_zone *) next; /* in its bucket */
+    _Atomic(struct spans_zone *) next; /* the next zone of the bucket */
     uint64_t hash;
-    unsigned place; /* in spans.all */
+    unsigned place; /* its index in spans.all */
     uint32_t space;
     uint8_t labels;
     _Atomic(struct shelf *) shelf[SPANS_SHELVES]; /* NULL: empty */

@@ -37,7 +37,7 @@ struct builder {
     const char *text;
     size_t text_len;
     uint16_t file;
-    size_t byte_at, char_at; /* of the latest mark that was looked up in the text */
+    size_t byte_at, char_at; /* the place of the last mark that was searched in the text */
     yaml_parser_t parser;
     struct level levels[YAML_TREE_DEPTH_MAX];
     size_t depth;

@@ -25,7 +25,7 @@
 
 enum {
     CHECK_ADDRESSES_MAX = 32,  /* probed for a route */
-    CHECK_UPSTREAMS_MAX = 128, /* of one worker */
+    CHECK_UPSTREAMS_MAX = 128, /* the most upstreams of one worker that count */
 };
 
 /* ---- on the worker's thread ---- */

@@ -40,7 +40,7 @@ enum {
 
 struct wanted {
     struct cache *cache;
-    struct addr client;           /* for response policy */
+    struct addr client;           /* the client for response policy */
     char view[VIEW_NAME_MAX + 1]; /* "": clients without a view */
     uint32_t policy_zones;        /* the view's choice */
     uint16_t type;
@@ -51,7 +51,7 @@ struct wanted {
 struct cached {
     bool is_there, is_live, may_serve, is_due, is_marked, stale;
     uint8_t kind, security;
-    char text[ANSWER_TEXT_MAX]; /* of a failure */
+    char text[ANSWER_TEXT_MAX]; /* the text of a failure */
     uint16_t rcode;
     struct answer_signed signatures;
     uint64_t ttl_us, age_us, over_us;
@@ -430,7 +430,7 @@ static void put_cached(struct reply *reply, const struct wanted *wanted, const s
 /* The servers of a cached answer, which the worker has found. */
 struct known_servers {
     const struct seen *seen;
-    size_t place; /* of the next name in the alias chain */
+    size_t place; /* the next name's place in the alias chain */
 };
 
 static const struct rpz_servers *find_known_servers(void *context, struct name name, bool is_last)

@@ -39,7 +39,7 @@ struct anchor_keeper {
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
-    struct buf text; /* of the file as it was read or written last */
+    struct buf text; /* the file's text when it was last read or written */
     struct inquiry inquiry;
     struct anchor_point point;
 };

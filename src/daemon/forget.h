@@ -26,7 +26,7 @@ struct forget {
     struct cache *cache;
     struct mail step;
     bool is_running;
-    uint64_t place;               /* of the walk */
+    uint64_t place;               /* where the walk continues */
     const struct view_set *views; /* whose spaces to search; NULL: there are no views */
     bool is_of_spaces;            /* views was set */
     bool is_of_portals;

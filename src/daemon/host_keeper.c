@@ -36,7 +36,7 @@
 /* Between attempts while a worker has no room for the question. */
 #define HOST_ROOM_US (1 * US_PER_S)
 
-enum { BOOTSTRAP_MAX = 8 }; /* as in options.def */
+enum { BOOTSTRAP_MAX = 8 }; /* options.def has the same bound */
 
 struct host_round;
 
@@ -69,7 +69,7 @@ struct host_keeper {
     struct zone_hosts hosts; /* the addresses in the books */
     /* The file. */
     struct host_store store;
-    struct host_file file; /* as read or written last */
+    struct host_file file; /* as it was last read or written */
     struct timer save;
     bool is_unsaved; /* the books know more than the file */
     uint64_t saved_at;

@@ -82,10 +82,10 @@ struct reload {
                             alone */
     bool is_ending;
     size_t asker_count;
-    struct askers for_file;     /* for a read that has not begun */
-    struct askers for_loading;  /* for the file that is being read, or waits to be used */
-    struct askers for_settings; /* for the next change of forwards or negative anchors */
-    struct askers served;       /* for the change under way */
+    struct askers for_file;     /* wait for a read that has not begun */
+    struct askers for_loading;  /* wait for the file that is being read or about to be used */
+    struct askers for_settings; /* wait for the next change of forwards or negative anchors */
+    struct askers served;       /* wait for the change under way */
     struct loading *loading;    /* set until its change is complete */
     struct generations generations;
     struct generation *current, *next; /* next: only while switching */

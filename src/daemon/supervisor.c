@@ -58,7 +58,7 @@
 
 enum {
     SNAPSHOT_POLL_US = 50000,
-    SOCKETS_MAX = 1024, /* from the service manager: two for each address */
+    SOCKETS_MAX = 1024, /* the service manager gives two for each address */
 };
 
 struct supervisor {

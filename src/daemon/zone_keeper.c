@@ -80,7 +80,7 @@ struct zone_keeper {
     struct zone_publication *current, *next; /* next: on its way to the workers */
     struct zone_publication *before;         /* while the cache forgets */
     bool is_taking;                          /* workers take next, or the cache forgets */
-    uint64_t edition;                        /* of the configuration that the thread got last */
+    uint64_t edition;                        /* the edition of the thread's last configuration */
     void (*on_settled)(void *context);       /* NULL: no one waits */
     void *settled_context;
     pthread_t thread;
@@ -94,8 +94,8 @@ struct zone_keeper {
     uint64_t settled;        /* the last edition whose zones have all been read */
     uint64_t settled_number; /* the publication that has them */
     struct zone_publication *waiting;  /* the newest one for main */
-    struct zone_publication *released; /* for the thread to free */
-    struct zone_set *in_force;         /* of current, for other threads; NULL: none */
+    struct zone_publication *released; /* the thread must free it */
+    struct zone_set *in_force;         /* the zones of current, for other threads; NULL: none */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
     struct zone_trust *next_trust;      /* for the thread; NULL: it has the newest one */

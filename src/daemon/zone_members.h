@@ -13,7 +13,7 @@
 struct name_map;
 struct rpz_policy;
 
-enum { ZONE_MEMBERS_MAX = ZONE_SET_MAX + RPZ_ZONES_MAX }; /* of all catalogs */
+enum { ZONE_MEMBERS_MAX = ZONE_SET_MAX + RPZ_ZONES_MAX }; /* over all catalogs */
 
 /* The names that a member may not have. */
 struct zone_members_names {

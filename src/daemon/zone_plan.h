@@ -39,10 +39,10 @@ static inline enum zone_kind zone_kind_of_members(enum zone_kind catalog)
 struct zone_plan {
     enum zone_kind kind;
     struct zone_held held;            /* without data; for policy, the name alone counts */
-    uint8_t node_wire[NAME_WIRE_MAX]; /* of a member, in its catalog */
+    uint8_t node_wire[NAME_WIRE_MAX]; /* a member's node in its catalog */
     uint8_t node_len;                 /* 0: no member */
     char *file;                       /* "": the zone comes from its primaries */
-    struct zone_primaries *primaries; /* of the zone, or of its members; NULL: none */
+    struct zone_primaries *primaries; /* the primaries of the zone or of its members; NULL: none */
     size_t max_bytes;
     enum zonemd_mode zonemd;
 };
@@ -83,7 +83,7 @@ void zone_plan_deinit(struct zone_plan *plan);
 
 /* The plans of a whole configuration. */
 struct zone_plans {
-    struct name_map *names; /* of zones that no member may have; NULL: there is no catalog */
+    struct name_map *names; /* names that no member may have; NULL: there is no catalog */
     size_t count;
     struct zone_plan list[];
 };

@@ -58,7 +58,7 @@ struct conn_handler {
     /* TCP is established and the TLS handshake begins: queries sent before the return leave as
      * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
-    void (*on_ready)(struct conn *conn); /* it takes queries from now on */
+    void (*on_ready)(struct conn *conn); /* the connection takes queries from now on */
     /* The connection may have room for queries again. Called inside calls of the queries' owners:
      * the callee may not send, close or call back. */
     void (*on_room)(struct conn *conn);
@@ -93,7 +93,7 @@ struct conn {
     bool asked_keepalive;   /* a query asked for RFC 7828 */
     bool is_paced;          /* resting because of a bound on dials, not a failure */
     bool peer_had_all;      /* the peer closed after it had acknowledged every byte */
-    bool drains_late;       /* it drains for longer than usual and is counted */
+    bool drains_late;       /* the connection drains for longer than usual, and counts for that */
     size_t early_room;      /* securing: bytes that may still leave as early data */
 
     struct link *link;
@@ -118,7 +118,7 @@ struct conn {
     uint32_t holding;     /* hold queries in flight */
     struct silence silence;
     uint64_t idle_limit_us; /* idle time until on_idle; 0: never */
-    uint64_t idle_again_at; /* no on_idle before this */
+    uint64_t idle_again_at; /* on_idle does not come before this */
     uint64_t reads, writes; /* counted in the stats */
     bool misses_ack;        /* conn_misses_ack() was true, and no message came since */
     uint32_t retransmits;   /* the kernel's count at that time */

@@ -40,7 +40,7 @@ struct hold_facts {
     uint64_t dial_us;      /* the duration of a dial */
     bool is_kept;          /* the connection has a nailed place */
     bool may_hold;
-    bool is_ending;      /* its successor is on its way */
+    bool is_ending;      /* the successor is being dialled */
     bool by_replacement; /* a hold query would cost more than a dial, or never gets an answer */
 };
 

@@ -176,7 +176,7 @@ bool upstream_is_expected(const struct upstream *upstream)
 void upstream_give_up(struct upstream *upstream)
 {
     const struct health *health = next_health(upstream);
-    if (health && health->silences) /* else it answered another query meanwhile */
+    if (health && health->silences) /* otherwise it has answered another query meanwhile */
         upstream->given_up_until_at = loop_now(upstream->env->loop) + UPSTREAM_GIVEN_UP_US;
 }
 
