@@ -29,7 +29,7 @@ struct local_build {
     struct name_map *exempt; /* zones with upstreams */
     size_t node_room, rrset_room, record_room, rdata_room;
     uint32_t zone_rules[LOCAL_REDIRECT + 1];
-    uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* by is_delegated */
+    uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* indexed by is_delegated */
     size_t lists;
     uint8_t message[HEADER_LEN + RECORD_MAX];
 };

@@ -20,7 +20,7 @@
 
 enum {
     LOCAL_RULES_MAX = 256,         /* smaller numbers are rules; rule 0 is none */
-    LOCAL_RECORDS_MAX = 4000000,   /* in the table */
+    LOCAL_RECORDS_MAX = 4000000,   /* the most records of a table */
     LOCAL_RRSET_MAX = 1000,        /* records of one name and type */
     LOCAL_RRSET_BYTES_MAX = 32768, /* RDATA of an RRset: it must fit into an answer */
     LOCAL_RDATA_MAX = 1024 * 1024 * 1024,
@@ -36,7 +36,7 @@ struct local_rule {
     bool is_delegated; /* the zone's parent has a DS or its denial (RFC 8375 section 4) */
     uint32_t ttl_s;    /* TTL of denials */
     uint32_t rrsets;   /* records that a list redirects to */
-    uint32_t names;    /* of a list: the names that it decides */
+    uint32_t names;    /* for a list: how many names it decides */
 };
 
 /* A name with records, or with such names below it. */
@@ -53,7 +53,7 @@ struct local_rrset {
     uint32_t next;
     uint32_t first, last; /* records */
     uint32_t ttl_s;
-    uint32_t bytes; /* of the RDATA */
+    uint32_t bytes; /* where the RDATA is in bytes */
     uint16_t type;
     uint16_t count;
 };

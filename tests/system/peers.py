@@ -432,7 +432,7 @@ class Sniffer(Listener):
                     for source in select.select(list(ends), [], [])[0]:
                         self.copy(source, client if source is server else server, ends,
                                   flow if source is client else None)
-            except OSError:  # one end has gone, and the other end has been closed in the same way
+            except OSError:  # one end has closed, and so has the other
                 for one in (client, server):
                     one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 

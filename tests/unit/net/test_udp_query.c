@@ -249,7 +249,7 @@ static void test_a_query_without_a_file_waits_until_there_is_one(void **state)
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     udp_query_local(end->query, &local);
     assert_int_equal(addr_family(&local), 0);
-    udp_query_close(&end->query); /* it closes before it has a file */
+    udp_query_close(&end->query); /* closes the query before it has a file */
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     while (!has_query(end))
