@@ -82,6 +82,7 @@ struct settings {
 
 struct cache {
     struct settings settings;
+    _Atomic uint64_t rules; /* of the verdicts */
     uint64_t seed;
     uint64_t mapped_bytes, table_bytes, bytes_max;
     struct grace *grace;
@@ -245,6 +246,16 @@ void cache_set_options(struct cache *cache, const struct cache_options *options)
         serves_stale ? MAX(options->stale_answer_timeout_us, UINT64_C(1)) : 0);
     for (size_t i = 0; i < shard_count(cache); i++)
         SET(cache->shards[i].keeps_stale, serves_stale);
+}
+
+void cache_set_rules(struct cache *cache, uint64_t rules)
+{
+    atomic_store(&cache->rules, rules);
+}
+
+uint64_t cache_rules(const struct cache *cache)
+{
+    return atomic_load(&cache->rules);
 }
 
 uint32_t cache_serves_stale_s(const struct cache *cache)

@@ -50,6 +50,14 @@ struct cache *cache_new(const struct cache_options *options);
  * another. Any thread may call this, one at a time. */
 void cache_set_options(struct cache *cache, const struct cache_options *options);
 
+/* Sets the number of the rules by which verdicts in the cache were found. A snapshot keeps it, and
+ * a cache with another one does not believe the verdicts in that snapshot. While rules change, it
+ * must be a number that is never used again. 0 at first. One thread. */
+void cache_set_rules(struct cache *cache, uint64_t rules);
+
+/* Returns that number. Any thread. */
+uint64_t cache_rules(const struct cache *cache);
+
 /* Returns the spans that answer for names without an entry (cache/spans.h). They belong to the
  * cache, have their own bound, and are not in snapshots. */
 struct spans *cache_spans(const struct cache *cache);

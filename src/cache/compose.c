@@ -38,7 +38,7 @@ static bool compose_has_room(struct compose *compose)
 {
     if (compose->ttl_count == COMPOSE_RECORDS_MAX)
         compose->has_failed = true;
-    return !compose->has_failed && !compose->build.overflow;
+    return !compose_has_failed(compose);
 }
 
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl)

@@ -41,6 +41,12 @@ struct compose {
 void compose_begin(struct compose *compose, struct compose_space *space,
                    const struct question *question, uint16_t flags);
 
+/* Whether a record did not fit or was malformed, so that compose_end() will fail. */
+static inline bool compose_has_failed(const struct compose *compose)
+{
+    return compose->has_failed || compose->build.overflow;
+}
+
 /* Appends a record with this TTL to the section that build_section() chose. */
 void compose_copy(struct compose *compose, struct copy *copy, const struct rr *rr, uint32_t ttl);
 

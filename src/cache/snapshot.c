@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/private_file.h"
+#include "base/rand.h"
 #include "base/units.h"
 #include "cache/cache.h"
 #include "cache/revive.h"
@@ -38,6 +39,7 @@ struct saving {
     struct private_file file;
     struct buf block;
     uint64_t now_us, chain, count;
+    uint64_t rules;      /* of the cache at the beginning */
     uint32_t past_max_s; /* option: an answer that expired longer ago is left out */
     bool is_out_of_memory;
 };
@@ -101,15 +103,18 @@ static enum err flush_block(struct saving *saving)
     return err;
 }
 
-static enum err write_end(struct saving *saving)
+/* Rules that changed meanwhile are written as some that no cache has. */
+static enum err write_end(struct saving *saving, const struct cache *cache)
 {
-    uint8_t count[8], head[SNAPSHOT_BLOCK_HEAD];
-    put_u32(count, (uint32_t)(saving->count >> 32));
-    put_u32(count + 4, (uint32_t)saving->count);
-    snapshot_put_block_head(head, span_of(count, sizeof(count)), &saving->chain);
+    uint8_t bytes[SNAPSHOT_END_MAX], head[SNAPSHOT_BLOCK_HEAD];
+    bool are_same = saving->rules == cache_rules(cache);
+    struct snapshot_end end = {.count = saving->count,
+                               .rules = are_same ? saving->rules : rand_u64()};
+    snapshot_put_end(bytes, &end);
+    snapshot_put_block_head(head, span_of(bytes, sizeof(bytes)), &saving->chain);
     put_u32(head, 0);
     enum err err = private_file_write(&saving->file, span_of(head, sizeof(head)));
-    return err ? err : private_file_write(&saving->file, span_of(count, sizeof(count)));
+    return err ? err : private_file_write(&saving->file, span_of(bytes, sizeof(bytes)));
 }
 
 static enum err snapshot_write_all(struct saving *saving, struct cache *cache, uint64_t wall_s,
@@ -128,7 +133,7 @@ static enum err snapshot_write_all(struct saving *saving, struct cache *cache, u
         else if (!more || buf_len(&saving->block) >= BLOCK_BYTES)
             err = flush_block(saving);
     }
-    return err ? err : write_end(saving);
+    return err ? err : write_end(saving, cache);
 }
 
 bool snapshot_is_foreign(const char *path)
@@ -140,6 +145,7 @@ enum err snapshot_save(struct cache *cache, const char *path, struct snapshot_no
                        const bool *stop, uint64_t *count)
 {
     struct saving saving = {.now_us = now.us,
+                            .rules = cache_rules(cache),
                             .past_max_s = MIN(cache_serves_stale_s(cache), (uint32_t)INT32_MAX)};
     if (snapshot_is_foreign(path))
         return ERR_FOREIGN;
@@ -167,6 +173,9 @@ struct loading {
     struct snapshot_now now;
     uint32_t passed_s; /* since the file was written */
     uint64_t chain;
+    uint32_t version;
+    uint64_t rules;      /* of the cache at the beginning */
+    bool is_same_rules;  /* the file has them too; known after the trial */
     uint64_t seen, kept; /* answers */
     uint8_t *block;
     size_t room; /* bytes of block */
@@ -238,10 +247,13 @@ static bool may_keep(const struct loading *loading, const struct snapshot_item *
                            loading->now.us >= EXPIRED_MIN_S * US_PER_S);
 }
 
-/* A file proves nothing, so only a new verdict makes the answer secure again. */
+/* A file proves nothing, so only a new verdict makes the answer secure again. An answer that was
+ * insecure under other rules may have to be secure now: its negative trust anchor is gone, or there
+ * is a new trust anchor. */
 static void take_security(struct loading *loading, const struct snapshot_item *item)
 {
-    bool is_claim = item->security == SECURITY_SECURE || item->security == SECURITY_BOGUS;
+    bool is_claim = item->security == SECURITY_SECURE || item->security == SECURITY_BOGUS ||
+                    (item->security == SECURITY_INSECURE && !loading->is_same_rules);
     loading->revived.answer.security = is_claim ? SECURITY_UNCHECKED : item->security;
     if (is_claim)
         header_put(loading->message, HEADER_AD, false);
@@ -311,13 +323,16 @@ static enum err take_items(struct loading *loading, struct span block, bool is_t
 
 static enum err take_end(struct loading *loading, const uint8_t head[SNAPSHOT_BLOCK_HEAD])
 {
-    uint8_t count[8], more;
-    if (!read_bytes(loading, count, sizeof(count)) ||
-        !snapshot_check_block(head, span_of(count, sizeof(count)), &loading->chain) ||
+    uint8_t bytes[SNAPSHOT_END_MAX], more;
+    struct snapshot_end end;
+    size_t len = snapshot_end_len(loading->version);
+    if (!read_bytes(loading, bytes, len) ||
+        !snapshot_check_block(head, span_of(bytes, len), &loading->chain) ||
         fread(&more, 1, 1, loading->file) != 0)
         return ERR_INVALID;
-    uint64_t expected = (uint64_t)get_u32(count) << 32 | get_u32(count + 4);
-    return expected == loading->seen ? ERR_OK : ERR_INVALID;
+    snapshot_take_end(span_of(bytes, len), &end);
+    loading->is_same_rules = end.has_rules && end.rules == loading->rules;
+    return end.count == loading->seen ? ERR_OK : ERR_INVALID;
 }
 
 static enum err snapshot_take_file_head(struct loading *loading)
@@ -325,7 +340,7 @@ static enum err snapshot_take_file_head(struct loading *loading)
     uint8_t head[SNAPSHOT_HEAD];
     uint64_t written_s;
     if (!read_bytes(loading, head, sizeof(head)) ||
-        !snapshot_take_head(head, &written_s, &loading->chain) ||
+        !snapshot_take_head(head, &loading->version, &written_s, &loading->chain) ||
         (written_s > loading->now.wall_s && written_s - loading->now.wall_s > SNAPSHOT_AHEAD_MAX_S))
         return ERR_INVALID;
     uint64_t passed_s = loading->now.wall_s > written_s ? loading->now.wall_s - written_s : 0;
@@ -368,6 +383,7 @@ enum err snapshot_load_from(struct cache *cache, FILE *file, struct snapshot_now
     if (!loading)
         return ERR_NO_MEMORY;
     loading->cache = cache;
+    loading->rules = cache_rules(cache);
     loading->file = file;
     loading->stop = stop;
     loading->filter = filter;

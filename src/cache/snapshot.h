@@ -7,8 +7,9 @@
  * The cache as a file, so that a restart is not cold. The file says how long each answer still
  * lives or how long ago it expired; loading subtracts the time since. Expired answers are in it as
  * long as they may serve as stale (the option serve_stale_s), and stay expired. Failures are left
- * out. The calls block on the disk but never hold up readers or writers: they need a separate
- * thread that is registered with cache_thread_begin().
+ * out. No answer comes back secure. One that was insecure comes back so only under the same rules
+ * (cache_set_rules()); else it needs a new verdict. The calls block on the disk but never hold up
+ * readers or writers: they need a separate thread that is registered with cache_thread_begin().
  */
 
 #include <stdbool.h>

@@ -10,7 +10,13 @@
 
 static const uint8_t magic[12] = "nailup-ans\n";
 
-enum { CHECKED = SNAPSHOT_HEAD - 8, MARKED = 0x80, SECURITY_SHIFT = 4, KIND_MASK = 15 };
+enum {
+    CHECKED = SNAPSHOT_HEAD - 8,
+    MARKED = 0x80,
+    SECURITY_SHIFT = 4,
+    KIND_MASK = 15,
+    VERSION_WITH_RULES = 4
+};
 
 #define EXPIRED (UINT32_C(1) << 31)
 
@@ -39,13 +45,14 @@ void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t 
     put_u64(out + CHECKED, *chain);
 }
 
-bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint64_t *written_s, uint64_t *chain)
+bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint32_t *version, uint64_t *written_s,
+                        uint64_t *chain)
 {
+    *version = get_u32(head + 12);
     *written_s = get_u64(head + 16);
     *chain = hash_bytes(head, CHECKED, 0);
-    uint32_t version = get_u32(head + 12);
-    return memcmp(head, magic, sizeof(magic)) == 0 && version >= SNAPSHOT_VERSION_OLDEST &&
-           version <= SNAPSHOT_VERSION && get_u64(head + CHECKED) == *chain;
+    return memcmp(head, magic, sizeof(magic)) == 0 && *version >= SNAPSHOT_VERSION_OLDEST &&
+           *version <= SNAPSHOT_VERSION && get_u64(head + CHECKED) == *chain;
 }
 
 void snapshot_put_block_head(uint8_t out[SNAPSHOT_BLOCK_HEAD], struct span block, uint64_t *chain)
@@ -60,6 +67,25 @@ bool snapshot_check_block(const uint8_t head[SNAPSHOT_BLOCK_HEAD], struct span b
 {
     *chain = hash_bytes(block.data, block.len, *chain);
     return get_u64(head + 4) == *chain;
+}
+
+size_t snapshot_end_len(uint32_t version)
+{
+    return version >= VERSION_WITH_RULES ? SNAPSHOT_END_MAX : SNAPSHOT_END_MAX / 2;
+}
+
+void snapshot_put_end(uint8_t out[SNAPSHOT_END_MAX], const struct snapshot_end *end)
+{
+    put_u64(out, end->count);
+    put_u64(out + 8, end->rules);
+}
+
+void snapshot_take_end(struct span bytes, struct snapshot_end *end)
+{
+    *end = (struct snapshot_end){.count = get_u64(bytes.data)};
+    end->has_rules = bytes.len == SNAPSHOT_END_MAX;
+    if (end->has_rules)
+        end->rules = get_u64(bytes.data + 8);
 }
 
 void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_item *item)

@@ -23,8 +23,9 @@
  *    4            two EDE codes
  *                 the message
  *    4        0
- *    8        XXH3 of the number of items, seeded with the checksum before
+ *    8        XXH3 of the rest, seeded with the checksum before
  *    8        the number of items
+ *    8        the rules of the verdicts (cache_rules(); not before version 4)
  *
  * Each checksum depends on everything before it, so blocks of two snapshots do not mix, and a
  * truncated file has no valid end. Checksums find damage by a disk or a crash, not by an attacker.
@@ -37,10 +38,11 @@
 #include "base/span.h"
 
 enum {
-    SNAPSHOT_VERSION = 3,
+    SNAPSHOT_VERSION = 4,
     SNAPSHOT_VERSION_OLDEST = 1, /* the oldest version that can be read */
     SNAPSHOT_HEAD = 32,
     SNAPSHOT_BLOCK_HEAD = 12,
+    SNAPSHOT_END_MAX = 16,
     SNAPSHOT_BLOCK_MAX = 8 * 1024 * 1024,
     SNAPSHOT_ITEM_FIXED = 14,
 };
@@ -58,20 +60,38 @@ struct snapshot_item {
     struct span message;
 };
 
+/* The end of the file. */
+struct snapshot_end {
+    uint64_t count; /* of items */
+    uint64_t rules;
+    bool has_rules; /* false in files of older versions */
+};
+
 /* Returns the first bytes of a snapshot of any version. */
 struct span snapshot_magic(void);
 
 void snapshot_put_head(uint8_t out[SNAPSHOT_HEAD], uint64_t written_s, uint64_t *chain);
 
 /* Returns false when the head is not that of a snapshot of a readable version. */
-bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint64_t *written_s, uint64_t *chain);
+bool snapshot_take_head(const uint8_t head[SNAPSHOT_HEAD], uint32_t *version, uint64_t *written_s,
+                        uint64_t *chain);
 
-/* Writes the head of a block. The end of the file is a block of eight bytes, the count. */
+/* Writes the head of a block. The end of the file is a block too, but its length is written as 0.
+ */
 void snapshot_put_block_head(uint8_t out[SNAPSHOT_BLOCK_HEAD], struct span block, uint64_t *chain);
 
 /* Returns whether the block has the checksum in its head. */
 bool snapshot_check_block(const uint8_t head[SNAPSHOT_BLOCK_HEAD], struct span block,
                           uint64_t *chain);
+
+/* Returns the length of the end in this version. */
+size_t snapshot_end_len(uint32_t version);
+
+/* Writes the end, which has rules. */
+void snapshot_put_end(uint8_t out[SNAPSHOT_END_MAX], const struct snapshot_end *end);
+
+/* Reads an end of snapshot_end_len() bytes. */
+void snapshot_take_end(struct span bytes, struct snapshot_end *end);
 
 /* Writes an item without its message, which follows it. */
 void snapshot_put_item(uint8_t out[SNAPSHOT_ITEM_FIXED], const struct snapshot_item *item);

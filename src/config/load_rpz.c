@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "config/load_mapping.h"
 #include "rpz/rpz_choice.h"
+#include "rpz/rpz_rules.h"
 
 static struct name rpz_name(const uint8_t wire[NAME_WIRE_MAX])
 {
@@ -20,6 +21,13 @@ static bool rpz_is_listed(const struct config_rpz *rpz, const struct config_rpz_
         if (name_equal(rpz_name(rpz->zones[i].options.wire), rpz_name(zone->options.wire)))
             return true;
     return false;
+}
+
+/* The target "*." would be the listed name itself. */
+static bool is_ordinary_target(const struct config_rpz_zone *zone)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    return rpz_target_action(name_fold(rpz_name(zone->options.cname), wire)) == RPZ_DATA;
 }
 
 static bool is_sound(struct loader *loader, const struct yaml_tree_node *node,
@@ -42,6 +50,10 @@ static bool is_sound(struct loader *loader, const struct yaml_tree_node *node,
         loader_error(loader, node,
                      "has no target; write cname-override: garden.example, or another "
                      "action-override");
+    else if (has_target && !is_ordinary_target(zone))
+        loader_error(loader, node,
+                     "has a target that is the name of an action; write cname-override: "
+                     "garden.example, or another action-override");
     else if (zone->options.override != RPZ_OVERRIDE_CNAME && has_target)
         loader_error(loader, node,
                      "has a cname-override but another action; write action-override: "

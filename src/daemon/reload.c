@@ -22,7 +22,9 @@
 
 #include "base/check.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/log.h"
+#include "base/rand.h"
 #include "base/units.h"
 #include "cache/cache.h"
 #include "cache/spans.h"
@@ -222,17 +224,30 @@ static void reload_await_zones(struct reload *reload)
         timer_start(reload->host.loop, &reload->zones_end, loop_now(reload->host.loop) + ZONES_US);
 }
 
-/* A worker without memory keeps its old routes, but the generation is still in effect. */
+/* Tells the cache by which rules verdicts are found from now on. */
+static void reload_set_rules(const struct reload *reload)
+{
+    const struct validation_options *validation = &generation_route(reload->current)->validation;
+    uint64_t options = (uint64_t)validation->mode << 1 | validation->allow_sha1;
+
+    cache_set_rules(reload->host.cache, hash_word(options, anchors_hash(validation->anchors)));
+}
+
+/* A worker without memory keeps its old routes, but the generation is still in effect. Its verdicts
+ * are found by old rules, so the rules of the cache stay unknown. */
 static void reload_on_forgotten(void *context)
 {
     struct reload *reload = context;
 
-    if (reload->failed > 0)
+    if (reload->failed > 0) {
         reload_fail(reload,
                     "%zu workers keep their old zones and upstreams (%s), the others have "
                     "switched; try again",
                     reload->failed, err_str(reload->failure));
-    else if (reload->is_from_file)
+        return;
+    }
+    reload_set_rules(reload);
+    if (reload->is_from_file)
         reload_await_zones(reload);
     else
         reload_switch_succeed(reload);
@@ -361,6 +376,7 @@ static void reload_switch(struct reload *reload, struct generation *next)
 {
     struct listen_sockets *sockets = reload->is_from_file ? reload->host.sockets : NULL;
 
+    cache_set_rules(reload->host.cache, rand_u64());
     reload->next = next;
     reload->state = RELOAD_SWITCHING;
     reload_serve_settings(reload);
@@ -917,6 +933,7 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     view->reloads.loaded_at = view->started_at;
     view->reloads.loaded_time = view->started_time;
     listening_show(reload->listening, view);
+    reload_set_rules(reload);
     anchor_keeper_begin(reload->keeper);
     host_keeper_configure(reload->hosts, generation_config(reload->current),
                           generation_ports(reload->current));

@@ -150,6 +150,7 @@ static inline void message_clear(struct message *out, struct span bytes)
     memset(out->offsets, 0, sizeof(out->offsets));
     out->end = 0;
     out->has_question = out->has_trailing = out->has_tsig = out->has_sig0 = false;
+    out->is_checked = false;
     out->question = (struct question){.name = name_root()};
     out->edns = (struct edns){0};
 }

@@ -48,6 +48,7 @@ struct message {
     bool has_trailing;               /* bytes after the last record */
     bool has_tsig;                   /* a TSIG record, the last in additional */
     bool has_sig0;                   /* a SIG(0) record (RFC 2931) */
+    bool is_checked;                 /* all RDATA: message_note_checked() */
     struct question question;        /* borrows from bytes; (root, 0, 0) without a question */
     struct edns edns;
 };
@@ -129,6 +130,13 @@ bool message_check_rr(const struct message *message, const struct rr *rr);
 
 /* Does message_check_rr() for every record. */
 bool message_check_rdata(const struct message *message);
+
+/* Notes that message_check_rdata() has passed for these bytes, or for the message that they are a
+ * copy of. The two functions above then return true at once. */
+static inline void message_note_checked(struct message *message)
+{
+    message->is_checked = true;
+}
 
 /* Copies the first name in the RDATA (target of CNAME, DNAME, NS, PTR, MX, SRV; MNAME of SOA) to
  * out. Returns false when the record is unsound or its type has no name. */

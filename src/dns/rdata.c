@@ -112,11 +112,13 @@ size_t rdata_expand(const struct message *message, const struct rr *rr, uint8_t 
 bool message_check_rr(const struct message *message, const struct rr *rr)
 {
     struct rdata_parts parts;
-    return rdata_split(message, rr, &parts);
+    return message->is_checked || rdata_split(message, rr, &parts);
 }
 
 bool message_check_rdata(const struct message *message)
 {
+    if (message->is_checked)
+        return true;
     struct rr_iter iter = message_all_rrs(message);
     for (struct rr rr; message_rr_next(&iter, &rr);)
         if (!message_check_rr(message, &rr))

@@ -32,6 +32,9 @@ struct budget *budget_new(uint64_t now)
 
 void budget_allow_validation(struct budget *budget, unsigned verify_units, unsigned verify_failures)
 {
+    if (budget->allows_validation)
+        return;
+    budget->allows_validation = true;
     budget->queries_max += BUDGET_VALIDATION_QUERIES;
     budget->attempts_left += BUDGET_VALIDATION_QUERIES;
     budget->tasks_max += BUDGET_VALIDATION_TASKS;

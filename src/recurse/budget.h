@@ -52,6 +52,7 @@ struct budget {
     uint8_t reached;               /* a bit for each kind that a task asked for in vain */
     uint8_t queries_max;           /* the bound of BUDGET_QUERIES */
     uint8_t tasks_max;             /* tasks that may run for it at once */
+    bool allows_validation;        /* budget_allow_validation() was called */
     bool is_recursive;             /* the exchange asks a zone's own servers, not just forwarders */
     unsigned verify_units_left;    /* cost of the signatures that may be verified for it */
     unsigned verify_failures_left; /* wrong ones among them */
@@ -65,7 +66,7 @@ struct budget *budget_ref(struct budget *budget);
 void budget_unref(struct budget *budget); /* NULL is fine */
 
 /* Adds what a validated question needs: questions about keys, verifications of this cost, and this
- * many wrong signatures. */
+ * many wrong signatures. Does so once: later calls change nothing. */
 void budget_allow_validation(struct budget *budget, unsigned verify_units,
                              unsigned verify_failures);
 

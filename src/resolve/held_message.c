@@ -22,6 +22,7 @@ struct held_message *held_message_new(size_t *held_bytes, const struct exchange_
         return NULL;
     memcpy(held->bytes, bytes.data, bytes.len);
     message_move(&held->message, from->message, held->bytes);
+    message_note_checked(&held->message);
     held->size_bytes = size;
     held->since = now;
     held->from = *from;

@@ -29,8 +29,8 @@ struct held_message {
     uint8_t bytes[];
 };
 
-/* Copies the message and the validation, and adds the size to *held_bytes. NULL: the bound is
- * reached, or out of memory. */
+/* Copies the message, which has passed message_check_rdata(), and the validation, and adds the size
+ * to *held_bytes. NULL: the bound is reached, or out of memory. */
 struct held_message *held_message_new(size_t *held_bytes, const struct exchange_answer *from,
                                       const struct validating *validating, uint64_t now);
 

@@ -187,7 +187,7 @@ void resolver_set_local(struct resolver *resolver, const struct local_names *nam
 void resolver_set_zones(struct resolver *resolver, const struct zone_set *zones)
 {
     resolver->tasks.zones = zones;
-    resolver->tasks.shared.local_changes++;
+    views_note_zones(&resolver->views);
     resolver->has_alias = false;
 }
 

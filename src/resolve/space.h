@@ -36,7 +36,7 @@ struct space {
     size_t refs; /* of the resolver and of tasks */
     struct routes *routes;
     const struct local_names *local; /* NULL: no local data. Retired: that of the shared space */
-    uint32_t local_changes;          /* how often local data changed */
+    uint32_t local_changes;          /* how often local data or zones held here changed */
     bool blocks_aliases;             /* local_names_block_aliases() of local */
     enum validate_mode mode;
 };

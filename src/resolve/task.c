@@ -330,16 +330,16 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
     return zone->group_len || (zone->is_authoritative && tasks->world);
 }
 
-/* Gives the task a budget where the zone's questions need one. False: out of memory. */
+/* Gives the task a budget where the zone's questions need one. The question may have begun in a
+ * zone that is not validated, and an alias may lead to one that is. False: out of memory. */
 static bool give_budget(struct task *task, const struct zone *zone)
 {
     bool is_needed = zone->is_authoritative || zone->validates;
-    if (is_needed && !task->budget) {
+    if (is_needed && !task->budget)
         task->budget = budget_new(loop_now(task->tasks->loop));
-        if (task->budget && zone->validates)
-            budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
-                                    VALIDATION_QUESTION_FAILURES_MAX);
-    }
+    if (task->budget && (zone->validates || task->key.view == CACHE_VIEW_TRUST))
+        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
+                                VALIDATION_QUESTION_FAILURES_MAX);
     if (task->budget)
         task->budget->is_recursive |= zone->is_authoritative;
     return task->budget || !is_needed;
@@ -739,11 +739,10 @@ static __attribute__((noinline)) enum judgement judge_answer(struct task *task,
     read->cut = NULL;
     note_answer(task, from, read);
     enum validate_result result = VALIDATE_VERDICT;
-    if (!task_validate_knows_insecure(task, from->message, &read->response, verdict)) {
-        task_validate_begin(task, now, &event);
+    task_validate_begin(task, now, &event); /* also for scrub, which asks what was verified */
+    if (!task_validate_knows_insecure(task, from->message, &read->response, verdict))
         result =
             task_validate_next(task, now, from->message, &read->response, &event, &need, verdict);
-    }
     if (result == VALIDATE_VERDICT) {
         enum judgement judgement = follow_verdict(task, from, now, verdict);
         if (!task_is_enforced(task))
@@ -916,6 +915,24 @@ static void hear_zone(struct task *task)
 
 /* ---- events of the exchange ---- */
 
+/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
+ * be over. Out of memory: it keeps that one. */
+static void renew_budget(struct task *task)
+{
+    struct budget *former = task->budget;
+    task->budget = NULL;
+    if (former && give_budget(task, task->zone))
+        tasks_drop_budget(task->tasks, former);
+    else
+        task->budget = former;
+}
+
+static void wake(struct task *task)
+{
+    linger_wake(task);
+    renew_budget(task);
+}
+
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
 {
     struct task *task = owner;
@@ -927,7 +944,7 @@ static enum exchange_verdict task_on_answer(void *owner, const struct exchange_a
         return EXCHANGE_TAKEN;
     bool is_late = task->state == TASK_LINGERING;
     if (is_late)
-        linger_wake(task);
+        wake(task);
     else
         task_move(task, TASK_DECIDING);
     task->source = from->source;
@@ -1099,7 +1116,7 @@ static void resume(struct task *task)
         exchange_nudge(&task->exchange);
     if (task->state != TASK_LINGERING)
         return;
-    linger_wake(task);
+    wake(task);
     start_clock(task);
     exchange_resume(&task->exchange);
     task_move(task, TASK_ASKING);

@@ -478,6 +478,9 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
 {
     unsigned labels;
     if (lacks_anchor(task, &labels)) {
+        /* A reload may have changed the anchors, and the space may hold another message by now. So
+         * nothing that was verified before counts. */
+        validation_begin(&validating->machine, ++task->tasks->validator->serial);
         set_insecure(verdict, labels, EDE_NONE);
         return VALIDATE_VERDICT;
     }

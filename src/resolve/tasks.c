@@ -273,6 +273,13 @@ static void count_budget(struct stats *stats, const struct budget *budget)
     count_reached(stats, budget->reached);
 }
 
+void tasks_drop_budget(struct tasks *tasks, struct budget *budget)
+{
+    if (budget && budget->refs == 1 && budget->is_recursive)
+        count_budget(tasks->stats, budget);
+    budget_unref(budget);
+}
+
 void tasks_give(struct tasks *tasks, struct task *task)
 {
     MUST(list_is_empty(&task->waiters));
@@ -290,9 +297,7 @@ void tasks_give(struct tasks *tasks, struct task *task)
     free(task->failure_text);
     task->bogus = NULL;
     task->failure_text = NULL;
-    if (task->budget && task->budget->refs == 1 && task->budget->is_recursive)
-        count_budget(tasks->stats, task->budget);
-    budget_unref(task->budget);
+    tasks_drop_budget(tasks, task->budget);
     trace_unref(task->trace);
     task->budget = NULL;
     task->trace = NULL;

@@ -255,6 +255,9 @@ static inline const struct local_names *tasks_local(const struct tasks *tasks,
 /* Takes a task out of the table: equal questions no longer join it. */
 void tasks_unlink(struct tasks *tasks, struct task *task);
 
+/* Drops a task's reference to a budget. The last one counts the work. NULL is fine. */
+void tasks_drop_budget(struct tasks *tasks, struct budget *budget);
+
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
 

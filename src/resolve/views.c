@@ -49,6 +49,13 @@ void views_set_local(struct views *views, const struct local_names *local)
     }
 }
 
+void views_note_zones(struct views *views)
+{
+    views->list[0].space->local_changes++;
+    for (size_t i = 0; i < views->space_count; i++)
+        views->spaces[i]->local_changes++;
+}
+
 bool views_find(const struct views *views, const char *name, unsigned *number)
 {
     for (size_t i = 0; i < views->count; i++) {

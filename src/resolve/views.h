@@ -47,6 +47,9 @@ void views_deinit(struct views *views);
 /* Sets the local data of the shared space and of its views without data of their own. */
 void views_set_local(struct views *views, const struct local_names *local);
 
+/* Notes that the zones held here have changed, for the tasks of all spaces. */
+void views_note_zones(struct views *views);
+
 /* The views and routes that take effect with views_commit(). */
 struct views_change {
     struct views next;

@@ -89,24 +89,41 @@ static void chain_add_encloser(struct chain *chain, struct name name, struct nam
     chain_add(chain, name_suffix(name, name_label_count(encloser) + 1), false);
 }
 
-/* Proves a name that exists. Below an opt-out span it may have no record, and then the closest
- * ancestor that has one is proved (RFC 5155 sections 7.2.4 and 7.2.7). */
+/* Finds the name or the closest ancestor of it that has a record. A name above an opt-out span may
+ * have none. Returns false when the records of the zone are not sound. */
+static bool chain_find_provable(struct chain *chain, struct name name, struct name *out)
+{
+    for (bool is_match;; name = name_parent(name)) {
+        uint32_t node = chain_find(chain, name, false, &is_match);
+        *out = name;
+        if (node == ZONE_NODE_NONE || is_match)
+            return is_match;
+        if (name.len <= zone_data_origin(chain->data).len)
+            return false;
+    }
+}
+
+/* Proves a name that exists, or the closest ancestor that has a record (RFC 5155 sections 7.2.4 and
+ * 7.2.7). */
 static void chain_add_name(struct chain *chain, struct name name)
 {
-    struct name encloser = name;
-    bool is_match = false;
-    for (;;) {
-        uint32_t node = chain_find(chain, encloser, false, &is_match);
-        if (node == ZONE_NODE_NONE || is_match || encloser.len <= zone_data_origin(chain->data).len)
-            break;
-        encloser = name_parent(encloser);
-    }
-    if (!is_match)
+    struct name encloser;
+    if (!chain_find_provable(chain, name, &encloser))
         return;
     if (encloser.len == name.len)
         chain_add(chain, name, false);
     else
         chain_add_encloser(chain, name, encloser);
+}
+
+/* Denies the name and the wildcard below the closest encloser that has a record (RFC 5155 section
+ * 7.2.2). */
+static void chain_add_absence(struct chain *chain, struct name name, struct name encloser)
+{
+    if (!chain_find_provable(chain, encloser, &encloser))
+        return;
+    chain_add_encloser(chain, name, encloser);
+    chain_add(chain, encloser, true);
 }
 
 static void prove_by_nsec3(struct chain *chain, struct name name, const struct zone_match *match)
@@ -126,8 +143,7 @@ static void prove_by_nsec3(struct chain *chain, struct name name, const struct z
         chain_add(chain, encloser, true);
         break;
     case ZONE_FOUND_NXDOMAIN:
-        chain_add_encloser(chain, name, encloser);
-        chain_add(chain, encloser, true);
+        chain_add_absence(chain, name, encloser);
         break;
     case ZONE_FOUND_DATA:
     case ZONE_FOUND_ALIAS:
@@ -138,19 +154,13 @@ static void prove_by_nsec3(struct chain *chain, struct name name, const struct z
     }
 }
 
-/* Reads the parameters of the zone's chain (RFC 5155 section 4.2). Returns false when it has none.
- */
-static bool read_chain(struct chain *chain, unsigned *units_left)
+/* Begins with the parameters of the zone's chain. Returns false when it has none. */
+static bool begin_chain(struct chain *chain, unsigned *units_left)
 {
-    enum { HEAD = 5 }; /* algorithm, flags, iterations, length of the salt */
-    struct zone_rrset rrset;
-    struct span rdata;
-    if (!zone_find_rrset(chain->data, 0, RRTYPE_NSEC3PARAM, &rrset) ||
-        !zone_rrset_next(&rrset, &rdata) || rdata.len < HEAD ||
-        rdata.len - HEAD < rdata.data[HEAD - 1])
+    struct zone_nsec3param param;
+    if (!zone_find_nsec3param(chain->data, &param))
         return false;
-    nsec3_hash_begin(&chain->hashes, span_of(rdata.data + HEAD, rdata.data[HEAD - 1]),
-                     get_u16(rdata.data + 2), units_left);
+    nsec3_hash_begin(&chain->hashes, param.salt, param.iterations, units_left);
     return true;
 }
 
@@ -160,7 +170,7 @@ void zone_proof_find(struct zone_proof *out, const struct zone_data *data, struc
     struct chain chain = {.proof = out, .data = data};
     out->count = 0;
     out->type = RRTYPE_NSEC3;
-    if (read_chain(&chain, units_left)) {
+    if (begin_chain(&chain, units_left)) {
         prove_by_nsec3(&chain, name, match);
         return;
     }

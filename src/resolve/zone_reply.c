@@ -36,6 +36,14 @@ struct zone_writer {
 
 /* ---- records ---- */
 
+/* Takes the next record. Ends early where the message is full: an RRset of many thousand records
+ * must not cost a query more than the message that it fills. */
+static bool zone_writer_next(const struct zone_writer *writer, struct zone_rrset *rrset,
+                             struct span *rdata)
+{
+    return !compose_has_failed(&writer->compose) && zone_rrset_next(rrset, rdata);
+}
+
 /* Writes the signatures of this type at the node. */
 static void zone_reply_put_signatures(struct zone_writer *writer, struct name owner, uint32_t node,
                                       uint16_t type, uint32_t ttl_s)
@@ -44,7 +52,7 @@ static void zone_reply_put_signatures(struct zone_writer *writer, struct name ow
     struct span rdata;
     if (!writer->wish->dnssec_ok || !zone_find_rrset(writer->data, node, RRTYPE_RRSIG, &rrset))
         return;
-    while (zone_rrset_next(&rrset, &rdata))
+    while (zone_writer_next(writer, &rrset, &rdata))
         if (get_u16(rdata.data) == type)
             compose_rr(&writer->compose, owner, RRTYPE_RRSIG, ttl_s, rdata);
 }
@@ -58,7 +66,7 @@ static bool zone_writer_put(struct zone_writer *writer, struct name owner, uint3
     if (!zone_find_rrset(writer->data, node, type, &rrset))
         return false;
     uint32_t ttl_s = MIN(rrset.ttl, ttl_max_s);
-    while (zone_rrset_next(&rrset, &rdata))
+    while (zone_writer_next(writer, &rrset, &rdata))
         compose_rr(&writer->compose, owner, type, ttl_s, rdata);
     if (type != RRTYPE_RRSIG)
         zone_reply_put_signatures(writer, owner, node, type, ttl_s);
@@ -158,7 +166,7 @@ static void put_glue(struct zone_writer *writer, struct name server)
         if (!zone_data_find(writer->data, server, types[i], &rrset))
             continue;
         uint32_t ttl_s = rrset.ttl;
-        while (zone_rrset_next(&rrset, &rdata))
+        while (zone_writer_next(writer, &rrset, &rdata))
             compose_rr(&writer->compose, server, types[i], ttl_s, rdata);
     }
 }
@@ -171,7 +179,7 @@ static void put_referral(struct zone_writer *writer, const struct zone_match *ma
     struct span rdata;
     put_wildcard_proofs(writer);
     MUST(zone_find_rrset(writer->data, match->node, RRTYPE_NS, &rrset));
-    for (struct zone_rrset rest = rrset; zone_rrset_next(&rest, &rdata);)
+    for (struct zone_rrset rest = rrset; zone_writer_next(writer, &rest, &rdata);)
         compose_rr(&writer->compose, owner, RRTYPE_NS, rrset.ttl, rdata);
     if (writer->wish->dnssec_ok &&
         !zone_writer_put(writer, owner, match->node, RRTYPE_DS, UINT32_MAX)) {
@@ -179,7 +187,7 @@ static void put_referral(struct zone_writer *writer, const struct zone_match *ma
         put_proof(writer, &proof);
     }
     build_section(&writer->compose.build, SECTION_ADDITIONAL);
-    while (zone_rrset_next(&rrset, &rdata))
+    while (zone_writer_next(writer, &rrset, &rdata))
         if (name_view(rdata, 0, &server))
             put_glue(writer, server);
     writer->is_referral = true;

@@ -15,6 +15,7 @@
 #include "cache/answer.h"
 #include "dns/header.h"
 #include "dns/rrtype.h"
+#include "zone/zone_data.h"
 
 /* The counters of a zone outlive its rules and its options. */
 struct counters {
@@ -152,6 +153,30 @@ static enum rpz_action overridden(const struct rpz_policy_zone *zone, enum rpz_a
     return override == RPZ_OVERRIDE_GIVEN ? action : actions[override];
 }
 
+/* Whether a CNAME of the rule or of the operator has this name as its target. */
+static bool leads_to(const struct rpz_policy_zone *zone, const struct rpz_rule *rule,
+                     enum rpz_action action, struct name name)
+{
+    struct name owner = {rule->owner, rule->owner_len}, target;
+    struct zone_rrset rrset;
+    struct span rdata;
+    if (action == RPZ_CNAME)
+        return name_equal((struct name){zone->options.cname, zone->options.cname_len}, name);
+    return action == RPZ_DATA &&
+           zone_data_find(rpz_rules_zone(zone->rules), owner, RRTYPE_CNAME, &rrset) &&
+           zone_rrset_next(&rrset, &rdata) && name_view(rdata, 0, &target) &&
+           name_equal(target, name);
+}
+
+/* A garden may be below a listed wildcard, or have a listed address. Its name passes, because an
+ * alias to itself would lead clients nowhere. */
+static enum rpz_action action_for(const struct rpz_policy_zone *zone, const struct rpz_rule *rule,
+                                  struct name name)
+{
+    enum rpz_action action = overridden(zone, rule->action);
+    return leads_to(zone, rule, action, name) ? RPZ_PASSTHRU : action;
+}
+
 static bool exempts_query(const struct rpz_query *query, enum rpz_action action)
 {
     return action == RPZ_PASSTHRU || (action == RPZ_TCP_ONLY && query->is_stream);
@@ -191,7 +216,7 @@ struct place {
     struct name name; /* in lower case */
     bool is_first;
     bool skips_query;         /* client and QNAME have already been checked */
-    const struct addr *addrs; /* of the answer */
+    const struct addr *addrs; /* of the answer, the listed ones */
     size_t addr_count;
     const struct rpz_servers *servers; /* NULL: not known, or not wanted */
 };
@@ -348,7 +373,7 @@ static enum rpz_step ask_zones(const struct rpz_policy *policy, const struct rpz
         out->zone = &policy->zones[at];
         out->action = RPZ_DISABLED;
         if (find_rule(out->zone, query, place, &out->rule))
-            out->action = overridden(out->zone, out->rule.action);
+            out->action = action_for(out->zone, &out->rule, place->name);
         if (out->action == RPZ_DISABLED) {
             has_to_wait |= waits_for_answer(out->zone);
             continue;
@@ -396,7 +421,7 @@ enum rpz_step rpz_policy_ask(const struct rpz_policy *policy, const struct rpz_q
 
 /* ---- with the answer ---- */
 
-/* The addresses of an answer, and its chain of aliases. */
+/* The listed addresses of an answer, and its chain of aliases. */
 struct sight {
     struct message message;
     struct addr addrs[RPZ_ADDRESSES_MAX];
@@ -420,20 +445,17 @@ static bool policy_read_address(uint16_t type, struct span rdata, struct addr *o
     return addr_from_sockaddr(out, (const void *)&v6) == ERR_OK;
 }
 
-static void note_address(struct sight *sight, const struct rr *rr)
-{
-    if (sight->addr_count < RPZ_ADDRESSES_MAX &&
-        policy_read_address(rr->type, message_rdata(&sight->message, rr),
-                            &sight->addrs[sight->addr_count]))
-        sight->addr_count++;
-}
-
-static void find_addresses(struct sight *sight)
+/* Keeps the listed addresses alone: a site must not hide one behind as many others as are kept. */
+static void find_addresses(struct sight *sight, const struct rpz_policy *policy, uint32_t except)
 {
     struct rr_iter iter = message_rrs(&sight->message, SECTION_ANSWER);
     sight->addr_count = 0;
-    for (struct rr rr; message_rr_next(&iter, &rr);)
-        note_address(sight, &rr);
+    for (struct rr rr; sight->addr_count < RPZ_ADDRESSES_MAX && message_rr_next(&iter, &rr);) {
+        struct addr *addr = &sight->addrs[sight->addr_count];
+        if (policy_read_address(rr.type, message_rdata(&sight->message, &rr), addr) &&
+            lists_address(policy, except, RPZ_IP, addr))
+            sight->addr_count++;
+    }
 }
 
 /* An alias is the answer itself to a question for it. */
@@ -461,7 +483,7 @@ static enum rpz_step judge_place(const struct rpz_policy *policy, const struct r
         out->zone = &policy->zones[i];
         if (is_excepted(query->except, i) || !find_rule(out->zone, query, place, &out->rule))
             continue;
-        out->action = overridden(out->zone, out->rule.action);
+        out->action = action_for(out->zone, &out->rule, place->name);
         bool exempts = exempts_query(query, out->action);
         if (out->action == RPZ_DISABLED) {
             note_match(query, out, RPZ_DISABLED);
@@ -497,7 +519,7 @@ static enum rpz_step judge_chain(const struct rpz_policy *policy, const struct r
     struct name name = query->question->name, target;
     bool needs_servers = rpz_policy_needs_servers(policy, query->except);
     if (policy->has[RPZ_IP] && !answer->is_local)
-        find_addresses(sight);
+        find_addresses(sight, policy, query->except);
     for (unsigned hops = 0; hops <= RPZ_ALIASES_MAX; hops++) {
         bool is_last = !rpz_policy_follows(query->question) ||
                        !rpz_policy_find_target(&sight->message, name, wire, &target);

@@ -40,7 +40,7 @@ struct rpz_policy_zone;
 
 enum {
     RPZ_ALIASES_MAX = 12,   /* targets of aliases that are judged */
-    RPZ_ADDRESSES_MAX = 256 /* addresses of an answer that are judged */
+    RPZ_ADDRESSES_MAX = 256 /* listed addresses of an answer that are compared */
 };
 
 struct rpz_policy_entry {

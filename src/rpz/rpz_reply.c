@@ -31,22 +31,23 @@ static uint16_t rpz_ede_code(const struct rpz_policy_zone *zone)
 /* Writes the aliases that lead from the QNAME to the name. They go without their signatures: the
  * answer as a whole has none. */
 static void put_aliases(struct compose *compose, const struct question *question,
-                        struct span former, struct name name)
+                        const struct answer *former, struct name name, uint64_t now)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name at = question->name;
     struct message message;
     struct copy copy;
-    if (!former.len || message_parse(&message, former) != MESSAGE_OK)
+    if (!former || message_parse(&message, former->message) != MESSAGE_OK)
         return;
+    uint32_t age_s = answer_age(former, now);
     copy_init(&copy, &compose->build, &message);
     struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
     for (struct rr rr; !name_equal(at, name) && message_rr_next(&iter, &rr);) {
         if (rr.type == RRTYPE_DNAME)
-            compose_copy(compose, &copy, &rr, rr.ttl);
+            compose_copy(compose, &copy, &rr, rr.ttl > age_s ? rr.ttl - age_s : 0);
         if (rr.type != RRTYPE_CNAME || !message_owner_is(&message, &rr, at))
             continue;
-        compose_copy(compose, &copy, &rr, rr.ttl);
+        compose_copy(compose, &copy, &rr, rr.ttl > age_s ? rr.ttl - age_s : 0);
         if (!message_target(&message, &rr, wire, &at))
             return;
     }
@@ -148,7 +149,7 @@ static enum answer_kind gift_kind(const struct gift *gift)
 
 bool rpz_reply_write(struct answer *out, struct compose_space *space,
                      const struct question *question, const struct rpz_decision *decision,
-                     struct span former, uint64_t now, uint8_t wire[NAME_WIRE_MAX],
+                     const struct answer *former, uint64_t now, uint8_t wire[NAME_WIRE_MAX],
                      struct name *target)
 {
     struct gift gift;
@@ -160,7 +161,7 @@ bool rpz_reply_write(struct answer *out, struct compose_space *space,
         gift.rcode = RCODE_YXDOMAIN;
     }
     compose_begin(&compose, space, question, gift.rcode);
-    put_aliases(&compose, question, former, decision->name);
+    put_aliases(&compose, question, former, decision->name, now);
     if (gift.pattern.len)
         compose_cname(&compose, decision->name, RRCLASS_IN, gift.ttl_s, *target);
     else if (gift.rrset.count)

@@ -139,9 +139,7 @@ static bool is_reserved(struct name target)
            memcmp(target.wire + 1, "rpz-", 4) == 0;
 }
 
-/* Returns the action that the target of a CNAME names, or RPZ_NONE for a target without a
- * meaning. */
-static enum rpz_action read_target(struct name target)
+enum rpz_action rpz_target_action(struct name target)
 {
     static const struct {
         const char *wire;
@@ -183,7 +181,7 @@ static void note_record(struct owner_records *records, const struct zone_record 
     MUST(name_view(record->rdata, 0, &records->target)); /* the zone has checked the RDATA */
     records->has_fault |= records->has_cname;
     records->has_cname = true;
-    records->action = read_target(name_fold(records->target, wire));
+    records->action = rpz_target_action(name_fold(records->target, wire));
     records->has_fault |= records->action == RPZ_NONE;
 }
 

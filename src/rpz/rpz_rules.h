@@ -42,6 +42,10 @@ enum rpz_action {
  * "disabled". */
 const char *rpz_action_name(enum rpz_action action);
 
+/* Returns the action that the target of a rule's CNAME names (in lower case): RPZ_DATA for an
+ * ordinary name, RPZ_NONE for a name "rpz-..." without a meaning. */
+enum rpz_action rpz_target_action(struct name target);
+
 /* A rule that was found. */
 struct rpz_rule {
     enum rpz_trigger trigger;

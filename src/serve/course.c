@@ -52,6 +52,11 @@ static struct question course_question(const struct course *course, const struct
     return question;
 }
 
+static bool course_has_cd(const struct course *course, const struct course_query *about)
+{
+    return about->query->flags & HEADER_CD && !course->is_checked;
+}
+
 void course_key(struct course *course, const struct courses *courses,
                 const struct course_query *about, struct cache_key *key)
 {
@@ -67,7 +72,7 @@ void course_key(struct course *course, const struct courses *courses,
         !dns64_question(dns64, course->stage, asked, &question, wire))
         course->stage = DNS64_NONE; /* the prefix has changed, and the name is an ordinary one */
     resolver_key(courses->resolver, about->view, key, &question, query->dnssec_ok,
-                 query->flags & HEADER_CD);
+                 course_has_cd(course, about));
 }
 
 /* ---- the start of DNS64 ---- */
@@ -143,6 +148,7 @@ static struct police_query course_police_query(const struct course *course,
                                  .is_stream = about->is_stream,
                                  .may_look = about->may_look,
                                  .is_fresh = about->is_resolved,
+                                 .is_checked = course->is_checked,
                                  .looked = course->looked};
 }
 
@@ -155,7 +161,7 @@ static enum course_end course_look(struct course *course, const struct courses *
     course->looked = verdict->looked;
     course->is_looking = true;
     resolver_key(courses->resolver, about->view, key, &verdict->target, true,
-                 about->query->flags & HEADER_CD);
+                 course_has_cd(course, about));
     return COURSE_RESOLVE;
 }
 
@@ -173,7 +179,7 @@ static enum course_end course_reply_known(const struct course *course, struct co
 }
 
 /* The name has no A record either, or its answer failed: the client gets the answer to AAAA, but no
- * excluded address. */
+ * excluded address. The stage is DNS64_FIRST then, and DNS64_NONE if there is no answer to AAAA. */
 static void course_give_up(struct course *course, struct courses *courses,
                            const struct course_query *about, struct answer *answer)
 {
@@ -185,8 +191,10 @@ static void course_give_up(struct course *course, struct courses *courses,
     course->stage = DNS64_FIRST;
     course_key(course, courses, about, &key);
     if (answer->kind == ANSWER_FAILURE ||
-        !resolver_find(courses->resolver, about->view, &key, &first))
+        !resolver_find(courses->resolver, about->view, &key, &first)) {
+        course->stage = DNS64_NONE;
         return;
+    }
     uint8_t wire[NAME_WIRE_MAX];
     struct question question = course_question(course, about->query, wire);
     *answer = first;
@@ -291,6 +299,29 @@ enum course_end course_begin(struct course *course, struct courses *courses,
     return COURSE_ASK;
 }
 
+/* Returns whether a rule concerns the answer; then *end is the next step. */
+static bool course_judge(struct course *course, struct courses *courses,
+                         const struct course_query *about, struct cache_key *key,
+                         struct answer *answer, enum course_end *end)
+{
+    struct police_verdict verdict;
+    struct police_query query = course_police_query(course, about);
+    if (!courses->police.policy)
+        return false;
+    enum police_end fate = police_judge(&courses->police, &query, course->rest, answer, &verdict);
+    if (fate == POLICE_PASS)
+        return false;
+    if (fate == POLICE_CHECK) {
+        course->is_checked = true;
+        course_key(course, courses, about, key);
+        *end = COURSE_ASK;
+        return true;
+    }
+    *end = fate == POLICE_LOOK ? course_look(course, courses, about, &verdict, key)
+                               : course_obey(course, courses, about, fate, &verdict, key, answer);
+    return true;
+}
+
 enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer)
@@ -307,15 +338,19 @@ enum course_end course_take(struct course *course, struct courses *courses,
         police_join(&courses->police, about->query, course->redirect->head, &tail, answer);
         return COURSE_REPLY;
     }
-    if (courses->police.policy) {
-        struct police_verdict verdict;
-        struct police_query query = course_police_query(course, about);
-        enum police_end end =
-            police_judge(&courses->police, &query, course->rest, answer, &verdict);
-        if (end == POLICE_LOOK)
-            return course_look(course, courses, about, &verdict, key);
-        if (end != POLICE_PASS)
-            return course_obey(course, courses, about, end, &verdict, key, answer);
+    enum course_end end = COURSE_REPLY;
+    if (course->stage == DNS64_REVERSE) { /* rules may be about the IPv4 name behind the alias */
+        end = course_make(course, courses, about, key, answer);
+        if (end == COURSE_REPLY)
+            (void)course_judge(course, courses, about, key, answer, &end);
+        return end;
     }
-    return course_make(course, courses, about, key, answer);
+    if (course_judge(course, courses, about, key, answer, &end))
+        return end;
+    bool was_second = course->stage == DNS64_SECOND;
+    end = course_make(course, courses, about, key, answer);
+    /* The answer to AAAA may be newer than the one that was judged. */
+    if (end == COURSE_REPLY && was_second && course->stage == DNS64_FIRST)
+        (void)course_judge(course, courses, about, key, answer, &end);
+    return end;
 }

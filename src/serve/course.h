@@ -81,6 +81,7 @@ struct course {
     enum dns64_stage stage;    /* the answer that comes next */
     uint8_t looked;            /* as in struct police_query */
     bool is_looking;           /* the answer that comes next only brings servers back */
+    bool is_checked;           /* answers are those to questions without CD */
     uint32_t ttl_s;            /* of the answer to AAAA, from DNS64_SECOND on */
     struct redirect *redirect; /* owned: a rule's alias, whose target comes next; NULL: none */
 };

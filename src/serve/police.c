@@ -236,9 +236,27 @@ static bool is_signed(const struct query *query, const struct answer *answer)
     return has_signature(answer->message);
 }
 
+/* A client with CD gets answers that were not checked. A zone without anchor must not protect its
+ * answers from a rule by signatures that mean nothing. */
+static bool police_needs_check(const struct police *police, const struct police_query *query,
+                               const struct answer *answer, const struct rpz_query *asked,
+                               const struct rpz_answer *facts, bool is_clear)
+{
+    struct rpz_decision decision;
+    struct rpz_query trial = *asked;
+    struct rpz_answer unsigned_facts = *facts;
+    if (!facts->is_signed || answer->security != SECURITY_UNCHECKED || query->is_checked ||
+        !(query->query->flags & HEADER_CD))
+        return false;
+    trial.is_look = true;
+    unsigned_facts.is_signed = false;
+    return rpz_policy_judge(police->policy, &trial, &unsigned_facts, is_clear, &decision) ==
+           RPZ_DECIDED;
+}
+
 /* Carries out the decision. */
 static enum police_end decide(struct police *police, const struct question *question,
-                              const struct rpz_decision *decision, struct span former,
+                              const struct rpz_decision *decision, const struct answer *former,
                               struct police_verdict *verdict)
 {
     struct name target;
@@ -284,7 +302,7 @@ enum police_end police_ask(struct police *police, const struct police_query *que
     struct rpz_query asked = rpz_query_of(police, query, &question);
     enum rpz_step step = rpz_policy_ask(police->policy, &asked, &decision);
     if (step == RPZ_DECIDED)
-        return decide(police, &question, &decision, (struct span){0}, verdict);
+        return decide(police, &question, &decision, NULL, verdict);
     verdict->rest = rests[step];
     return POLICE_PASS;
 }
@@ -329,8 +347,10 @@ enum police_end police_judge(struct police *police, const struct police_query *q
             return POLICE_LOOK;
         look.verdict = NULL;
     }
+    if (police_needs_check(police, query, answer, &asked, &facts, is_clear))
+        return POLICE_CHECK;
     enum rpz_step step = rpz_policy_judge(police->policy, &asked, &facts, is_clear, &decision);
-    return step == RPZ_DECIDED ? decide(police, &question, &decision, answer->message, verdict)
+    return step == RPZ_DECIDED ? decide(police, &question, &decision, answer, verdict)
                                : POLICE_PASS;
 }
 

@@ -101,8 +101,10 @@ enum police_end {
     POLICE_FOLLOW,   /* likewise, and the records of verdict->target follow */
     POLICE_DROP,     /* no answer at all */
     POLICE_TRUNCATE, /* TC, so that the client comes back over TCP */
-    POLICE_LOOK, /* the cache forgot servers that a rule may be about: resolve verdict->target to
-                    learn them, and judge the answer again with verdict->looked */
+    POLICE_CHECK, /* only a signature that was not checked protects the answer: judge the answer to
+                     the question without CD, with is_checked */
+    POLICE_LOOK,  /* the cache forgot servers that a rule may be about: resolve verdict->target to
+                     learn them, and judge the answer again with verdict->looked */
 };
 
 /* The rules that police_ask() leaves to police_judge(). */
@@ -117,9 +119,10 @@ struct police_query {
     const struct addr *client;
     unsigned view;
     bool is_stream;
-    bool may_look;  /* POLICE_LOOK is allowed */
-    bool is_fresh;  /* the answer was resolved for this query just now */
-    uint8_t looked; /* names at the chain's start whose servers were already looked for */
+    bool may_look;   /* POLICE_LOOK is allowed */
+    bool is_fresh;   /* the answer was resolved for this query just now */
+    bool is_checked; /* the answer is that to the question without CD */
+    uint8_t looked;  /* names at the chain's start whose servers were already looked for */
 };
 
 /* Borrows from the police until its next call. */

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/rand.h"
 #include "dns/rrtype.h"
 #include "validate/algorithm.h"
@@ -307,6 +308,25 @@ struct anchors *anchors_copy_keeping(const struct anchors *anchors, struct name 
 }
 
 /* ---- differences ---- */
+
+/* The sum makes the order of the records irrelevant. */
+static uint64_t hash_anchor(const struct anchor *anchor)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < anchor->count; i++) {
+        const struct anchor_record *record = &anchor->record[i];
+        sum += hash_bytes(record->rdata.data, record->rdata.len, record->type);
+    }
+    return hash_bytes(anchor->zone.wire, anchor->zone.len, hash_word(anchor->kind, sum));
+}
+
+uint64_t anchors_hash(const struct anchors *anchors)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < anchors->count; i++)
+        sum += hash_anchor(&anchors->list[i]);
+    return sum;
+}
 
 static const struct anchor *find_same_zone(const struct anchors *anchors, struct name zone)
 {

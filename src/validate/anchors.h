@@ -83,6 +83,10 @@ MUST_USE enum err anchors_add_root(struct anchors *anchors);
 void anchors_compare(const struct anchors *before, const struct anchors *after,
                      void (*visit)(void *context, struct name zone), void *context);
 
+/* Returns a number that equal tables have in common, whatever the order of their anchors is. It is
+ * the same in each process. */
+uint64_t anchors_hash(const struct anchors *anchors);
+
 /* Returns the number of anchors, and each of them in the order in which they were added: for
  * people. */
 size_t anchors_count(const struct anchors *anchors);

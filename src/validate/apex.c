@@ -23,6 +23,7 @@
 #include "validate/type_bitmap.h"
 #include "validate/verify.h"
 #include "zone/zone_data.h"
+#include "zone/zone_find.h"
 
 struct apex {
     const struct zone_data *data;
@@ -218,19 +219,13 @@ static bool apex_take_keys(struct apex *apex, char why[APEX_WHY_MAX])
 static bool apex_find_nsec3(const struct apex *apex, uint8_t wire[NAME_WIRE_MAX],
                             struct name *owner)
 {
-    enum { HEAD = 5 }; /* algorithm, flags, iterations, length of the salt */
     struct name origin = zone_data_origin(apex->data);
     uint8_t hash[VERIFY_NSEC3_HASH], folded[NAME_WIRE_MAX];
-    struct zone_rrset set;
-    struct span rdata;
-    if (!zone_data_find(apex->data, origin, RRTYPE_NSEC3PARAM, &set) ||
-        !zone_rrset_next(&set, &rdata) || rdata.len < HEAD ||
-        rdata.len - HEAD < rdata.data[HEAD - 1] || get_u16(rdata.data + 2) > DENIAL_ITERATIONS_MAX)
+    struct zone_nsec3param param;
+    if (!zone_find_nsec3param(apex->data, &param) || param.iterations > DENIAL_ITERATIONS_MAX)
         return false;
     struct name lower = name_fold(origin, folded);
-    return verify_nsec3_hash(hash, span_of(lower.wire, lower.len),
-                             span_of(rdata.data + HEAD, rdata.data[HEAD - 1]),
-                             get_u16(rdata.data + 2)) &&
+    return verify_nsec3_hash(hash, span_of(lower.wire, lower.len), param.salt, param.iterations) &&
            nsec3_write_owner(wire, hash, origin, owner);
 }
 

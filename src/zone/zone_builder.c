@@ -15,6 +15,7 @@
 #include "dns/rdata.h"
 #include "dns/rrtype.h"
 #include "zone/zone_data.h"
+#include "zone/zone_find.h"
 #include "zone/zone_table.h"
 
 enum {
@@ -442,33 +443,62 @@ static enum err builder_read_soa(struct zone_data *data)
     return ERR_OK;
 }
 
-/* Whether the node has an NSEC3 record. Only names directly below the origin can be hashes. */
-static bool has_nsec3(const struct zone_data *data, uint32_t node)
+/* Whether the node has an NSEC3 record of the chain. Only names directly below the origin can be
+ * hashes. */
+static bool has_nsec3(const struct zone_data *data, uint32_t node,
+                      const struct zone_nsec3param *chain)
 {
+    struct zone_nsec3param record;
     struct zone_rrset rrset;
-    return name_parent(zone_node_owner(data, node, NULL)).len == data->origin.len &&
-           zone_node_find(data, node, RRTYPE_NSEC3, &rrset);
+    struct span rdata;
+    if (node == 0 || name_parent(zone_node_owner(data, node, NULL)).len != data->origin.len ||
+        !zone_node_find(data, node, RRTYPE_NSEC3, &rrset))
+        return false;
+    while (zone_rrset_next(&rrset, &rdata))
+        if (zone_nsec3_read(rdata, &record) && record.iterations == chain->iterations &&
+            span_equal(record.salt, chain->salt))
+            return true;
+    return false;
 }
 
-/* Lists the nodes of the NSEC3 chain, because names of the zone lie between them. A zone without
- * NSEC3PARAM has no chain that its server may use (RFC 5155 section 4). */
-static enum err list_nsec3(struct zone_data *data)
+/* Whether the node has an NSEC record that proves something about names of this zone. */
+static bool has_nsec(const struct zone_data *data, uint32_t node,
+                     const struct zone_nsec3param *chain)
 {
     struct zone_rrset rrset;
-    if (!zone_node_find(data, 0, RRTYPE_NSEC3PARAM, &rrset))
-        return ERR_OK;
+    uint32_t cut = data->nodes[node].cut;
+    (void)chain;
+    return (cut == ZONE_NO_NODE || cut == node) && zone_node_find(data, node, RRTYPE_NSEC, &rrset);
+}
+
+typedef bool node_test(const struct zone_data *data, uint32_t node,
+                       const struct zone_nsec3param *chain);
+
+static enum err list_nodes(const struct zone_data *data, node_test *test,
+                           const struct zone_nsec3param *chain, struct zone_nodes *out)
+{
     uint32_t count = 0;
-    for (uint32_t node = 1; node < data->count; node++)
-        count += has_nsec3(data, node);
+    for (uint32_t node = 0; node < data->count; node++)
+        count += test(data, node, chain);
     if (count == 0)
         return ERR_OK;
-    data->nsec3 = malloc(count * sizeof(*data->nsec3));
-    if (!data->nsec3)
+    out->at = malloc(count * sizeof(*out->at));
+    if (!out->at)
         return ERR_NO_MEMORY;
-    for (uint32_t node = 1; node < data->count; node++)
-        if (has_nsec3(data, node))
-            data->nsec3[data->nsec3_count++] = node;
+    for (uint32_t node = 0; node < data->count; node++)
+        if (test(data, node, chain))
+            out->at[out->count++] = node;
     return ERR_OK;
+}
+
+/* Lists the nodes whose records prove denials, because any number of other names may lie between
+ * them: names of the zone between hashes, and the records of another chain while the signer changes
+ * to it. A zone without NSEC3PARAM has no hashes that its server may use (RFC 5155 section 4). */
+static enum err list_proofs(struct zone_data *data)
+{
+    struct zone_nsec3param chain;
+    return zone_find_nsec3param(data, &chain) ? list_nodes(data, has_nsec3, &chain, &data->nsec3)
+                                              : list_nodes(data, has_nsec, NULL, &data->nsec);
 }
 
 static struct zone_data *make_data(struct writer *writer)
@@ -501,11 +531,11 @@ enum err zone_builder_finish(struct zone_builder **builder, struct zone_data **d
         err = ERR_NO_MEMORY;
     if (err == ERR_OK)
         err = builder_read_soa(*data);
-    if (err == ERR_OK)
-        err = list_nsec3(*data);
     if (err == ERR_OK) {
         find_cuts(*data);
-    } else {
+        err = list_proofs(*data);
+    }
+    if (err != ERR_OK) {
         zone_data_unref(*data);
         *data = NULL;
         free(writer.nodes.data);

@@ -20,7 +20,8 @@ void zone_data_unref(struct zone_data *data)
     if (!data || atomic_fetch_sub_explicit(&data->refs, 1, memory_order_acq_rel) > 1)
         return;
     free(data->nodes);
-    free(data->nsec3);
+    free(data->nsec3.at);
+    free(data->nsec.at);
     free(data->bytes);
     free(data);
 }
@@ -45,7 +46,7 @@ size_t zone_data_records(const struct zone_data *data)
 size_t zone_data_bytes(const struct zone_data *data)
 {
     return sizeof(*data) + data->count * sizeof(*data->nodes) + data->bytes_len +
-           data->nsec3_count * sizeof(*data->nsec3);
+           ((size_t)data->nsec3.count + data->nsec.count) * sizeof(uint32_t);
 }
 
 /* ---- records ---- */

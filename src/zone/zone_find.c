@@ -9,12 +9,6 @@
 #include "dns/rrtype.h"
 #include "zone/zone_table.h"
 
-enum {
-    /* Nodes without NSEC that a search goes back over. Names below a cut are skipped as one, so a
-     * signed zone needs one step. */
-    NSEC_STEPS_MAX = 16,
-};
-
 _Static_assert(ZONE_NODE_NONE == ZONE_NO_NODE, "both say that there is no node");
 
 struct name zone_find_owner(const struct zone_data *data, uint32_t node)
@@ -151,16 +145,15 @@ void zone_find(const struct zone_data *data, struct name name, uint16_t type,
 
 uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node)
 {
-    struct zone_rrset rrset;
-    for (unsigned steps = 0; steps < NSEC_STEPS_MAX; steps++) {
-        if (data->nodes[node].cut != ZONE_NO_NODE)
-            node = data->nodes[node].cut;
-        if (zone_node_find(data, node, RRTYPE_NSEC, &rrset))
-            return node;
-        if (node-- == 0)
-            break;
+    uint32_t low = 0, high = data->nsec.count;
+    while (low < high) { /* nodes before low are not after the node, nodes from high on are */
+        uint32_t middle = low + (high - low) / 2;
+        if (data->nsec.at[middle] <= node)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return ZONE_NO_NODE;
+    return low ? data->nsec.at[low - 1] : ZONE_NO_NODE;
 }
 
 uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name encloser)
@@ -173,20 +166,34 @@ uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name enclo
     return zone_find_nsec(data, zone_floor(data, wildcard, &is_exact));
 }
 
+/* Records of other algorithms and records with flags have no meaning here (RFC 5155 section 4.1.2).
+ */
+bool zone_find_nsec3param(const struct zone_data *data, struct zone_nsec3param *out)
+{
+    struct zone_rrset rrset;
+    struct span rdata;
+    if (!zone_node_find(data, 0, RRTYPE_NSEC3PARAM, &rrset))
+        return false;
+    while (zone_rrset_next(&rrset, &rdata))
+        if (zone_nsec3_read(rdata, out) && rdata.data[1] == 0)
+            return true;
+    return false;
+}
+
 uint32_t zone_find_nsec3(const struct zone_data *data, struct name owner, bool *is_match)
 {
-    uint32_t low = 0, high = data->nsec3_count;
+    uint32_t low = 0, high = data->nsec3.count;
     *is_match = false;
     if (high == 0)
         return ZONE_NO_NODE;
     while (low < high) { /* nodes before low are not after the owner, nodes from high on are */
         uint32_t middle = low + (high - low) / 2;
-        if (name_compare(zone_node_owner(data, data->nsec3[middle], NULL), owner) <= 0)
+        if (name_compare(zone_node_owner(data, data->nsec3.at[middle], NULL), owner) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
-    uint32_t node = data->nsec3[low ? low - 1 : data->nsec3_count - 1];
+    uint32_t node = data->nsec3.at[low ? low - 1 : data->nsec3.count - 1];
     *is_match = low > 0 && name_equal(zone_node_owner(data, node, NULL), owner);
     return node;
 }

@@ -48,6 +48,10 @@ bool zone_find_rrset(const struct zone_data *data, uint32_t node, uint16_t type,
 
 /* ---- proofs ---- */
 
+/* Finds the parameters of the chain that proves denials: the first NSEC3PARAM record of SHA-1
+ * without flags. Returns false when the zone has no such chain. */
+bool zone_find_nsec3param(const struct zone_data *data, struct zone_nsec3param *out);
+
 /* Writes the name of the wildcard below a name. Returns false when it is too long. */
 bool zone_find_wildcard_name(struct name encloser, uint8_t wire[NAME_WIRE_MAX], struct name *out);
 
@@ -58,8 +62,9 @@ uint32_t zone_find_nsec(const struct zone_data *data, uint32_t node);
  * ZONE_NODE_NONE. The wildcard itself need not exist. */
 uint32_t zone_find_wildcard_nsec(const struct zone_data *data, struct name encloser);
 
-/* Returns the node with the NSEC3 record whose owner is this name (*is_match) or is the last before
- * it; the last node of the zone precedes the first. ZONE_NODE_NONE: the zone has none. */
+/* Returns the node with the NSEC3 record of that chain whose owner is this name (*is_match) or is
+ * the last before it; the last node of the chain precedes the first. ZONE_NODE_NONE: the zone has
+ * none. */
 uint32_t zone_find_nsec3(const struct zone_data *data, struct name owner, bool *is_match);
 
 #endif

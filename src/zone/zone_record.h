@@ -40,4 +40,10 @@ struct zone_record {
     struct span rdata;
 };
 
+/* The parameters of an NSEC3 chain (RFC 5155 section 4). */
+struct zone_nsec3param {
+    uint16_t iterations;
+    struct span salt; /* borrows from the zone */
+};
+
 #endif

@@ -44,6 +44,16 @@ bool zone_node_find(const struct zone_data *data, uint32_t node, uint16_t type,
     return false;
 }
 
+bool zone_nsec3_read(struct span rdata, struct zone_nsec3param *out)
+{
+    enum { SHA1 = 1, HEAD = 5 }; /* algorithm, flags, iterations, length of the salt */
+    if (rdata.len < HEAD || rdata.data[0] != SHA1 || rdata.len - HEAD < rdata.data[HEAD - 1])
+        return false;
+    out->iterations = get_u16(rdata.data + 2);
+    out->salt = span_of(rdata.data + HEAD, rdata.data[HEAD - 1]);
+    return true;
+}
+
 /* ---- names ---- */
 
 enum { KEY_BYTES = 16 };

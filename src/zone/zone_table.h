@@ -34,6 +34,12 @@ struct zone_node {
                         ZONE_NO_NODE. Below a cut, this zone answers nothing itself. */
 };
 
+/* Some of the nodes, in order. */
+struct zone_nodes {
+    uint32_t *at; /* NULL: none */
+    uint32_t count;
+};
+
 struct zone_data {
     atomic_uint refs;
     uint8_t origin_wire[NAME_WIRE_MAX];
@@ -44,8 +50,8 @@ struct zone_data {
     struct zone_node *nodes;
     uint8_t *bytes;
     size_t bytes_len;
-    uint32_t *nsec3; /* nodes with NSEC3 records of the zone's chain, in order; NULL: none */
-    uint32_t nsec3_count;
+    struct zone_nodes nsec3; /* with NSEC3 records of the chain that proves denials */
+    struct zone_nodes nsec;  /* with NSEC records, not below a cut; none if such a chain exists */
 };
 
 /* The first sixteen bytes of the owner's labels below the origin, from the right, in lower case,
@@ -56,6 +62,10 @@ struct zone_key {
 };
 
 struct zone_key zone_key(struct name owner, struct name origin);
+
+/* Reads the fields that NSEC3 and NSEC3PARAM records share. Returns false when the record is short
+ * or of another algorithm than SHA-1. The salt borrows from the RDATA. */
+bool zone_nsec3_read(struct span rdata, struct zone_nsec3param *out);
 
 /* Borrows the owner of a node, and sets *rrsets to its RRsets unless NULL. */
 struct name zone_node_owner(const struct zone_data *data, uint32_t node, struct span *rrsets);

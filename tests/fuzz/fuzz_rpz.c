@@ -39,7 +39,7 @@ static void check_reply(const struct question *question, const struct rpz_decisi
     struct message message;
     if (!rpz_action_writes(decision->action))
         return;
-    (void)rpz_reply_write(&answer, &space, question, decision, (struct span){0}, 0, wire, &target);
+    (void)rpz_reply_write(&answer, &space, question, decision, NULL, 0, wire, &target);
     MUST(message_parse(&message, answer.message) == MESSAGE_OK);
     MUST(message_check_rdata(&message));
 }

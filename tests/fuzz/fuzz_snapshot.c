@@ -73,18 +73,18 @@ static uint64_t count_items(struct span bytes)
 
 static void load_as_items(const uint8_t *data, size_t size)
 {
-    size_t whole = SNAPSHOT_HEAD + 2 * SNAPSHOT_BLOCK_HEAD + size + 8;
+    size_t whole = SNAPSHOT_HEAD + 2 * SNAPSHOT_BLOCK_HEAD + size + SNAPSHOT_END_MAX;
     uint64_t items = count_items(span_of(data, size)), chain;
-    uint8_t *bytes = calloc(1, whole), *at = bytes + SNAPSHOT_HEAD, count[8] = {0};
+    uint8_t *bytes = calloc(1, whole), *at = bytes + SNAPSHOT_HEAD, end[SNAPSHOT_END_MAX];
     MUST(bytes);
-    put_u32(count + 4, (uint32_t)items);
+    snapshot_put_end(end, &(struct snapshot_end){.count = items});
     snapshot_put_head(bytes, WALL_S, &chain);
     snapshot_put_block_head(at, span_of(data, size), &chain);
     memcpy(at + SNAPSHOT_BLOCK_HEAD, data, size);
     at += SNAPSHOT_BLOCK_HEAD + size;
-    snapshot_put_block_head(at, span_of(count, 8), &chain);
+    snapshot_put_block_head(at, span_of(end, sizeof(end)), &chain);
     put_u32(at, 0);
-    memcpy(at + SNAPSHOT_BLOCK_HEAD, count, 8);
+    memcpy(at + SNAPSHOT_BLOCK_HEAD, end, sizeof(end));
     check_kept(load(bytes, whole));
     free(bytes);
 }

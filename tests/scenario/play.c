@@ -200,6 +200,8 @@ static bool do_reload(struct play *play)
     char why[WORLD_WHY_MAX] = "";
     if (!play->step->text)
         return play_fail(play, "no RELOAD_BEGIN");
+    if (play_has(play, "zones"))
+        return world_renew_zones(&play->world, play->step->text, why) || play_fail(play, "%s", why);
     if (!world_reload(&play->world, play->step->text, !play_has(play, "remembers"), why))
         return play_fail(play, "%s", why);
     return true;

@@ -3,12 +3,16 @@
 /* nailup's own steps about the network between resolver and servers. README.md describes each. */
 #include "scenario/play.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "base/units.h"
 #include "cache/cache.h"
 #include "cache/spans.h"
 #include "dns/message.h"
 #include "dns/rrtype.h"
+#include "loop/loop.h"
 #include "scenario/servers.h"
 #include "scenario/tls.h"
 #include "support/fake_tls.h"
@@ -246,13 +250,58 @@ static bool opened_most(struct play *play)
            play_fail(play, "%zu sockets were open", most);
 }
 
-/* CHECK_COUNTS spans=N span_zones=N: RRsets that answer for other names, and their zones. */
+/* CHECK_COUNTS spans=N span_zones=N span_zones_dropped_least=N: RRsets that answer for other names,
+ * their zones, and zones that made room. */
 static bool check_spans(struct play *play)
 {
     struct spans_usage usage;
     spans_usage(cache_spans(play->world.cache), &usage);
     return is(play, "spans", usage.items) && is(play, "span_zones", usage.zones) &&
+           (usage.dropped_zones >= play_number(play, "span_zones_dropped_least", 0) ||
+            play_fail(play, "%llu zones made room, with %llu bytes in use",
+                      (unsigned long long)usage.dropped_zones, (unsigned long long)usage.bytes)) &&
            (usage.bytes <= SPANS_BYTES_MAX || play_fail(play, "the spans take too much memory"));
+}
+
+/* Stores a record of this length in a new zone of three labels. Returns the bytes that it takes. */
+static uint64_t add_filler(struct spans *spans, unsigned number, size_t len, uint64_t now)
+{
+    static const uint8_t bytes[SPANS_ITEM_BYTES_MAX];
+    struct spans_usage before, after;
+    uint8_t wire[NAME_WIRE_MAX];
+    char text[32];
+    struct span record = span_of(bytes, len);
+    struct spans_entry entry = {.space = CACHE_SPACE_SHARED,
+                                .shelf = SPANS_RECORDS,
+                                .type = RRTYPE_TXT,
+                                .expires_at = now + 3600 * US_PER_S,
+                                .record = &record,
+                                .count = 1};
+    snprintf(text, sizeof(text), "z%u.filled.test", number);
+    MUST(name_parse(&entry.zone, wire, text, strlen(text)) == ERR_OK);
+    entry.owner = entry.zone;
+    spans_usage(spans, &before);
+    MUST(spans_store(spans, &entry, now));
+    spans_usage(spans, &after);
+    return after.bytes - before.bytes;
+}
+
+/* FILL_SPANS: zones of three labels take the memory of spans: large ones, then small ones, until
+ * another small one does not fit. */
+static bool do_fill_spans(struct play *play)
+{
+    struct spans *spans = cache_spans(play->world.cache);
+    uint64_t now = loop_now(play->world.loop), took = 0;
+    struct spans_usage usage;
+    unsigned number = 0;
+    for (spans_usage(spans, &usage); usage.bytes + took <= SPANS_BYTES_MAX;
+         spans_usage(spans, &usage)) {
+        bool is_large = usage.bytes + 2 * SPANS_ITEM_BYTES_MAX <= SPANS_BYTES_MAX;
+        took = add_filler(spans, number++, is_large ? SPANS_ITEM_BYTES_MAX - 256 : 1, now);
+        if (is_large)
+            took = 0;
+    }
+    return usage.dropped_zones == 0 || play_fail(play, "the spans were full before");
 }
 
 /* CHECK_COUNTS [used=N] ...: the worker's own counters. */
@@ -274,6 +323,7 @@ const struct play_verb play_stream_verbs[] = {
     {"RESET", do_reset, false},
     {"STALL", do_stall, false},
     {"RESUME", do_resume, false},
+    {"FILL_SPANS", do_fill_spans, false},
     {"DARK", do_dark, false},
     {"WRITE_MAX", do_write_max, false},
     {"CHECK_CONNECTIONS", do_check_connections, true},

@@ -287,6 +287,18 @@ bool world_reload(struct world *world, const char *yaml, bool forgets, char why[
     return true;
 }
 
+bool world_renew_zones(struct world *world, const char *yaml, char why[WORLD_WHY_MAX])
+{
+    struct zone_set *before = world->held;
+    struct config *config = load_config(world->script, yaml, &world->held, why);
+    if (!config)
+        return false;
+    config_free(config);
+    resolver_set_zones(world->resolver, world->held);
+    zone_set_unref(before);
+    return true;
+}
+
 /* ---- time ---- */
 
 void world_advance(struct world *world, uint64_t us)

@@ -95,6 +95,10 @@ bool world_open(struct world *world, const struct script *script, const char *ya
  * False: why says what is wrong with the configuration. */
 bool world_reload(struct world *world, const char *yaml, bool forgets, char why[WORLD_WHY_MAX]);
 
+/* Replaces the zones held here by those of this configuration, and changes nothing else, as after
+ * transfers from primaries. Returns false and a message in why if the configuration is wrong. */
+bool world_renew_zones(struct world *world, const char *yaml, char why[WORLD_WHY_MAX]);
+
 /* Ends everything. Returns false if the resolver has left something open. */
 bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
 

@@ -164,6 +164,36 @@ def test_each_change_makes_the_cache_forget_the_names_below(nailupd, responder, 
     eventually(lambda: misses("www.short.example") == 1)
 
 
+def restart(daemon, nailupd, config, upstream):
+    assert daemon.stop() == 0
+    daemon = nailupd(config, upstreams=[upstream])
+    assert "1 answer read from" in daemon.log() or "1 answers read from" in daemon.log()
+    return daemon
+
+
+def test_answers_below_a_negative_anchor_do_not_outlive_it_in_a_snapshot(nailupd, responder, dig, tmp_path):
+    upstream = responder()
+    config = {"dnssec": {"validate": "yes"}, "cache": {"snapshot": str(tmp_path / "cache.snapshot")}}
+    daemon = nailupd(config, upstreams=[upstream])
+    daemon.ask("nta", "add", "corp.example")
+    assert dig(daemon, "www.corp.example").status == "NOERROR"
+    daemon = restart(daemon, nailupd, config, upstream)
+    assert ntas(daemon) == []
+    assert dig(daemon, "www.corp.example").status == "SERVFAIL"
+
+
+def test_answers_below_a_negative_anchor_that_stays_survive_a_restart(nailupd, responder, dig, tmp_path):
+    upstream = responder()
+    config = {"dnssec": {"validate": "yes", "negative-trust-anchors": ["corp.example"]},
+              "cache": {"snapshot": str(tmp_path / "cache.snapshot")}}
+    daemon = nailupd(config, upstreams=[upstream])
+    reload(daemon)
+    assert dig(daemon, "www.corp.example").status == "NOERROR"
+    daemon = restart(daemon, nailupd, config, upstream)
+    assert dig(daemon, "www.corp.example").status == "NOERROR"
+    assert daemon.metrics()["cache_hits_total"] == 1
+
+
 @pytest.mark.parametrize("words, sentence", [
     (["add"], "name the zone"),
     (["add", "a..b"], "is not a domain name"),

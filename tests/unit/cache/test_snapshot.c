@@ -173,6 +173,33 @@ static void test_a_secure_answer_comes_back_unchecked_and_without_ad(void **stat
     cache_read_end();
 }
 
+static enum security security_of(uint64_t number)
+{
+    struct answer found;
+    cache_read_begin();
+    assert_true(find(number, 0, SECOND, &found));
+    enum security security = found.security;
+    cache_read_end();
+    return security;
+}
+
+/* A negative trust anchor may be gone at the next start, or there may be a new trust anchor. */
+static void test_an_insecure_answer_comes_back_insecure_under_the_same_rules_only(void **state)
+{
+    (void)state;
+    make(1, 1, 0);
+    made.answer.security = SECURITY_INSECURE;
+    assert_true(store_made(cache, &made, 0));
+    cache_set_rules(cache, 7);
+    saved(100 * SECOND);
+    assert_int_equal(loaded(SECOND, 0), 1);
+    assert_int_equal(security_of(1), SECURITY_UNCHECKED);
+    flush_name(other, made.question.name);
+    cache_set_rules(other, 7);
+    assert_int_equal(loaded(SECOND, 0), 1);
+    assert_int_equal(security_of(1), SECURITY_INSECURE);
+}
+
 static void test_failures_are_not_saved(void **state)
 {
     (void)state;
@@ -470,16 +497,19 @@ static enum err load_as_version(uint8_t version)
     put_u32(at - 4, (uint32_t)chain);
     snapshot_put_block_head(at, block, &chain);
     at += SNAPSHOT_BLOCK_HEAD + block.len;
-    snapshot_put_block_head(at, span_of(at + SNAPSHOT_BLOCK_HEAD, 8), &chain);
+    struct span end = span_of(at + SNAPSHOT_BLOCK_HEAD, snapshot_end_len(version));
+    snapshot_put_block_head(at, end, &chain);
     put_u32(at, 0);
-    return load_bytes(bytes, bytes_len);
+    return load_bytes(bytes, (size_t)(end.data + end.len - bytes));
 }
 
 static void test_older_versions_are_read_as_unchecked_and_newer_ones_are_refused(void **state)
 {
     (void)state;
     struct answer found;
-    keep(1);
+    make(1, 1, 0);
+    made.answer.security = SECURITY_INSECURE;
+    assert_true(store_made(cache, &made, 0));
     assert_int_equal(saved(150 * SECOND), 1);
     read_back();
     assert_int_equal(bytes[15], SNAPSHOT_VERSION);
@@ -502,17 +532,18 @@ static enum err load_item(const struct snapshot_item *item)
 {
     uint8_t *at = bytes + SNAPSHOT_HEAD, *block = at + SNAPSHOT_BLOCK_HEAD;
     uint64_t chain;
-    uint8_t count[8] = {[7] = 1};
+    uint8_t end[SNAPSHOT_END_MAX];
     snapshot_put_head(bytes, WRITTEN_S, &chain);
     snapshot_put_item(block, item);
     memcpy(block + SNAPSHOT_ITEM_FIXED, item->message.data, item->message.len);
     size_t len = SNAPSHOT_ITEM_FIXED + item->message.len;
     snapshot_put_block_head(at, span_of(block, len), &chain);
     at = block + len;
-    snapshot_put_block_head(at, span_of(count, 8), &chain);
+    snapshot_put_end(end, &(struct snapshot_end){.count = 1});
+    snapshot_put_block_head(at, span_of(end, sizeof(end)), &chain);
     put_u32(at, 0);
-    memcpy(at + SNAPSHOT_BLOCK_HEAD, count, 8);
-    return load_bytes(bytes, (size_t)(at - bytes) + SNAPSHOT_BLOCK_HEAD + 8);
+    memcpy(at + SNAPSHOT_BLOCK_HEAD, end, sizeof(end));
+    return load_bytes(bytes, (size_t)(at - bytes) + SNAPSHOT_BLOCK_HEAD + sizeof(end));
 }
 
 static bool is_loaded(const struct snapshot_item *item)
@@ -581,6 +612,7 @@ int main(void)
         SENTENCE(test_loaded_answers_are_older_by_the_time_between),
         SENTENCE(test_every_field_of_an_answer_comes_back),
         SENTENCE(test_a_secure_answer_comes_back_unchecked_and_without_ad),
+        SENTENCE(test_an_insecure_answer_comes_back_insecure_under_the_same_rules_only),
         SENTENCE(test_failures_are_not_saved),
         SENTENCE(test_an_expired_answer_comes_back_expired),
         SENTENCE(test_an_answer_that_expires_meanwhile_comes_back_expired),

@@ -135,6 +135,14 @@ static void test_contradictions_are_errors(void **state)
     expect_errors("rpz: [{name: a, file: /x, action-override: cname}]\n" ZONE,
                   "f:1:7: error: rpz[0]: has no target; write cname-override: garden.example, or "
                   "another action-override\n");
+    expect_errors(
+        "rpz: [{name: a, file: /x, action-override: cname, cname-override: \"*.\"}]\n" ZONE,
+        "f:1:7: error: rpz[0]: has a target that is the name of an action; write "
+        "cname-override: garden.example, or another action-override\n");
+    expect_errors(
+        "rpz: [{name: a, file: /x, action-override: cname, cname-override: RPZ-drop}]\n" ZONE,
+        "f:1:7: error: rpz[0]: has a target that is the name of an action; write "
+        "cname-override: garden.example, or another action-override\n");
     expect_errors("rpz: [{name: a, file: /x, cname-override: b}]\n" ZONE,
                   "f:1:7: error: rpz[0]: has a cname-override but another action; write "
                   "action-override: cname\n");

@@ -180,6 +180,25 @@ static void test_rdata_at_the_end_of_the_longest_message_is_checked(void **state
     assert_false(message_check_rdata(&message));
 }
 
+static void test_a_checked_message_and_its_copies_pass_at_once(void **state)
+{
+    (void)state;
+    struct message copy;
+    raw_start(&raw, HEADER_QR);
+    raw_rr(&raw, SECTION_ANSWER, BYTES("\xc0\x0c"), RRTYPE_A, 1, 0, BYTES("\1\2\3"));
+    struct message message = sample_parse(raw_span(&raw));
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    struct rr rr;
+    assert_true(message_rr_next(&iter, &rr));
+    assert_false(message_check_rr(&message, &rr));
+    message_note_checked(&message);
+    message_move(&copy, &message, message.bytes.data);
+    assert_true(message_check_rr(&message, &rr) && message_check_rdata(&message));
+    assert_true(message_check_rdata(&copy));
+    message = sample_parse(raw_span(&raw)); /* another parse knows nothing of the note */
+    assert_false(message_check_rdata(&message));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_parts_give_the_offsets_of_names),
         cmocka_unit_test(test_expanded_rdata_has_no_pointers),
         cmocka_unit_test(test_rdata_at_the_end_of_the_longest_message_is_checked),
+        cmocka_unit_test(test_a_checked_message_and_its_copies_pass_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

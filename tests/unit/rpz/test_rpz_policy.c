@@ -291,14 +291,27 @@ static void test_rules_about_servers_concern_every_answer(void **state)
     assert_true(may_judge_one(RRTYPE_TXT, "\3abc", 4));
 }
 
-static void test_so_many_addresses_are_judged_and_no_more(void **state)
+/* A listed site must not hide its address behind many others. */
+static void test_a_listed_address_is_found_behind_any_number_of_others(void **state)
 {
     (void)state;
-    policy = MAKE("32.255.0.0.10.rpz-ip CNAME .\n32.0.1.0.10.rpz-ip CNAME .\n");
-    assert_int_equal(judge(0, RPZ_ADDRESSES_MAX), RPZ_DECIDED);
-    assert_int_equal(judge(1, RPZ_ADDRESSES_MAX - 2), RPZ_CLEAR);
-    assert_int_equal(judge(256, 1), RPZ_DECIDED);
-    assert_int_equal(judge(300, 10), RPZ_CLEAR);
+    policy = MAKE("32.255.0.0.10.rpz-ip CNAME .\n32.0.15.0.10.rpz-ip CNAME *.\n");
+    assert_int_equal(judge(256, 3584), RPZ_CLEAR);
+    assert_int_equal(judge(256, 3585), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NODATA);
+    assert_int_equal(judge(255, 3586), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NXDOMAIN);
+}
+
+static void test_so_many_listed_addresses_are_compared(void **state)
+{
+    (void)state;
+    policy = MAKE("8.0.0.0.10.rpz-ip CNAME .\n32.255.0.0.10.rpz-ip CNAME *.\n"
+                  "32.0.1.0.10.rpz-ip CNAME *.\n");
+    assert_int_equal(judge(0, 2 * RPZ_ADDRESSES_MAX), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NODATA); /* by the last one that is compared */
+    assert_int_equal(judge(257, 2 * RPZ_ADDRESSES_MAX), RPZ_DECIDED);
+    assert_int_equal(decision.action, RPZ_NXDOMAIN);
 }
 
 static void test_the_smallest_address_decides_between_equal_prefixes(void **state)
@@ -452,7 +465,8 @@ int main(void)
         TEST(test_a_look_rules_out_answers_without_listed_addresses),
         TEST(test_a_look_sees_listed_targets_of_aliases),
         TEST(test_rules_about_servers_concern_every_answer),
-        TEST(test_so_many_addresses_are_judged_and_no_more),
+        TEST(test_a_listed_address_is_found_behind_any_number_of_others),
+        TEST(test_so_many_listed_addresses_are_compared),
         TEST(test_the_smallest_address_decides_between_equal_prefixes),
         TEST(test_the_last_server_decides),
         TEST(test_a_rule_about_the_server_itself_comes_before_wildcards),

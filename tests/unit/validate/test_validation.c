@@ -460,6 +460,20 @@ static void test_the_budget_ends_the_work(void **state)
     assert_int_equal(zones.verifications, 0);
 }
 
+/* Otherwise keys would be remembered as bogus because of what another zone has cost. */
+static void test_the_budget_ends_before_the_digest_of_a_key(void **state)
+{
+    (void)state;
+    struct question question = {NAME("example"), RRTYPE_DNSKEY, RRCLASS_IN};
+    struct sections keyset = {.answer = {zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256),
+                                         SIG("example.", "DNSKEY", "example.")}};
+    zones_secure("example.");
+    zones_ask(&question, ANSWER_POSITIVE, "example.", keyset);
+    zones.units = 0;
+    assert_int_equal(zones_run(), SECURITY_BOGUS);
+    assert_true(zones.verdict.is_spent);
+}
+
 /* ---- insecure zones ---- */
 
 static void test_an_unsigned_answer_below_an_insecure_cut_is_insecure(void **state)
@@ -1239,6 +1253,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_beginning_may_be_postponed, zones_setup),
         cmocka_unit_test_setup(test_a_verification_postponed_often_costs_no_more, zones_setup),
         cmocka_unit_test_setup(test_the_budget_ends_the_work, zones_setup),
+        cmocka_unit_test_setup(test_the_budget_ends_before_the_digest_of_a_key, zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_answer_below_an_insecure_cut_is_insecure,
                                zones_setup),
         cmocka_unit_test_setup(test_an_unsigned_answer_of_a_secure_zone_is_bogus, zones_setup),

@@ -163,6 +163,31 @@ static void test_the_nsec_record_before_a_name_is_found(void **state)
     assert_true(name_equal(zone_find_owner(data, node), zone_make_name("host1.example.net")));
 }
 
+/* A signer that goes from NSEC to NSEC3 adds many owners of hashes before it changes NSEC3PARAM. */
+static void test_the_nsec_record_is_found_behind_any_number_of_hashes(void **state)
+{
+    (void)state;
+    char records[8192] = "$TTL 1\n@ SOA . . 1 2 3 4 5\n@ NSEC c A\nc NSEC z A\nz NSEC @ DNAME\n"
+                         "z DNAME d\nbelow.z NSEC @ A\n";
+    for (unsigned i = 0; i < 40; i++) {
+        char line[80];
+        snprintf(line, sizeof(line), "d%02u NSEC3 1 0 0 - 00000000000000000000000000000000 A\n", i);
+        strcat(records, line);
+    }
+    struct zone_data *zone = zone_make("n", records);
+    static const char *const rows[][2] = {
+        {"a.n", "n"}, {"c.n", "c.n"}, {"dz.n", "c.n"}, {"d20.n", "c.n"}, {"q.below.z.n", "z.n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct zone_match match;
+        zone_find(zone, zone_make_name(rows[i][0]), RRTYPE_A, &match);
+        uint32_t node = zone_find_nsec(zone, match.before);
+        assert_int_not_equal(node, ZONE_NODE_NONE);
+        assert_true(name_equal(zone_find_owner(zone, node), zone_make_name(rows[i][1])));
+    }
+    zone_data_unref(zone);
+}
+
 static void test_unsigned_zones_have_no_proofs(void **state)
 {
     (void)state;
@@ -233,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_the_topmost_cut_covers_everything_below),
         cmocka_unit_test(test_a_dname_moves_the_names_below_it_only),
         cmocka_unit_test(test_the_nsec_record_before_a_name_is_found),
+        cmocka_unit_test(test_the_nsec_record_is_found_behind_any_number_of_hashes),
         cmocka_unit_test(test_unsigned_zones_have_no_proofs),
         cmocka_unit_test(test_nsec3_records_form_a_circle),
         cmocka_unit_test(test_the_owner_of_a_hash_is_no_name_of_the_zone),
