@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Composes answers. responder_udp.c and responder_tcp.c decide whether, when and how they leave.
- * Each answer fits ANSWER_MAX: the largest is "big" with 4016 bytes of TXT.
+ * Composes answers. responder_udp.c and responder_tcp.c decide whether, when and how an answer
+ * leaves. Each answer fits ANSWER_MAX: the largest is "big", with 4016 bytes of TXT.
  */
 
 #include "answer.h"
@@ -17,8 +17,8 @@
 #include "wishes.h"
 
 enum {
-    BIG_STRINGS = 16,    /* of 250 characters */
-    BIG_ADDRESSES = 200, /* of 16 bytes each as a record */
+    BIG_STRINGS = 16,    /* each of 250 characters */
+    BIG_ADDRESSES = 200, /* each of 16 bytes as a record */
     SERVER_COOKIE_BYTES = 16,
 };
 
@@ -34,7 +34,7 @@ static void put_text(struct draft *draft, uint32_t ttl_s, bool big, uint64_t has
     draft->answers++;
 }
 
-/* The name of a server below the queried name: "ns" or "mx" and a pointer. */
+/* Writes the name of a server below the queried name: "ns" or "mx", and a pointer. */
 static void answer_put_host(struct draft *draft, const char *label, uint16_t owner, uint16_t type,
                             uint32_t ttl_s)
 {
@@ -64,7 +64,7 @@ static uint16_t answer_put_alias(struct draft *draft, uint16_t zone, uint32_t tt
     return target;
 }
 
-/* Writes the records of a positive answer; some types have none. */
+/* Writes the records of a positive answer. Some types have no records. */
 static void put_answers(struct draft *draft, const struct wire_query *query,
                         const struct wishes *wishes, uint16_t zone, uint32_t ttl_s)
 {
@@ -103,8 +103,8 @@ static void put_answers(struct draft *draft, const struct wire_query *query,
     }
 }
 
-/* RFC 7873: the cookie is a function of the client's cookie and address. Loopback clients need
- * no secret, and a fixed function keeps runs repeatable. */
+/* RFC 7873: the cookie is a function of the client's cookie and address. Clients on loopback need
+ * no secret, and a fixed function makes runs repeatable. */
 static void make_server_cookie(const struct addr *from, const uint8_t *client, uint8_t *out)
 {
     size_t len;
@@ -164,7 +164,8 @@ static enum rcode answer_judge(const struct answer_style *style, const struct wi
         return RCODE_NOTIMP;
     if (style->cookies == ANSWER_COOKIES_REQUIRED && !is_stream && !is_cookie_right(query, from))
         return RCODE_BADCOOKIE;
-    if (query->class != WIRE_CLASS_IN || (query->type >= 251 && query->type <= 252)) /* transfers */
+    /* types 251 and 252 are transfers */
+    if (query->class != WIRE_CLASS_IN || (query->type >= 251 && query->type <= 252))
         return RCODE_REFUSED;
     return wishes->rcode;
 }
@@ -202,8 +203,8 @@ static void put_question(struct draft *draft, struct span message, const struct 
         name[1] ^= 1;
 }
 
-/* Also answers messages that do not parse: the header comes back without a question (RFC 1035
- * 4.1.1). */
+/* Answers messages that do not parse, too: the header returns without a question (RFC 1035 4.1.1).
+ */
 static struct bench_answer make_formerr(struct span message, uint8_t *out)
 {
     struct bench_answer answer = {.verdict = ANSWER_SILENT};
@@ -260,7 +261,7 @@ struct bench_answer answer_make(const struct answer_style *style, struct span me
     else
         put_body(&draft, style, &query, &wishes, is.rcode);
 
-    size_t edns_bytes = query.has_edns ? 11 + 28 : 0; /* at most a cookie */
+    size_t edns_bytes = query.has_edns ? 11 + 28 : 0; /* the longest option is a cookie */
     bool too_long = (size_t)(draft.p - out) + edns_bytes > query.udp_size;
     is.is_truncated = !is_stream && (too_long || wishes.truncated);
     if (is.is_truncated) {

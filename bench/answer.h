@@ -35,31 +35,31 @@ enum {
 enum answer_cookies {
     ANSWER_COOKIES_OFF,
     ANSWER_COOKIES_ON,
-    ANSWER_COOKIES_REQUIRED, /* over UDP, BADCOOKIE without a right one (RFC 7873 5.2.3) */
+    ANSWER_COOKIES_REQUIRED, /* over UDP, BADCOOKIE without a valid cookie (RFC 7873 5.2.3) */
 };
 
 struct tree_place;
 
 struct answer_style {
     uint32_t ttl_s, negative_ttl_s;
-    int keepalive; /* units of 100 ms (RFC 7828), or ANSWER_KEEPALIVE_NONE */
+    int keepalive; /* in units of 100 ms (RFC 7828), or ANSWER_KEEPALIVE_NONE */
     enum answer_cookies cookies;
-    bool lower_case;                /* the question returns without its 0x20 case */
-    bool authoritative;             /* AA instead of RA */
-    const struct tree_place *place; /* in a hierarchy of zones; NULL: every name exists */
+    bool lower_case;                /* the question comes back in lower case */
+    bool authoritative;             /* sets AA instead of RA */
+    const struct tree_place *place; /* in a tree of zones; NULL: every name exists */
 };
 
 /* The answer to a query and its delay. The bytes are in the caller's buffer. */
 struct bench_answer {
     enum answer_verdict verdict;
     size_t len;
-    bool has_delay; /* the name asked for delay_ms */
+    bool has_delay; /* the name requests the delay */
     uint32_t delay_ms;
 };
 
-/* Writes the answer to out, which has room for ANSWER_MAX bytes. from is the client's address,
- * for its cookie. A message that is not a query gets FORMERR, or silence if it has no header or
- * is a response. */
+/* Writes the answer to out, which has room for ANSWER_MAX bytes. `from` is the client's address,
+ * for its cookie. A message that is not a query gets FORMERR. A message without a header, or a
+ * response, gets no answer. */
 struct bench_answer answer_make(const struct answer_style *style, struct span message,
                                 bool is_stream, const struct addr *from, uint8_t *out);
 

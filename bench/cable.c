@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench cable: a distance between programs on one machine. Each wake-up reads several
- * packets; packets are written when they are due. One thread; no allocation once the line is warm.
+ * nailup-bench cable: simulates distance between programs on one machine. Each wake-up reads
+ * several packets, and each packet is written when it is due. One thread. Once the line is warm,
+ * nothing is allocated.
  */
 
 #include "cable.h"
@@ -18,7 +19,7 @@
 #include "bench.h"
 #include "clock.h"
 
-enum { PACKETS_PER_TURN = 256 }; /* then the other direction has its turn */
+enum { PACKETS_PER_TURN = 256 }; /* after this many, the other direction has its turn */
 
 static void on_packets(struct watch *watch, uint32_t events)
 {
@@ -95,7 +96,7 @@ static enum err cable_watch_signals(struct stopper *stopper, struct cable *cable
  * 50 to 490. If precedence is refused, the figures show it. */
 static void take_precedence(void)
 {
-    struct sched_param param = {.sched_priority = 2}; /* compare --realtime uses 1 */
+    struct sched_param param = {.sched_priority = 2}; /* below compare --realtime, which uses 1 */
     sched_setscheduler(0, SCHED_FIFO, &param);
 }
 
@@ -135,7 +136,7 @@ static void cable_deinit(struct cable *cable, const struct stopper *stopper)
 
 int cable_main(int argc, char **argv)
 {
-    static struct cable cable; /* its histogram is large */
+    static struct cable cable; /* static, because its histogram is large */
     struct stopper stopper = {.watch.fd = -1};
     char why[CABLE_WHY_MAX];
     cable_line_init(&cable.line);

@@ -31,16 +31,16 @@ struct cable {
     struct cable_device_options device;
     struct watch tun;
     int poller;
-    uint64_t now_us;      /* of the poller's turn */
-    uint64_t since_us;    /* start of the figures */
-    double cpu_before_us; /* CPU time that the process had used by then */
+    uint64_t now_us;      /* the time of the poller's turn */
+    uint64_t since_us;    /* when the figures began */
+    double cpu_before_us; /* the CPU time that the process had used then */
     uint64_t overruns_before;
-    struct latency late; /* us from the instant a packet was due to its delivery */
+    struct latency late; /* in us, from the instant when a packet was due to its delivery */
     struct cable_control *control;
     bool use_stdin, json, stopping;
 };
 
-/* cable_options.c: ends the process on wrong use. */
+/* cable_options.c: reads the command line. Wrong use ends the process. */
 void cable_options_parse(struct cable *cable, int argc, char **argv);
 /* Changes a setting while the cable runs. Returns false and a reason in why. */
 bool cable_set(struct cable_settings *settings, const char *name, const char *value,

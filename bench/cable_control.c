@@ -20,7 +20,7 @@
 enum { LINE_MAX_BYTES = 256, WORDS_MAX = 3 };
 
 struct cable_control {
-    struct watch watch; /* fd -1: it has ended */
+    struct watch watch; /* fd -1: the commands have ended */
     struct cable *cable;
     size_t len;
     char line[LINE_MAX_BYTES];
@@ -29,7 +29,7 @@ struct cable_control {
 void cable_stats_reset(struct cable *cable)
 {
     memset(&cable->line.counters, 0, sizeof(cable->line.counters));
-    /* Packets under way will count when they arrive, so they must count as received, too. */
+    /* Packets under way will count as delivered, so they must count as received as well. */
     cable->line.counters.packets = delay_line_count(&cable->line.line);
     latency_init(&cable->late);
     cable->since_us = clock_now_us();
@@ -66,7 +66,7 @@ void cable_stats_json(struct cable *cable, FILE *out)
     json_close(&json, '}');
 }
 
-/* False: out already has the answer. */
+/* Returns false if out already has the answer. */
 static bool cable_control_do_one(struct cable *cable, const char *word, FILE *out)
 {
     if (strcmp(word, "stats") == 0)
@@ -111,7 +111,7 @@ static void cable_control_answer_line(struct cable *cable, char *line, FILE *out
     fflush(out);
 }
 
-/* The end of the commands does not end the cable. */
+/* The cable outlives its commands. */
 static void stop_listening(struct cable_control *control)
 {
     close(control->watch.fd);
@@ -137,7 +137,7 @@ static void cable_control_on_input(struct watch *watch, uint32_t events)
     }
     control->len = (size_t)(control->line + control->len - start);
     memmove(control->line, start, control->len);
-    if (control->len == LINE_MAX_BYTES - 1) { /* a line without an end */
+    if (control->len == LINE_MAX_BYTES - 1) { /* the line is too long */
         fputs("error: that line is too long\n", stdout);
         fflush(stdout);
         control->len = 0;

@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Sets up the TUN device: no extra headers and no offloads, so that a packet is as it would be on a
+ * Sets up the TUN device without extra headers and without offloads, so that a packet looks as on a
  * real line, checksums included.
  *
- * Never takes a name, address or net that an interface already uses.
+ * Never takes a name, address or network that an interface already uses.
  */
 
 #include "cable_device.h"
@@ -35,7 +35,7 @@ static const char *address_text(uint32_t address, char out[INET_ADDRSTRLEN])
     return inet_ntop(AF_INET, &address, out, INET_ADDRSTRLEN);
 }
 
-/* Whether that interface has the address, or a net that contains it. */
+/* Returns whether that interface has the address, or a network that contains it. */
 static bool holds(const struct ifaddrs *one, uint32_t address)
 {
     if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !one->ifa_netmask)
@@ -70,7 +70,7 @@ static bool are_free(const struct cable_device_options *options, char *why)
     return good;
 }
 
-/* Explains errno of opening or attaching. */
+/* Explains why the device could not be opened or attached, from errno. */
 static void say_why_not(const char *name, char *why)
 {
     if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
@@ -97,8 +97,8 @@ static int make_device(const char *name, char *why)
     return fd;
 }
 
-/* Otherwise the device would send router solicitations, which would be counted. A kernel without
- * IPv6 has no such file. */
+/* Otherwise the device would send router solicitations, which would count as packets. A kernel
+ * without IPv6 does not have this file. */
 static void turn_off_ipv6(const char *name)
 {
     char path[64 + IFNAMSIZ];
@@ -107,7 +107,7 @@ static void turn_off_ipv6(const char *name)
     if (fd < 0)
         return;
     if (write(fd, "1", 1) < 0)
-        errno = 0; /* then they are counted */
+        errno = 0; /* the solicitations then count */
     close(fd);
 }
 
@@ -130,7 +130,7 @@ static bool set_address(int socket, const char *name, unsigned long what, uint32
 static bool set_number(int socket, const char *name, unsigned long what, int value)
 {
     struct ifreq request = request_of(name);
-    request.ifr_ifru.ifru_ivalue = value; /* of SIOCSIFMTU as of SIOCSIFTXQLEN */
+    request.ifr_ifru.ifru_ivalue = value; /* SIOCSIFMTU and SIOCSIFTXQLEN both read this field */
     return ioctl(socket, what, &request) == 0;
 }
 
@@ -182,7 +182,8 @@ uint64_t cable_device_overruns(const char *name)
         if (!colon || (size_t)(colon - start) != strlen(name) ||
             strncmp(start, name, strlen(name)) != 0)
             continue;
-        /* Eight columns for received packets, then for sent ones: bytes, packets, errors, drops. */
+        /* The line has eight columns for received packets, then eight for sent ones, each beginning
+         * with bytes, packets, errors and drops. */
         if (sscanf(colon + 1, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64, &found) != 1)
             found = 0;
     }

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_CABLE_DEVICE_H
 
 /*
- * The TUN device of the cable. It is made, addressed and set up without any other program, and goes
- * away with its descriptor.
+ * The TUN device of the cable. nailup-bench makes, addresses and sets it up without another
+ * program. It disappears when its descriptor closes.
  */
 
 #include <net/if.h>
@@ -23,15 +23,15 @@ struct cable_device_options {
     size_t mtu, queue_max;
 };
 
-/* Accepts letters, digits, - and _: the kernel and paths give them no other meaning. */
+/* Accepts letters, digits, - and _, because the kernel and paths give these no other meaning. */
 bool cable_device_name_is_good(const char *name);
 
-/* Returns a non-blocking descriptor: each read is a packet, and each write is one. Returns -1
- * and a sentence in why if there is no TUN, or the name or an address is in use. */
+/* Returns a non-blocking descriptor. Each read and each write is one packet. Returns -1 and a
+ * sentence in why if TUN is missing, or if the name or an address is in use. */
 int cable_device_open(const struct cable_device_options *options, char why[CABLE_WHY_MAX]);
 
-/* Packets that the kernel has dropped since the device exists, because the cable read too
- * slowly. */
+/* Returns how many packets the kernel has dropped since the device was made, because the cable read
+ * too slowly. */
 uint64_t cable_device_overruns(const char *name);
 
 #endif

@@ -32,7 +32,7 @@ void cable_line_deinit(struct cable_line *line)
     delay_line_deinit(&line->line);
 }
 
-/* Takes the packet that was returned last, because its memory is warm. */
+/* Takes the packet that came back last, because its memory is warm. */
 struct cable_packet *cable_line_blank(struct cable_line *line)
 {
     struct cable_packet *packet = line->spare;
@@ -54,8 +54,8 @@ static bool cable_line_is_lost(const struct cable_line *line)
            (double)rand_u32() < line->settings.loss_percent / 100 * 4294967296.0;
 }
 
-/* Without reordering no packet is due before the one ahead of it: a late packet holds up the
- * packets behind it, as in a queue. */
+/* Without reordering, no packet is due before the packet ahead of it. A late packet delays those
+ * behind it, as in a queue. */
 static uint64_t due_us(struct cable_line *line, uint64_t now_us)
 {
     const struct cable_settings *settings = &line->settings;
@@ -68,7 +68,7 @@ static uint64_t due_us(struct cable_line *line, uint64_t now_us)
     return due;
 }
 
-/* False: the packet goes no further, and has been counted. */
+/* Returns false if the packet goes no further. It has been counted then. */
 static bool is_taken(struct cable_line *line, struct cable_packet *packet)
 {
     struct cable_counters *counters = &line->counters;

@@ -21,21 +21,21 @@
 
 enum { CABLE_MTU_MIN = 576, CABLE_MTU_MAX = 65535, CABLE_QUEUE_MAX = 65536 };
 
-/* These may change while packets are under way. A change applies to later packets. */
+/* These settings may change while packets are under way. A change applies to later packets. */
 struct cable_settings {
-    double delay_ms;  /* of the round trip, half of it each way */
-    double jitter_ms; /* random extra delay of a round trip, at most */
+    double delay_ms;  /* the delay of a round trip, half of it in each direction */
+    double jitter_ms; /* the largest random extra delay of a round trip */
     double loss_percent;
-    bool reorder; /* whether jitter lets packets overtake */
+    bool reorder; /* jitter lets packets overtake each other */
 };
 
 struct cable_counters {
-    uint64_t packets, bytes; /* that arrived */
-    uint64_t lost;           /* by the configured loss */
-    uint64_t dropped_full;   /* because queue_max were under way */
-    uint64_t foreign;        /* not part of the traffic between here and there */
+    uint64_t packets, bytes; /* packets that arrived */
+    uint64_t lost;           /* packets that the configured loss took */
+    uint64_t dropped_full;   /* packets that found queue_max others under way */
+    uint64_t foreign;        /* packets that were not between here and there */
     uint64_t delivered;
-    uint64_t refused; /* due, but refused by the kernel */
+    uint64_t refused; /* packets that were due, but that the kernel refused */
 };
 
 struct cable_packet {
@@ -58,21 +58,21 @@ struct cable_line {
 /* The caller sets settings, ends, mtu and queue_max before the first packet. */
 void cable_line_init(struct cable_line *line);
 
-/* Frees all packets, including packets under way. */
+/* Frees all packets, also those under way. */
 void cable_line_deinit(struct cable_line *line);
 
-/* Returns a packet to read mtu bytes into, or NULL without memory. */
+/* Returns a packet with room for mtu bytes, or NULL if memory is out. */
 struct cable_packet *cable_line_blank(struct cable_line *line);
 
-/* Takes a packet that arrived at now_us, its len set. */
+/* Takes a packet that arrived at now_us. Its len is set. */
 void cable_line_add(struct cable_line *line, struct cable_packet *packet, uint64_t now_us);
 
-/* Returns the next packet that is due, turned round, or NULL. The caller then passes it
- * to cable_line_give(), which counts it. */
+/* Returns the next packet that is due, turned round, or NULL. The caller then passes it to
+ * cable_line_give(), which counts it. */
 struct cable_packet *cable_line_take(struct cable_line *line, uint64_t now_us);
 void cable_line_give(struct cable_line *line, struct cable_packet *packet, bool was_delivered);
 
-/* Takes back a blank packet that was not filled. */
+/* Takes back a packet that the caller has not filled. */
 void cable_line_spare(struct cable_line *line, struct cable_packet *packet);
 
 static inline uint64_t cable_line_next_us(const struct cable_line *line)

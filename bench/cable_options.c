@@ -71,7 +71,7 @@ void cable_settings_json(const struct cable_settings *all, FILE *out)
     json_close(&json, '}');
 }
 
-/* Accepts an address that a machine could have: not 0/8, loopback, multicast or above. */
+/* Accepts an address that a machine can have: not 0/8, loopback, multicast or above. */
 static uint32_t end_of(const char *name, const char *text)
 {
     struct addr addr;
@@ -92,7 +92,7 @@ static const struct option long_options[] = {
     {"stdin", no_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
-    /* The other options are settings of the same name; a flag means "on". */
+    /* The other options are settings with the same names. A flag means "on". */
     {"delay", required_argument, NULL, 's'},
     {"jitter", required_argument, NULL, 's'},
     {"loss", required_argument, NULL, 's'},

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Reads as much of IPv4 as the turn needs. Any program on the machine may send packets here, so no
- * field is read before the length has been checked.
+ * Reads only as much of IPv4 as the turn needs. Any program on the machine may send packets here,
+ * so the length is checked before a field is read.
  */
 
 #include "cable_packet.h"
@@ -28,8 +28,8 @@ enum {
     ICMP_PARAMETER = 12,
 };
 
-/* Returns the length of the header, or 0 if this is not an IPv4 header of a packet of at most
- * len bytes. */
+/* Returns the length of the header, or 0 if the bytes are not the IPv4 header of a packet of at
+ * most len bytes. */
 static size_t header_length(const uint8_t *packet, size_t len)
 {
     if (len < HEADER_MIN || packet[0] >> 4 != 4)
@@ -58,7 +58,8 @@ static bool quotes_a_packet(uint8_t icmp_type)
            icmp_type == ICMP_TIME_EXCEEDED || icmp_type == ICMP_PARAMETER;
 }
 
-/* An error quotes a packet that arrived from there; its sender saw it go from here to there. */
+/* An error quotes a packet that came from there. The sender of that packet saw it go from here to
+ * there. */
 static void turn_quoted(const struct cable_ends *ends, uint8_t *packet, size_t header, size_t len)
 {
     bool is_first = (get_u16(packet + AT_FRAGMENT) & FRAGMENT_OFFSET) == 0;

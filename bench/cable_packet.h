@@ -3,7 +3,7 @@
 #ifndef NAILUP_BENCH_CABLE_PACKET_H
 #define NAILUP_BENCH_CABLE_PACKET_H
 
-/* The far end of the cable turns a packet round, or finds that it is foreign. */
+/* The far end of the cable: turns a packet round, or finds that it is foreign. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,15 +29,15 @@ import programs as compare  # noqa: E402
 
 OURS, RIVAL = "nailupd", "unbound"
 WARM_NAMES, PROBE_NAMES = 1000, 2000
-PASSES_MAX = 5         # passes that ask again for lost names
+PASSES_MAX = 5         # passes that repeat the queries for lost names
 KEPT_MIN = 99         # percent
-SPARE = 1.5            # times the need that the probe found: buckets of 16 fill unevenly, and a full bucket evicts
-TABLE_SHARE = 9 / 8    # a ninth of cache.size is table
-RATE = 10000           # queries a second while filling
+SPARE = 1.5            # a margin over the probe's result: buckets of 16 fill unevenly, and a full bucket evicts
+TABLE_SHARE = 9 / 8    # a ninth of cache.size is the table
+RATE = 10000           # queries a second while the cache fills
 RATE_OF_BIG = 1000
-FAILURE_TTL_S = 6        # a server may keep a SERVFAIL for so long
+FAILURE_TTL_S = 6        # a server may keep a SERVFAIL for this long
 
-# Kinds of answers: (label that asks the responder for it, type, share in percent).
+# The kinds of answers: (label that requests it from the responder, type, share in percent).
 ANSWERS = {
     "a": [("", "A", 100)],
     "aaaa": [("", "AAAA", 100)],
@@ -46,9 +46,9 @@ ANSWERS = {
     "big": [("big.", "A", 100)],
     "mixed": [("", "A", 50), ("", "AAAA", 20), ("cname.", "A", 15), ("nx.", "A", 13), ("big.", "A", 2)],
 }
-BIG_IS_FEWER = 10      # times; each answer has 3 to 4 kB
+BIG_IS_FEWER = 10      # each of these answers has 3 to 4 kB, so there are ten times fewer names
 
-# Caches large enough for all names, in place of those of bench/compare.
+# These caches are large enough for all names, unlike those of bench/compare.
 LARGER_CACHES = [
     (r"msg-cache-size: \S+", "msg-cache-size: 2g"),
     (r"rrset-cache-size: \S+", "rrset-cache-size: 4g"),
@@ -62,7 +62,7 @@ LARGER_CACHES = [
 
 
 def write_names(path, kind, count, prefix):
-    """Writes a file of queries. The kinds of a mix alternate as evenly as their shares allow."""
+    """Writes a file of queries. In a mix, the kinds alternate as evenly as their shares allow."""
     owed = {row: 0 for row in ANSWERS[kind]}
     with open(path, "w", encoding="ascii") as file:
         for number in range(count):
@@ -74,7 +74,7 @@ def write_names(path, kind, count, prefix):
 
 
 class Names:
-    """Names in a file, asked one after the other."""
+    """The names in a file, queried in their order."""
 
     def __init__(self, folder, kind, count, prefix):
         self.path, self.count = f"{folder}/{prefix}-{kind}-{count}.txt", count
@@ -117,7 +117,7 @@ def start_peer(peer, folder, responder, kind):
     directory.mkdir()
     values = {"port": port, "directory": directory, "ip": responder.addresses[0], "upstream": responder.port,
               "upstream_tls": 0, "auth_name": "", "ca": ""}
-    # Large answers need TCP anyway. If asked over UDP first, Unbound refuses many of them at this rate.
+    # Large answers need TCP in the end. Over UDP, Unbound refuses many of them at this rate.
     transport = "tcp" if kind == "big" and "tcp" not in peer.cannot else "udp"
     text = compare.rendered(peer.template(), {transport, "hit"}, values)
     for pattern, larger in LARGER_CACHES:
@@ -128,7 +128,7 @@ def start_peer(peer, folder, responder, kind):
 
 
 def size_for(programs, folder, responder, kind, count):
-    """Returns the cache.size for that many answers of a kind, from the need of a few."""
+    """Returns the cache.size for this many answers of a kind. It first measures the need of a few answers."""
     names = Names(folder, kind, min(count, PROBE_NAMES), "probe")
     with start_ours(programs, folder, responder, 64 << 20) as daemon:
         before = daemon.metrics()
@@ -163,7 +163,7 @@ def measure_kind(programs, folder, responder, peers, kind, count):
 
 
 def find_peers(wanted):
-    """Returns the named peers, or for `all` the installed ones that cache records."""
+    """Returns the named peers, or for `all` every installed peer that caches records."""
     known = {peer.name: peer for peer in compare.all_peers() if peer.name not in (OURS, "dnsdist")}
     names = list(known) if wanted == "all" else [name for name in wanted.split(",") if name]
     unknown = [name for name in names if name not in known]
@@ -178,11 +178,11 @@ def find_peers(wanted):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
-    parser.add_argument("--entries", type=int, default=100_000, help="names asked; of large answers a tenth")
-    parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds, with commas")
-    parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, with commas, or 'all'")
-    parser.add_argument("--quick", action="store_true", help="few names: only shows that it works")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
+    parser.add_argument("--entries", type=int, default=100_000, help="number of names; a tenth of it for large answers")
+    parser.add_argument("--answers", default=",".join(ANSWERS), help="kinds of answers, separated by commas")
+    parser.add_argument("--peers", default=RIVAL, help="names as in bench/compare, separated by commas, or 'all'")
+    parser.add_argument("--quick", action="store_true", help="use few names, only to show that the script works")
     args = parser.parse_args()
     args.answers = args.answers.split(",")
     if not set(args.answers) <= set(ANSWERS):

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Clients are found by a table with linear probing.
+ * A hash table with linear probing finds the clients.
  *
- * Invariant: events and queries have the same count, and each client has an entry of the table.
+ * Invariant: there are as many events as queries, and each client has an entry of the table.
  */
 
 #include "capture.h"
@@ -25,7 +25,7 @@ void capture_deinit(struct capture *capture)
     memset(capture, 0, sizeof(*capture));
 }
 
-/* The entry of this address, or the free one for it. */
+/* Returns the entry of this address, or the free entry for it. */
 static uint32_t *capture_entry(const struct capture *capture, const struct addr *client)
 {
     size_t mask = capture->table_size - 1, at = (size_t)addr_hash_ip(client, 0) & mask;
@@ -34,7 +34,7 @@ static uint32_t *capture_entry(const struct capture *capture, const struct addr 
     return &capture->table[at];
 }
 
-/* Doubles the room for clients, and the table with it. */
+/* Doubles the room for clients, and the size of the table. */
 static enum err capture_grow_clients(struct capture *capture)
 {
     size_t cap = capture->clients_cap ? capture->clients_cap * 2 : FIRST_CLIENTS;
@@ -112,7 +112,7 @@ enum err capture_add(struct capture *capture, struct span message, const struct 
     return ERR_OK;
 }
 
-/* Queries of one instant stay in the order of the file. */
+/* Queries of the same instant keep the order of the file. */
 static int compare_times(const void *a_, const void *b_)
 {
     const struct capture_event *a = a_, *b = b_;

@@ -5,7 +5,7 @@
 
 /*
  * The queries of a capture, each with its time and its client. pcap_file and dnstap_file fill it. A
- * client is an address without its port: a stub resolver takes another port for each query.
+ * client is an address without its port, because a stub resolver uses another port for each query.
  */
 
 #include <stdbool.h>
@@ -19,20 +19,20 @@
 #define CAPTURE_NO_TIME UINT64_MAX
 
 struct capture_event {
-    uint64_t at_ns;         /* since 1970 */
+    uint64_t at_ns;         /* nanoseconds since 1970 */
     uint32_t query, client; /* indexes into queries and clients */
 };
 
 /* A new capture is {0}. */
 struct capture {
     struct query_file queries;
-    struct capture_event *events; /* queries.count of them, in the order of the file */
+    struct capture_event *events; /* queries.count events, in the order of the file */
     size_t events_cap;
-    struct addr *clients; /* port 0; in the order of their first query */
+    struct addr *clients; /* with port 0, in the order of their first queries */
     size_t client_count, clients_cap;
     uint32_t *table; /* of clients by address: index + 1, or 0; at most half full */
     size_t table_size;
-    bool lacks_times; /* a query came with CAPTURE_NO_TIME */
+    bool lacks_times; /* at least one query came with CAPTURE_NO_TIME */
 };
 
 void capture_deinit(struct capture *capture);
@@ -43,8 +43,8 @@ void capture_deinit(struct capture *capture);
 MUST_USE enum err capture_add(struct capture *capture, struct span message,
                               const struct addr *client, uint64_t at_ns);
 
-/* Puts the events in the order of their times: a capture on several interfaces and a server with
- * several threads write them in another one. */
+/* Sorts the events by time. A capture on several interfaces, or by a server with several threads,
+ * may have another order. */
 void capture_sort(struct capture *capture);
 
 #endif

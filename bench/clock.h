@@ -3,7 +3,7 @@
 #ifndef NAILUP_BENCH_CLOCK_H
 #define NAILUP_BENCH_CLOCK_H
 
-/* The one clock of the bench: CLOCK_MONOTONIC, in microseconds or nanoseconds. */
+/* The clock of the bench: CLOCK_MONOTONIC, in microseconds or nanoseconds. */
 
 #include <stdint.h>
 #include <time.h>

@@ -17,7 +17,8 @@
 
 enum { NAP_NS = 1000000 };
 
-/* Before every thread of a real-time process. Without the right nothing changes. */
+/* Runs this thread before every thread of a real-time process. Without the right to do so, nothing
+ * changes. */
 static void go_before_the_process(void)
 {
     struct sched_param param;

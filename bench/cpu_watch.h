@@ -20,11 +20,11 @@
 struct cpu_watch {
     pthread_t thread;
     atomic_bool is_ending;
-    uint64_t started_ns; /* the thread may have to wait before it begins */
+    uint64_t started_ns; /* set by the thread, which may have to wait before it begins */
     uint64_t longest_ns; /* written by the thread */
 };
 
-/* ERR_INVALID: this process may not use that CPU. */
+/* Returns ERR_INVALID if this process may not use that CPU. */
 MUST_USE enum err cpu_watch_start(struct cpu_watch *watch, int cpu);
 
 /* Ends the thread and returns the longest stop in nanoseconds. */

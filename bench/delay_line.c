@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * A ring for items in order and a binary heap for others. Knows only the instant of an item.
+ * A ring for items that come in order, and a binary heap for others. It reads only the due time of
+ * an item.
  */
 
 #include "delay_line.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAP = 1024 }; /* powers of two, as the ring wraps by a mask */
+enum { FIRST_CAP = 1024 }; /* a power of two, because the ring wraps by a mask */
 
 void delay_line_init(struct delay_line *line)
 {
@@ -30,7 +31,7 @@ static struct delayed **ring_at(const struct delay_queue *ring, size_t index)
     return &ring->items[(ring->start + index) & (ring->cap - 1)];
 }
 
-/* Doubles the room. A ring is unrolled by that; a heap starts at 0 anyway. */
+/* Doubles the room. This unrolls the ring; a heap starts at 0 anyway. */
 static enum err queue_grow(struct delay_queue *queue)
 {
     size_t cap = queue->cap ? queue->cap * 2 : FIRST_CAP;

@@ -41,8 +41,8 @@ enum {
 enum field_kind { FIELD_VARINT = 0, FIELD_FIXED64 = 1, FIELD_BYTES = 2, FIELD_FIXED32 = 5 };
 
 struct field {
-    uint64_t number, value; /* value: of all kinds but FIELD_BYTES */
-    struct span bytes;      /* FIELD_BYTES; borrowed */
+    uint64_t number, value; /* value: for all kinds except FIELD_BYTES */
+    struct span bytes;      /* for FIELD_BYTES; borrowed */
 };
 
 static bool take_varint(struct span *in, uint64_t *out)
@@ -115,7 +115,7 @@ static bool parse_message(struct span in, struct tapped *out)
     return true;
 }
 
-/* A server may leave the address out, for privacy: all such queries have one client. */
+/* For privacy, a server may leave the address out. All such queries count as one client's. */
 static struct addr client_of(struct span address)
 {
     struct addr client = {.in = {.sin_family = AF_INET}};
@@ -165,7 +165,7 @@ static bool read_bytes(FILE *in, uint8_t *out, size_t len)
     return fread(out, 1, len, in) == len;
 }
 
-/* Reads a control frame behind its length of 0. */
+/* Reads a control frame, which follows a length of 0. */
 static enum dnstap_fault read_control(FILE *in, uint8_t room[DNSTAP_CONTROL_MAX], struct span *out)
 {
     uint8_t head[4];
@@ -202,7 +202,7 @@ static enum dnstap_fault read_start(FILE *in)
     return is_content_good(control) ? DNSTAP_FINE : DNSTAP_CONTENT;
 }
 
-/* The only control frame behind START is STOP. */
+/* STOP is the only control frame that may follow START. */
 static enum dnstap_fault read_stop(FILE *in)
 {
     uint8_t room[DNSTAP_CONTROL_MAX];
@@ -214,7 +214,8 @@ static enum dnstap_fault read_stop(FILE *in)
     return span_take_u32(&control, &type) && type == CONTROL_STOP ? DNSTAP_FINE : DNSTAP_FRAME;
 }
 
-/* Reads the next frame into room, which holds DNSTAP_FRAME_MAX. Without one, *is_end. */
+/* Reads the next frame into room, which holds DNSTAP_FRAME_MAX. *is_end: there is no further frame.
+ */
 static enum dnstap_fault read_frame(FILE *in, uint8_t *room, struct span *frame, bool *is_end)
 {
     uint8_t head[4];

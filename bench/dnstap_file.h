@@ -16,26 +16,26 @@
 
 enum {
     DNSTAP_FRAME_MAX = 262144,
-    DNSTAP_CONTROL_MAX = 512, /* bytes of a control frame; libfstrm's own bound */
+    DNSTAP_CONTROL_MAX = 512, /* the bound on a control frame; libfstrm has the same */
 };
 
-/* The reason why a file is not read. */
+/* Why a file is not read. */
 enum dnstap_fault {
     DNSTAP_FINE,
-    DNSTAP_NO_STREAM, /* it does not begin with the frame START */
-    DNSTAP_CONTENT,   /* its frames are something else */
-    DNSTAP_CUT,       /* it ends within a frame */
-    DNSTAP_FRAME,     /* a frame is longer than its bound, or is no message of dnstap */
-    DNSTAP_EMPTY,     /* no message is a query of a client */
-    DNSTAP_FULL,      /* more queries than memory or 4 GiB hold */
+    DNSTAP_NO_STREAM, /* the file does not begin with the frame START */
+    DNSTAP_CONTENT,   /* the frames have another content */
+    DNSTAP_CUT,       /* the file ends within a frame */
+    DNSTAP_FRAME,     /* a frame exceeds its bound, or is not a dnstap message */
+    DNSTAP_EMPTY,     /* no message is a client's query */
+    DNSTAP_FULL,      /* the queries exceed memory or 4 GiB */
 };
 
-/* Reads in up to the frame STOP, or to the end of a file that has none. *frames is the number of
- * frames so far: after DNSTAP_CUT and DNSTAP_FRAME, the fault is in the next one. After a fault the
+/* Reads `in` up to the frame STOP, or to the end of a file without it. *frames is the number of
+ * frames read: after DNSTAP_CUT and DNSTAP_FRAME, the next one has the fault. After a fault the
  * capture is empty. */
 enum dnstap_fault dnstap_file_load(struct capture *capture, FILE *in, size_t *frames);
 
-/* Says what is wrong and what to do; static. */
+/* Returns a static sentence that says what is wrong and what to do. */
 const char *dnstap_fault_text(enum dnstap_fault fault);
 
 #endif

@@ -55,6 +55,6 @@ void draft_soa(struct draft *draft, uint16_t zone, uint32_t ttl_s)
     draft_name(draft, zone);
     for (int i = 0; i < 4; i++)
         put_u32(draft->p + 4 * i, numbers[i]);
-    put_u32(draft->p + 16, ttl_s); /* RFC 2308: the negative TTL */
+    put_u32(draft->p + 16, ttl_s); /* RFC 2308: the TTL of negative answers */
     draft->p += 20;
 }

@@ -32,11 +32,11 @@ import tempfile
 import stage_common as stage
 
 GOAL = 1.5
-HONEST, FLOODERS = "127.0.0.2", [f"127.0.66.{i}" for i in range(1, 5)]  # one /24
+HONEST, FLOODERS = "127.0.0.2", [f"127.0.66.{i}" for i in range(1, 5)]  # all flooders are in one /24
 NAMES = ["--zipf", "0", "--names", "1000", "--suffix", "honest.example"]
 CASES = ("elsewhere", "unlimited", "limited")
 
-# A limit far above the honest client's rate, and a tenth of the room for waiting queries.
+# The limit is far above the honest client's rate. A flooder gets a tenth of the room for waiting queries.
 LIMITED = {"rate-limit": {"queries-per-second": 2000}, "max-waiting-per-client": 1000, "client-prefix-v4": 24}
 UNLIMITED = {"max-waiting-per-client": 1000000}
 
@@ -46,7 +46,7 @@ def on_cpu(cpu):
 
 
 class Sink:
-    """A UDP port that is never read."""
+    """A UDP port that no program reads."""
 
     def __enter__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -59,7 +59,7 @@ class Sink:
 
 
 class Flood(stage.Process):
-    """Sends random names to port until the end of `with`."""
+    """Sends queries for random names to a port until the end of `with`."""
 
     def __init__(self, args, programs, port):
         sources = [word for source in FLOODERS for word in ("--source", source)]
@@ -83,7 +83,7 @@ class Stage:
                 nailupctl=programs.nailupctl, wrapper=on_cpu(0)))
             for name, server in (("unlimited", UNLIMITED), ("limited", LIMITED))}
         for daemon in self.daemons.values():
-            self.honest(daemon, 1)  # this caches its names
+            self.honest(daemon, 1)  # fills the cache with the honest client's names
 
     def honest(self, daemon, seconds):
         return stage.load(self.programs.bench, daemon.port, "--rate", self.args.rate, *NAMES,
@@ -125,15 +125,15 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--build", required=True, help="a folder that nailup was built in")
+    add("--build", required=True, help="build folder of nailup")
     add("--rounds", type=int, default=7)
-    add("--seconds", type=float, default=3, help="of each measurement")
-    add("--rate", type=float, default=1000, help="of the honest client")
+    add("--seconds", type=float, default=3, help="seconds of each measurement")
+    add("--rate", type=float, default=1000, help="queries a second of the honest client")
     add("--flood-rate", type=float, default=30000)
-    add("--json", help="where the figures of all rounds go")
+    add("--json", help="file for the figures of all rounds")
     add("--realtime", action="store_true",
-        help="run before everything else, for a machine that is not quiet; needs CAP_SYS_NICE")
-    add("--quick", action="store_true", help="shows that it works, and little more")
+        help="take precedence over all other programs, for a busy machine; needs CAP_SYS_NICE")
+    add("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.flood_rate = 1, 1, 5000
@@ -141,7 +141,7 @@ def parse_arguments():
 
 
 def go_first():
-    """Lets processes that start from now on run before all others."""
+    """Gives processes that start from now on precedence over all others."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError:

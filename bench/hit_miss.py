@@ -39,8 +39,8 @@ control: {{socket: {directory}/{name}.sock}}
 log: {{level: warning}}
 """
 
-# Follows unbound.conf(5) and its "howto optimise" for one thread, and without DNSSEC, which the made-up names
-# lack. infra-cache-min-rtt keeps Unbound from ending streams after 50 ms of silence.
+# This follows unbound.conf(5) and its "howto optimise" for one thread, without DNSSEC, because the generated names are
+# unsigned. infra-cache-min-rtt keeps Unbound from ending streams after 50 ms of silence.
 UNBOUND_CONF = """\
 server:
   interface: 127.0.0.1@{port}
@@ -75,7 +75,7 @@ forward-zone:
   forward-tls-upstream: {tls}
 """
 
-# Without DNSSEC and prefetching, like the others. The cache is in memory.
+# Without DNSSEC and prefetching, as the others. The cache is in memory.
 KRESD_CONF = """\
 net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
 modules.unload('ta_update')
@@ -88,7 +88,7 @@ policy.add(policy.all(policy.{forward}))
 
 
 class Server:
-    """One process that is measured. kind says what is measured: hit or miss."""
+    """A measured process. kind: the measurement, hit or miss."""
 
     def __init__(self, name, kind, command, port, log):
         self.name, self.kind, self.port = name, kind, port
@@ -245,7 +245,7 @@ STREAMS = ("tcp", "tls")
 
 
 def per_write(server):
-    """Returns queries per write to the upstream: one data segment over loopback is one write."""
+    """Returns queries per write to the upstream. Over loopback, a data segment is a write."""
     for kind in STREAMS:
         if server.median("upstream", f"{kind}_queries"):
             return server.median("upstream", f"{kind}_queries_per_segment")
@@ -260,14 +260,14 @@ def per_read(server):
 
 
 def noerror_percent(server):
-    """Returns the share of all queries that were answered with NOERROR, over all rounds."""
+    """Returns how many percent of all queries were answered with NOERROR, over all rounds."""
     sent = sum(report["sent"] for report in server.rounds)
     good = sum(report["rcodes"].get("NOERROR", 0) for report in server.rounds)
     return 100 * good / sent if sent else None
 
 
 def stream_percent(server):
-    """Returns the share of the upstream's queries that arrived over TCP or TLS, over all rounds."""
+    """Returns how many percent of the upstream's queries arrived over TCP or TLS, over all rounds."""
     streams = sum(report["upstream"][f"{kind}_queries"] for report in server.rounds
                   for kind in STREAMS)
     udp = sum(report["upstream"]["udp_queries"] for report in server.rounds)
@@ -302,7 +302,7 @@ def table(servers):
 
 
 def claims(servers):
-    """Checks the project's claims. Returns (sentence, figure, whether it holds) for each."""
+    """Checks the claims of the project. Returns (sentence, figure, whether it holds) for each."""
     cpu = {s.name: s.median("server_cpu_us_per_query") for s in servers}
     batch = {s.name: per_write(s) for s in servers if s.kind == "miss"}
 
@@ -349,19 +349,19 @@ def parse_arguments():
     add("--nailupd", default=find("nailupd", "build/src/nailupd", "build/*/src/nailupd"))
     add("--bench", default=find("nailup-bench", "build/bench/nailup-bench",
                                 "build/*/bench/nailup-bench"))
-    add("--unbound", default=find("unbound"), help="'none' leaves it out")
-    add("--kresd", default=find("kresd"), help="'none' leaves it out")
+    add("--unbound", default=find("unbound"), help="path of the program; 'none' leaves it out")
+    add("--kresd", default=find("kresd"), help="path of the program; 'none' leaves it out")
     add("--rounds", type=int, default=5)
-    add("--seconds", type=float, default=2, help="of each measurement")
-    add("--warmup", type=float, default=0.5, help="seconds before each, not counted")
-    add("--in-flight", type=int, default=100, help="queries in all, kept in flight")
-    add("--connections", type=int, default=4, help="sockets of the load")
+    add("--seconds", type=float, default=2, help="seconds of each measurement")
+    add("--warmup", type=float, default=0.5, help="seconds before each measurement, which do not count")
+    add("--in-flight", type=int, default=100, help="total of queries that are kept in flight")
+    add("--connections", type=int, default=4, help="number of the load's sockets")
     add("--server-cpu", type=int, default=0)
     add("--load-cpu", type=int, default=1)
-    add("--upstream-cpu", type=int, default=None, help="default: that of the load")
-    add("--only", help="names of servers, with commas")
-    add("--json", default="hit_miss.json", help="where the figures of all rounds go")
-    add("--check", action="store_true", help="exit 1 when a claim does not hold")
+    add("--upstream-cpu", type=int, default=None, help="default: the CPU of the load")
+    add("--only", help="only these servers, separated by commas")
+    add("--json", default="hit_miss.json", help="file for the figures of all rounds")
+    add("--check", action="store_true", help="exit with 1 if a claim does not hold")
     args = parser.parse_args()
     if not args.bench:
         parser.error("no nailup-bench: build it, or name it with --bench")

@@ -34,10 +34,10 @@ def parse_arguments():
     parser.add_argument("--build", required=True)
     parser.add_argument("--delay", type=float, default=1, help="round trip in ms (1)")
     parser.add_argument("--every", type=float, default=10, help="seconds between two queries to an upstream")
-    parser.add_argument("--idle-timeout", type=float, default=5, help="seconds, of connections on demand")
+    parser.add_argument("--idle-timeout", type=float, default=5, help="seconds until a connection on demand closes")
     parser.add_argument("--upstreams", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=6, help="how often each upstream is asked (6)")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+    parser.add_argument("--rounds", type=int, default=6, help="queries to each upstream (6)")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     if not 1 <= args.upstreams <= 250:
         parser.error("--upstreams must be 1 to 250")
@@ -60,7 +60,7 @@ def config_of(responder, transport, is_nailed, idle_timeout_s):
 
 
 def measure(args, programs, folder):
-    """Returns {way: report of the load}."""
+    """Measures each way. Returns {way: report of the load}."""
     addresses = [f"127.21.0.{i + 1}" for i in range(args.upstreams)]
     names = pathlib.Path(folder, "names")
     names.write_text("".join(f"zone{i}.example A\n" for i in range(args.upstreams)), encoding="utf-8")

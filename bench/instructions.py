@@ -32,7 +32,7 @@ import tls_stage
 SUFFIX = "bench.example.net"
 HIT_NAMES = 256
 PATIENCE_SECONDS = 30
-START_SECONDS = 90  # five at once under valgrind, on a busy machine
+START_SECONDS = 90  # five daemons start at the same time under valgrind, on a busy machine
 SECONDS_TO_AGE = 1.1  # a younger answer leaves unchanged and costs less: its TTL is not counted down
 
 Path = collections.namedtuple("Path", "name upstream kind client burst share")
@@ -52,7 +52,7 @@ PATHS = [
     Path("recursion, known zone, nailed", "recursion nailed", "known", "udp", 32, 1),
 ]
 
-# Servers of a hierarchy that `nailup-bench responder` makes up.
+# The addresses of servers in a hierarchy that `nailup-bench responder` generates.
 ROOT = "127.61.0.1"
 LEVELS = {"root": [ROOT], "tld": ["127.61.0.2"], "near": ["127.61.0.65", "127.61.0.66"],
           "far": ["127.61.0.3", "127.61.0.4"]}
@@ -61,25 +61,25 @@ KNOWN_ZONES = 64
 
 
 def hierarchy():
-    """Returns the options of the responder."""
+    """Returns the responder's options for the hierarchy."""
     return [word for level, addresses in LEVELS.items()
             for word in ("--level", level, *(w for ip in addresses for w in ("--listen", f"{ip}@PORT")))]
 
 
 def recursion(responder, hints, nailed):
-    """Returns the configuration. hints: a file to write; nailed: prefixes."""
+    """Returns the configuration for recursion. hints: a file to write; nailed: prefixes."""
     pathlib.Path(hints).write_text(f". 3600 NS ns0.\nns0. 3600 A {ROOT}\n", encoding="utf-8")
     return {"server": {"workers": 1}, "cache": {"size": "128MiB"}, "tcp-upstream-keepalive": nailed,
             "recursion": {"enabled": "yes", "root-hints": str(hints), "port": responder.port, "do-not-query": []}}
 
 
-# Rules that match no query of ours, as nearly all rules of a policy zone do. Some are about names below "net".
+# These rules match no query of the benchmark, as nearly all rules of a policy zone. Some are about names below "net".
 RULES = 4096
 RULE_LEVELS = ("{}.net", "{}.com", "{}.org", "www.{}.net", "{}.co.example", "cdn.{}.info")
 
 
 def policy(folder, is_about_addresses):
-    """Writes a policy zone and returns its configuration."""
+    """Writes a policy zone. Returns its configuration."""
     rules = [f"{wild}{RULE_LEVELS[i % len(RULE_LEVELS)].format(f'bad{i}')} CNAME ."
              for i in range(RULES // 2) for wild in ("", "*.")]
     if is_about_addresses:
@@ -90,7 +90,7 @@ def policy(folder, is_about_addresses):
 
 
 def addition(folder, what):
-    """Returns what a path adds to the configuration of its transport. The view has answers of its own."""
+    """Returns the lines that a path adds to the configuration of its transport. The view has its own answers."""
     if what == "a view":
         forward = [{"name": "view.example", "upstreams": ["127.0.0.1@9"]}]
         return {"views": [{"name": "loopback", "clients": ["127.0.0.0/8"], "forward-zones": forward}]}
@@ -110,7 +110,7 @@ def configuration(responder, upstream):
 
 
 class CountedNailupd(stage_common.Nailupd):
-    """nailupd under callgrind, before the responder. Its worker is one thread."""
+    """nailupd under callgrind. It comes in front of the responder and has one worker."""
 
     def __init__(self, args, folder, responder, upstream):
         self.vgdb, self.out = f"--vgdb-prefix={folder}/vgdb", f"{folder}/{upstream.replace(' ', '-')}.out"
@@ -136,7 +136,7 @@ class CountedNailupd(stage_common.Nailupd):
                        timeout=PATIENCE_SECONDS)
 
     def is_asleep(self):
-        """Whether all threads wait, so that the previous turn is over."""
+        """Returns whether all threads wait, so that the previous turn is over."""
         return all(stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S"
                    for stat in pathlib.Path(f"/proc/{self.pid}/task").glob("*/stat"))
 
@@ -148,7 +148,7 @@ class CountedNailupd(stage_common.Nailupd):
             time.sleep(0.0002)
 
     def pause(self):
-        """Returns once no thread executes instructions."""
+        """Waits until no thread executes instructions."""
         self.process.send_signal(signal.SIGSTOP)
         _, status = os.waitpid(self.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
@@ -170,8 +170,8 @@ class CountedNailupd(stage_common.Nailupd):
 
 
 def module_of(source, function_source, binary):
-    """Returns the folder of src, or the library, that an instruction belongs to. An inlined library header belongs
-    to the function that contains it."""
+    """Returns the folder of src, or the library, to which an instruction belongs. An inlined function of a library's
+    header belongs to its caller."""
     for place in (source, function_source):
         parts = pathlib.PurePath(place).parts
         if "src" in parts[:-2]:
@@ -184,7 +184,7 @@ def module_of(source, function_source, binary):
 
 
 class Profile:
-    """A dump of callgrind: `total`, counts by module, and counts by function (own, with callees)."""
+    """A dump of callgrind: `total`, counts by module, and counts by function (own, and with callees)."""
 
     def __init__(self, path):
         self.modules, self.itself = collections.Counter(), collections.Counter()
@@ -219,13 +219,13 @@ class Profile:
         self.total = sum(self.modules.values())
 
     def functions(self):
-        """Returns (module, function): (own instructions, with callees)."""
+        """Returns {(module, function): (own instructions, with callees)}."""
         return {name: (self.itself[name], self.itself[name] + self.called[name])
                 for name in set(self.itself) | set(self.called)}
 
 
 class Client:
-    """Asks in bursts over one socket, and knows which names are new."""
+    """Sends queries in bursts over one socket, with new names or known ones."""
 
     def __init__(self, server, path):
         self.server, self.path = server, path
@@ -236,7 +236,7 @@ class Client:
         self.asked, self.rest = 0, b""
 
     def next_query(self):
-        """All names of a kind have the same length."""
+        """Returns the next query. All names of a kind have the same length."""
         number = self.asked
         self.asked += 1
         if self.path.kind == "known":
@@ -248,7 +248,7 @@ class Client:
 
     def send(self, queries):
         self.server.settle()
-        if self.path.client == "tcp":  # one write is one read of the server, so there is no need to stop it
+        if self.path.client == "tcp":  # the server reads each write in one piece, so there is no need to stop it
             self.socket.sendall(b"".join(len(query).to_bytes(2, "big") + query for query in queries))
             return
         if len(queries) > 1:
@@ -303,7 +303,7 @@ def measure(path, server, args):
 
 
 def measure_all(args):
-    """Starts the servers side by side and asks them one after the other."""
+    """Starts all servers, then measures them one by one."""
     with tempfile.TemporaryDirectory(prefix="instructions-") as folder, \
             tls_stage.Responder(args.programs.bench, folder, ["127.0.0.1"], *hierarchy()) as responder:
         servers = {}
@@ -362,7 +362,7 @@ def chosen_paths(parser, only):
 
 
 def earlier(parser, file):
-    """Reads the paths of an earlier --json."""
+    """Reads the paths of an earlier run's --json."""
     try:
         paths = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["paths"]
         if all(figures["instructions_per_query"] > 0 for figures in paths.values()):
@@ -375,15 +375,15 @@ def earlier(parser, file):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--build", required=True, help="folder of the build; it must be optimised and have -g")
-    add("--queries", type=int, default=2048, help="per path and round; one at a time a quarter")
+    add("--build", required=True, help="folder of an optimised build with -g")
+    add("--queries", type=int, default=2048, help="queries per path and round; a quarter of it for one at a time")
     add("--rounds", type=int, default=2)
-    add("--quick", action="store_true", help="few queries: shows that it works, and little more")
-    add("--only", help="names of paths, with '; ' between")
-    add("--functions", action="store_true", help="the twelve dearest functions of each path")
-    add("--json", help="write all figures there")
-    add("--compare", help="an earlier --json; exit 1 if a path costs more now")
-    add("--limit", type=float, default=3, help="percent that count as more")
+    add("--quick", action="store_true", help="send few queries, only to show that the script works")
+    add("--only", help="only these paths, separated by '; '")
+    add("--functions", action="store_true", help="show the twelve most expensive functions of each path")
+    add("--json", help="file for all figures")
+    add("--compare", help="file of an earlier --json; exit with 1 if a path costs more now")
+    add("--limit", type=float, default=3, help="percent from which a path counts as more expensive")
     add("--valgrind", default="valgrind")
     args = parser.parse_args()
     args.programs = stage_common.Programs(args.build)

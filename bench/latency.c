@@ -28,7 +28,7 @@ static unsigned bucket_of(uint64_t value)
     return (power - PART_BITS + 1) * LATENCY_PARTS + part;
 }
 
-/* The highest value that falls into the bucket. */
+/* Returns the highest value that falls into the bucket. */
 static uint64_t bucket_end(unsigned bucket)
 {
     if (bucket < LATENCY_PARTS)

@@ -4,16 +4,16 @@
 #define NAILUP_BENCH_LATENCY_H
 
 /*
- * A histogram of durations in any unit. It is exact below 64 units and has a relative error below
- * 1/64 above: each power of two is cut into 64 equal parts. Its size is fixed, and it does not
- * allocate.
+ * A histogram of durations in any unit. It is exact below 64 units, and above that its relative
+ * error is below 1/64, because each power of two is divided into 64 equal parts. Its size is fixed,
+ * and it allocates nothing.
  */
 
 #include <stdint.h>
 
 enum {
     LATENCY_PARTS = 64,  /* parts of a power of two */
-    LATENCY_POWERS = 36, /* 2^41: longer durations count as this */
+    LATENCY_POWERS = 36, /* 2^41: a longer duration counts as this one */
     LATENCY_BUCKETS = LATENCY_PARTS * LATENCY_POWERS,
 };
 
@@ -28,8 +28,8 @@ void latency_record(struct latency *latency, uint64_t value);
 /* Adds the values of another histogram. */
 void latency_merge(struct latency *into, const struct latency *from);
 
-/* The value that this percentage of the recorded values does not exceed: the highest value of
- * its bucket, at most max. An empty histogram has 0. */
+/* Returns the value that this percentage of the recorded values does not exceed: the highest value
+ * of its bucket, but at most max. Returns 0 for an empty histogram. */
 uint64_t latency_percentile(const struct latency *latency, double percent);
 
 double latency_mean(const struct latency *latency);

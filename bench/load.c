@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench load: the schedule. Sends due queries, reads answers, and ends when the time is over
- * and every query in flight has been answered or has timed out.
+ * nailup-bench load: the schedule. Sends due queries and reads answers. Ends when the time is over
+ * and each query in flight is answered or has timed out.
  */
 
 #include "load.h"
@@ -23,7 +23,8 @@
 enum {
     SWEEP_NS = 100000000,
     PROGRESS_NS = 1000000000,
-    SENT_PER_TURN_MAX = 1024, /* then the loop reads answers, however late the schedule is */
+    /* after this many, the loop reads answers, however late the schedule is */
+    SENT_PER_TURN_MAX = 1024,
 };
 
 struct reading {
@@ -53,7 +54,7 @@ static struct load_figures difference(const struct reading *from, const struct r
     };
 }
 
-/* The number of queries that have fallen due since the start. */
+/* Returns how many queries have fallen due since the start. */
 static uint64_t due_count(const struct load *load, uint64_t now_ns)
 {
     double seconds = (double)(MIN(now_ns, load->stop_ns) - load->start_ns) / 1e9;
@@ -65,7 +66,7 @@ static uint64_t due_at_ns(const struct load *load, uint64_t number)
     return load->start_ns + (uint64_t)((double)number * 1e9 / load->options.rate);
 }
 
-/* Sends each batch on the next socket that has room. False: no socket has room. */
+/* Sends each batch on the next socket with room. Returns false if no socket has room. */
 static bool send_batch(struct load *load, uint32_t count)
 {
     double gap_ns = 1e9 / load->options.rate;
@@ -81,7 +82,7 @@ static bool send_batch(struct load *load, uint32_t count)
     return false;
 }
 
-/* Open loop. Returns the time until the next query is due, in microseconds. */
+/* The open loop. Returns the microseconds until the next query is due. */
 static int64_t load_send_due(struct load *load)
 {
     uint64_t now_ns = clock_now_ns();
@@ -89,7 +90,7 @@ static int64_t load_send_due(struct load *load)
     while (load->issued < MIN(due, last))
         if (!send_batch(load, (uint32_t)MIN(due - load->issued, LOAD_BATCH))) {
             load_streams_flush(load);
-            return 1000; /* room comes with answers, which end the wait, or with the sweep */
+            return 1000; /* answers or the sweep make room, and answers end the wait */
         }
     load_streams_flush(load);
     uint64_t next_ns = due_at_ns(load, load->issued);
@@ -121,7 +122,7 @@ static void show_progress(struct load *load, struct progress *progress, uint64_t
     latency_init(&load->interval);
 }
 
-/* One turn, at most wait_us long, and the sweep when it is due. */
+/* Runs one turn of at most wait_us, and the sweep if it is due. */
 static void load_turn(struct load *load, int64_t wait_us, uint64_t *sweep_at_ns)
 {
     poller_turn(load->poller, wait_us, &load->now_us);
@@ -132,7 +133,7 @@ static void load_turn(struct load *load, int64_t wait_us, uint64_t *sweep_at_ns)
     }
 }
 
-/* Sends queries that were due before the end but had to wait, unless the server takes no more. */
+/* Sends queries that were due before the end but had to wait, as far as the server takes them. */
 static void send_rest(struct load *load, uint64_t *sweep_at_ns)
 {
     uint64_t due = due_count(load, load->stop_ns);
@@ -158,7 +159,7 @@ static void watch_cpu(const struct load *load, struct cpu_watch *watch)
                      load->options.watched_cpu);
 }
 
-/* Returns microseconds, negative without a watch. */
+/* Returns the longest stop in microseconds, or a negative number without a watch. */
 static double end_watch(const struct load *load, struct cpu_watch *watch)
 {
     return watches_cpu(load) ? (double)cpu_watch_end(watch) / 1e3 : -1;
@@ -194,7 +195,8 @@ static struct load_figures load_run(struct load *load)
     return figures;
 }
 
-/* Gives connections a moment to open before the clock starts. The clock counts slower ones. */
+/* Gives the connections a moment to open before the clock starts. Slower ones open while it runs.
+ */
 static void await_connections(struct load *load)
 {
     uint64_t give_up_us = clock_now_us() + load->options.timeout_ms * 1000;
@@ -236,7 +238,7 @@ static enum err set_up_tls(struct load *load)
     return ERR_OK;
 }
 
-/* Idle connections only: prints their number as soon as it is known, and at the end. */
+/* With idle connections only: prints their number when it is known, and again at the end. */
 static enum err load_hold(struct load *load)
 {
     printf("standing %llu\n", (unsigned long long)load_idle_count(load).standing);
@@ -268,7 +270,7 @@ static enum err measure(struct load *load, bool *has_measured)
 
 int load_main(int argc, char **argv)
 {
-    static struct load load; /* its histograms are large */
+    static struct load load; /* static, because its histograms are large */
     list_init(&load.dirty);
     load_options_parse(&load, argc, argv);
     latency_init(&load.latency);

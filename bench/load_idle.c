@@ -35,13 +35,13 @@ struct idle_conn {
     struct tls_stream *tls;
     enum idle_state state;
     uint64_t dialed_at_us;
-    size_t got; /* bytes of the answer */
+    size_t got; /* how many bytes of the answer have come */
     uint8_t head[2];
 };
 
 struct load_idle {
     struct idle_conn *conns;
-    size_t next, dialing; /* the next to dial; the ones that are dialling */
+    size_t next, dialing; /* the number of the next dial; how many dials are under way */
     struct idle_counters counters;
 };
 
@@ -71,7 +71,7 @@ static bool send_plain(struct idle_conn *conn, struct span bytes)
            (ssize_t)bytes.len;
 }
 
-/* A handshake's flight and a query always fit the socket's buffer. */
+/* The socket's buffer always has room for a handshake's flight and a query. */
 static bool load_idle_flush(struct idle_conn *conn)
 {
     if (!conn->tls || buf_len(&conn->tls->wire) == 0)
@@ -92,7 +92,7 @@ static bool ask(struct idle_conn *conn)
                      : send_plain(conn, bytes);
 }
 
-/* Counts bytes until the answer is complete; its content does not matter here. */
+/* Counts bytes until the answer is complete. Its content is irrelevant here. */
 static void take_plain(struct idle_conn *conn, const uint8_t *bytes, size_t len)
 {
     for (size_t i = 0; i < len && conn->got + i < 2; i++)
@@ -184,7 +184,7 @@ static void conn_dial(struct load *load, struct idle_conn *conn)
         conn_over(conn);
 }
 
-/* Gives up connections that the server does not answer within the timeout. */
+/* Gives up each connection that the server has not answered within the timeout. */
 static void give_up_late(struct load *load)
 {
     uint64_t now_us = clock_now_us();

@@ -51,7 +51,7 @@ static const char usage[] =
     "  --json | --csv       --no-header: CSV without its first line\n"
     "  --progress           a line a second on stderr, as on a terminal; --quiet: none\n";
 
-/* Options that are needed only to make the source. */
+/* Options that only the construction of the source needs. */
 struct source_options {
     const char *file, *pcap, *dnstap, *suffix, *server;
     bool has_server, has_rate, unique, has_zipf;
@@ -113,7 +113,8 @@ static void add_source(struct load_options *options, const char *value)
     options->sources[options->source_count++] = option_addr_port("load", "source", value, 0);
 }
 
-/* Options of the schedule, the sockets and the report. False: the option is none of these. */
+/* Takes an option of the schedule, the sockets or the report. Returns false if the option is
+ * another one. */
 static bool take_load_option(struct load_options *options, int option, const char *value)
 {
     switch (option) {
@@ -245,7 +246,7 @@ static void open_file(struct load *load, const struct source_options *options)
     query_source_init_file(&load->source, &file);
 }
 
-/* The load has its own times and clients. */
+/* Takes only the queries of a capture, because the load has its own times and clients. */
 static void take_queries(struct load *load, struct capture *capture)
 {
     struct query_file queries = capture->queries;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The output of a load run: a line of progress each second, and the report as text, JSON or CSV.
+ * The output of a load: a line of progress each second, and the report as text, JSON or CSV.
  */
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static double load_report_ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* Counters of connections since the start, with the warm-up. */
+/* Writes the counters of connections since the start, including the warm-up. */
 static void load_report_put_stream(struct json *json, const struct load *load)
 {
     const struct load_counters *counters = &load->counters;

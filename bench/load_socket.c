@@ -89,7 +89,7 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     int sent = sendmmsg(socket->watch.fd, messages, count, MSG_DONTWAIT);
-    if (sent < 0 && errno == ECONNREFUSED) /* the error of an earlier query */
+    if (sent < 0 && errno == ECONNREFUSED) /* an earlier query caused this error */
         sent = sendmmsg(socket->watch.fd, messages, count, MSG_DONTWAIT);
     uint32_t left = sent > 0 ? (uint32_t)sent : 0;
     for (uint32_t i = count; i > left; i--)
@@ -97,8 +97,8 @@ static uint32_t datagrams_send(struct load_socket *socket, uint32_t count, uint6
     return left;
 }
 
-/* Counts each query at the instant when it was due, like its answer: a batch may cross the end
- * of the warm-up. */
+/* Counts each query, like its answer, at its due time, because a batch may span the end of the
+ * warm-up. */
 static void count_sent(struct load *load, uint32_t sent, uint64_t due_ns, double gap_ns)
 {
     uint64_t now_ns = clock_now_ns();

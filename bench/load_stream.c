@@ -23,18 +23,19 @@ enum { STREAM_BYTES = 65536 + 2, WIRE_BYTES = 128 << 10 };
 
 struct load_stream {
     struct load_socket *socket;
-    struct list dirty;      /* in load->dirty while queries wait for the end of the turn */
-    struct tls_stream *tls; /* NULL without TLS, and while it is closed */
+    struct list dirty;      /* in load->dirty while queries wait until the end of the turn */
+    struct tls_stream *tls; /* NULL without TLS, and while the connection is closed */
     uint64_t dialed_at_ns;
-    bool is_blocked; /* a poll event says when the rest may leave; also while connecting */
+    bool is_blocked; /* a poll event reports when the rest may leave; also while connecting */
     size_t in_len, out_start, out_end;
     uint8_t in[STREAM_BYTES];
-    uint8_t out[STREAM_BYTES + 2 + WIRE_QUERY_MAX]; /* with TLS not yet encrypted */
+    uint8_t out[STREAM_BYTES + 2 + WIRE_QUERY_MAX]; /* with TLS, bytes before encryption */
 };
 
 struct load_stream *load_stream_new(struct load_socket *socket)
 {
-    struct load_stream *stream = malloc(sizeof(*stream)); /* untouched pages cost nothing */
+    /* not zeroed, because untouched pages cost nothing */
+    struct load_stream *stream = malloc(sizeof(*stream));
     if (!stream)
         return NULL;
     memset(stream, 0, offsetof(struct load_stream, in));
@@ -52,7 +53,7 @@ void load_stream_free(struct load_stream *stream)
     free(stream);
 }
 
-/* A failed handshake gives its reason once, in the report. */
+/* The report has the reason of a failed handshake once. */
 static void note_failure(struct load *load, const struct tls_stream *tls)
 {
     if (tls->status == TLS_OPEN || tls->status == TLS_ENDED)
@@ -95,7 +96,7 @@ static ssize_t send_bytes(struct load_socket *socket, struct span bytes)
     if (bytes.len == 0)
         return 0;
     ssize_t n = send(socket->watch.fd, bytes.data, bytes.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return MAX(n, 0); /* an error shows again when it is read */
+    return MAX(n, 0); /* the read reports the error, too */
 }
 
 static void flush_plain(struct load_socket *socket)
@@ -159,7 +160,7 @@ uint32_t load_stream_send(struct load_socket *socket, uint32_t count, uint64_t d
     return made;
 }
 
-/* Takes the complete answers among the bytes that were read. */
+/* Takes the complete answers from the bytes that were read. */
 static void take_answers(struct load_socket *socket)
 {
     struct load_stream *stream = socket->stream;
@@ -185,7 +186,7 @@ static void on_shaken(struct load_socket *socket)
     latency_record(&load->shakes, clock_now_ns() - socket->stream->dialed_at_ns);
 }
 
-/* False: the connection is over. */
+/* Decrypts received bytes. Returns false if the connection is over. */
 static bool decrypt(struct load_socket *socket, struct span bytes)
 {
     struct load_stream *stream = socket->stream;
@@ -205,7 +206,7 @@ static bool decrypt(struct load_socket *socket, struct span bytes)
 
 static bool read_some(struct load_socket *socket)
 {
-    static uint8_t wire[WIRE_BYTES]; /* of TLS; one thread */
+    static uint8_t wire[WIRE_BYTES]; /* static, because there is one thread */
     struct load_stream *stream = socket->stream;
     bool is_tls = stream->tls != NULL;
     ssize_t n = recv(socket->watch.fd, is_tls ? wire : stream->in + stream->in_len,
@@ -226,7 +227,7 @@ static bool read_some(struct load_socket *socket)
     return ok;
 }
 
-/* The TCP connection is open, or there is room again. */
+/* The TCP connection is open, or its socket has room again. */
 static void on_writable(struct load_socket *socket, bool is_well)
 {
     struct load_stream *stream = socket->stream;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench: finds the command and calls it. Each command has its own file.
+ * nailup-bench: finds the command and calls it. Each command has a file of its name.
  */
 
 #include "bench.h"

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Parses the values of options. The command that owns an option knows its meaning.
+ * Parses the values of options. Only the command of an option knows its meaning.
  */
 
 #include "options.h"
@@ -16,7 +16,7 @@
 
 bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
-    if (text[0] < '0' || text[0] > '9') /* strtoull would take "-1" and " 1" */
+    if (text[0] < '0' || text[0] > '9') /* strtoull would accept "-1" and " 1" */
         return false;
     char *end;
     errno = 0;

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_OPTIONS_H
 
 /*
- * Command lines: values are parsed with their range. Wrong use ends in one line on stderr and exit
- * code 2.
+ * Parses the values of command lines and checks their ranges. Wrong use ends the process with one
+ * line on stderr and exit code 2.
  */
 
 #include <stdbool.h>
@@ -14,17 +14,17 @@
 #include "base/addr.h"
 #include "base/err.h"
 
-/* Parses a whole number in [min, max]. False leaves *out alone. */
+/* Parses a whole number in [min, max]. Leaves *out unchanged if it returns false. */
 MUST_USE bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
-/* Parses a decimal number in [min, max]. False leaves *out alone. */
+/* Parses a decimal number in [min, max]. Leaves *out unchanged if it returns false. */
 MUST_USE bool parse_number(const char *text, double min, double max, double *out);
 
-/* Parses "on" or "yes", "off" or "no". False leaves *out alone. */
+/* Parses "on" or "yes", "off" or "no". Leaves *out unchanged if it returns false. */
 MUST_USE bool parse_switch(const char *text, bool *out);
 
-/* On a bad value these end the process with exit code 2 and a line that names the command and
- * the option. */
+/* A bad value ends the process with exit code 2, and a line that names the command and the option.
+ */
 uint64_t option_u64(const char *command, const char *name, const char *text, uint64_t min,
                     uint64_t max);
 double option_number(const char *command, const char *name, const char *text, double min,

@@ -42,7 +42,7 @@ CAPACITY_STEPS = 5  # of halving, after doubling
 NAMES = {"miss": ["--unique"], "hit": ["--zipf", "0", "--names", "1000", "--suffix", "hot.example"]}
 
 
-BURDEN_MS = 5  # how often the burden lets the server run
+BURDEN_MS = 5  # how long the burden lets the server run at a time
 PRIORITY = 10  # of realtime processes; the burden has one more
 SPIN = """
 import sys, time
@@ -60,7 +60,7 @@ def on_cpu(cpu):
 
 
 class Burden(stage.Process):
-    """Leaves the server a share of its CPU."""
+    """Takes CPU from the server and leaves it only a share."""
 
     def __init__(self, share, is_realtime):
         rest_ms = BURDEN_MS * share / 100
@@ -76,14 +76,14 @@ class Burden(stage.Process):
 
 
 class Loads:
-    """Loads that run at the same time, and their reports."""
+    """Loads that run at the same time, with their reports."""
 
     def __init__(self, bench, port, kind):
         self.command = [*on_cpu(1), bench, "load", "--server", f"127.0.0.1@{port}", "--json", "--quiet",
                         "--connections", "16", "--in-flight", "16384", *NAMES[kind]]
 
     def run(self, *loads, patience_ms=PATIENCE_MS):
-        """Runs loads of (rate, seconds, sources)."""
+        """Runs loads, each given as (rate, seconds, sources)."""
         running = []
         for rate, seconds, sources in loads:
             words = [word for source in sources for word in ("--source", source)]
@@ -102,7 +102,7 @@ def lost(report):
 
 
 def capacity(loads, seconds, start):
-    """Returns queries a second."""
+    """Returns how many queries a second the server answers."""
     def holds_at(rate):
         return lost(loads.run((rate, seconds, LARGE), patience_ms=CAPACITY_PATIENCE_MS)[0]) < CAPACITY_LOSS
 
@@ -136,7 +136,7 @@ def unbound(args, folder, upstream):
 
 
 def servers(args, folder, upstream):
-    """Yields (name, a context that gives a server with a port)."""
+    """Yields (name, context). The context starts a server and gives its port."""
     zones = [{"name": ".", "upstreams": upstream.servers}]
     limits = {"workers": 1, "max-waiting": 100000, "max-waiting-per-client": 100000}
     yield "nailupd", lambda: stage.Nailupd(
@@ -164,18 +164,18 @@ def holds(result):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--build", required=True, help="a folder that nailup was built in")
+    add("--build", required=True, help="build folder of nailup")
     add("--daemon", help="another nailupd, for example a slow one that was built with a sanitizer")
-    add("--unbound", help="a path, to be measured too")
-    add("--kind", choices=list(NAMES), action="append", help="of queries (miss)")
-    add("--seconds", type=float, default=8, help="of the overload")
-    add("--capacity-seconds", type=float, default=1.5, help="of each step")
+    add("--unbound", help="path of an Unbound to measure as well")
+    add("--kind", choices=list(NAMES), action="append", help="kind of queries (miss)")
+    add("--seconds", type=float, default=8, help="seconds of the overload")
+    add("--capacity-seconds", type=float, default=1.5, help="seconds of each step")
     add("--times", type=float, default=3)
-    add("--start", type=float, default=2000, help="the rate that is tried first")
-    add("--nice", type=int, help="for all that is started; below 0 this needs CAP_SYS_NICE")
+    add("--start", type=float, default=2000, help="the first rate, in queries a second")
+    add("--nice", type=int, help="nice value of all programs that the script starts; below 0 needs CAP_SYS_NICE")
     add("--realtime", action="store_true",
-        help="run before all other programs; this needs CAP_SYS_NICE, and the kernel takes back a twentieth of a full CPU")
-    add("--share", type=int, help="percent of its CPU that the server has (hits: 20, misses: 40)")
+        help="take precedence over all other programs; needs CAP_SYS_NICE, and the kernel takes back a twentieth of a full CPU")
+    add("--share", type=int, help="percent of its CPU that the server gets (hits: 20, misses: 40)")
     add("--json", action="store_true")
     args = parser.parse_args()
     args.programs = stage.Programs(args.build)

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Peels a packet layer by layer. Each step takes a span and returns the rest of it; an empty span
- * means that the packet is no query. Nothing in a packet is an error of the file.
+ * Removes the layers of a packet one by one. Each step takes a span and returns the rest of it. An
+ * empty span means that the packet is not a query. No content of a packet makes the file faulty.
  */
 
 #include "pcap_file.h"
@@ -30,7 +30,7 @@ static struct span pcap_skip(struct span bytes, size_t count)
     return bytes.len < count ? no_query : span_of(bytes.data + count, bytes.len - count);
 }
 
-/* Returns the payload of a UDP datagram to the port of DNS. */
+/* Returns the payload of a UDP datagram to the DNS port. */
 static struct span pcap_of_udp(struct span udp)
 {
     if (udp.len < 8 || get_u16(udp.data + 2) != DNS_PORT)
@@ -79,7 +79,7 @@ static struct span pcap_of_ip(struct span ip, struct addr *from)
                                   : no_query;
 }
 
-/* Reads a frame from the number of its protocol on. */
+/* Reads a frame, beginning with the number of its protocol. */
 static struct span pcap_of_ether(struct span from_type, struct addr *from)
 {
     for (int tags = 0; tags <= VLAN_TAGS_MAX && from_type.len >= 2; tags++) {
@@ -103,7 +103,7 @@ static struct span pcap_of_packet(const struct pcap_packet *packet, struct addr 
         return pcap_of_ether(pcap_skip(bytes, 12), from);
     case LINK_COOKED:
         return pcap_of_ether(pcap_skip(bytes, 14), from);
-    case LINK_COOKED_2: /* the protocol comes first, and the packet after 20 bytes */
+    case LINK_COOKED_2: /* the protocol comes first, and the packet follows 20 bytes later */
         return pcap_of_ip(pcap_skip(bytes, 20), from);
     case LINK_NULL:
     case LINK_LOOP:

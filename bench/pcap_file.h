@@ -17,11 +17,11 @@
 #include "capture.h"
 #include "pcap_reader.h"
 
-/* Reads all of in. *packets is the number of packets so far: after PCAP_CUT and PCAP_PACKET, the
- * fault is in the next one. After a fault the capture is empty. */
+/* Reads all of `in`. *packets is the number of packets read: after PCAP_CUT and PCAP_PACKET, the
+ * next one has the fault. After a fault the capture is empty. */
 enum pcap_fault pcap_file_load(struct capture *capture, FILE *in, size_t *packets);
 
-/* Says what is wrong and what to do; static. */
+/* Returns a static sentence that says what is wrong and what to do. */
 const char *pcap_fault_text(enum pcap_fault fault);
 
 #endif

@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Invariant: a length that the file claims is checked before a byte behind it is read. An interface
- * with an unknown link type is no error of a pcapng file, because a capture on all interfaces has
- * such ones beside the others.
+ * Invariant: a length that the file claims is checked before a byte behind it is read. An unknown
+ * link type does not make a pcapng file faulty, because a capture on all interfaces contains such
+ * types, too.
  */
 
 #include "pcap_reader.h"
@@ -14,16 +14,16 @@
 enum {
     FILE_HEADER_BYTES = 24,
     PACKET_HEADER_BYTES = 16,
-    BLOCK_HEADER_BYTES = 8, /* type and length; the length comes again at the end */
+    BLOCK_HEADER_BYTES = 8, /* type and length; the length is repeated at the end */
     BLOCK_BYTES_MIN = BLOCK_HEADER_BYTES + 4,
 };
 
-/* Blocks with packets or with what packets need. */
+/* The blocks that have packets, or facts that packets need. */
 enum block {
-    BLOCK_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
+    BLOCK_SECTION = 0x0a0d0d0a, /* a palindrome: the same number in both byte orders */
     BLOCK_INTERFACE = 1,
     BLOCK_OLD_PACKET = 2,
-    BLOCK_SIMPLE_PACKET = 3, /* of the first interface */
+    BLOCK_SIMPLE_PACKET = 3, /* has a packet of the first interface */
     BLOCK_PACKET = 6,
 };
 
@@ -67,8 +67,8 @@ enum {
     RESOLUTION_BINARY = 0x80,
     RESOLUTION_MICROSECONDS = 6,
     RESOLUTION_NANOSECONDS = 9,
-    RESOLUTION_MAX = 19, /* 10^19 is the last power of ten that a number of 64 bits holds */
-    FRACTION_BITS = 30,  /* of a second, enough for nanoseconds */
+    RESOLUTION_MAX = 19, /* 64 bits hold 10^19, but no greater power of ten */
+    FRACTION_BITS = 30,  /* 2^-30 s is enough for nanoseconds */
 };
 
 #define NS_PER_S 1000000000ull
@@ -88,7 +88,7 @@ static uint64_t pcap_binary_ns(uint64_t units, unsigned bits)
     return seconds * NS_PER_S + (fraction * NS_PER_S >> bits);
 }
 
-/* A nonsensical time wraps; it is not checked, because nothing depends on it but the schedule. */
+/* A senseless time wraps and is not checked, because only the schedule depends on it. */
 static uint64_t pcap_ns(const struct pcap_interface *interface, uint64_t units)
 {
     uint64_t ns = units;
@@ -110,7 +110,8 @@ static enum pcap_fault plain_begin(struct pcap *pcap, bool is_swapped, uint8_t r
     pcap->interfaces[0].resolution = resolution;
     if (!pcap_fill(pcap, head, sizeof(head)))
         return PCAP_NO_PCAP;
-    uint32_t link = pcap_u32(pcap, head + 16) & 0xffff; /* above it: the length of the checksum */
+    /* the upper bits have the length of the checksum */
+    uint32_t link = pcap_u32(pcap, head + 16) & 0xffff;
     if (!pcap_knows_link(link))
         return PCAP_LINK;
     pcap->interfaces[0].link = (enum pcap_link)link;
@@ -144,8 +145,8 @@ static enum pcap_fault plain_next(struct pcap *pcap, struct pcap_packet *packet,
 
 /* ---- pcapng ---- */
 
-/* Reads the rest of a block whose head has these bytes, and of its body the first got ones, which
- * are in the room already. *body is without the second length. */
+/* Reads the rest of a block, whose head has these bytes. The first `got` bytes of the body are in
+ * the room already. *body excludes the second length. */
 static enum pcap_fault block_body(struct pcap *pcap, const uint8_t *length, size_t got,
                                   struct span *body)
 {
@@ -171,7 +172,7 @@ static enum pcap_fault block_section(struct pcap *pcap, const uint8_t *length, s
     return block_body(pcap, length, 4, body);
 }
 
-/* Reads the options of an interface: the resolution and the offset of its times. */
+/* Reads an interface's options: the resolution and the offset of its times. */
 static enum pcap_fault interface_options(const struct pcap *pcap, struct span options,
                                          struct pcap_interface *interface)
 {
@@ -205,17 +206,18 @@ static enum pcap_fault block_add_interface(struct pcap *pcap, struct span body)
     return interface_options(pcap, span_of(body.data + 8, body.len - 8), interface);
 }
 
-/* Where a block with a packet has its parts. */
+/* The places of the parts of a block with a packet. */
 struct block_place {
     size_t head_bytes, len;
     uint32_t interface;
-    bool has_time; /* two numbers behind the first one */
+    bool has_time; /* two numbers follow the first one */
 };
 
 static struct block_place block_find(const struct pcap *pcap, uint32_t type, struct span body)
 {
     const uint8_t *data = body.data;
-    if (type == BLOCK_SIMPLE_PACKET) /* has the length on the wire; the rest may be cut off */
+    /* the length on the wire; the capture may lack the end of the packet */
+    if (type == BLOCK_SIMPLE_PACKET)
         return (struct block_place){.head_bytes = 4,
                                     .len = MIN((size_t)pcap_u32(pcap, data), body.len - 4)};
     return (struct block_place){
@@ -246,7 +248,7 @@ static enum pcap_fault block_packet(const struct pcap *pcap, uint32_t type, stru
     return PCAP_FINE;
 }
 
-/* Reads a block with a packet, and says so. */
+/* Reads a block. Returns whether it has a packet. */
 static enum pcap_fault block_read(struct pcap *pcap, uint32_t type, struct span body,
                                   struct pcap_packet *packet, bool *is_packet)
 {

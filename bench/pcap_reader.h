@@ -18,28 +18,29 @@
 #include "capture.h"
 
 enum {
-    PCAP_PACKET_MAX = 262144,                 /* bytes of a packet; tcpdump's own bound */
-    PCAP_BLOCK_MAX = PCAP_PACKET_MAX + 65536, /* bytes of a block: a packet and its options */
-    PCAP_INTERFACES_MAX = 256,                /* of a section */
+    PCAP_PACKET_MAX = 262144,                 /* the bound on a packet; tcpdump has the same */
+    PCAP_BLOCK_MAX = PCAP_PACKET_MAX + 65536, /* the bound on a block: a packet and its options */
+    PCAP_INTERFACES_MAX = 256,                /* the bound on the interfaces of a section */
 };
 
-/* The reason why a file is not read. */
+/* Why a file is not read. */
 enum pcap_fault {
     PCAP_FINE,
-    PCAP_NO_PCAP,    /* it begins with other bytes */
-    PCAP_LINK,       /* an unknown link type; in pcapng, and no other one has a query */
-    PCAP_CUT,        /* it ends within a packet or a block */
-    PCAP_PACKET,     /* a packet claims to be longer than PCAP_PACKET_MAX or than its block */
-    PCAP_BLOCK,      /* a block or an option in it is too short or too long, or has two lengths */
-    PCAP_INTERFACES, /* a section has more than PCAP_INTERFACES_MAX */
+    PCAP_NO_PCAP, /* the file begins with other bytes */
+    PCAP_LINK,    /* the link type is unknown; in pcapng: and no other interface has a query */
+    PCAP_CUT,     /* the file ends within a packet or a block */
+    PCAP_PACKET,  /* a packet claims to be longer than PCAP_PACKET_MAX or than its block */
+    PCAP_BLOCK,   /* a block, or an option in it, has a wrong length, or its two lengths differ */
+    PCAP_INTERFACES, /* a section has more than PCAP_INTERFACES_MAX interfaces */
     PCAP_EMPTY,      /* no packet is a query */
-    PCAP_FULL,       /* more queries than memory or 4 GiB hold */
+    PCAP_FULL,       /* the queries exceed memory or 4 GiB */
 };
 
-/* Link types with the numbers that files use. */
+/* Link types, with their numbers in files. */
 enum pcap_link {
-    LINK_UNKNOWN = -1, /* packets of this interface are skipped */
-    LINK_NULL = 0, /* a protocol family of four bytes, in the order of the machine that wrote it */
+    LINK_UNKNOWN = -1, /* the reader skips the packets of this interface */
+    /* a protocol family of four bytes, in the byte order of the machine that wrote it */
+    LINK_NULL = 0,
     LINK_ETHERNET = 1,
     LINK_RAW_OPENBSD = 12,
     LINK_RAW = 101,
@@ -49,32 +50,32 @@ enum pcap_link {
 };
 
 struct pcap_packet {
-    struct span bytes; /* in the reader's room until the next call */
+    struct span bytes; /* in the reader's room, valid until the next call */
     enum pcap_link link;
-    uint64_t at_ns; /* since 1970; CAPTURE_NO_TIME in a simple block, which has none */
+    uint64_t at_ns; /* ns since 1970, or CAPTURE_NO_TIME in a simple block */
 };
 
 struct pcap_interface {
     enum pcap_link link;
-    uint8_t resolution; /* a unit of time is 10^-resolution s, or with bit 7 set 2^-resolution s */
-    uint64_t offset_s;  /* is added to times, modulo 2^64 */
+    uint8_t resolution; /* the unit is 10^-resolution s, or with bit 7 set 2^-resolution s */
+    uint64_t offset_s;  /* added to times, modulo 2^64 */
 };
 
-/* The caller sets in and room; the rest is zero at first. */
+/* The caller sets `in` and `room`. The rest starts at zero. */
 struct pcap {
     FILE *in;
-    uint8_t *room;          /* PCAP_BLOCK_MAX */
-    bool is_blocks;         /* pcapng */
-    bool is_swapped;        /* the numbers are in little endian */
-    bool has_unknown_link;  /* an interface has one */
-    size_t interface_count; /* pcap: 1; pcapng: those of the section */
+    uint8_t *room;          /* holds PCAP_BLOCK_MAX bytes */
+    bool is_blocks;         /* the file is pcapng */
+    bool is_swapped;        /* the numbers are little-endian */
+    bool has_unknown_link;  /* at least one interface has an unknown type */
+    size_t interface_count; /* pcap: 1; pcapng: the interfaces of the section */
     struct pcap_interface interfaces[PCAP_INTERFACES_MAX];
 };
 
-/* Reads the head of the file, which says its format. */
+/* Reads the head of the file, which tells its format. */
 enum pcap_fault pcap_begin(struct pcap *pcap);
 
-/* Reads the next packet. Without one, *is_end. */
+/* Reads the next packet. *is_end: there is no further packet. */
 enum pcap_fault pcap_next(struct pcap *pcap, struct pcap_packet *packet, bool *is_end);
 
 #endif

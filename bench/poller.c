@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * epoll with timeouts in microseconds. Knows nothing about sockets or DNS.
+ * epoll with timeouts in microseconds. It does not depend on sockets or DNS.
  */
 
 #include "poller.h"
@@ -18,7 +18,7 @@ enum { EVENTS_MAX = 256 };
 
 enum err poller_open(int *out)
 {
-    /* The default slack of 50 us would show in every latency below. */
+    /* Without this, the default slack of 50 us would show in every latency. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     *out = epoll_create1(EPOLL_CLOEXEC);
     return *out < 0 ? err_from_errno(errno) : ERR_OK;
@@ -40,7 +40,7 @@ void poller_turn(int poller, int64_t wait_us, uint64_t *now_us)
 {
     struct epoll_event events[EVENTS_MAX];
     int count;
-    if (wait_us <= 0) { /* no timer to set up: the older call is cheaper */
+    if (wait_us <= 0) { /* without a timer, the older call is cheaper */
         count = epoll_wait(poller, events, EVENTS_MAX, (int)wait_us);
     } else {
         struct timespec wait = {.tv_sec = wait_us / 1000000, .tv_nsec = wait_us % 1000000 * 1000};

@@ -21,13 +21,13 @@ struct watch {
 
 enum { POLLER_NEVER_US = -1 };
 
-/* Opens an epoll descriptor, and makes the kernel's timers of this thread exact. */
+/* Opens an epoll descriptor, and makes the kernel's timers exact for this thread. */
 MUST_USE enum err poller_open(int *out);
 
 MUST_USE enum err poller_add(int poller, struct watch *watch, uint32_t events);
 void poller_change(int poller, struct watch *watch, uint32_t events);
 
-/* Waits until something is ready, but at most wait_us (POLLER_NEVER_US: for ever), sets *now_us
+/* Waits until a watch is ready, for at most wait_us (POLLER_NEVER_US: without limit). Sets *now_us
  * to the clock, then calls on_ready of each ready watch. */
 void poller_turn(int poller, int64_t wait_us, uint64_t *now_us);
 

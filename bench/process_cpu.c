@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The kernel's clock of another process counts nanoseconds, while /proc/PID/stat has ticks of ten
- * milliseconds.
+ * The kernel's CPU clock of another process has nanoseconds, whereas /proc/PID/stat has ticks of
+ * ten milliseconds.
  */
 
 #include "process_cpu.h"

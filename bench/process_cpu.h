@@ -3,10 +3,10 @@
 #ifndef NAILUP_BENCH_PROCESS_CPU_H
 #define NAILUP_BENCH_PROCESS_CPU_H
 
-/* CPU time that a process has used: all its threads, user and system. */
+/* The CPU time that all threads of a process have used, user and system. */
 
-/* In microseconds. Negative if there is no such process or no right to look at it. pid 0: our
- * own. */
+/* Returns microseconds, or a negative number if the process does not exist or may not be read. pid
+ * 0: our own process. */
 double process_cpu_us(int pid);
 
 #endif

@@ -14,8 +14,8 @@
 
 enum { PROXY_HEADER_MAX = 16 + 36 };
 
-/* Writes the header for a client of that address and port. It has the server's address where both
- * are of one family, and the unspecified address elsewhere. Returns the length. */
+/* Writes the header for a client with this address and port. The destination is the server's
+ * address if both have one family, else the unspecified address. Returns the length. */
 size_t proxy_header_write(uint8_t out[PROXY_HEADER_MAX], const struct addr *client,
                           const struct addr *server, bool is_stream);
 

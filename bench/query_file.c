@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Turns lines into messages, all in one block of memory.
+ * Turns the lines of a file into messages, in one block of memory.
  */
 
 #include "query_file.h"

@@ -18,13 +18,13 @@
 #include "wire.h"
 
 struct query_file {
-    uint8_t *bytes; /* the messages, each behind a length of two bytes */
+    uint8_t *bytes; /* the messages, each after a length of two bytes */
     size_t len, cap;
-    uint32_t *offsets; /* of each message's length */
+    uint32_t *offsets; /* the offset of each message's length */
     size_t count, offsets_cap;
 };
 
-/* Reads all of in. ERR_INVALID: a line is not a query, and *line is its number from 1.
+/* Reads all of `in`. ERR_INVALID: the line with the number *line (from 1) is not a query.
  * ERR_LIMIT: more than 4 GiB. ERR_NOT_FOUND: no query at all. After an error the file is empty. */
 MUST_USE enum err query_file_load(struct query_file *file, FILE *in, const struct wire_style *style,
                                   size_t *line);
@@ -34,7 +34,8 @@ MUST_USE enum err query_file_add(struct query_file *file, const uint8_t *name, s
 
 void query_file_deinit(struct query_file *file);
 
-/* The message with this index, which is below count. Its id is 0. Borrowed from file. */
+/* Returns the message with this index, which must be below count. Its id is 0. Borrowed from the
+ * file. */
 struct span query_file_at(const struct query_file *file, size_t index);
 
 #endif

@@ -4,7 +4,7 @@
 #define NAILUP_BENCH_QUERY_SOURCE_H
 
 /*
- * The source of the load's queries: a file in turn, names that were never asked before, or names of
+ * Where the load's queries come from: a file in its order, names that are always new, or names of
  * Zipf popularity with a share of new names.
  */
 
@@ -19,17 +19,17 @@ enum query_kind { QUERIES_FILE, QUERIES_UNIQUE, QUERIES_ZIPF };
 
 struct query_source {
     enum query_kind kind;
-    struct query_file file; /* QUERIES_FILE */
+    struct query_file file; /* for QUERIES_FILE */
     size_t next;
-    struct zipf zipf;      /* QUERIES_ZIPF */
-    uint32_t unique_share; /* of 2^32: how often a name is new */
-    uint64_t random;       /* state of a small generator; nothing here is secret */
-    uint64_t counter;      /* the next new name; starts at a point that no other run uses */
+    struct zipf zipf;      /* for QUERIES_ZIPF */
+    uint32_t unique_share; /* how often a name is new, as a share of 2^32 */
+    uint64_t random;       /* the state of a small generator, which needs no secrecy */
+    uint64_t counter; /* the number of the next new name; no other run starts at the same number */
     uint8_t template[WIRE_QUERY_MAX];
     size_t template_len;
 };
 
-/* Takes the queries from a loaded file. The source then owns its content. */
+/* Takes the queries of a loaded file, and with them its memory. */
 void query_source_init_file(struct query_source *source, const struct query_file *file);
 
 /* Makes names of 17 characters under suffix (wire form, at most 230 bytes): new names, or names
@@ -41,7 +41,7 @@ MUST_USE enum err query_source_init_zipf(struct query_source *source, uint32_t n
 
 void query_source_deinit(struct query_source *source);
 
-/* Writes the next query with id 0 to out, which holds WIRE_QUERY_MAX. Returns the length. */
+/* Writes the next query with id 0 to out, which holds WIRE_QUERY_MAX. Returns its length. */
 size_t query_source_next(struct query_source *source, uint8_t *out);
 
 #endif

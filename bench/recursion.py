@@ -37,14 +37,15 @@ import stage_common as stage
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "compare"))
 import sandbox  # noqa: E402
 
-# Not loopback: Knot Resolver ignores glue with loopback addresses. RFC 2544 gives this network to benchmarks.
+# Loopback is unsuitable, because Knot Resolver ignores glue with loopback addresses. RFC 2544 gives this network to
+# benchmarks.
 NETWORK = ("198.18.0.1", "255.254.0.0")
 LEVELS = {"root": ["198.18.0.1", "198.18.0.2"], "tld": ["198.18.1.1", "198.18.1.2"],
           "near": [f"198.18.2.{n}" for n in range(65, 69)], "far": [f"198.18.3.{n}" for n in range(1, 9)]}
 HINTS = "".join(f". 3600 NS ns{n}.\nns{n}. 3600 A {ip}\n" for n, ip in enumerate(LEVELS["root"]))
 TLDS = 8
-# Shares in 100 queries: a name in a zone; some labels below it; below one more cut; an alias into another zone; a
-# missing name.
+# How many of 100 queries have this form: a name in a zone; more labels below the zone; a further cut; an alias into
+# another zone; a missing name.
 FORMS = [(60, "w{}.{}"), (15, "w{}.b.a.{}"), (10, "w{}.sub{n}.{}"), (5, "al{}.{}"), (10, "nx{}.{}")]
 QUAD_A_SHARE = 0.2
 
@@ -79,7 +80,7 @@ server:
   control-enable: no
 """
 
-# The cache is a file, and the folder may not be in memory: 100 MB are small enough to stay in the page cache.
+# The cache is a file, and the folder may be on a disk. 100 MB are small enough to stay in the page cache.
 KRESD = """\
 net.listen('127.0.0.1', {port}, {{ kind = 'dns' }})
 net.ipv6 = false
@@ -99,18 +100,18 @@ log_level('err')
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--peers", default="unbound,knot-resolver", help="some of unbound, unbound-lazy, knot-resolver")
+    parser.add_argument("--peers", default="unbound,knot-resolver", help="any of unbound, unbound-lazy, knot-resolver")
     parser.add_argument("--delay", type=float, default=1, help="round trip to every server in ms (1)")
-    parser.add_argument("--zones", type=int, default=2000, help="zones that are asked for (2000)")
+    parser.add_argument("--zones", type=int, default=2000, help="number of zones in the questions (2000)")
     parser.add_argument("--rate", type=int, default=1000, help="queries a second, cold and warm (1000)")
-    parser.add_argument("--seconds", type=float, default=6, help="of each of the three (6)")
-    parser.add_argument("--in-flight", type=int, default=256, help="when saturated (256)")
+    parser.add_argument("--seconds", type=float, default=6, help="seconds of each of the three phases (6)")
+    parser.add_argument("--in-flight", type=int, default=256, help="queries in flight when saturated (256)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1, help="of the questions (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the questions (1)")
     parser.add_argument("--realtime", action="store_true",
-                        help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
+                        help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
     parser.add_argument("--keep-log", action="store_true", help="show the output of the servers")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     unknown = set(args.peers) - set(PEERS)
@@ -124,7 +125,7 @@ def parse_arguments():
 # ---- questions ----
 
 def question(rng, zones, number):
-    """Each number has its own name, so that each query is a miss."""
+    """Returns the question with this number. Each has a different name, so that each is a miss."""
     zone = f"z{(at := rng.randrange(zones))}.far{at % TLDS}"
     form = rng.choices([form for _, form in FORMS], [share for share, _ in FORMS])[0]
     return form.format(f"{number}", zone, n=at % 3), "AAAA" if rng.random() < QUAD_A_SHARE else "A"
@@ -139,7 +140,7 @@ def write_questions(path, rng, zones, count, first):
 # ---- servers ----
 
 class Responder(stage.Process):
-    """The hierarchy, on port 53."""
+    """The servers of the hierarchy, on port 53."""
 
     def __init__(self, bench, folder, delay_ms, wrapper):
         words = [word for level, addresses in LEVELS.items()
@@ -159,7 +160,7 @@ class Responder(stage.Process):
 
 
 class Server(stage.Process):
-    """A measured server, alone on its CPU, in its own folder. It is ready to answer on entering."""
+    """A measured server in its own folder, alone on its CPU. The context begins when it is ready to answer."""
 
     def __init__(self, folder, command, wrapper):
         self.port, self.folder = stage.free_port(), folder
@@ -212,13 +213,13 @@ def knot_resolver():
     return command
 
 
-# unbound-lazy fetches no addresses ahead; Unbound's default fetches some.
+# unbound-lazy fetches no addresses in advance. Unbound's default fetches some.
 PEERS = {"unbound": unbound(), "unbound-lazy": unbound('  target-fetch-policy: "0 0 0 0 0"\n'),
          "knot-resolver": knot_resolver}
 
 
 def find_peers(names):
-    """Returns {name: command} and {name: why not}."""
+    """Returns {name: command} and {name: why it is missing}."""
     found, missing = {}, {}
     for name in names:
         try:
@@ -231,7 +232,7 @@ def find_peers(names):
 # ---- measuring ----
 
 class Phase:
-    """The report of a load and the counters beside it."""
+    """The report of a load, with the counters of the same time."""
 
     def __init__(self, report, upstream, cpu_us):
         self.answered, self.lost = report["answered"], report["lost"]
@@ -246,7 +247,8 @@ PHASES = ("cold", "warm", "saturated")
 
 
 class Rounds:
-    """Measures each server once a round, with another one first each time. round_of() of a subclass measures one."""
+    """Measures each server once a round, with a different one first each time. The subclass has round_of(), which
+    measures one."""
 
     def __init__(self, args, programs, folder):
         self.args, self.programs, self.folder, self.rounds = args, programs, folder, {}
@@ -269,7 +271,7 @@ class Measurement(Rounds):
         self.files = self.write_files()
 
     def write_files(self):
-        """Writes enough names for each phase to ask once. The saturated phase may repeat names."""
+        """Writes enough names for each phase to use each name once. The saturated phase may repeat names."""
         rng, many = random.Random(self.args.seed), int(self.args.rate * self.args.seconds * 1.2) + 100
         counts = {"cold": many, "warm": many, "saturated": int(self.args.seconds * 120000)}
         first, files = 0, {}
@@ -299,7 +301,7 @@ class Measurement(Rounds):
         return statistics.median(getattr(one[phase], field) for one in self.rounds[name])
 
 
-# ---- telling ----
+# ---- the report ----
 
 def row_of(measured, name, phase, ours="nailupd"):
     def median(field):
@@ -323,8 +325,8 @@ def tell(measured, missing):
 
 
 def judge(measured):
-    """Returns the missed goals as sentences. A server that answers more when saturated knows more in the end, so
-    upstream queries are compared where all servers had the same number of queries."""
+    """Returns sentences about the missed goals. A server that answers more when saturated knows more afterwards, so
+    upstream queries are compared where all servers had equally many queries."""
     for name in [one for one in measured.rounds if one != "nailupd"]:
         for phase in PHASES:
             ours, theirs = (measured.median(one, phase, "cpu_us") for one in ("nailupd", name))
@@ -350,7 +352,7 @@ def enter_network(args):
 
 
 def tell_missed(missed):
-    """Prints the goals that were missed. Returns the exit code."""
+    """Prints the missed goals. Returns the exit code."""
     for sentence in missed:
         print(f"NOT: {sentence}")
     return 1 if missed else 0

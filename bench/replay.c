@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * nailup-bench replay: the schedule. Sends due queries, reads answers, and ends when every query
- * has been answered or given up.
+ * nailup-bench replay: the schedule. Sends due queries and reads answers. Ends when each query is
+ * answered or given up.
  */
 
 #include "replay.h"
@@ -21,11 +21,12 @@
 enum {
     SWEEP_NS = 100000000,
     PROGRESS_NS = 1000000000,
-    SENT_PER_TURN_MAX = 1024, /* then the loop reads answers, however late the schedule is */
+    /* after this many, the loop reads answers, however late the schedule is */
+    SENT_PER_TURN_MAX = 1024,
     GAP_MAX_S = 86400,
 };
 
-/* The instant of an event, in ns after the first one. */
+/* Returns the instant of an event, in ns after the first one. */
 static uint64_t replay_at_ns(const struct replay *replay, size_t event)
 {
     const struct capture_event *events = replay->capture.events;
@@ -37,7 +38,7 @@ static uint64_t replay_due_ns(const struct replay *replay, size_t event)
     return replay->start_ns + replay_at_ns(replay, event);
 }
 
-/* Returns the time until the next query is due, in nanoseconds. */
+/* Sends due queries. Returns the nanoseconds until the next one is due. */
 static uint64_t replay_send_due(struct replay *replay)
 {
     size_t last = MIN(replay->end, replay->next + SENT_PER_TURN_MAX);
@@ -76,7 +77,7 @@ static void replay_run(struct replay *replay)
     }
 }
 
-/* A query with a wrong clock would make all others wait for years. */
+/* A query with a wrong time would delay all later ones for years. */
 static void replay_check_gaps(const struct replay *replay)
 {
     for (size_t i = 1; i < replay->end; i++) {
@@ -89,7 +90,7 @@ static void replay_check_gaps(const struct replay *replay)
     }
 }
 
-/* Leaves out what is due behind the duration. */
+/* Leaves out queries that are due after the duration. */
 static void replay_bound(struct replay *replay)
 {
     double end_ns = replay->options.duration_s * 1e9;
@@ -146,7 +147,7 @@ static enum err replay_set_up(struct replay *replay)
 
 int replay_main(int argc, char **argv)
 {
-    static struct replay replay; /* its histograms are large */
+    static struct replay replay; /* static, because its histograms are large */
     replay_options_parse(&replay, argc, argv);
     capture_sort(&replay.capture);
     replay_bound(&replay);

@@ -26,7 +26,7 @@
 
 enum {
     HEADER_ROOM = 16,
-    CLIENT_PORT = 40000, /* in PROXY headers */
+    CLIENT_PORT = 40000, /* the port in PROXY headers */
 };
 
 static void client_set_idle(struct replay_client *client)
@@ -69,7 +69,7 @@ static void query_remove(struct replay_query *query)
         client_set_idle(client);
 }
 
-/* Answers mostly come in the order of their queries, so the first look finds them. */
+/* Answers mostly have the order of their queries, so the search begins with the oldest. */
 static struct replay_query *query_find(struct replay_client *client, uint16_t id)
 {
     for (struct list *node = client->queries.next; node != &client->queries; node = node->next) {
@@ -156,7 +156,7 @@ static void client_read_datagrams(struct watch *watch, uint32_t events)
     } while (n >= 0 && client->in_flight);
 }
 
-/* The number of a client is added to the host part of the prefix, which wraps. */
+/* Adds the client's number to the host part of the prefix, which wraps. */
 static struct addr client_source(const struct replay_client *client)
 {
     const struct prefix *prefix = &client->replay->options.sources;
@@ -243,7 +243,7 @@ static enum err client_send_datagram(const struct replay_client *client, struct 
     struct iovec parts[] = {{head, head_len}, {bytes, query.len}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t sent = sendmsg(client->watch.fd, &message, MSG_DONTWAIT);
-    if (sent < 0 && errno == ECONNREFUSED) /* the error of an earlier query */
+    if (sent < 0 && errno == ECONNREFUSED) /* an earlier query caused this error */
         sent = sendmsg(client->watch.fd, &message, MSG_DONTWAIT);
     return sent < 0 ? err_from_errno(errno) : ERR_OK;
 }

@@ -26,12 +26,12 @@ struct replay_stream {
     struct list dirty;
     struct replay_client *client;
     struct tls_stream *tls; /* NULL without TLS */
-    bool is_blocked;        /* a poll event says when more bytes may leave */
-    struct buf in;          /* an answer that is not complete */
-    struct buf out;         /* with TLS not yet encrypted */
+    bool is_blocked;        /* a poll event reports when more bytes may leave */
+    struct buf in;          /* the beginning of an incomplete answer */
+    struct buf out;         /* with TLS, bytes before encryption */
 };
 
-/* The bytes that go to the socket: encrypted ones with TLS. */
+/* Returns the bytes for the socket. With TLS these are encrypted. */
 static struct buf *stream_wire(struct replay_stream *stream)
 {
     return stream->tls ? &stream->tls->wire : &stream->out;
@@ -46,7 +46,7 @@ static void stream_set_blocked(struct replay_stream *stream, bool is_blocked)
                   is_blocked ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-/* Sends what may leave. An error shows again when the socket is read. */
+/* Sends as much as possible. The read reports an error, too. */
 static void stream_send(struct replay_stream *stream)
 {
     struct buf *wire = stream_wire(stream);
@@ -58,7 +58,7 @@ static void stream_send(struct replay_stream *stream)
     stream_set_blocked(stream, buf_len(wire) > 0);
 }
 
-/* False: the connection is broken. */
+/* Returns false if the connection is broken. */
 static bool replay_stream_flush(struct replay_stream *stream)
 {
     list_remove(&stream->dirty);
@@ -127,7 +127,7 @@ static void stream_open(struct replay_stream *stream)
         list_append(&client->replay->dirty, &stream->dirty);
 }
 
-/* False: the connection is over. */
+/* Returns false if the connection is over. */
 static bool replay_decrypt(struct replay_stream *stream, struct span bytes)
 {
     ssize_t n = 0;
@@ -145,10 +145,10 @@ static bool replay_decrypt(struct replay_stream *stream, struct span bytes)
     return tls_stream_settle(stream->tls) && n == 0;
 }
 
-/* False: the connection is over. */
+/* Returns false if the connection is over. */
 static bool stream_read(struct replay_stream *stream)
 {
-    static uint8_t wire[WIRE_BYTES]; /* one thread */
+    static uint8_t wire[WIRE_BYTES]; /* static, because there is one thread */
     size_t room = stream->tls ? WIRE_BYTES : MIN(WIRE_BYTES, REPLAY_IN_MAX - buf_len(&stream->in));
     ssize_t n = recv(stream->client->watch.fd, wire, room, 0);
     if (n < 0)
@@ -175,7 +175,7 @@ static const char *stream_fault(const struct replay_stream *stream)
     return fault ? err_str(err_from_errno(fault)) : "the server closed before it was open";
 }
 
-/* The TCP connection is there, or has room again. */
+/* The TCP connection is open, or its socket has room again. */
 static void stream_on_writable(struct replay_stream *stream)
 {
     bool is_opening = stream->client->state == REPLAY_OPENING;
@@ -190,7 +190,7 @@ void replay_stream_on_ready(struct watch *watch, uint32_t events)
 {
     struct replay_client *client = CONTAINER_OF(watch, struct replay_client, watch);
     struct replay_stream *stream = client->stream;
-    if (!stream) /* closed in this turn */
+    if (!stream) /* it was closed in this turn */
         return;
     if (events & EPOLLOUT && !(events & (EPOLLERR | EPOLLHUP)))
         stream_on_writable(stream);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_BENCH_REPORT_H
 #define NAILUP_BENCH_REPORT_H
 
-/* Parts of a report that several commands have. Latencies are kept in ns and shown in us. */
+/* Parts of reports that several commands print. Latencies are stored in ns and shown in us. */
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ double report_us(const struct latency *latency, double percent);
 void report_put_latency(struct json *json, const char *key, const struct latency *latency);
 void report_put_rcodes(struct json *json, const uint64_t rcodes[REPORT_RCODES]);
 
-/* Lines of text on standard output. label: 12 characters. */
+/* Prints lines of text to standard output. label: 12 characters. */
 void report_print_latency(const char *label, const struct latency *latency);
 void report_print_rcodes(const uint64_t rcodes[REPORT_RCODES]);
 

@@ -3,8 +3,7 @@
 
 /*
  * nailup-bench responder: an upstream DNS server that is as slow, lossy, impatient or broken as its
- * settings say. This file starts it, turns its loop and sends the
- * answers that are due.
+ * settings say. This file starts it, runs its loop and sends the answers that are due.
  */
 
 #include "responder.h"
@@ -72,7 +71,7 @@ static void responder_run(struct responder *responder)
     }
 }
 
-/* UDP comes first: port 0 becomes a number, which TCP then takes too if it is free there. */
+/* UDP comes first: port 0 becomes a number, and TCP takes the same if it is free. */
 static enum err open_both(struct listener *listener)
 {
     struct addr wanted = listener->addr;
@@ -131,7 +130,7 @@ static void responder_deinit(struct responder *responder)
     close(responder->poller);
 }
 
-/* SIGTERM and SIGINT end the loop as "quit" does. */
+/* SIGTERM and SIGINT end the loop, as the command "quit" does. */
 struct stopper {
     struct watch watch;
     struct responder *responder;
@@ -164,7 +163,7 @@ static void print_addresses(const struct responder *responder, bool is_tls)
             printf(" %s", addr_format(&responder->listeners[i]->addr, text));
 }
 
-/* Prints one line, and one more with TLS. */
+/* Prints one line, and a second one with TLS. */
 static void responder_print_ready(const struct responder *responder)
 {
     fputs("ready", stdout);
@@ -185,7 +184,7 @@ static bool write_or_complain(bool ok, const char *path)
     return ok;
 }
 
-/* Runs after the listeners are open, because the certificate has their addresses. */
+/* Runs after the listeners are open, because the certificate contains their addresses. */
 static bool start_tls(struct responder *responder, const struct responder_arguments *arguments)
 {
     struct addr addrs[LISTENERS_MAX];
@@ -209,7 +208,7 @@ static bool start_tls(struct responder *responder, const struct responder_argume
             write_or_complain(tls_server_write_client(responder->tls, client_file), client_file));
 }
 
-/* Thirty upstreams with thousands of connections need more than the usual 1024. */
+/* Thirty upstreams with thousands of connections need more files than the usual 1024. */
 static void responder_raise_file_limit(void)
 {
     struct rlimit limit;

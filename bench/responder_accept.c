@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Accepts the responder's connections. responder_tcp.c does the talking.
+ * Accepts the responder's connections. responder_tcp.c handles them from then on.
  */
 
 #include <errno.h>
@@ -22,7 +22,8 @@ static struct conn *conn_new(struct listener *listener, int fd, const struct add
     struct conn *conn = malloc(sizeof(*conn));
     if (!conn)
         return NULL;
-    memset(conn, 0, offsetof(struct conn, in)); /* the buffer stays untouched until used */
+    /* leaves the buffer untouched, which costs no memory until it is used */
+    memset(conn, 0, offsetof(struct conn, in));
     conn->watch = (struct watch){.fd = fd, .on_ready = responder_tcp_on_ready};
     conn->listener = listener;
     conn->peer = *peer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The responder's answers, and the instants when they are due. Other files send them. */
+/* Makes the responder's answers, and says when they are due. Other files send them. */
 
 #include "responder.h"
 
@@ -25,8 +25,8 @@ uint64_t responder_due_us(const struct responder *responder, const struct bench_
     const struct responder_options *options = &responder->options;
     uint64_t start = responder->now_us;
     uint64_t delay_us = (uint64_t)(options->delay_ms * 1000);
-    /* Loopback connects in no time. Over a distance the first query would leave one round trip
-     * after the dial, so nothing on a connection is answered before two delays. */
+    /* Loopback connects without delay. Over a distance, the first query would leave one round trip
+     * after the dial, so a connection is not answered before two delays have passed. */
     if (conn && options->handshake && delay_us)
         start = MAX(start, conn->accepted_at + delay_us);
     if (answer->has_delay)

@@ -86,7 +86,7 @@ static const struct option long_options[] = {
     {"stdin", no_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
-    /* The other options are settings of the same name; a flag means "on". */
+    /* The other options are settings with the same names. A flag means "on". */
     {"one-shot-per-connection", no_argument, NULL, 's'},
     {"no-case", no_argument, NULL, 's'},
     {"tcp-silent", no_argument, NULL, 's'},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The list of a listener's connections, their memory, and the black hole in their path. */
+/* The list of a listener's connections, their memory, and the black hole on their path. */
 
 #include "responder.h"
 

@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Commands to a running responder, one per line, from a Unix socket or standard input. Each gets a
- * one-line answer: JSON, "ok", or "error: " and a sentence. Also the client for scripts.
+ * Commands to a running responder, one per line, from a Unix socket or from standard input. Each
+ * gets an answer of one line: JSON, "ok", or "error: " and a sentence. The client for scripts is
+ * here, too.
  */
 
 #include <errno.h>
@@ -20,9 +21,9 @@
 
 enum { LINE_MAX_BYTES = 1024, CLIENTS_MAX = 16, WORDS_MAX = 4 };
 
-/* A source of commands; out_fd gets the answers. */
+/* A source of commands. Answers go to out_fd. */
 struct client {
-    struct watch watch; /* fd -1: free */
+    struct watch watch; /* fd -1: the entry is free */
     struct control *control;
     int out_fd;
     size_t len;
@@ -32,11 +33,11 @@ struct client {
 struct control {
     struct responder *responder;
     struct watch listener;
-    char *path; /* to unlink; NULL without a socket */
+    char *path; /* the file to unlink; NULL without a socket */
     struct client clients[CLIENTS_MAX];
 };
 
-/* Calls act for each connection with TLS, or for each without. */
+/* Calls act for each connection, either those with TLS or those without. */
 static bool each_conn(struct responder *responder, bool is_tls, void (*act)(struct conn *conn))
 {
     for (size_t i = 0; i < responder->listener_count; i++)
@@ -60,8 +61,8 @@ static bool streams_on(struct responder *responder, bool is_tls, FILE *out)
     return true;
 }
 
-/* Behaves as if the machine's TCP had died and said so: dials are refused, and every connection
- * is reset. */
+/* Acts as if the machine's TCP had failed with notice: refuses dials, and resets every connection.
+ */
 static bool streams_off(struct responder *responder, bool is_tls)
 {
     for (size_t i = 0; i < responder->listener_count; i++)
@@ -80,7 +81,7 @@ static bool streams_hole(struct responder *responder, bool is_tls, bool is_hole)
     return each_conn(responder, is_tls, is_hole ? responder_tcp_hole : responder_tcp_resume);
 }
 
-/* False: it has written its own answer to out. */
+/* Returns false if it has written another answer to out. */
 static bool do_streams(struct responder *responder, bool is_tls, const char *what, FILE *out)
 {
     if (strcmp(what, "on") == 0)
@@ -171,7 +172,7 @@ static void write_all(int fd, const char *bytes, size_t len)
     while (len) {
         ssize_t n = write(fd, bytes, len);
         if (n <= 0)
-            return; /* a client that does not take its answer loses it */
+            return; /* a client that does not read its answer loses it */
         bytes += n;
         len -= (size_t)n;
     }
@@ -267,7 +268,7 @@ static enum err listen_at(struct control *control, const char *path)
     if (fd < 0)
         return err_from_errno(errno);
     control->listener = (struct watch){.fd = fd, .on_ready = on_connect};
-    unlink(path); /* left by an earlier responder that was killed */
+    unlink(path); /* a responder that was killed has left it */
     if (bind(fd, (struct sockaddr *)&un, sizeof(un)) || listen(fd, CLIENTS_MAX))
         return err_from_errno(errno);
     control->path = strdup(path);
@@ -285,7 +286,7 @@ enum err responder_control_open(struct responder *responder, const char *path, b
     for (int i = 0; i < CLIENTS_MAX; i++)
         control->clients[i].watch.fd = -1;
     if (use_stdin && !responder_control_client_open(control, STDIN_FILENO, STDOUT_FILENO))
-        return ERR_INVALID; /* a plain file cannot be watched */
+        return ERR_INVALID; /* epoll cannot watch a plain file */
     return path ? listen_at(control, path) : ERR_OK;
 }
 
@@ -306,7 +307,7 @@ void responder_control_close(struct responder *responder)
     responder->control = NULL;
 }
 
-/* Copies one line from the socket to standard output. Returns the exit code. */
+/* Copies a line from the socket to standard output. Returns the exit code. */
 static int print_answer(int fd)
 {
     FILE *in = fdopen(fd, "r");

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The settings of a responder. One table serves the command line and "set NAME VALUE" at run time,
- * so that each setting can be changed as well as started with.
+ * The settings of a responder. One table serves the command line and the command "set NAME VALUE",
+ * so that each setting can also change at run time.
  */
 
 #include <string.h>
@@ -15,7 +15,8 @@
 
 enum kind { KIND_U64, KIND_U32, KIND_INT, KIND_NUMBER, KIND_SWITCH, KIND_CHOICE };
 
-/* Words in the order of their enumerations (tls_server.h, responder.h), NULL at the end. */
+/* The words have the order of their enumerations (tls_server.h, responder.h). NULL ends each list.
+ */
 static const char *const versions[] = {"both", "1.2", "1.3", NULL};
 static const char *const early[] = {"off", "on", "reject", NULL};
 static const char *const alpn[] = {"dot", "none", "wrong", "refuse", NULL};
@@ -29,7 +30,7 @@ static const struct setting {
     enum kind kind;
     size_t offset;
     double max;
-    const char *const *words; /* KIND_CHOICE */
+    const char *const *words; /* for KIND_CHOICE */
 } settings[] = {
 #define AT(field) offsetof(struct responder_options, field)
     {"delay", KIND_NUMBER, AT(delay_ms), 600000, NULL},

@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The responder's counters, per listener and in total.
+ * The responder's counters for each listener, and their sums.
  */
 
-#include <linux/tcp.h> /* its tcp_info counts data segments; that of libc does not */
+#include <linux/tcp.h> /* this tcp_info has counters of data segments, and libc's does not */
 #include <string.h>
 
 #include "base/check.h"
@@ -26,7 +26,7 @@ void responder_stats_on_closed(struct conn *conn)
     stats->recent[stats->closed++ % RECENT_MAX] = conn->queries;
 }
 
-/* The data segments received on it, if known. */
+/* Returns how many data segments have come on the connection, if the kernel knows. */
 static uint64_t count_segments(const struct conn *conn)
 {
     struct tcp_info info;
@@ -80,7 +80,7 @@ static void put_histogram(struct json *json, const struct responder_stats *stats
     json_close(json, '}');
 }
 
-/* Puts the oldest first. */
+/* Writes the oldest count first. */
 static void put_recent(struct json *json, const struct responder_stats *stats)
 {
     uint64_t first = stats->closed > RECENT_MAX ? stats->closed - RECENT_MAX : 0;
@@ -170,7 +170,7 @@ static uint64_t take_all_segments(const struct responder *responder)
     return open;
 }
 
-/* Puts the facts of the newest TLS client. */
+/* Writes the facts about the newest TLS client. */
 static void put_last(struct json *json, const struct listener *listener)
 {
     json_text(json, "transport", listener->is_tls ? "tls" : "udp and tcp");
@@ -199,7 +199,7 @@ static void put_listeners(struct json *json, const struct responder *responder)
 
 void responder_stats_json(const struct responder *responder, FILE *out)
 {
-    static struct responder_stats sum; /* 3 KiB; the responder has one thread */
+    static struct responder_stats sum; /* static, because it has 3 KiB; there is one thread */
     struct json json = {.out = out};
     uint64_t open = take_all_segments(responder);
     memset(&sum, 0, sizeof(sum));

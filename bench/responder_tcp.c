@@ -52,13 +52,13 @@ void responder_tcp_reset(struct conn *conn)
     conn_close(conn);
 }
 
-/* The bytes that leave next, encrypted if necessary. */
+/* Returns the bytes to send next, encrypted if TLS is used. */
 static struct buf *conn_wire(struct conn *conn)
 {
     return conn->tls ? &conn->tls->wire : &conn->out;
 }
 
-/* False: the connection is broken. */
+/* Returns false if the connection is broken. */
 static bool send_some(struct conn *conn)
 {
     struct span bytes = buf_span(conn_wire(conn));
@@ -76,7 +76,7 @@ static bool send_some(struct conn *conn)
     return true;
 }
 
-/* Sends as much as the kernel takes. */
+/* Sends as many bytes as the kernel takes. */
 static void send_all(struct conn *conn)
 {
     size_t before;
@@ -85,14 +85,14 @@ static void send_all(struct conn *conn)
     while (send_some(conn) && buf_len(conn_wire(conn)) < before);
 }
 
-/* Calls shutdown() and not close(), which would send a reset while queries are unread. */
+/* Calls shutdown() instead of close(), which would send a reset while queries are unread. */
 void responder_tcp_finish(struct conn *conn)
 {
     if (conn->state != CONN_OPEN && conn->state != CONN_STALLED)
         return;
     if (conn->tls)
         responder_tls_end(conn);
-    send_all(conn); /* answers given before the FIN leave before it */
+    send_all(conn); /* answers made before the FIN leave before it */
     conn->state = CONN_FINISHING;
     conn->listener->stats.fins_sent++;
     shutdown(conn->watch.fd, SHUT_WR);
@@ -122,8 +122,8 @@ void responder_tcp_lose(struct conn *conn)
     conn->is_lost = conn->is_holed;
 }
 
-/* Queries that arrived in the meantime are answered. Answers that fell due in the meantime are
- * not sent. */
+/* Answers the queries that arrived in the meantime. Does not send the answers that were due in the
+ * meantime. */
 void responder_tcp_resume(struct conn *conn)
 {
     if (conn->state != CONN_STALLED)
@@ -173,7 +173,7 @@ void responder_tcp_answer(struct conn *conn, const uint8_t *bytes, size_t len)
     responder_tcp_wake(conn);
 }
 
-/* Sends the first half of the answer at once. */
+/* Sends only the first half of the answer at once. */
 static void answer_half(struct conn *conn, const uint8_t *bytes, size_t len)
 {
     uint8_t head[2];
@@ -207,7 +207,7 @@ static void count_query(struct conn *conn, size_t len)
         stats->used_at_once++;
 }
 
-/* True if the limits of the connection let this query be answered. */
+/* Returns true if the limits of the connection allow an answer to this query. */
 static bool pass_limits(struct conn *conn)
 {
     const struct responder_options *options = &conn->listener->responder->options;
@@ -255,7 +255,7 @@ void responder_tcp_take_queries(struct conn *conn)
     while (conn->state == CONN_OPEN && conn->in_len - at >= 2 && !responder_tcp_is_full(conn)) {
         size_t len = get_u16(conn->in + at);
         if (len > STREAM_IN_BYTES - 2) {
-            responder_tcp_reset(conn); /* no query is as long as that */
+            responder_tcp_reset(conn); /* no query has this length */
             return;
         }
         if (conn->in_len - at - 2 < len)
@@ -266,17 +266,17 @@ void responder_tcp_take_queries(struct conn *conn)
     conn->in_len -= at;
     memmove(conn->in, conn->in + at, conn->in_len);
     if (conn->state == CONN_OPEN &&
-        responder_tcp_is_full(conn)) /* RFC 7766 6.2.1.1: the peer's TCP waits */
+        responder_tcp_is_full(conn)) /* RFC 7766 6.2.1.1: the peer's TCP waits meanwhile */
         conn_watch(conn, conn->events & ~(uint32_t)EPOLLIN);
 }
 
-/* The peer has closed, or the connection is broken: its entries in the delay line have no
+/* The peer has closed, or the connection is broken. Its entries in the delay line have no
  * recipient. */
 void responder_tcp_closed(struct conn *conn)
 {
     if (conn->tls && conn->tls->status == TLS_OPEN)
         conn->listener->stats.tls.closed_bare++;
-    if (conn->tls && conn->state == CONN_OPEN) /* an alert may say why */
+    if (conn->tls && conn->state == CONN_OPEN) /* the peer's alert may give a reason */
         send_some(conn);
     conn_close(conn);
 }
@@ -292,7 +292,7 @@ static void on_heard(struct conn *conn)
 
 static void responder_tcp_on_input(struct conn *conn)
 {
-    static uint8_t wire[READ_BYTES]; /* of TLS; all connections have one thread */
+    static uint8_t wire[READ_BYTES]; /* for TLS; all connections share one thread */
     uint8_t *to = conn->tls ? wire : conn->in + conn->in_len;
     size_t room = conn->tls ? READ_BYTES : STREAM_IN_BYTES - conn->in_len;
     ssize_t n = recv(conn->watch.fd, to, room, 0);
@@ -337,7 +337,8 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events)
 {
     struct conn *conn = CONTAINER_OF(watch, struct conn, watch);
     if (conn->state == CONN_STALLED && events & (EPOLLHUP | EPOLLERR))
-        conn_close(conn); /* the kernel reports this unasked: it would wake the loop for ever */
+        /* the kernel reports this without request, and would wake the loop without end */
+        conn_close(conn);
     if (conn->state == CONN_CLOSED || conn->state == CONN_STALLED)
         return;
     if (events & EPOLLOUT && conn->state == CONN_OPEN)
@@ -346,7 +347,7 @@ void responder_tcp_on_ready(struct watch *watch, uint32_t events)
         responder_tcp_on_input(conn);
 }
 
-/* The delay line's turn may have made room for queries that were read before. */
+/* The turn of the delay line may have made room for queries that were read before. */
 static void refill(struct conn *conn)
 {
     if (conn->state == CONN_OPEN && conn->in_len && !responder_tcp_is_full(conn))

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * TLS on the responder's connections: the handshake, played well or badly, its delay, and its
- * counters. responder_tcp.c does the rest, as for TCP.
+ * TLS on the responder's connections: the handshake (correct or not), its delay, and its counters.
+ * responder_tcp.c does everything else, as for TCP.
  */
 
 #include <string.h>
@@ -22,10 +22,10 @@ bool responder_tls_begin(struct conn *conn)
 static void send_raw(struct conn *conn, const void *bytes, size_t len)
 {
     ssize_t n = send(conn->watch.fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)n; /* a peer that does not take it does not get it */
+    (void)n; /* bytes that the peer does not take are lost */
 }
 
-/* Sends half of the handshake's first flight, then nothing. */
+/* Sends half of the handshake's first flight, and nothing after it. */
 static void say_half(struct conn *conn, struct span bytes)
 {
     uint8_t none[1];
@@ -37,11 +37,12 @@ static void say_half(struct conn *conn, struct span bytes)
     responder_tcp_stall(conn);
 }
 
-/* Reads the first bytes of a client whose handshake must fail. */
+/* Reacts to the first bytes of a client whose handshake must fail. */
 static void play_reply(struct conn *conn, struct span bytes)
 {
     static const char greeting[] = "220 mail.responder.test ESMTP ready\r\n";
-    static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 40}; /* handshake_failure, RFC 8446 6.2 */
+    /* the alert handshake_failure (RFC 8446 6.2) */
+    static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 40};
     conn->listener->stats.tls.failed++;
     conn->has_shaken = true;
     switch (conn->listener->responder->options.tls_reply) {
@@ -90,8 +91,8 @@ static void count_handshake(struct conn *conn)
     snprintf(listener->last_sni, TLS_TEXT_MAX, "%s", tls_stream_sni(conn->tls));
 }
 
-/* Over a distance the handshake's reply would arrive one delay later, and so would the tickets
- * after it. Nothing else leaves earlier, so that records keep their order. */
+/* Over a distance, the handshake's reply would arrive one delay later, and so would the tickets
+ * after it. Nothing else may leave earlier, because records must keep their order. */
 static void responder_tls_hold(struct conn *conn)
 {
     struct responder *responder = conn->listener->responder;
@@ -106,7 +107,7 @@ static void responder_tls_hold(struct conn *conn)
     conn->held++;
 }
 
-/* True also after the peer has ended the stream. */
+/* Returns true even after the peer has ended its stream. */
 static bool is_open(const struct tls_stream *tls)
 {
     return tls->status == TLS_OPEN || tls->status == TLS_ENDED;
@@ -145,7 +146,7 @@ void responder_tls_take(struct conn *conn)
     }
 }
 
-/* Reads on to find the peer's close_notify. */
+/* Reads further bytes to find the peer's close_notify. */
 void responder_tls_forget(struct conn *conn, struct span bytes)
 {
     tls_stream_feed(conn->tls, bytes);
@@ -167,7 +168,7 @@ void responder_tls_receive(struct conn *conn, struct span bytes)
     tls_stream_feed(conn->tls, bytes);
     responder_tls_take(conn);
     if (conn->queries != queries ||
-        conn->in_len != held) /* the reads of a handshake have no queries */
+        conn->in_len != held) /* reads during a handshake bring no queries */
         conn->listener->stats.over_tls.reads++;
     if (!tls_stream_settle(conn->tls))
         responder_tcp_reset(conn);

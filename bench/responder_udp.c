@@ -2,8 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The responder over UDP: a batch of queries in by recvmmsg, the answers out by sendmmsg. An answer
- * that is due at once is written to the batch that leaves; a later one goes through the delay line.
+ * The responder over UDP: recvmmsg reads a batch of queries, and sendmmsg sends the answers. An
+ * answer that is due at once is written into the batch that leaves. A later answer goes through the
+ * delay line.
  */
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 enum { QUERY_MAX = 2048, SOCKET_BUFFER_BYTES = 4 << 20 };
 
 struct udp_batch {
-    struct listener *out_listener; /* the listener of the answers in out; NULL when out is empty */
+    struct listener *out_listener; /* the listener whose answers are in out; NULL: out is empty */
     unsigned out_count;
     struct mmsghdr in[UDP_BATCH], out[UDP_BATCH];
     struct iovec in_iov[UDP_BATCH], out_iov[UDP_BATCH];
@@ -58,7 +59,7 @@ void responder_udp_flush(struct responder *responder)
     while (sent < batch->out_count) {
         int n = sendmmsg(batch->out_listener->udp.fd, batch->out + sent, batch->out_count - sent,
                          MSG_DONTWAIT);
-        /* The client has gone, or the buffer is full: that answer is lost, as on any network. */
+        /* The client has gone or the buffer is full. The answer is lost, as on any network. */
         sent += n > 0 ? (unsigned)n : 1;
         if (n > 0)
             batch->out_listener->stats.udp_answers += (unsigned)n;
@@ -67,7 +68,7 @@ void responder_udp_flush(struct responder *responder)
     batch->out_listener = NULL;
 }
 
-/* The place of this listener's next answer. */
+/* Returns the place for this listener's next answer. */
 static uint8_t *out_slot(struct listener *listener)
 {
     struct udp_batch *batch = listener->responder->udp;
@@ -124,7 +125,7 @@ static void responder_udp_on_query(struct listener *listener, struct span query,
         listener->stats.udp_lost++;
 }
 
-/* False when the socket is empty. */
+/* Returns false when the socket is empty. */
 static bool read_batch(struct listener *listener)
 {
     struct udp_batch *batch = listener->responder->udp;
@@ -155,7 +156,7 @@ enum err responder_udp_listen(struct listener *listener)
     int fd = socket(addr_family(&listener->addr), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_from_errno(errno);
-    /* Exceeds net.core.*mem_max if allowed, and else reaches it. */
+    /* Exceeds net.core.*mem_max if this process may, else reaches it. */
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
     if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))

@@ -40,7 +40,7 @@ zone "{zone}" {{ type primary; file "zone"; allow-transfer {{ any; }}; allow-que
 
 
 def write_zone(path, serial, rules):
-    """Names are as long as those of a feed. A round's own rules show that its version is in force."""
+    """Writes a policy zone with names as long as a feed's. The rules of the round show that its version is in force."""
     with open(path, "w", encoding="ascii") as file:
         file.write(f"$TTL 60\n@ SOA ns.example. host.example. {serial} 3600 60 86400 60\n@ NS ns.example.\n")
         file.write(f"serial{serial}.listed.example CNAME .\n")
@@ -76,7 +76,7 @@ def hits(programs, daemon, words):
 
 
 def await_serial(daemon, serial):
-    """Returns the seconds that it took, or ends the script."""
+    """Waits for the serial. Returns the seconds that it took, or ends the script."""
     begun = time.monotonic()
     while row_of(daemon)["serial"] != serial:
         if time.monotonic() > begun + PATIENCE_S:
@@ -86,7 +86,7 @@ def await_serial(daemon, serial):
 
 
 class Update(threading.Thread):
-    """Sends a NOTIFY after two seconds, and notes how long the version takes to be in force."""
+    """Sends a NOTIFY after two seconds. Notes how long it takes until the version is in force."""
 
     def __init__(self, daemon, serial):
         super().__init__()

@@ -22,13 +22,13 @@ import tempfile
 import stage_common as stage
 
 GOAL = 1.8
-SHARE_MIN = 25  # percent of the CPU time of both; the kernel spreads source ports at random
+SHARE_MIN = 25  # percent of the CPU time of both workers; the kernel spreads source ports at random
 CPUS_FOR_THROUGHPUT = 4
 NAMES = 1000
 
 
 class Side:
-    """A daemon with a number of workers, and its measurements."""
+    """A daemon with this number of workers, and its measurements."""
 
     def __init__(self, workers, daemon):
         self.workers, self.daemon, self.rounds = workers, daemon, []
@@ -45,7 +45,7 @@ def start(programs, folder, responder, workers, cpus):
 
 
 def measure(args, programs, side, cpus):
-    """Runs one round. Returns the report of the load, user and system CPU, and each thread's share."""
+    """Measures one round. Returns the report of the load, user and system CPU, and each thread's share."""
     pid = side.daemon.pid
     words = ["--max", "--connections", args.connections, "--in-flight", args.in_flight, "--duration",
              args.seconds, "--warmup", args.warmup, "--zipf", 0, "--names", NAMES, "--pid", pid]
@@ -61,7 +61,7 @@ def measure(args, programs, side, cpus):
 
 
 def shares(side):
-    """Returns each worker's share of the CPU time of all rounds in percent, the busiest first."""
+    """Returns each worker's share of the CPU time over all rounds, in percent, the busiest worker first."""
     sums = [sum(one["share"][i] for one in side.rounds if i < len(one["share"]))
             for i in range(side.workers)]
     return [100 * one / max(1, sum(sums)) for one in sums]
@@ -95,13 +95,13 @@ def judge(one, two, has_cpus):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
-    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before each, not counted")
-    parser.add_argument("--connections", type=int, default=64, help="sockets of the load, each a source port")
-    parser.add_argument("--in-flight", type=int, default=16, help="on each")
-    parser.add_argument("--quick", action="store_true", help="one second: only shows that it works")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of each measurement")
+    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before each measurement, which do not count")
+    parser.add_argument("--connections", type=int, default=64, help="number of the load's sockets, each with its source port")
+    parser.add_argument("--in-flight", type=int, default=16, help="queries in flight on each socket")
+    parser.add_argument("--quick", action="store_true", help="run for one second, only to show that the script works")
     args = parser.parse_args()
     if args.quick:
         args.rounds, args.seconds, args.warmup = 1, 0.3, 0.1

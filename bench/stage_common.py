@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Shared by the scripts here: free ports, the resources that a process has used, and the servers that they start."""
+"""Shared by the scripts of this folder: free ports, the resources that a process has used, and the servers that
+scripts start."""
 
 import json
 import os
@@ -16,11 +17,11 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from free_ports import free_port  # noqa: E402
 
-CPU_CLOCK_OF_PROCESS = 2  # kind of clock in a clockid_t that holds a pid: see cpu_us()
+CPU_CLOCK_OF_PROCESS = 2  # the kind of clock in a clockid_t that contains a pid (see cpu_us())
 
 
 def give_up(sentence):
-    """Ends the script with 2: it measured nothing, which differs from a missed goal."""
+    """Ends the script with exit code 2: it measured nothing. A missed goal has another code."""
     print(f"{pathlib.Path(sys.argv[0]).name}: {sentence}", file=sys.stderr)
     raise SystemExit(2)
 
@@ -62,17 +63,17 @@ def resident_bytes(pid):
 
 
 def private_bytes(pid):
-    """Returns the process's own memory. Pages of libraries come and go and would disturb a difference."""
+    """Returns the process's own memory. Pages of libraries come and go, which would disturb a difference."""
     return status_bytes(pid, "RssAnon")
 
 
 def cpu_us(pid):
-    """Returns the CPU time of all threads of a process. The kernel's clock counts nanoseconds."""
+    """Returns the CPU time of all threads of a process. The kernel's clock has nanoseconds."""
     return time.clock_gettime_ns((~pid << 3) | CPU_CLOCK_OF_PROCESS) / 1e3
 
 
 def stat_us(path):
-    """Returns (user, system) from a stat file in /proc, which counts ticks of 10 ms."""
+    """Returns (user, system) from a stat file in /proc, which has ticks of 10 ms."""
     fields = pathlib.Path(path).read_text(encoding="utf-8").rpartition(")")[2].split()
     tick_us = 1e6 / os.sysconf("SC_CLK_TCK")
     return int(fields[11]) * tick_us, int(fields[12]) * tick_us
@@ -83,7 +84,7 @@ def user_system_us(pid):
 
 
 def threads_us(pid):
-    """Returns {thread: CPU time}. The kernel counts ticks, so a thread that did little has 0."""
+    """Returns {thread: CPU time}. The kernel counts ticks, so a thread that did little shows 0."""
     return {int(task): sum(stat_us(f"/proc/{pid}/task/{task}/stat"))
             for task in os.listdir(f"/proc/{pid}/task")}
 
@@ -97,7 +98,7 @@ def make_query(name, kind=1, number=None):
 
 
 def ask(port, name, timeout_s=0.3, ip="127.0.0.1"):
-    """Returns the answer over UDP, or None."""
+    """Sends a query over UDP. Returns the answer, or None."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(timeout_s)
         try:
@@ -119,7 +120,7 @@ def await_answer(port, seconds=10, name="start.example", is_alive=lambda: True):
 
 
 def load(bench, port, *options, ip="127.0.0.1", wrapper=()):
-    """Returns the report of `nailup-bench load`. wrapper: words that start it, such as taskset."""
+    """Runs `nailup-bench load` and returns its report. wrapper: words that start it, such as taskset."""
     done = subprocess.run([*wrapper, bench, "load", "--server", f"{ip}@{port}", "--json", "--quiet",
                            *map(str, options)], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -130,7 +131,7 @@ def load(bench, port, *options, ip="127.0.0.1", wrapper=()):
 # ---- servers ----
 
 class Process:
-    """A process that ends with `with`. The subclass starts it."""
+    """A process that ends with its `with` block. The subclass starts it."""
 
     process = None
 
@@ -141,7 +142,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        """Returns its exit code."""
+        """Ends the process. Returns its exit code."""
         self.process.terminate()
         try:
             code = self.process.wait(60)
@@ -158,8 +159,8 @@ class Process:
 
 
 class Responder(Process):
-    """The upstream at `port` of each of the addresses. options are those of `nailup-bench responder`;
-    PORT in them becomes the port."""
+    """The upstream at `port` of each of the addresses. options are those of `nailup-bench responder`. The word PORT in
+    them becomes the port."""
 
     def __init__(self, bench, folder, addresses, *options):
         self.bench, self.addresses, self.port = bench, list(addresses), free_port()
@@ -185,7 +186,7 @@ class Responder(Process):
 
 
 class Nailupd(Process):
-    """A daemon with that configuration (a dict; JSON is YAML too). It is ready to answer on entering."""
+    """A daemon with this configuration (a dict: JSON is YAML). The context begins when it is ready to answer."""
 
     def __init__(self, program, folder, config, nailupctl=None, wrapper=()):
         self.port, self.nailupctl = free_port(), nailupctl
@@ -210,7 +211,7 @@ class Nailupd(Process):
         return self
 
     def metrics(self):
-        """Returns {'cache_hits_total': 0, 'queries_total{protocol="udp"}': 1, ...}."""
+        """Returns the metrics as {'cache_hits_total': 0, 'queries_total{protocol="udp"}': 1, ...}."""
         done = subprocess.run([self.nailupctl, "-s", self.socket, "--json", "stats"], check=True,
                               capture_output=True, text=True)
         return {row["metric"].removeprefix("nailup_") + (f"{{{row['labels']}}}" if row["labels"] else ""):
@@ -218,7 +219,7 @@ class Nailupd(Process):
 
 
 class Peer(Process):
-    """Another server. Its output goes to a file; `text` is its configuration."""
+    """Another server. Its output goes to a file. `text` is its configuration."""
 
     def __init__(self, name, folder, text, command, port):
         """command: its words, in which {conf} becomes the path of the configuration."""

@@ -49,7 +49,7 @@ def zone_names(count):
 
 
 def upstream_of(number, responder):
-    """The first zone's upstream is the responder. The others are unused ports at loopback."""
+    """Returns an upstream. The first zone's is the responder; the others are unused ports on loopback."""
     ip = responder.addresses[0] if number == 0 else f"127.1.{number >> 8 & 255}.{number & 255}"
     return f"{ip}@{responder.port}"
 
@@ -73,7 +73,7 @@ def unbound_config(responder, zones, port, folder):
 
 
 def await_first(port, process):
-    """Returns the instant of the first answer, or None."""
+    """Waits for the first answer. Returns its instant, or None."""
     name, until = f"first.{zone_names(1)[0]}", time.monotonic() + PATIENCE_S
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect(("127.0.0.1", port))
@@ -84,14 +84,14 @@ def await_first(port, process):
                 if client.recv(4096)[3] & 15 == 0:
                     return time.monotonic()
             except ConnectionRefusedError:
-                time.sleep(RETRY_S)  # the port is not open yet
+                time.sleep(RETRY_S)  # the server has not opened the port yet
             except OSError:
                 continue
     return None
 
 
 def measure(server):
-    """Measures one start of a new server in milliseconds: wall, CPU, user, system."""
+    """Starts a new server once. Returns milliseconds: wall, CPU, user, system."""
     process = server.process
     answered_at = await_first(server.port, process)
     if answered_at is None:
@@ -106,7 +106,7 @@ def measure(server):
 
 
 def cases(args, programs, responder, folder):
-    """Returns (name, a function that starts it) for each server."""
+    """Returns (name, a function that starts the server) for each case."""
     def ours(zones, prefix_count):
         return lambda: stage.Nailupd(programs.nailupd, folder, our_config(responder, zones, prefix_count))
 
@@ -137,12 +137,12 @@ def show(results):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="the folder that nailup was built in")
-    parser.add_argument("--starts", type=int, default=21, help="of each")
+    parser.add_argument("--build", required=True, help="build folder of nailup")
+    parser.add_argument("--starts", type=int, default=21, help="starts of each server")
     parser.add_argument("--zones", type=int, default=1000)
     parser.add_argument("--prefixes", type=int, default=10_000)
-    parser.add_argument("--unbound", help="its path, or 'none' to leave it out")
-    parser.add_argument("--quick", action="store_true", help="one start of each: shows that it works")
+    parser.add_argument("--unbound", help="path of Unbound, or 'none' to leave it out")
+    parser.add_argument("--quick", action="store_true", help="start each server once, only to show that the script works")
     args = parser.parse_args()
     args.starts = 1 if args.quick else args.starts
     return args

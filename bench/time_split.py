@@ -33,7 +33,7 @@ SERVERS = ("udp-floor", "nailupd", "nailupd-tcp", "nailupd-tls", "nailupd-udp")
 TITLES = {"udp-floor": "floor", "nailupd": "hit", "nailupd-tcp": "miss, nailed TCP",
           "nailupd-tls": "miss, nailed TLS", "nailupd-udp": "miss, UDP"}
 
-# A sample belongs to the first line whose functions are all on its stack. So deeper functions come first: the
+# A sample belongs to the first line whose functions are all on its stack. Deeper functions come first, because the
 # kernel delivers to the receiver within our send.
 KERNEL_ITEMS = [
     ("interrupts", ("asm_sysvec_apic_timer_interrupt",)),
@@ -71,7 +71,7 @@ def kernel_item(stack):
 
 
 def samples_of(data):
-    """Yields each sample of a recording: [(address, function, binary), ...], the innermost first."""
+    """Yields each sample of a recording as [(address, function, binary), ...], with the innermost function first."""
     done = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym,dso"], capture_output=True,
                           text=True, check=True)
     for block in done.stdout.split("\n\n"):
@@ -81,14 +81,14 @@ def samples_of(data):
 
 
 def modules_of(binary, addresses):
-    """Returns {address: folder of src} from the debug information of nailupd."""
+    """Returns {address: folder of src}, from nailupd's debug information."""
     done = subprocess.run(["addr2line", "-a", "-i", "-e", binary], input="\n".join(addresses),
                           capture_output=True, text=True, check=True)
     found, address = {}, None
     for line in done.stdout.splitlines():
         if line.startswith("0x"):
             address = f"{int(line, 16):x}"
-        elif address not in found:  # the innermost line of our code
+        elif address not in found:  # the innermost line of our own code
             module = module_of(line.split(":")[0], "", "")
             if module != "unknown":
                 found[address] = module
@@ -116,7 +116,7 @@ def items_of(data, nailupd):
 
 
 class Recording:
-    """perf or strace on a server, during `with`."""
+    """Records a server with perf or strace during `with`."""
 
     def __init__(self, command, pid):
         self.command = [*command, "-p", str(pid)]
@@ -135,7 +135,7 @@ class Recording:
 
 
 def calls_of(file, answers):
-    """Returns {system call: times per answer}. A row of strace is: % seconds us/call calls [errors] name."""
+    """Returns {system call: calls per answer}. A row of strace is: % seconds us/call calls [errors] name."""
     calls = {}
     for line in pathlib.Path(file).read_text(encoding="utf-8").splitlines():
         words = line.split()
@@ -145,7 +145,7 @@ def calls_of(file, answers):
 
 
 def counted(measurement, server, seconds, command):
-    """Runs a measurement that the command records. Its report does not count as a round."""
+    """Runs a measurement while the command records it. Its report does not count as a round."""
     with Recording(command, server.process.pid):
         measurement.measure(server, seconds)
     return server.rounds.pop()
@@ -184,7 +184,7 @@ def profile_all(args, directory):
 
 
 def rows(figures):
-    """Returns the items in the order of the kernel's list, then user space, the most expensive first."""
+    """Returns the items in the order of the kernel's list, then those of user space with the most expensive first."""
     names = {item for figure in figures.values() for item in figure["share"]}
     kernel = [item for item in dict.fromkeys(item for item, _ in KERNEL_ITEMS) if item in names]
     rest = sorted(names - set(kernel),
@@ -194,7 +194,7 @@ def rows(figures):
 
 
 def table(figures, least_share):
-    """Returns ns and share of each item. The last column of figures is the hit minus the floor."""
+    """Returns ns and share of each item. The last column is the hit minus the floor."""
     has_both = "udp-floor" in figures and "nailupd" in figures
     head = ["item", *(TITLES[name] for name in figures), *(["hit less floor, ns"] if has_both else [])]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
@@ -231,13 +231,13 @@ def call_table(figures):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
-    add("--build", required=True, help="folder of a build that is optimised and has -g")
-    add("--seconds", type=float, default=3, help="of each measurement; perf and strace take as long again")
+    add("--build", required=True, help="folder of an optimised build with -g")
+    add("--seconds", type=float, default=3, help="seconds of each measurement; perf and strace run for as long again")
     add("--rounds", type=int, default=3)
     add("--frequency", type=int, default=4999, help="samples a second")
-    add("--event", default="cpu-clock", help="'cycles' where the machine has hardware counters")
-    add("--least", type=float, default=0.3, help="per cent below which an item has no row")
-    add("--json", help="write all figures there")
+    add("--event", default="cpu-clock", help="event of perf; use 'cycles' if the machine has hardware counters")
+    add("--least", type=float, default=0.3, help="items below this percentage have no row")
+    add("--json", help="file for all figures")
     add("--server-cpu", type=int, default=0)
     add("--load-cpu", type=int, default=1)
     args = parser.parse_args()

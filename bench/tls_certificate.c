@@ -28,7 +28,7 @@ static bool set_serial(X509 *certificate)
     unsigned char bytes[SERIAL_BYTES];
     if (RAND_bytes(bytes, sizeof(bytes)) != 1)
         return false;
-    bytes[0] = (bytes[0] & 0x7f) | 1; /* positive, and never short */
+    bytes[0] = (bytes[0] & 0x7f) | 1; /* a positive number of full length */
     BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
     bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
     BN_free(number);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The client side of TLS. Tickets arrive by callback, whenever the server sends them.
- * TLS_TICKETS_MAX are kept; more are dropped.
+ * The client side of TLS. The server may send tickets at any time, and a callback takes them. At
+ * most TLS_TICKETS_MAX are kept.
  */
 
 #include "tls_client.h"
@@ -17,7 +17,7 @@
 
 #include "base/check.h"
 
-/* Takes the reference, or leaves it if there is no room. */
+/* Takes the reference, or leaves it with the caller if there is no room. */
 static bool ticket_push(struct tls_client *client, SSL_SESSION *session)
 {
     if (client->ticket_count == client->ticket_cap) {

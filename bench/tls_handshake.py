@@ -24,7 +24,7 @@ ADDRESS = "127.0.0.2"
 
 
 def measure(args, responder, daemon):
-    """Returns (CPU us per query, handshakes per query, share of resumed handshakes)."""
+    """Measures one configuration. Returns (CPU us per query, handshakes per query, share of resumed handshakes)."""
     responder.tell("reset-stats")
     begin = stage.cpu_us(daemon.pid)
     done = subprocess.run(
@@ -49,7 +49,7 @@ def daemon_of(args, folder, responder, max_requests):
 
 
 def run_round(args, folder, version, tickets):
-    """Returns (CPU us per dial, share of resumed ones)."""
+    """Runs one round. Returns (CPU us per dial, share of resumed dials)."""
     with tls_stage.Responder(args.bench, folder, [ADDRESS], "--tls-version", version,
                              "--tls-tickets", tickets) as responder:
         with daemon_of(args, folder, responder, 65535) as kept:

@@ -20,7 +20,7 @@ import stage_common as stage
 import tls_stage
 
 LIMIT_BYTES = 24 * 1024
-PER_ADDRESS = 64  # nailed connections to one address
+PER_ADDRESS = 64  # how many nailed connections go to one address
 
 
 def make_certificate(folder):
@@ -32,7 +32,7 @@ def make_certificate(folder):
 
 
 def hold(args, port, transport, count, seconds):
-    """Starts clients with idle connections. Returns the process and the number of open connections."""
+    """Starts a client with idle connections. Returns the process and how many connections are open."""
     process = subprocess.Popen(
         [args.bench, "load", "--server", f"127.0.0.1@{port}", "--transport", transport,
          "--idle-connections", str(count), "--zipf", "0", "--names", "10", "--duration",
@@ -53,7 +53,7 @@ def measure_clients(args, folder, transport):
             "max-clients-per-address": 100000}
         with stage.Nailupd(args.nailupd, folder, config) as daemon:
             port = tls_port if transport == "tls" else daemon.port
-            warm, _ = hold(args, port, transport, 50, 0.1)  # allocates the memory that is needed once
+            warm, _ = hold(args, port, transport, 50, 0.1)  # the first connections allocate what is needed only once
             warm.communicate()
             time.sleep(0.5)
             before = stage.private_bytes(daemon.pid)
@@ -74,7 +74,7 @@ def wait_for_connections(responder, count):
 
 
 def measure_nailed(args, folder, transport):
-    """Returns bytes per connection: a daemon with many connections beside one with a single connection to each
+    """Returns bytes per connection. It compares a daemon with many connections to one with a single connection to each
     address."""
     addresses = [f"127.0.3.{i + 1}" for i in range(max(1, args.nailed // PER_ADDRESS))]
     resident = {}

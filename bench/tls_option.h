@@ -10,8 +10,8 @@
 
 #include "tls_client.h"
 
-/* Takes one of these options. False: it is none of them. A bad value ends the process with exit
- * code 2. Borrows the value. */
+/* Takes one of these options, and borrows its value. Returns false if the option is another one. A
+ * bad value ends the process with exit code 2. */
 bool option_tls(const char *command, int option, const char *value, struct tls_client_options *tls,
                 bool *resume);
 

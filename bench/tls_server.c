@@ -20,9 +20,9 @@
 #include "base/check.h"
 
 enum {
-    TICKET_KEY_BYTES = 80,    /* the size for SSL_CTX_set_tlsext_ticket_keys() */
-    EARLY_DATA_BYTES = 16384, /* of each ticket */
-    SERIALS_KEPT = 1 << 20,   /* tickets whose use is remembered; the oldest are dropped */
+    TICKET_KEY_BYTES = 80,    /* the size that SSL_CTX_set_tlsext_ticket_keys() requires */
+    EARLY_DATA_BYTES = 16384, /* the limit in each ticket */
+    SERIALS_KEPT = 1 << 20,   /* the use of this many tickets is remembered */
     SERIALS_BYTES = SERIALS_KEPT / 8,
 };
 
@@ -30,13 +30,13 @@ static const char other_protocol[] = "http/1.1";
 
 struct tls_server {
     struct tls_pair authority, leaves[TLS_IDENTITY_COUNT];
-    const char *chain_path; /* NULL: the good certificate was made here */
+    const char *chain_path; /* NULL: the responder has made the good certificate itself */
     char pin[TLS_PIN_MAX];
-    SSL_CTX *context; /* NULL until it is needed */
+    SSL_CTX *context; /* NULL until the first connection needs it */
     struct tls_server_options options;
     unsigned char ticket_keys[TICKET_KEY_BYTES];
     uint64_t next_serial, reused;
-    uint8_t used[SERIALS_BYTES]; /* a bit for each of the newest serials */
+    uint8_t used[SERIALS_BYTES]; /* one bit for each of the newest serials */
 };
 
 static bool make_leaves(struct tls_server *server, const char *name, const struct addr *addrs,
@@ -137,7 +137,7 @@ static int on_early_data(SSL *ssl, void *arg)
     return server->options.early == TLS_EARLY_ON;
 }
 
-/* Numbers each ticket, so that its second use is noticed. */
+/* Numbers each ticket, so that a second use is detected. */
 static int on_ticket_made(SSL *ssl, void *arg)
 {
     struct tls_server *server = arg;
@@ -164,7 +164,7 @@ static SSL_TICKET_RETURN on_ticket_taken(SSL *ssl, SSL_SESSION *session, const u
         server->reused += (*byte & bit) != 0;
         *byte |= bit;
     }
-    return SSL_TICKET_RETURN_USE_RENEW; /* TLS 1.2 gets a new one too */
+    return SSL_TICKET_RETURN_USE_RENEW; /* TLS 1.2 gets a new ticket, too */
 }
 
 static void tls_server_set_versions(SSL_CTX *context, int versions)
@@ -184,7 +184,7 @@ static void set_tickets(struct tls_server *server, SSL_CTX *context)
         SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
     SSL_CTX_set_tlsext_ticket_keys(context, server->ticket_keys, TICKET_KEY_BYTES);
     SSL_CTX_set_session_ticket_cb(context, on_ticket_made, on_ticket_taken, server);
-    /* OpenSSL's guard against replay would make tickets stateful; ours only counts. */
+    /* OpenSSL's protection against replay would make tickets stateful. We only count replays. */
     SSL_CTX_set_options(context, SSL_OP_NO_ANTI_REPLAY);
     SSL_CTX_set_max_early_data(context, options->early != TLS_EARLY_OFF ? EARLY_DATA_BYTES : 0);
     SSL_CTX_set_recv_max_early_data(context, EARLY_DATA_BYTES);

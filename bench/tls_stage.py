@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Shared by tls_memory.py and tls_handshake.py: a responder over TLS and a nailupd that asks it."""
+"""Shared by tls_memory.py and tls_handshake.py: a responder over TLS, and a nailupd that queries it."""
 
 import stage_common as stage
 from stage_common import free_port  # noqa: F401 (instructions.py)
@@ -9,7 +9,7 @@ NAME = "upstream.test"
 
 
 class Responder(stage.Responder):
-    """A responder that also speaks TLS, on `tls_port` of each of the addresses."""
+    """A responder that also answers over TLS, on `tls_port` of each of the addresses."""
 
     def __init__(self, bench, folder, addresses, *options):
         self.tls_port = free_port()
@@ -21,7 +21,7 @@ class Responder(stage.Responder):
 
 
 def upstream_config(responder, addresses, transport, **keys):
-    """Returns the configuration of a nailed upstream over tls or tcp. keys belong to the section `upstream`."""
+    """Returns the configuration of a nailed upstream over TLS or TCP. keys belong to the section `upstream`."""
     is_tls = transport == "tls"
     port = responder.tls_port if is_tls else responder.port
     upstream = {"ca-bundle": responder.ca, "auth-name": NAME} if is_tls else {}

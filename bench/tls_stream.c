@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * TLS between buffers: our own BIO reads the bytes that were fed and writes to wire, so that one
- * recv feeds many records and one send carries many. Knows nothing about sockets or DNS.
+ * TLS between buffers. Our own BIO reads the bytes that were fed, and writes to wire, so that one
+ * recv feeds many records and one send carries many. It does not depend on sockets or DNS.
  */
 
 #include "tls_stream.h"
@@ -62,7 +62,7 @@ static int on_bio_create(BIO *bio)
 
 static BIO_METHOD *bio_method(void)
 {
-    static BIO_METHOD *method; /* for the life of the process */
+    static BIO_METHOD *method; /* exists as long as the process */
     if (method)
         return method;
     method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers");
@@ -114,7 +114,7 @@ void tls_stream_free(struct tls_stream *stream)
 {
     if (!stream)
         return;
-    /* Otherwise OpenSSL thinks that the session must not be resumed. */
+    /* Otherwise OpenSSL would consider the session unfit for resumption. */
     SSL_set_shutdown(stream->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(stream->ssl);
     buf_deinit(&stream->rest);
@@ -153,7 +153,7 @@ static void explain(struct tls_stream *stream)
         snprintf(stream->why, TLS_TEXT_MAX, "%s", reason ? reason : "TLS failed");
 }
 
-/* Judges a call that returned no byte. Returns 0 or -1, as tls_stream_read() does. */
+/* Judges a call that returned no bytes. Returns 0 or -1, as tls_stream_read() does. */
 static ssize_t tls_stream_judge(struct tls_stream *stream, int result)
 {
     int error = SSL_get_error(stream->ssl, result);
@@ -206,7 +206,8 @@ ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room)
     return result ? (ssize_t)got : tls_stream_judge(stream, result);
 }
 
-/* The bytes of the first message with its length, or all bytes if there is no whole message. */
+/* Returns the bytes of the first message with its length, or all bytes if no message is complete.
+ */
 static size_t first_message(struct span bytes)
 {
     size_t len = bytes.len < 2 ? bytes.len : 2 + (size_t)get_u16(bytes.data);

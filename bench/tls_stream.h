@@ -24,16 +24,17 @@ struct ssl_ctx_st; /* OpenSSL's SSL_CTX and SSL */
 struct ssl_st;
 
 enum {
-    TLS_WIRE_MAX = 6 << 20, /* bytes that the peer does not take yet; a longer queue is an error */
+    /* the bound on bytes that the peer does not take; a longer queue is an error */
+    TLS_WIRE_MAX = 6 << 20,
     TLS_TEXT_MAX = 256,
 };
 
 enum tls_role { TLS_CLIENT, TLS_SERVER };
 
 enum tls_status {
-    TLS_SHAKING, /* the handshake is going on */
+    TLS_SHAKING, /* the handshake is under way */
     TLS_OPEN,
-    TLS_ENDED, /* the peer has sent close_notify */
+    TLS_ENDED, /* the peer has sent its close_notify */
     TLS_BROKEN,
 };
 
@@ -41,32 +42,33 @@ struct tls_stream {
     struct ssl_st *ssl;
     enum tls_role role;
     enum tls_status status;
-    struct span fed; /* borrowed, received and not yet taken */
-    struct buf rest; /* received earlier and not yet taken */
-    struct buf wire; /* to be sent */
+    struct span fed; /* received and not yet taken; borrowed */
+    struct buf rest; /* received earlier and not yet taken; owned */
+    struct buf wire; /* bytes to send */
     bool is_early;   /* a server that may still receive early data */
     bool has_early;  /* a client sent early data, or a server accepted it */
     int alert;       /* the peer's last alert other than close_notify; -1: none */
     uint64_t early_bytes;
-    char why[TLS_TEXT_MAX]; /* once TLS_BROKEN: a sentence */
+    char why[TLS_TEXT_MAX]; /* in TLS_BROKEN: a sentence */
 };
 
-/* Borrows the context, which counts references itself. NULL without memory. */
+/* Borrows the context, which has its own count of references. Returns NULL without memory. */
 struct tls_stream *tls_stream_new(struct ssl_ctx_st *context, enum tls_role role);
 
-/* NULL is fine. The session stays good, and its ticket may be used again. */
+/* The stream may be NULL. The session stays valid, and its ticket may be used again. */
 void tls_stream_free(struct tls_stream *stream);
 
-/* Feeds received bytes. They stay the caller's and must live until tls_stream_settle(), which
- * keeps the unread rest. It returns false without memory for that. */
+/* Feeds received bytes. They belong to the caller and must live until tls_stream_settle(), which
+ * keeps the unread rest, and returns false without memory for it. */
 void tls_stream_feed(struct tls_stream *stream, struct span bytes);
 bool tls_stream_settle(struct tls_stream *stream);
 
-/* Runs the handshake alone. 1: it is done; 0: it needs more bytes; -1: it failed. */
+/* Runs only the handshake. 1: it is complete; 0: it needs more bytes; -1: it failed. */
 int tls_stream_shake(struct tls_stream *stream);
 
-/* Continues the handshake, then reads. Above 0: bytes written to out; 0: it needs more bytes;
- * -1: the stream is over, and status says why. In each case wire may have new output. */
+/* Continues the handshake, then reads. Above 0: that many bytes were written to out; 0: it needs
+ * more bytes; -1: the stream is over, and status says why. In all cases wire may have new output.
+ */
 ssize_t tls_stream_read(struct tls_stream *stream, uint8_t *out, size_t room);
 
 /* Encrypts messages into wire, each behind its two-byte length, and each as a separate record:
@@ -79,15 +81,16 @@ bool tls_stream_write(struct tls_stream *stream, struct span bytes);
  * the messages travel with the ClientHello. False: send them again once the stream is open. */
 bool tls_stream_write_early(struct tls_stream *stream, struct span bytes);
 size_t tls_stream_early_room(const struct tls_stream *stream);
-bool tls_stream_early_accepted(const struct tls_stream *stream); /* once it is open */
+bool tls_stream_early_accepted(const struct tls_stream *stream); /* valid once the stream is open */
 
 void tls_stream_notify_close(struct tls_stream *stream); /* puts close_notify into wire */
 
-/* TLS 1.3: renews the keys of both sides. TLS 1.2: a server asks for another handshake. Writes
- * to wire. */
+/* TLS 1.3: renews the keys of both sides. TLS 1.2: a server requests renegotiation. Writes to wire.
+ */
 void tls_stream_renew(struct tls_stream *stream);
 
-/* Facts. A text is "" if unknown. The version is 12 or 13. The name in SNI is the client's. */
+/* Facts about the connection. A text is "" if unknown. The version is 12 or 13. The name in SNI is
+ * the client's. */
 int tls_stream_version(const struct tls_stream *stream);
 bool tls_stream_is_resumed(const struct tls_stream *stream);
 void tls_stream_alpn(const struct tls_stream *stream, char out[TLS_TEXT_MAX]);

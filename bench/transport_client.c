@@ -25,7 +25,7 @@ enum { MESSAGE_MAX = 65535 };
 static const struct {
     const char *name, *sentence;
     bool is_stream, is_kept, resumes;
-    int tls; /* the version; 0: without TLS */
+    int tls; /* the TLS version; 0: no TLS */
     bool any_version;
 } transports[] = {
     [TRANSPORT_UDP] = {.name = "udp", .sentence = "UDP"},
@@ -134,12 +134,12 @@ void transport_client_deinit(struct transport_client *client)
 
 static size_t frame(uint8_t *out, const uint8_t *query, size_t len)
 {
-    put_u16(out, (uint16_t)len); /* RFC 7766 section 8: length and message in one segment */
+    put_u16(out, (uint16_t)len); /* RFC 7766 section 8: length and message belong in one segment */
     memcpy(out + 2, query, len);
     return len + 2;
 }
 
-/* Shakes hands, with the query inside if the transport sends early data. */
+/* Makes the handshake. It includes the query if the transport sends early data. */
 static bool open_tls(struct transport_client *client, const uint8_t *query, size_t len)
 {
     uint8_t framed[2 + WIRE_QUERY_MAX];
@@ -252,7 +252,7 @@ static bool send_query(const struct transport_client *client, const uint8_t *que
     return send(client->fd, framed, framed_len, MSG_NOSIGNAL) == (ssize_t)framed_len;
 }
 
-/* Notices a FIN or RST that arrived between two queries. */
+/* Detects a FIN or RST that arrived between two queries. */
 static bool is_closed_by_peer(const struct transport_client *client)
 {
     uint8_t byte;
@@ -286,7 +286,7 @@ bool transport_client_ask(struct transport_client *client, const uint8_t *query,
     return ok;
 }
 
-/* Asks once to get a ticket; counters stay as they were. */
+/* Sends one query to get a ticket. The counters do not change. */
 static void fetch_ticket(struct transport_client *client, const uint8_t *query, size_t len)
 {
     uint64_t opened = client->opened, early = client->early;

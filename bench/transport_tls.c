@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Moves bytes between a blocking socket and a TLS stream, with one recv for all that has arrived.
+ * Moves bytes between a blocking socket and a TLS stream. One recv takes all that has arrived.
  */
 
 #include "transport_tls.h"
@@ -23,7 +23,7 @@ static bool transport_tls_flush(int fd, struct tls_stream *stream)
     return true;
 }
 
-/* Sends waiting bytes, and then reads once. */
+/* Sends the bytes that wait, and then reads once. */
 static bool transport_tls_exchange(int fd, struct tls_stream *stream, uint8_t wire[WIRE_BYTES])
 {
     if (!transport_tls_flush(fd, stream))

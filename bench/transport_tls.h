@@ -4,7 +4,7 @@
 #define NAILUP_BENCH_TRANSPORT_TLS_H
 
 /*
- * TLS over a blocking socket, whose owner has set its timeouts. False always means that the
+ * TLS over a blocking socket, whose owner has set its timeouts. Each function returns false if the
  * connection is broken.
  */
 
@@ -14,7 +14,7 @@
 
 #include "tls_stream.h"
 
-/* Shakes hands. Bytes that are already in wire leave first. */
+/* Makes the handshake. Bytes that are already in wire leave first. */
 bool transport_tls_shake(int fd, struct tls_stream *stream);
 
 bool transport_tls_send(int fd, struct tls_stream *stream, const uint8_t *bytes, size_t len);

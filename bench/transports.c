@@ -49,12 +49,12 @@ struct options {
 struct row {
     enum transport transport;
     struct transport_client client;
-    struct latency latency; /* ns, of the queries that were answered */
+    struct latency latency; /* in ns, only of answered queries */
     uint64_t sent, failed, elapsed_ns;
-    bool is_refused; /* client.why has the reason, and no more queries are sent */
+    bool is_refused; /* no more queries are sent, and client.why has the reason */
 };
 
-/* The name of query number n. Exits if the template gives no name. */
+/* Makes the name of query number n. Exits if the template gives no name. */
 static size_t make_name(const struct options *options, uint64_t n, uint8_t *name)
 {
     char text[TEMPLATE_MAX + 24];
@@ -96,12 +96,14 @@ static void ask_once(const struct options *options, struct row *row, uint64_t nu
     else
         row->failed++;
     if (!ok && row->client.opened == 0 && row->client.why[0])
-        row->is_refused = true; /* none ever opened: more attempts would only take time */
+        /* no connection ever opened, so further attempts would only take time */
+        row->is_refused = true;
 }
 
 static void run_rounds(const struct options *options, struct row *rows, size_t count)
 {
-    uint64_t number = clock_now_ns() % 1000000 * 1000; /* names of earlier runs may be cached */
+    /* a new start for each run, because a cache may have earlier names */
+    uint64_t number = clock_now_ns() % 1000000 * 1000;
     for (uint64_t round = 0; round < options->rounds; round++)
         for (size_t i = 0; i < count; i++) {
             uint64_t until = options->queries * (round + 1) / options->rounds;
@@ -115,7 +117,7 @@ static double per_second(const struct row *row)
     return row->elapsed_ns ? (double)row->latency.count * 1e9 / (double)row->elapsed_ns : 0;
 }
 
-/* Iterations per second as a share of those over UDP; 0 when UDP was not measured. */
+/* Returns iterations per second as a share of those over UDP, or 0 if UDP was not measured. */
 static double ratio_to_udp(const struct row *rows, const struct row *row)
 {
     double udp = rows[0].transport == TRANSPORT_UDP ? per_second(&rows[0]) : 0;
@@ -199,7 +201,7 @@ static void print_json(const struct options *options, const struct row *rows, si
     putchar('\n');
 }
 
-/* Whether name is in a list with commas. */
+/* Returns whether the comma-separated list contains the name. */
 static bool is_listed(const char *list, const char *name)
 {
     size_t len = strlen(name);

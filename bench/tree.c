@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Zones made from names. The depth of a name or zone is its number of labels. All zones in question
- * are above one queried name, so the depth identifies a zone.
+ * Zones made from names. The depth of a name or zone is its number of labels. All zones in a
+ * question are above one queried name, so the depth identifies a zone.
  */
 
 #include "tree.h"
@@ -17,10 +17,10 @@
 enum {
     LABELS_MAX = WIRE_NAME_MAX / 2 + 1,
     CUT_TTL_S = 3600,
-    HOSTERS = 8, /* zones whose servers other zones use */
+    HOSTERS = 8, /* this many zones have the servers of other zones */
     ALIASED_ZONES = 1000,
     ALIASED_TLDS = 8,
-    ELSEWHERE_EVERY = 4, /* one zone in four has its servers elsewhere */
+    ELSEWHERE_EVERY = 4, /* one zone in four has its servers in another zone */
 };
 
 struct labels {
@@ -42,7 +42,7 @@ static void read_labels(struct labels *labels, const struct wire_query *query)
         labels->at[depth] = starts[count - depth];
 }
 
-/* Looks at the first label of the name of that depth. */
+/* Returns whether the first label of the name of that depth begins with this text. */
 static bool begins(const struct labels *labels, unsigned depth, const char *with)
 {
     const uint8_t *label = labels->name + labels->at[depth];
@@ -59,7 +59,7 @@ static int server_number(const struct labels *labels, unsigned depth)
     return is_server ? label[3] - '0' : -1;
 }
 
-/* Assumes that the names above are. */
+/* Returns whether the name is a zone cut if the names above it are. */
 static bool is_cut(const struct labels *labels, unsigned depth)
 {
     if (begins(labels, depth, "nx") || server_number(labels, depth) >= 0)
@@ -80,8 +80,8 @@ static bool serves(const struct tree_place *place, const struct labels *labels, 
            (depth < 2 || depth % 2 == place->number % 2);
 }
 
-/* Finds the deepest zone that this place serves, and the next cut below it, or 0. False: it
- * serves none. */
+/* Finds the deepest zone that this place serves, and the next cut below it, or 0. Returns false if
+ * the place serves none of the zones. */
 static bool find_zone(const struct tree_place *place, const struct labels *labels, unsigned *zone,
                       unsigned *cut)
 {
@@ -89,7 +89,7 @@ static bool find_zone(const struct tree_place *place, const struct labels *label
     *zone = *cut = 0;
     for (unsigned depth = 0; depth <= labels->depth; depth++) {
         if (depth > 0 && begins(labels, depth, "nx"))
-            break; /* nothing is below */
+            break; /* no zone is below */
         if (depth > 0 && !is_cut(labels, depth))
             continue;
         if (serves(place, labels, depth)) {
@@ -108,7 +108,7 @@ static uint64_t hash_of_zone(const struct labels *labels, unsigned depth)
     return hash_bytes(labels->name + labels->at[depth], labels->at[0] - labels->at[depth] + 1u, 0);
 }
 
-/* The address of the first or second server of a zone. */
+/* Returns the address of the first or second server of a zone. */
 static const uint8_t *server_of(const struct tree *tree, const struct labels *labels,
                                 unsigned depth, unsigned which)
 {
@@ -134,7 +134,7 @@ static uint16_t pointer_to(const struct labels *labels, unsigned depth)
                       : (uint16_t)(DRAFT_POINTER | (WIRE_HEADER_BYTES + labels->at[depth]));
 }
 
-/* Writes a label and the name after it: a name of the hosters, or a pointer. */
+/* Writes a label, then the name after it: a name of the hosters, or a pointer. */
 static void put_label(struct draft *draft, const char *text)
 {
     *draft->p++ = (uint8_t)strlen(text);
@@ -168,7 +168,7 @@ static void put_ip4(struct draft *draft, uint16_t owner, const uint8_t *address)
     draft_bytes(draft, address, 4);
 }
 
-/* Writes both servers of a zone, as answers or authorities, with glue. */
+/* Writes both servers of a zone, as answers or as authorities, with glue. */
 static void put_servers(const struct tree *tree, struct draft *draft, const struct labels *labels,
                         unsigned zone, uint16_t *count)
 {
@@ -183,7 +183,8 @@ static void put_servers(const struct tree *tree, struct draft *draft, const stru
     draft->additionals = 2;
 }
 
-/* "al...": an alias of an address in another zone. A name always has the same one. */
+/* Writes the alias for "al...": it leads to an address in another zone, always the same for a name.
+ */
 static void tree_put_alias(struct draft *draft, const struct labels *labels, uint32_t ttl_s)
 {
     char zone[8], tld[8];

@@ -31,7 +31,7 @@
 #include "draft.h"
 #include "wire.h"
 
-enum { TREE_SERVERS_MAX = 32 }; /* of a level */
+enum { TREE_SERVERS_MAX = 32 }; /* per level */
 
 enum tree_level {
     TREE_NONE,
@@ -47,22 +47,23 @@ struct tree {
     uint8_t servers[TREE_LEVELS][TREE_SERVERS_MAX][4]; /* IPv4 addresses */
 };
 
-/* The place of a listener. TREE_NONE: outside the tree. */
+/* The place of a listener in the tree. TREE_NONE: outside the tree. */
 struct tree_place {
     const struct tree *tree;
     enum tree_level level;
     unsigned number; /* from 0 */
 };
 
-/* "root", "tld", "near" or "far". TREE_NONE for anything else. */
+/* Reads "root", "tld", "near" or "far". Returns TREE_NONE for any other text. */
 enum tree_level tree_level_from_text(const char *text);
 
-/* Takes the place for an IPv4 address. False: no room, or not an IPv4 address. */
+/* Takes the place for an IPv4 address. Returns false if there is no room, or if the address is not
+ * IPv4. */
 bool tree_add(struct tree *tree, enum tree_level level, const struct addr *addr,
               struct tree_place *place);
 
-/* Returns NULL, or a sentence that says which servers are missing: the tree needs one of root
- * and tld, and two of near and far, or none of both. */
+/* Returns NULL, or a sentence that says which servers are missing. The tree needs one server each
+ * for root and tld, and two each for near and far. It may also have no server at all. */
 const char *tree_is_whole(const struct tree *tree);
 
 struct tree_ttls {
@@ -74,8 +75,8 @@ struct tree_answer {
     bool is_authoritative;
 };
 
-/* Writes the records that the server at this place has for the query, behind its question, which
- * starts at draft->start + WIRE_HEADER_BYTES. A zone of another server gets REFUSED. */
+/* Writes the records that this place's server has for the query, after the question at draft->start
+ * + WIRE_HEADER_BYTES. A zone of another server gets REFUSED. */
 struct tree_answer tree_put(const struct tree_place *place, const struct wire_query *query,
                             const struct tree_ttls *ttls, struct draft *draft);
 

@@ -32,7 +32,7 @@ static const char usage[] =
 static const uint8_t record[RECORD_BYTES] = {0xC0, 0x0C, 0, 1, 0,  1, 0, 0,
                                              1,    44,   0, 4, 10, 0, 0, 1};
 
-/* Turns the query into its answer in place. Returns 0 if there is nothing to answer. */
+/* Turns the query into its answer in place. Returns 0 if the message is not a query. */
 static size_t udp_floor_turn(uint8_t *message, size_t len)
 {
     size_t end = wire_question_end(span_of(message, len));
@@ -40,7 +40,7 @@ static size_t udp_floor_turn(uint8_t *message, size_t len)
         return 0;
     message[2] |= 0x80;
     put_u16(message + 6, 1);
-    put_u16(message + 10, 0); /* drops the EDNS record, which would follow the answer */
+    put_u16(message + 10, 0); /* drops the OPT record, which would follow the answer */
     memcpy(message + end, record, RECORD_BYTES);
     return end + RECORD_BYTES;
 }

@@ -61,9 +61,9 @@ ROOT_IP, TLD_IP, ZONE_IPS = "198.18.0.1", "198.18.1.1", ["198.18.2.1", "198.18.2
 HINTS = f". 3600 NS a.roots.\na.roots. 3600 A {ROOT_IP}\n"
 AD = 0x20
 
-# algorithm and denial of each TLD: two are like com, with opt-out
+# {TLD: (algorithm, denial)}. Two TLDs have opt-out, as com has.
 TLDS = {"tld0": (13, Nsec3(0, b"", True)), "tld1": (8, Nsec3(0, b"", True)), "tld2": (13, NSEC), "tld3": (13, Nsec3(0))}
-# algorithm and denial of the zones of each TLD, in turn; None is unsigned
+# The algorithm and the denial of a TLD's zones, in turn. None: the zone is unsigned.
 KINDS = [(13, NSEC), None, (13, Nsec3(0)), None, (8, Nsec3(0)), None, (13, NSEC), None, (13, Nsec3(0)), None]
 PHASES = ("cold", "signed", "denied", "unsigned")
 
@@ -88,16 +88,16 @@ remote-control:
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--peers", default="unbound,knot-resolver", help="some of unbound, knot-resolver")
+    parser.add_argument("--peers", default="unbound,knot-resolver", help="any of unbound, knot-resolver")
     parser.add_argument("--zones", type=int, default=240, help="zones below the TLDs (240)")
     parser.add_argument("--rate", type=int, default=1000, help="queries a second (1000)")
-    parser.add_argument("--seconds", type=float, default=4, help="of each phase (4)")
+    parser.add_argument("--seconds", type=float, default=4, help="seconds of each phase (4)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--saturated", action="store_true", help="as fast as the server answers (dnsperf)")
+    parser.add_argument("--saturated", action="store_true", help="send queries as fast as the server answers (dnsperf)")
     parser.add_argument("--realtime", action="store_true",
-                        help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
-    parser.add_argument("--instructions", type=int, metavar="N", help="count those of N queries of each phase instead")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+                        help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
+    parser.add_argument("--instructions", type=int, metavar="N", help="count the instructions of N queries per phase instead")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     unknown = set(args.peers) - set(PEERS)
@@ -165,7 +165,8 @@ class Zones:
         return own + self.write(zone, [*own, *below], TLDS[name], [TLD_IP])
 
     def names_per_zone(self):
-        """Enough that each phase asks each name once. Half of the zones serve three phases."""
+        """Returns how many names a zone needs so that each phase queries each name once. Half of the zones serve three
+        phases."""
         return int(2.4 * self.args.rate * self.args.seconds / self.args.zones) + 4
 
     def write(self, zone, records, kind, addresses):
@@ -198,7 +199,7 @@ def shown_ds(record):
 
 
 class Nsd(stage.Process):
-    """Some authoritative addresses with the same zones."""
+    """NSD at some authoritative addresses, all with the same zones."""
 
     def __init__(self, folder, addresses, zones, wrapper):
         self.folder, self.address = folder, addresses[0]
@@ -231,7 +232,7 @@ class Nsd(stage.Process):
 
 
 class Server(stage.Process):
-    """A measured server, alone on its CPU, in its own folder."""
+    """A measured server in its own folder, alone on its CPU."""
 
     def __init__(self, folder, command, wrapper, library):
         self.port, self.folder, self.counts = stage.free_port(), folder, folder / "verifications"
@@ -254,7 +255,7 @@ class Server(stage.Process):
         return count, cpu_ns / 1e3
 
     def is_validating(self):
-        """Whether the root is secure to it."""
+        """Returns whether the root is secure for the server."""
         query = bytearray(stage.make_query("a.roots"))
         query[3] |= AD
         with stage.socket.socket(stage.socket.AF_INET, stage.socket.SOCK_DGRAM) as client:
@@ -304,14 +305,14 @@ PEERS = {"unbound": unbound, "knot-resolver": knot_resolver}
 
 
 def knows_validation(program, folder):
-    """Whether this nailupd has the option."""
+    """Returns whether this nailupd knows the option."""
     conf = pathlib.Path(folder, "knows.yaml")
     conf.write_text(json.dumps({"dnssec": {"validate": "no"}, "control": {"socket": f"{folder}/knows.sock"}}))
     return subprocess.run([program, "-t", "-c", conf], capture_output=True, check=False).returncode == 0
 
 
 def commands_of(args, programs, anchors, folder):
-    """Returns {"name": command} with and without validation, and {name: why not}."""
+    """Returns {"name": command} with and without validation, and {name: why it is missing}."""
     found, missing = {}, {}
     if knows_validation(programs.nailupd, folder):
         found["nailupd"] = nailupd(programs.nailupd, anchors, True)
@@ -332,7 +333,7 @@ def commands_of(args, programs, anchors, folder):
 
 
 class Phase:
-    """The cost of a load, for each answer."""
+    """The cost of a load for each answer."""
 
     def __init__(self, report, upstream, cpu_us, count, crypto_us):
         answered = max(1, report["answered"])
@@ -371,7 +372,7 @@ class Measurement(recursion.Rounds):
                           self.zones.questions[phase], wrapper=self.other_cpu)
 
     def load_once(self, server, phase):
-        """Returns the report of dnsperf in the form of nailup-bench load."""
+        """Runs dnsperf. Returns its report in the form of nailup-bench load."""
         said = subprocess.run([*self.other_cpu, stage.find_program("dnsperf", "dnsperf"), "-s", "127.0.0.1", "-p",
                                str(server.port), "-d", self.zones.questions[phase], "-n", "1", "-q", "64", "-c", "4"],
                               check=True, text=True, capture_output=True).stdout
@@ -403,7 +404,7 @@ BURST = 32
 
 
 class CountedServer(instructions.CountedNailupd):
-    """A nailupd under callgrind."""
+    """A nailupd under callgrind, with these zones."""
 
     def __init__(self, folder, command):
         self.vgdb, self.out, self.dumps = f"--vgdb-prefix={folder}/vgdb", f"{folder}/callgrind.out", 0
@@ -426,7 +427,7 @@ class CountedServer(instructions.CountedNailupd):
         self.stop()
 
     def count(self, queries):
-        """Asks in bursts. Returns the profile."""
+        """Sends queries in bursts. Returns the profile."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             client.settimeout(instructions.PATIENCE_SECONDS)
             client.connect(("127.0.0.1", self.port))
@@ -443,7 +444,7 @@ class CountedServer(instructions.CountedNailupd):
 
 
 def queries_of(zones, phase, most):
-    """All names of the cold phase, so that the others find their zones known."""
+    """Returns the queries of a phase. The cold phase has all zones, so that the later phases find them known."""
     lines = pathlib.Path(zones.questions[phase]).read_text().splitlines()
     pairs = [line.split() for line in itertools.islice(lines, None if phase == "cold" else most)]
     return [stage.make_query(name, 28 if kind == "AAAA" else 1) for name, kind in pairs]
@@ -462,7 +463,7 @@ def count_instructions(measured):
                       f"{(profile.total - crypto) / count:.0f} |", flush=True)
 
 
-# ---- telling ----
+# ---- the report ----
 
 
 def shown(value):
@@ -490,7 +491,7 @@ def tell(measured, missing):
 
 
 def judge(measured):
-    """Returns the missed goals as sentences."""
+    """Returns sentences about the missed goals."""
     compares_cpu = measured.args.saturated
     if "nailupd" not in measured.rounds:
         return
@@ -514,7 +515,7 @@ def judge(measured):
 
 @contextlib.contextmanager
 def measuring(kind, args):
-    """Yields a measurement of this kind, whose authoritative servers run until the end."""
+    """Yields a measurement of this kind. Its authoritative servers run until the end."""
     programs = stage.Programs(os.path.abspath(args.build))
     library = stage.Programs.path(os.path.abspath(args.build), "bench/libcount_verifications.so")
     recursion.enter_network(args)

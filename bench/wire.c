@@ -16,7 +16,8 @@
 
 enum { ADDITIONAL_MAX = 4, LABEL_MAX = 63 };
 
-/* The length of the uncompressed name at the front of the span, with the root label; 0: broken. */
+/* Returns the length of the uncompressed name at the front of the span, root label included; 0: it
+ * is broken. */
 static size_t name_len_at(const uint8_t *data, size_t len)
 {
     size_t at = 0;
@@ -30,7 +31,7 @@ static size_t name_len_at(const uint8_t *data, size_t len)
     return 0;
 }
 
-/* Label lengths are at most 63, below 'A', so one pass over all bytes is right. */
+/* A length byte is at most 63, which is below 'A', so a single pass over all bytes is correct. */
 static void copy_lower(uint8_t *out, const uint8_t *name, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -63,7 +64,8 @@ static bool parse_additional(struct span *rest, struct wire_query *out)
         return false;
     if (type != WIRE_TYPE_OPT)
         return true;
-    if (out->has_edns || name_len != 1) /* RFC 6891 6.1.1: one, owned by the root */
+    /* RFC 6891 6.1.1: at most one OPT record, whose owner is the root */
+    if (out->has_edns || name_len != 1)
         return false;
     out->has_edns = true;
     out->udp_size = MAX(class, 512);
@@ -112,7 +114,8 @@ size_t wire_question_end(struct span message)
     return name_len == 0 || end > message.len ? 0 : end;
 }
 
-/* Decodes one character of presentation format at *text into *out. False: a broken escape. */
+/* Decodes one character of presentation format at *text into *out. Returns false for a broken
+ * escape. */
 static bool take_character(const char **text, uint8_t *out)
 {
     const char *p = *text;
@@ -144,7 +147,7 @@ size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text)
         out[0] = 0;
         return *text ? 1 : 0;
     }
-    size_t at = 1, label = 0; /* label: where its length byte goes */
+    size_t at = 1, label = 0; /* label: the place of its length byte */
     while (*text) {
         if (*text == '.') {
             if (at - label == 1)
@@ -159,7 +162,7 @@ size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text)
         if (at > WIRE_NAME_MAX)
             return 0;
     }
-    if (at - label > 1) { /* no dot at the end */
+    if (at - label > 1) { /* the text has no final dot */
         out[label] = (uint8_t)(at - label - 1);
         label = at++;
     }

@@ -4,9 +4,9 @@
 #define NAILUP_BENCH_WIRE_H
 
 /*
- * The part of the DNS wire format (RFC 1035, RFC 6891) that a load generator and a test upstream
- * need. The bench has its own on purpose: a fault in src/dns must not hide behind the same fault
- * in the program that measures it.
+ * The parts of the DNS wire format (RFC 1035, RFC 6891) that a load generator and a test upstream
+ * need. The bench has its own code deliberately: a fault in src/dns must not hide behind the same
+ * fault in the program that measures it.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum {
     WIRE_HEADER_BYTES = 12,
     WIRE_NAME_MAX = 255,
     WIRE_QUERY_MAX = WIRE_HEADER_BYTES + WIRE_NAME_MAX + 4 + 11,
-    WIRE_COOKIE_MAX = 40, /* RFC 7873: 8 bytes of the client, 8 to 32 of the server */
+    WIRE_COOKIE_MAX = 40, /* RFC 7873: 8 bytes from the client, 8 to 32 from the server */
 
     WIRE_TYPE_A = 1,
     WIRE_TYPE_NS = 2,
@@ -35,7 +35,7 @@ enum {
     WIRE_OPTION_COOKIE = 10,    /* RFC 7873 */
     WIRE_OPTION_KEEPALIVE = 11, /* RFC 7828 */
 
-    WIRE_QR = 0x8000, /* in the second 16 bits of a message */
+    WIRE_QR = 0x8000, /* flags in the second 16 bits of a message */
     WIRE_AA = 0x0400,
     WIRE_TC = 0x0200,
     WIRE_RD = 0x0100,
@@ -57,23 +57,23 @@ enum rcode {
 /* A question, as wire_parse_query parsed it. Spans borrow from the message. */
 struct wire_query {
     uint16_t id, flags, type, class;
-    uint16_t question_end; /* offset of the first byte after the question */
+    uint16_t question_end; /* the offset of the first byte after the question */
     uint16_t name_len;
-    uint8_t lower[WIRE_NAME_MAX]; /* the name in wire form, letters in lower case */
+    uint8_t lower[WIRE_NAME_MAX]; /* the name in wire form, in lower case */
     bool has_edns, dnssec_ok;
     uint8_t edns_version;
     uint16_t udp_size;  /* 512 without EDNS (RFC 6891 6.2.5) */
-    struct span cookie; /* empty without one */
+    struct span cookie; /* empty if the query has no cookie */
 };
 
-/* Parses one question, no answer or authority, and at most four additional records. False: the
- * message deserves FORMERR. */
+/* Parses a query with one question, no answer or authority, and at most four additional records.
+ * Returns false if the message deserves FORMERR. */
 bool wire_parse_query(struct span message, struct wire_query *out);
 
-/* The offset after the first question, or 0 if none parses. */
+/* Returns the offset after the first question, or 0 if it does not parse. */
 size_t wire_question_end(struct span message);
 
-/* Converts text to wire form, uncompressed, with \. and \DDD. Returns the length, or 0 for a bad
+/* Converts text to uncompressed wire form, with \. and \DDD. Returns the length, or 0 for a bad
  * name. */
 size_t wire_name_from_text(uint8_t out[WIRE_NAME_MAX], const char *text);
 
@@ -87,10 +87,10 @@ struct wire_style {
 size_t wire_build_query(uint8_t *out, const uint8_t *name, size_t name_len, uint16_t type,
                         const struct wire_style *style);
 
-/* Knows "A", "aaaa", "TYPE65". False for an unknown type. */
+/* Reads "A", "aaaa", "TYPE65" and so on. Returns false for an unknown type. */
 bool wire_type_from_text(const char *text, uint16_t *out);
 
-/* "NOERROR" and the like. Other codes are "OTHER"; "RCODE<n>" is never printed. */
+/* Returns "NOERROR" and so on. Other codes are "OTHER", and "RCODE<n>" is never printed. */
 const char *wire_rcode_text(unsigned rcode);
 
 #endif

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Reads wishes from names. answer.c decides whether to grant them.
+ * Reads the wishes that a name expresses. answer.c decides whether to grant them.
  */
 
 #include "wishes.h"
@@ -14,13 +14,13 @@
 
 enum { DELAY_MAX_MS = 600000 };
 
-/* label is not terminated. */
+/* The label has no terminating NUL. */
 static bool is_label(const uint8_t *label, size_t len, const char *word)
 {
     return strlen(word) == len && memcmp(label, word, len) == 0;
 }
 
-/* Reads the number behind a prefix such as "d" or "ttl", and nothing else. */
+/* Reads the number after a prefix such as "d" or "ttl". The number must end the label. */
 static bool label_number(const uint8_t *label, size_t len, const char *prefix, uint32_t *out)
 {
     size_t at = strlen(prefix);
@@ -85,7 +85,7 @@ static void read_rcode(struct wishes *wishes, const uint8_t *label, size_t len)
 
 static void read_label(struct wishes *wishes, const uint8_t *label, size_t len, bool is_stream)
 {
-    switch (label[0]) { /* ordinary names cost nothing */
+    switch (label[0]) { /* so ordinary names cost nothing */
     case 'd':
         if (label_number(label, len, "d", &wishes->delay_ms)) {
             wishes->has_delay = true;

@@ -4,8 +4,8 @@
 #define NAILUP_BENCH_WISHES_H
 
 /*
- * The labels of a queried name ask for behaviour of the responder, so that a test's question says
- * what its answer must be. answer.h lists the labels.
+ * The labels of a queried name request a behaviour from the responder, so that a test's question
+ * determines its answer. answer.h lists the labels.
  */
 
 #include <stdbool.h>
@@ -20,10 +20,10 @@ struct wishes {
     bool nodata, big, alias, truncated, wrong_id, wrong_name;
     bool has_delay, has_ttl;
     uint32_t delay_ms, ttl_s;
-    uint16_t last_label; /* offset of its top-level label in the name; 0 for the root */
+    uint16_t last_label; /* the offset of the top-level label in the name; 0 for the root */
 };
 
-/* Reads all labels of the query's name. Members without a label are zero. */
+/* Reads all labels of the query's name. A member is zero if no label sets it. */
 void wishes_read(struct wishes *wishes, const struct wire_query *query, bool is_stream);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Cuts the line at blanks into at most max words and drops the rest. Returns the count. */
+/* Cuts the line at blanks into at most max words, and drops the rest. Returns how many words there
+ * are. */
 static inline int words_split(char *line, char *words[], int max)
 {
     char *rest = NULL;

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Fills the alias table: each cell of equal probability is shared by at most two numbers. Numbers
- * lighter than average lend the rest of their cell to heavier ones.
+ * Fills the alias table. Each cell has the same probability and belongs to at most two numbers. A
+ * number lighter than average lends the rest of its cell to a heavier one.
  */
 
 #include "zipf.h"
@@ -19,7 +19,7 @@ static void scale_weights(double *weights, uint32_t count, double s)
         sum += weights[i];
     }
     for (uint32_t i = 0; i < count; i++)
-        weights[i] *= count / sum; /* 1: exactly a cell */
+        weights[i] *= count / sum; /* 1 is exactly one cell */
 }
 
 static uint32_t as_share(double part)
@@ -27,8 +27,8 @@ static uint32_t as_share(double part)
     return part >= 1 ? UINT32_MAX : (uint32_t)(part * UINT32_MAX);
 }
 
-/* Weights fall with the index, so heavy numbers are met from the front and light ones from the
- * back. Numbers that become light on the way are finished at once. */
+/* Weights fall with the index, so heavy numbers are found from the front and light ones from the
+ * back. A number that becomes light on the way is finished at once. */
 static void fill(struct zipf *zipf, double *weights)
 {
     uint32_t heavy = 0;

@@ -15,12 +15,12 @@
 struct zipf {
     uint32_t count;
     struct zipf_cell {
-        uint32_t keep;  /* of 2^32: how often the cell yields its own number */
-        uint32_t other; /* the number that it yields otherwise */
+        uint32_t keep;  /* how often the cell yields its own number, as a share of 2^32 */
+        uint32_t other; /* the number in the other cases */
     } * cells;
 };
 
-/* count is 1 to 2^28. s is at least 0; with 0 all numbers are alike. */
+/* count is 1 to 2^28. s is at least 0; with 0 all numbers are equally likely. */
 MUST_USE enum err zipf_init(struct zipf *zipf, uint32_t count, double s);
 void zipf_deinit(struct zipf *zipf);
 

@@ -53,14 +53,14 @@ DEPTH = 12
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--peers", default="unbound,knot-resolver", help="some of unbound, knot-resolver")
+    parser.add_argument("--peers", default="unbound,knot-resolver", help="any of unbound, knot-resolver")
     parser.add_argument("--floods", default=",".join(RATES), help="some of " + ", ".join(RATES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=4, help="of each flood (4)")
     parser.add_argument("--share", type=float, default=1, help="of the rates of the floods (1)")
     parser.add_argument("--realtime", action="store_true",
-                        help="run before everything else on this machine (CAP_SYS_NICE), which may be busy")
-    parser.add_argument("--quick", action="store_true", help="shows that it works, and measures little")
+                        help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
+    parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
     args.peers = [one for one in args.peers.split(",") if one and one != "none"]
     args.floods = ["calm"] + [one for one in args.floods.split(",") if one != "calm"]
@@ -93,7 +93,7 @@ class Zones:
         self.anchors = [f". 3600 IN DS {validate.shown_ds(one)}" for one in ds_records(".", keys)]
 
     def count(self, flood):
-        """Each name of a flood is asked once."""
+        """Returns how many names a flood needs to use each once."""
         return int(RATES[flood] * self.args.share * (self.args.seconds + 1)) + 10
 
     def make_hostile(self, flood):
@@ -137,12 +137,12 @@ class Zones:
 
 
 def stopped_us(pid):
-    """How long the threads of a process were ready to run and had no CPU (proc_pid_schedstat)."""
+    """Returns how long the threads of a process were ready to run, but had no CPU (proc_pid_schedstat)."""
     return sum(int(path.read_text().split()[1]) / 1e3 for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 class Cell:
-    """The figures of a server during a flood."""
+    """The figures of a server during one flood."""
 
     def __init__(self, honest, hostile, spent):
         cpu_us, self.stopped_us, verified, crypto_us = spent
@@ -200,7 +200,7 @@ class Measurement(recursion.Rounds):
         with validate.Server(folder, command, self.server_cpu, self.library) as server:
             if not server.is_validating():
                 stage.give_up(f"{name}: the root is not secure")
-            self.honest(server, 1)  # this caches its names
+            self.honest(server, 1)  # fills the cache with the honest client's names
             for flood in self.args.floods:
                 cell = self.cell(server, flood)
                 self.rounds.setdefault((name, flood), []).append(cell)
@@ -246,7 +246,7 @@ def tell(measured, commands, missing):
 
 
 def judge(measured):
-    """Returns the missed goals as sentences."""
+    """Returns sentences about the missed goals."""
     for flood in measured.args.floods:
         lost = measured.median("nailupd", flood, lambda one: one.lost)
         if lost:

@@ -21,7 +21,7 @@ cd "$(dirname "$0")/.."
 # shellcheck disable=SC2016 # apt's own variable
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 
-# in_root ROOT COMMAND...: no process of the command stays, because its process namespace ends.
+# in_root ROOT COMMAND...: runs a command in a root. None of its processes survives, because their namespace ends.
 in_root() {
     inside=$1
     shift
@@ -36,9 +36,9 @@ install_in() {
     in_root "$into" apt-get -qq -y --no-install-recommends install "$@" >/dev/null
 }
 
-# The steps are separate commands: set -e does not stop for a failure on the left of &&.
+# The steps are separate commands, because set -e does not stop for a failure on the left of &&.
 
-# finish FROM TO: a root that only appears when it is whole.
+# finish FROM TO: moves a root to its place, so that it appears only when it is complete.
 finish() {
     rm -rf "$2"
     mv "$1" "$2"
@@ -66,7 +66,7 @@ for suite; do
     install_in "$build" lintian
     in_root "$build" sh -c 'lintian --allow-root --fail-on error,warning /source/build/release/nailup_*.deb'
 
-    # The libraries that the package needs, found by apt.
+    # apt finds the libraries that the package needs.
     root=$folder/$suite.root
     if [ ! -d "$root" ]; then
         rm -rf "$root.new"

@@ -51,13 +51,14 @@ def show_restart(stage):
     say(stage.nailed_tls.control("connections").rstrip())
 
 
-# Each part, and its duration in seconds.
+# Each part with its duration in seconds.
 PARTS = [(show_transports, 6), (show_nailing, 18), (show_killing, 26), (show_recycling, 10),
          (show_secrecy, 14), (show_datacenter, 8), (show_dnssec, 2), (show_restart, 2)]
 
 
 def show_undisturbed(number, stage, started):
-    """Runs a part once more if a claim failed while the machine stood still and there is time. Real failures stay."""
+    """Runs a part. Repeats it once if a claim failed while the machine stood still, and if there is time. A real
+    failure remains."""
     watch, show = stage.watch, PARTS[number][0]
     to_come = sum(seconds for _, seconds in PARTS[number:])
     while True:

@@ -13,10 +13,10 @@ import threading
 import time
 
 GRACE_S = 6  # longer than nailupd tries before it answers SERVFAIL
-BEHIND_S = 0.1  # instants that are later than this are left out, not sent as a burst
+BEHIND_S = 0.1  # queries that are later than this are left out instead of sent in a burst
 NOERROR, SERVFAIL = 0, 2
 OPT_EMPTY = b"\0\0\x29\x04\xd0\0\0\0\0\0\0"
-EXTENDED_ERROR = 15  # an option of EDNS (RFC 8914)
+EXTENDED_ERROR = 15  # the EDNS option of extended errors (RFC 8914)
 
 
 @dataclasses.dataclass
@@ -37,16 +37,16 @@ def encode(number, name):
 
 @dataclasses.dataclass
 class Reply:
-    """One answer, or none if rcode is None."""
+    """An answer. rcode None: no answer has come."""
     rcode: int | None = None
     is_ad: bool = False
     errors: tuple = ()
 
 
 def ask_flags(port, name):
-    """Asks 127.0.0.1:port once, with AD. Returns a Reply, without the extended errors of an answer that has records."""
+    """Queries 127.0.0.1:port once, with AD. Returns a Reply. An answer with records has no extended errors in it."""
     query = bytearray(encode(random.randrange(1 << 16), name) + OPT_EMPTY)
-    query[3], query[11] = 0x20, 1  # AD (RFC 6840 section 5.7); additional records
+    query[3], query[11] = 0x20, 1  # AD (RFC 6840 section 5.7), and the number of additional records
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.settimeout(GRACE_S)
         asking.connect(("127.0.0.1", port))
@@ -55,19 +55,19 @@ def ask_flags(port, name):
             answer = asking.recv(4096)
         except OSError:
             return Reply()
-    has_records = any(answer[6:10])  # in the sections before the OPT record
+    has_records = any(answer[6:10])  # the sections before the OPT record have records
     errors = [] if has_records else extended_errors(answer, len(query) - len(OPT_EMPTY))
     return Reply(answer[3] & 15, bool(answer[3] & 0x20), tuple(errors))
 
 
 def ask_why(port, name):
-    """Asks 127.0.0.1:port once. Returns the response code and its extended errors as (code, text)."""
+    """Queries 127.0.0.1:port once. Returns the response code, and its extended errors as (code, text)."""
     reply = ask_flags(port, name)
     return reply.rcode, reply.errors
 
 
 def extended_errors(answer, opt_at):
-    """Reads an answer whose OPT record follows the question, as in failures."""
+    """Reads the extended errors of an answer in which OPT follows the question, as in failures."""
     errors, at = [], opt_at + len(OPT_EMPTY)
     while at + 4 <= len(answer):
         code, length = struct.unpack_from(">2H", answer, at)
@@ -79,14 +79,14 @@ def extended_errors(answer, opt_at):
 
 
 class Asker(threading.Thread):
-    """Asks 127.0.0.1:port `rate` times a second for names below zone, from start() to finish()."""
+    """Queries 127.0.0.1:port `rate` times a second for names below zone, from start() to finish()."""
 
     def __init__(self, port, zone, rate, most_waiting=65536):
         super().__init__(daemon=True)
-        self.most_waiting = most_waiting  # with this many unanswered an instant is left out
+        self.most_waiting = most_waiting  # with this many unanswered queries, the next one is left out
         self.zone, self.rate = zone, rate
-        self.tag = f"{random.randrange(1 << 32):x}"  # no name is asked twice, so none is cached
-        self.questions = []  # the index is the message id, so at most 65,536
+        self.tag = f"{random.randrange(1 << 32):x}"  # each query has a new name, so that no cache has its answer
+        self.questions = []  # the index is the message id, so there are at most 65,536
         self.waiting = 0
         self.stopping = threading.Event()
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -112,7 +112,7 @@ class Asker(threading.Thread):
         try:
             self.socket.send(encode(number, f"q{number}-{self.tag}.{self.zone}"))
         except OSError:
-            pass  # it stays without an answer
+            pass  # the query remains unanswered
 
     def receive_until(self, instant):
         while (left := instant - time.monotonic()) > 0:
@@ -132,18 +132,18 @@ class Asker(threading.Thread):
             self.waiting -= 1
 
     def stop(self):
-        """Ends asking."""
+        """Ends the queries."""
         self.stopping.set()
 
     def finish(self):
-        """Returns all questions, once each is answered or given up."""
+        """Returns all questions when each is answered or given up."""
         self.stop()
         self.join()
         return self.questions
 
 
 def percentile(questions, percent):
-    """Returns a percentile of the answer times, by nearest rank, in seconds; None without an answer."""
+    """Returns a percentile of the answer times (nearest rank) in seconds, or None without an answer."""
     times = sorted(q.took for q in questions if q.took is not None)
     return times[max(0, math.ceil(len(times) * percent / 100) - 1)] if times else None
 
@@ -157,7 +157,7 @@ def between(questions, since, until):
 
 
 class Watch(threading.Thread):
-    """Measures standstills of the machine: how late a sleeper wakes up."""
+    """Measures standstills of the machine by how late a sleeping thread wakes up."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -173,6 +173,6 @@ class Watch(threading.Thread):
             self.total_s += late_s
 
     def take_s(self):
-        """Returns the longest standstill since the last call."""
+        """Returns the longest standstill since the last call, in seconds."""
         longest, self.longest_s = self.longest_s, 0.0
         return longest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 6: the datacenter. nailupd recurses from the root of a small hierarchy. Three quarters of the queries are
-for zones of the datacenter's own plants, in one /27. Played with that prefix nailed and without."""
+"""Part 6: the datacenter. nailupd recurses from the root of a small hierarchy. Three quarters of the queries are for
+zones of the datacenter's own plants, in one /27. The part runs twice: with that prefix nailed, and without."""
 
 import contextlib
 import json
@@ -28,8 +28,8 @@ NAMED = {"plain": "without nailing", "nailed": "nailed up"}
 
 
 class Hierarchy(Program):
-    """The root, one server for all top-level domains, the plants, and servers of all other zones. Answers have a
-    TTL of 0, so that each query reaches the server of its zone."""
+    """The root, one server for all top-level domains, the plants, and servers of all other zones. Answers have a TTL
+    of 0, so each query reaches the server of its zone."""
 
     def __init__(self, build, folder):
         self.bench, self.control, self.port = build / "bench/nailup-bench", folder / "hierarchy.sock", free_port()
@@ -47,7 +47,7 @@ class Hierarchy(Program):
         return run(self.bench, "control", self.control, *words)
 
     def counts(self):
-        """Returns {"all", "plants", "nailed", "opened"}: queries, queries at the plants, queries over TCP,
+        """Returns {"all", "plants", "nailed", "opened"}: all queries, queries at the plants, queries over TCP, and
         connections."""
         rows = {row["listen"].split("@")[0]: row for row in json.loads(self.tell("stats"))["listeners"]}
         plants = [rows[ip] for ip in PLANTS]
@@ -58,7 +58,7 @@ class Hierarchy(Program):
 
 
 def name_of(number):
-    """Three of four names are the plants', some of them below one more cut."""
+    """Returns a name. Three of four names belong to the plants, some of them below a further zone cut."""
     zone = f"z{number % ZONES}"
     if number % 4 == 0:
         return f"w{number}.{zone}.far{number % 8}"
@@ -72,7 +72,7 @@ def write_questions(path):
 
 
 class Side:
-    """A nailupd, and the results of its queries."""
+    """A nailupd and the results of its queries."""
 
     def __init__(self, stage, stack, hierarchy, name, more, questions):
         self.hierarchy, self.questions, self.steady, self.saturated = hierarchy, questions, [], []
@@ -87,7 +87,7 @@ class Side:
         return json.loads(said)
 
     def warm_up(self):
-        """Visits every zone, and with them the plants."""
+        """Queries a name in every zone, so that the zone cuts are known."""
         self.load("--rate", RATE_PER_S, "--duration", 0.6)
 
     def ready(self):
@@ -112,7 +112,7 @@ class Side:
                 f"{self.cpu_us():.1f}"]
 
     def cpu_us(self):
-        """CPU time per query under load, from the better round: the other one was disturbed."""
+        """Returns the CPU time per query under load, from the better round, because the other one was disturbed."""
         return min(r["server_cpu_us_per_query"] for r in self.saturated)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 7: DNSSEC. Three servers hold a small hierarchy that ldns signs with fresh keys, and some of its zones are broken
-on purpose. nailupd resolves from the root and trusts the key of that root only."""
+"""Part 7: DNSSEC. Three servers have a small hierarchy that ldns signs with fresh keys. Some of its zones are
+deliberately broken. nailupd resolves from the root, and trusts only the key of that root."""
 
 import contextlib
 import datetime
@@ -13,7 +13,7 @@ from demo_report import say, title
 ALGORITHM = "ECDSAP256SHA256"
 ROOT, PARENT, CHILDREN = "127.0.2.1", "127.0.2.2", "127.0.2.3"
 RIGHT, FORGED = "192.0.2.80", "203.0.113.66"
-DNSSEC_BOGUS, SIGNATURE_EXPIRED, RRSIGS_MISSING = 6, 7, 10  # RFC 8914
+DNSSEC_BOGUS, SIGNATURE_EXPIRED, RRSIGS_MISSING = 6, 7, 10  # codes of RFC 8914
 RCODES = {NOERROR: "NOERROR", SERVFAIL: "SERVFAIL"}
 
 CONFIG = """\
@@ -45,7 +45,7 @@ DELEGATION = "{zone} 300 IN NS {server}\n"
 
 
 class Zones:
-    """Writes zone files into a folder. A zone comes before its parent, which needs its DS record."""
+    """Writes zone files into a folder. A zone comes before its parent, which needs the zone's DS record."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -54,7 +54,7 @@ class Zones:
         return self.folder / f"zone-{zone}"
 
     def keygen(self, zone):
-        """Returns the base name of a new key."""
+        """Makes a key. Returns its base name."""
         name = run("ldns-keygen", "-k", "-a", ALGORITHM, zone, cwd=self.folder).strip()
         return self.folder / name
 
@@ -69,7 +69,7 @@ class Zones:
         return key.with_suffix(key.suffix + ".ds").read_text(encoding="utf-8")
 
     def child(self, zone, *dates):
-        """A signed zone with the name www."""
+        """Makes a signed zone with the name www."""
         self.write(zone, "ns.children.", f"www.{zone} 300 IN A {RIGHT}\n")
         return self.sign(zone, self.keygen(zone), *dates)
 
@@ -84,10 +84,10 @@ def days_ago(days):
 
 
 def make_zones(folder):
-    """Makes all files: those of the zones, the trust anchor and the root hints."""
+    """Makes all files: the zones, the trust anchor and the root hints."""
     zones = Zones(folder)
     ds = {zone: zones.child(f"{zone}.demo.") for zone in ("secure", "forged", "stripped")}
-    # nailupd tolerates clocks that are wrong by up to a day.
+    # The signature ended more than a day ago, because nailupd tolerates clocks that are wrong by a day.
     ds["expired"] = zones.child("expired.demo.", "-i", days_ago(20), "-e", days_ago(3.1))
     zones.write("insecure.demo.", "ns.children.", f"www.insecure.demo. 300 IN A {RIGHT}\n")
     zones.change("forged.demo.", lambda line: line.replace(RIGHT, FORGED))
@@ -111,7 +111,7 @@ def start_server(folder, stack, ip, port, zones):
 
 
 def start(stage, stack):
-    """Returns nailupd above running servers."""
+    """Starts nailupd above running servers, and returns it."""
     folder, port = stage.folder / "dnssec", free_port()
     folder.mkdir(exist_ok=True)
     for ip, zones in make_zones(folder).items():
@@ -124,7 +124,7 @@ def start(stage, stack):
 
 
 def in_words(answer):
-    """Returns the response code, AD and the extended errors."""
+    """Returns the response code, AD and the extended errors as text."""
     why = "; ".join(f"EDE {code}: {text}" for code, text in answer.errors)
     return RCODES.get(answer.rcode, f"response code {answer.rcode}"), "AD" if answer.is_ad else "no AD", why
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 3: an upstream's TCP dies while queries flow, and comes back. UDP lives."""
+"""Part 3: the TCP of an upstream dies while queries flow, and comes back. Its UDP works all the time."""
 
 import time
 
@@ -14,7 +14,7 @@ FOUND_AGAIN_S = 15
 
 
 def phases(responder):
-    """(name, commands for the upstream, duration)."""
+    """Returns (name, commands for the upstream, duration) of each phase."""
     def reset_often(seconds):
         for _ in range(seconds * 4):
             responder.tell("tcp", "reset")
@@ -44,7 +44,7 @@ def phases(responder):
 
 
 def play_phases(stage, asker):
-    """Returns a row for each phase: name, start, end, queries that the upstream saw over TCP and UDP."""
+    """Plays the phases. Returns a row for each: name, start, end, queries that the upstream saw over TCP and UDP."""
     rows, responder = [], stage.killed
     for name, act, seconds in phases(responder):
         before, since = responder.stats(), time.monotonic()
@@ -58,7 +58,7 @@ def play_phases(stage, asker):
 
 
 def await_tcp(responder):
-    """Waits until queries come over TCP again, for a limited time."""
+    """Waits until queries come over TCP again, but not without limit."""
     seen = responder.stats()["tcp_answers"]
     await_true(lambda: responder.stats()["tcp_answers"] >= seen + STEADY_PER_S / 2, FOUND_AGAIN_S)
 

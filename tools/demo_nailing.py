@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 2: with and without nailing, over TCP and over TLS, with queries so rare that no connection is open by
-chance."""
+"""Part 2: with and without nailing, over TCP and over TLS. Queries are so rare that no connection is open by chance."""
 
 import time
 
@@ -16,21 +15,21 @@ NAMES = {"udp": "UDP", "tcp": "TCP without nailing", "tcp nailed": "TCP nailed u
 
 
 def daemons(stage):
-    """The daemon of each way of asking, and its zones. Each daemon counts its cold queries."""
+    """Returns the daemon of each variant and its zones. Each daemon counts its cold queries."""
     return {"udp": (stage.on_demand, "udp"), "tcp": (stage.on_demand, "plant"),
             "tcp nailed": (stage.nailed, "plant"), "tls": (stage.on_demand_tls, "plant"),
             "tls nailed": (stage.nailed_tls, "plant")}
 
 
 def start_spread(askers, seconds):
-    """Starts them spread out, because a common start would be a burst each time."""
+    """Starts the askers one by one, because a common start would make each round a burst."""
     for asker in askers:
         asker.start()
         time.sleep(seconds / len(askers))
 
 
 def ask_seldom(stage):
-    """Returns the questions of each way of asking, and how many of them waited for a dial."""
+    """Returns the questions of each variant, and how many of them waited for a dial."""
     ways = daemons(stage)
     before = {way: daemon.cold_queries() for way, (daemon, _) in ways.items()}
     askers = {way: [Asker(daemon.port, f"{zone}{i}.example", 1000 / SELDOM_MS)
@@ -74,7 +73,7 @@ def claim_nailing(claims, questions, cold, transport):
                  f"{cold[nailed]} of {asked}")
     ratios = [percentile(questions[nailed], p) / percentile(questions[transport], p)
               for p in (50, 99)]
-    # if even plain UDP is held up, it is the machine: then the slowest of a hundred prove nothing
+    # if even plain UDP is slow, the machine is the reason, and the slowest of a hundred prove nothing
     calm = percentile(questions["udp"], 99) < 2 * percentile(questions["udp"], 50)
     claims.check(ratios[0] < 0.8 and (ratios[1] < 1 or not calm), f"{name} nailed up: answers come sooner",
                  f"p50 {ratios[0]:.2f} and p99 {ratios[1]:.2f} of those without nailing")

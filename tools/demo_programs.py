@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The programs of the demonstration: started on free ports of loopback addresses, read out, and ended. Needs no
-privilege."""
+"""The programs of the demonstration: starts them on free ports of loopback addresses, reads their output, and ends
+them. They need no privilege."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ STOP_S = 10
 
 
 class Broken(Exception):
-    """The demonstration cannot go on."""
+    """The demonstration cannot continue."""
 
 
 def run(*args, cwd=None):
@@ -42,7 +42,7 @@ class Program:
         self.stop()
 
     def stop(self):
-        """Returns the exit code."""
+        """Stops the program. Returns its exit code."""
         self.process.terminate()
         try:
             self.process.wait(STOP_S)
@@ -54,8 +54,8 @@ class Program:
 
 
 class Responder(Program):
-    """One or several upstreams, `delay_ms` away: UDP and TCP on one port, TLS on another with a certificate for
-    tls_name, signed by the authority in tls_ca_file. They misbehave on command."""
+    """One or several upstreams, `delay_ms` away. Each has UDP and TCP on one port, and TLS on another with a
+    certificate for tls_name, which the authority in tls_ca_file signed. On command they misbehave."""
 
     def __init__(self, build, folder, name, addresses, delay_ms):
         self.bench = build / "bench/nailup-bench"
@@ -70,7 +70,7 @@ class Responder(Program):
         self.servers, self.tls_servers = self.read_servers("ready"), self.read_servers("tls")
 
     def read_servers(self, head):
-        """Reads a line of its standard output: head IP@PORT ... and perhaps more."""
+        """Reads a line of standard output that begins with head and then has IP@PORT, and perhaps more."""
         words = self.process.stdout.readline().split()
         if words[:1] != [head]:
             self.stop()
@@ -89,7 +89,7 @@ class Responder(Program):
 
 
 class Daemon(Program):
-    """nailupd with the given configuration, in which PORT, SOCKET, FOLDER and NAME are filled in."""
+    """A nailupd with this configuration, in which PORT, SOCKET, FOLDER and NAME are replaced."""
 
     def __init__(self, build, folder, name, config):
         self.ctl = build / "src/nailupctl"
@@ -124,7 +124,7 @@ class Daemon(Program):
 
 
 def start_daemon(build, folder, name, config):
-    """Another port is tried when somebody took ours in the meantime."""
+    """Starts a daemon. Tries another port if a program has taken the first one meanwhile."""
     until = time.monotonic() + START_S
     daemon = Daemon(build, folder, name, config)
     while not daemon.is_up():
@@ -139,7 +139,7 @@ def start_daemon(build, folder, name, config):
 
 
 def await_true(condition, seconds):
-    """How long it took, None when it did not come true."""
+    """Waits for a condition. Returns how long it took, or None if the condition did not come true."""
     start = time.monotonic()
     while time.monotonic() < start + seconds:
         if condition():

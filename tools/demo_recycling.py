@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 4: connections are replaced after an exact number of queries, and no query waits for it."""
+"""Part 4: connections are replaced after an exact number of queries, and no query waits for that."""
 
 import time
 
@@ -12,13 +12,13 @@ RATE_PER_S, SECONDS = 120, 9
 
 
 def ways(stage):
-    """By transport: the daemon, and the queries that it gets in turn."""
+    """Returns for each transport the daemon, and the queries that it gets in turn."""
     return {"TCP": (stage.nailed, stage.recycled.servers[0]),
             "DoT": (stage.nailed_tls, stage.recycled.tls_servers[0])}
 
 
 def ask_steadily(stage):
-    """Returns questions by transport, and how many of them waited for a dial."""
+    """Returns the questions by transport, and how many of them waited for a dial."""
     daemons = {name: daemon for name, (daemon, _) in ways(stage).items()}
     before = {name: daemon.cold_queries() for name, daemon in daemons.items()}
     askers = {name: Asker(daemon.port, "recycled.example", RATE_PER_S, most_waiting=10)

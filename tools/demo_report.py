@@ -12,7 +12,7 @@ def title(text):
 
 
 def table(heads, rows):
-    """Prints a table: the first column to the left, all others to the right."""
+    """Prints a table with its first column aligned to the left and all others to the right."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     for row in [heads, *rows]:
@@ -25,7 +25,7 @@ def ms(seconds):
 
 
 class Claims:
-    """All claims, and whether they held."""
+    """Collects all claims, and whether they held."""
 
     def __init__(self):
         self.good, self.bad = [], []
@@ -37,7 +37,7 @@ class Claims:
         return len(self.bad) == mark[1]
 
     def forget_since(self, mark):
-        """Drops the claims since the mark, which are checked again."""
+        """Drops the claims since the mark, because they are checked again."""
         del self.good[mark[0]:], self.bad[mark[1]:]
 
     def check(self, held, text, seen):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 5: the TLS of two upstreams dies, and returns with a false identity, while both go on answering in plain
-text. One is asked with the profile strict, the other with opportunistic."""
+"""Part 5: the TLS of two upstreams dies, and comes back with a false identity. Both still answer in plain text. One
+has the profile strict, the other has opportunistic."""
 
 import time
 
@@ -13,11 +13,11 @@ from demo_stage import FAR_MS
 STEADY_PER_S = 40
 FOUND_AGAIN_S = 15
 PROFILES = ("strict", "opportunistic")
-REASONS = {22: "No Reachable Authority", 23: "Network Error"}  # RFC 8914
+REASONS = {22: "No Reachable Authority", 23: "Network Error"}  # codes of RFC 8914
 
 
 def phases(responder):
-    """(name, commands for the upstreams, duration)."""
+    """Returns (name, commands for the upstreams, duration) of each phase."""
     def tell(*commands):
         def act(seconds):
             for command in commands:
@@ -41,14 +41,14 @@ def seen(stage):
 
 
 def await_tls(stage):
-    """Waits until queries of both profiles come over TLS again, for a limited time."""
+    """Waits until queries of both profiles come over TLS again, but not without limit."""
     start = seen(stage)
     await_true(lambda: all(seen(stage)[profile][0] >= start[profile][0] + STEADY_PER_S / 2
                            for profile in PROFILES), FOUND_AGAIN_S)
 
 
 def play_phases(stage):
-    """Returns by phase: start, end, queries by profile, and the error that a strict client gets."""
+    """Plays the phases. Returns for each: start, end, queries by profile, and the error that a strict client gets."""
     rows = {}
     for name, act, seconds in phases(stage.secured):
         before, since = seen(stage), time.monotonic()
@@ -96,7 +96,7 @@ def claim_strict(claims, questions, rows):
     plain = sum(counts["strict"][1] for _, _, counts, _ in rows.values())
     claims.check(plain == 0, "strict: nothing leaves in plain text, the upstream counts",
                  f"{plain} of {len(questions)} queries")
-    # nailupd waits for a server that refuses, so the queries of the last 1.8 s are answered after all.
+    # nailupd waits for a server that refuses, so the queries of the last 1.8 s get an answer in the end.
     for name, share, words in (("refused", 0.2, "queries wait for it, those that fail have an extended error"),
                                ("a stranger's", 0.8, "queries fail, with an extended error")):
         since, until, _, (rcode, errors) = rows[name]

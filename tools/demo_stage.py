@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The stage: upstreams that serve UDP, TCP and TLS, and four nailupd that ask them: over TCP and over TLS, each
-with and without the few lines of NAILED."""
+"""The stage: upstreams that serve UDP, TCP and TLS, and four nailupd that query them over TCP and over TLS, each with
+and without the few lines of NAILED."""
 
 from demo_programs import Responder, await_true, start_daemon
 
 PLANTS = [f"127.0.0.{n}" for n in range(65, 77)]
 KILLED, RECYCLED = "127.0.0.97", "127.0.0.98"
 STRICT, OPPORTUNISTIC = "127.0.0.99", "127.0.0.100"
-NEAR_MS, FAR_MS = 1, 40  # round trips
+NEAR_MS, FAR_MS = 1, 40  # round-trip times
 MAX_REQUESTS = 50
 
 NAILED = f"""\
@@ -37,13 +37,13 @@ def zone(name, server, *settings):
 
 
 def tls_zone(name, responder, index=0, *settings):
-    """Strict, unless the settings say otherwise."""
+    """Returns a zone over TLS with the profile strict, unless the settings say otherwise."""
     return zone(name, f"{responder.tls_servers[index]}#{responder.tls_name}", "transport: tls",
                 *settings)
 
 
 class Stage:
-    """Programs end with the stack that they were started in."""
+    """Starts programs, which end with the stack in which they were started."""
 
     def __init__(self, build, folder, stack, claims, watch):
         self.build, self.folder, self.stack = build, folder, stack
@@ -77,18 +77,18 @@ class Stage:
         return self.stack.enter_context(start_daemon(self.build, self.folder, name, config))
 
     def stop_daemons(self):
-        """Returns their exit codes."""
+        """Stops the daemons. Returns their exit codes."""
         return [daemon.stop() for daemon in
                 (self.on_demand, self.nailed, self.on_demand_tls, self.nailed_tls)]
 
     def restart_nailed_tls(self):
-        """Returns the exit code of the previous one."""
+        """Restarts the daemon. Returns the exit code of the previous one."""
         code = self.nailed_tls.stop()
         self.nailed_tls = self.daemon("nailed-tls", TLS_CONFIG + NAILED + self.nailed_tls_zones())
         return code
 
     def on_demand_zones(self):
-        """Zones of the plants, once over TCP on demand, once over UDP."""
+        """Returns zones of the plants, once over TCP on demand and once over UDP."""
         return "forward-zones:\n" + "".join(
             zone(f"plant{i}.example", server, "transport: tcp") + zone(f"udp{i}.example", server)
             for i, server in enumerate(self.plants.servers))
@@ -113,14 +113,14 @@ class Stage:
     # ---- readiness ----
 
     def missing(self):
-        """Returns upstreams in a prefix without a ready connection."""
+        """Returns the upstreams in a prefix that have no ready connection."""
         over_tcp = {*self.plants.servers, *self.killed.servers, *self.recycled.servers}
         over_tls = {*self.plants.tls_servers, *self.recycled.tls_servers,
                     *self.secured.tls_servers}
         return (over_tcp - ready_servers(self.nailed)) | (over_tls - ready_servers(self.nailed_tls))
 
     def await_nailed(self, seconds=10):
-        """Waits until a connection to each upstream in a prefix is ready, before the first query."""
+        """Waits until each upstream in a prefix has a ready connection, before the first query."""
         return await_true(lambda: not self.missing(), seconds)
 
     def logs(self):

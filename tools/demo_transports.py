@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Part 1: the table of the mail of 2016, with DNS over TLS (DoT) beside TCP."""
+"""Part 1: the table of the mail of 2016, extended by DNS over TLS (DoT)."""
 
 import json
 

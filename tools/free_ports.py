@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Free ports for servers of measurements, tests and the demonstration."""
+"""Finds free ports for servers of measurements, tests and the demonstration."""
 
 import random
 import socket
@@ -10,7 +10,7 @@ DRAWS = 1000
 
 
 def is_free(port, ip="0.0.0.0"):
-    """Whether the port of that address is free now over UDP and TCP."""
+    """Returns whether the port of that address is free now, over UDP and TCP."""
     family = socket.AF_INET6 if ":" in ip else socket.AF_INET
     try:
         for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):

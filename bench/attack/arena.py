@@ -24,7 +24,7 @@ import zones
 from wire import query
 
 IP, PORT, PORT_TLS = "10.53.0.1", 5300, 8530
-ALLOWED = "10.1"   # the first bytes of honest clients' addresses
+ALLOWED = "10.1"   # the addresses of honest clients begin with this
 HOSTILE = "10.66"  # and of attackers'
 START_S = 20
 NICE_OF_ATTACKERS = 5
@@ -87,7 +87,7 @@ class Arena:
         if not sandbox.enter_namespace():
             raise RuntimeError("cannot make a network namespace")
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
-        place.write_setting("ipv4/ip_local_port_range", "32768 60999")  # the kernel's default
+        place.write_setting("ipv4/ip_local_port_range", "32768 60999")  # the default of the kernel
         for prefix in ("10.0.0.0/8", "198.18.0.0/15"):
             place.run("ip", "route", "add", "local", prefix, "dev", "lo")
         place.run("nft", "-f", "-", input=RULES)
@@ -140,7 +140,7 @@ class Arena:
         return place.run("ss", "-tnmOH", *words, "sport", "=", f":{PORT}").splitlines()
 
     def check_others(self):
-        """Raises if another server ended: such a play says nothing about the resolver."""
+        """Raises an exception if another server has ended, because the figures of such a play are worthless."""
         if not self.hostile.process.is_alive() or self.honest_tree.process.poll() is not None:
             raise RuntimeError("an authoritative server ended")
 
@@ -163,13 +163,13 @@ def client_socket(address):
 
 def report_of(process):
     said, why = process.communicate(timeout=60)
-    if not said:  # it also ends with an error if no query was answered
+    if not said:  # the load also fails if no query was answered
         raise RuntimeError(f"nailup-bench load: {why.strip()}")
     return json.loads(said)
 
 
 def counters():
-    """Returns {name: (packets, bytes)}."""
+    """Returns {name: (packets, bytes)} from the kernel's counters."""
     said = json.loads(place.run("nft", "-j", "list", "counters"))
     return {one["counter"]["name"]: (one["counter"]["packets"], one["counter"]["bytes"])
             for one in said["nftables"] if "counter" in one}

@@ -18,7 +18,7 @@ def words(figures):
 
 
 def chart(chosen, played, footer):
-    """played: {row: {label: figures}}"""
+    """Returns the chart as SVG. `played` is {row: {label: figures}}."""
     canvas = charts.Canvas("Honest clients while a resolver is attacked",
                            "The bar is the share of the honest clients' queries that failed; beside it the p99 of the others.")
     left = charts.MARGIN + LABELS + SYSTEM

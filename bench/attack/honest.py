@@ -33,7 +33,7 @@ def cached(count=20):
 
 
 class Client:
-    """The queries of one address. Its points are in the order of the queries."""
+    """The client at one address. Its points are in the order of its queries."""
 
     def __init__(self, address):
         self.socket = arena.client_socket(address)
@@ -51,7 +51,7 @@ class Client:
         try:
             self.socket.send(packet)
         except OSError:
-            pass  # lost
+            pass  # the query is lost
 
     def take(self, patience_s):
         while True:
@@ -67,7 +67,7 @@ class Client:
 
 
 def drive(pipe, addresses, names, rate, most, patience_s):
-    """Asks until the pipe says stop, or `most` queries are sent."""
+    """Sends queries until the pipe says stop, or until `most` queries are sent."""
     sandbox.die_with_parent()
     sandbox.go_first()
     clients = [Client(address) for address in addresses]
@@ -97,7 +97,7 @@ def drive(pipe, addresses, names, rate, most, patience_s):
 
 
 class Honest:
-    """Clients that ask from now on, in their own process."""
+    """Clients that start to ask at once, in a separate process."""
 
     def __init__(self, addresses, names, rate, most=10**9, patience_s=PATIENCE_S):
         self.patience_s = patience_s
@@ -106,7 +106,8 @@ class Honest:
         self.process.start()
 
     def points(self, is_cut=True):
-        """Ends the clients and waits for the last answers. is_cut False: after their last query."""
+        """Ends the clients and waits for the last answers. With is_cut False, the clients first send all of their
+        queries."""
         if is_cut:
             try:
                 self.pipe.send("stop")

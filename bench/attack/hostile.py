@@ -37,7 +37,7 @@ class Server:
     def __init__(self, pipe):
         self.pipe, self.counts, self.selector = pipe, Counts(), selectors.DefaultSelector()
         self.udp = {}
-        self.held = []  # (when it is due, what to send, to which client, socket)
+        self.held = []  # (when it is due, the message, the client, the socket)
         for address in zones.addresses():
             self.open(address)
         self.selector.register(pipe, selectors.EVENT_READ, self.take_command)
@@ -131,7 +131,7 @@ def send(packet, peer, udp):
 
 
 class Stream:
-    """Assembles the messages of one connection. Answers are small beside the socket's buffer."""
+    """Assembles the messages of one connection. The socket's buffer always has room for the answers."""
 
     def __init__(self, server):
         self.server, self.pending = server, b""

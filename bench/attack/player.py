@@ -11,8 +11,8 @@ import sandbox
 
 
 def play(job, pipe):
-    """The body of a process. job: (bench, directory, certificates, system, peer, row, quick). It says ("played",
-    figures) or ("failed", why)."""
+    """The body of a process. job: (bench, directory, certificates, system, peer, row, quick). Sends ("played",
+    figures) or ("failed", why) to the runner."""
     sandbox.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     where = None
@@ -25,10 +25,10 @@ def play(job, pipe):
         where.check_others()
         figures["ended"] = where.server.process.poll()
         pipe.send(("played", figures))
-    except Exception as error:  # the runner reports it
+    except Exception as error:  # the runner reports the exception
         words = where.server.last_words() if where and where.server else ""
         pipe.send(("failed", f"{error} {words}\n{traceback.format_exc()}"))
     finally:
         if where:
             where.close()
-        os._exit(0)  # without waiting for threads of an attack that went wrong
+        os._exit(0)  # does not wait for threads of a failed attack

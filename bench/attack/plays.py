@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""How each attack is played against a running server, and its figures. A function for each row of rows.py: (Arena,
-Row, quick) -> {name of a figure: value}."""
+"""Plays each attack against a running server and returns its figures. A function for each row of rows.py: (Arena, Row,
+quick) -> {name of a figure: value}."""
 
 import itertools
 import math
@@ -24,18 +24,18 @@ import zones
 from wire import MX, TXT, framed, query
 
 WARM_UP = 20
-SOURCES = 50  # addresses of one process of `nailup-bench load`
+SOURCES = 50  # the addresses of one process of `nailup-bench load`
 
 
 def spent(gauge, hostile_packets=None):
-    """Returns the figures that every row has."""
+    """Returns the figures that all rows have: what the attack cost the server."""
     packets = hostile_packets or gauge.packets("client_in")
     return {"memory_mib": gauge.grown_mib(), "files": gauge.most_files,
             "cpu_us": gauge.cpu_us / packets if packets else None}
 
 
 def suffered(points):
-    """Returns the figures of the honest clients."""
+    """Returns the figures of the honest clients: what they lost."""
     good = sorted(point.latency_ms for point in points if point.rcode in (0, 3))
     return {"asked": len(points), "failed": len(points) - len(good),
             "p50_ms": verdict.percentile(good, 0.5), "p99_ms": verdict.percentile(good, 0.99)}
@@ -61,7 +61,7 @@ def sources(addresses):
 # ---- streams ----
 
 def pipelining(where, row, quick):
-    """TCP clients whose pipes are always full of cached queries, and a UDP client beside them."""
+    """TCP clients that keep their pipes full of cached queries, with a UDP client beside them."""
     seconds, count = (1, min(50, row.amount)) if quick else (4, row.amount)
     warm(where, honest.cached())
     names = write_names(where, "names", [f"w{n}.cached.near0 A" for n in range(WARM_UP)])
@@ -79,7 +79,7 @@ def pipelining(where, row, quick):
 
 
 def never_reading(where, row, quick):
-    """Connections that ask for large answers and read none; then the server closes them."""
+    """Connections that request large answers and read none. In the end the server closes them."""
     count = 20 if quick else row.amount
     name = framed(query("x.big", TXT))
     where.answers("x.big", TXT)
@@ -107,8 +107,8 @@ def never_reading(where, row, quick):
 
 
 def kernel_bytes(lines):
-    """Returns the bytes that the kernel holds for each connection, in both directions. skmem: r and t are
-    allocated, w is queued."""
+    """Returns how many bytes the kernel holds for each connection, in both directions. In skmem, r and t are allocated
+    bytes and w are queued ones."""
     found = []
     for line in lines:
         match = re.search(r"skmem:\(r(\d+),rb\d+,t(\d+),tb\d+,f\d+,w(\d+)", line)
@@ -119,7 +119,7 @@ def kernel_bytes(lines):
 
 
 def orphaned_bytes(where):
-    """Returns the bytes that the kernel holds for connections that the server has closed."""
+    """Returns how many bytes the kernel holds for connections that the server has closed."""
     return sum(sum(kernel_bytes(where.sockets("state", state))) for state in ("fin-wait-1", "last-ack", "closing"))
 
 
@@ -148,7 +148,7 @@ def half_sent(where, row, quick):
 
 
 def keeping_alive(where, row, quick):
-    """Connections that send useless bytes each second, or nothing."""
+    """Connections that send a few useless bytes each second, or nothing at all."""
     good, most_s = query("w1.cached.near0"), 3 if quick else 14
     warm(where, honest.cached())
     behaviours = {
@@ -179,7 +179,8 @@ def behaviour_s(value, most_s):
 # ---- refused clients ----
 
 def refused(where, row, quick):
-    """Addresses that access control refuses hold as many connections as they can; 40 allowed clients ask."""
+    """Addresses that access control refuses hold as many connections as they can, while 40 allowed clients send
+    queries."""
     count = 100 if quick else row.amount
     stop = threading.Event()
 
@@ -213,7 +214,8 @@ def refused(where, row, quick):
 # ---- hostile zones ----
 
 def zone_flood(where, row, quick):
-    """Random names, each below its own zone with 13 silent servers, beside queries for new names of honest zones."""
+    """Random names, each below a different zone with 13 silent servers, while honest clients query new names of honest
+    zones."""
     seconds, rate, honest_count = (1.5, 300, 10) if quick else (9, row.amount, 68)
     names = write_names(where, "names", [f"q{n}.r{n}.evil.flood A" for n in range(int(seconds * rate) + 10)])
     with arena.Gauge(where.server) as gauge:
@@ -228,7 +230,8 @@ def zone_flood(where, row, quick):
 
 
 def bombed(where, row, quick):
-    """Queries of one address whose large answers all arrive at once, and honest clients of its network."""
+    """One address sends queries whose large answers all arrive at the same time. Honest clients of its network ask
+    meanwhile."""
     seconds, rate = (0.6, 200) if quick else (1.5, row.amount)
     zone, network = "pulse" if quick or "young" in row.name else "bomb", f"{arena.HOSTILE}.0"
     beside = honest.Honest([f"{network}.{n}" for n in range(101, 105)], honest.never_seen(5000), 50)
@@ -243,7 +246,7 @@ def bombed(where, row, quick):
 
 
 class Collector:
-    """One address that asks much and records the received bytes with the headers of IP and UDP."""
+    """An address that sends many queries, and records how many bytes it receives with the headers of IP and UDP."""
 
     HEADERS, BIN_S = 28, 0.1
 
@@ -275,7 +278,7 @@ class Collector:
             self.socket.send(packet)
 
     def received(self, seconds):
-        """Returns (bytes in all, most bytes of BIN_S) after that many more seconds."""
+        """Returns (all bytes, most bytes in an interval of BIN_S) after that many more seconds."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.take()
@@ -286,7 +289,7 @@ class Collector:
 # ---- handshakes ----
 
 def client_hello():
-    """The first flight of a TLS client. It may be sent any number of times."""
+    """Returns the first flight of a TLS client, which may be sent any number of times."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     outgoing = ssl.MemoryBIO()
@@ -299,8 +302,8 @@ def client_hello():
 
 
 def handshakes(where, row, quick):
-    """Attackers in ten networks begin handshakes as fast as they can and finish none. Cached queries over UDP, and
-    some over TLS, come from elsewhere."""
+    """Attackers in ten networks start handshakes as fast as they can and finish none. Cached queries over UDP, and a
+    few over TLS, come from elsewhere."""
     seconds, hello, stop, done = 1 if quick else 4, client_hello(), threading.Event(), [0]
     warm(where, honest.cached())
 
@@ -344,7 +347,7 @@ def handshakes(where, row, quick):
 
 
 def has_flight(client):
-    """Whether the server has sent something, or has closed."""
+    """Returns whether the server has sent something or has closed."""
     try:
         client.recv(8192)
         return True
@@ -372,13 +375,13 @@ class Burden:
 
 
 def overload(where, row, quick):
-    """Three times the queries that the resolver can answer, from eight networks, and a client with one query in a
+    """Eight networks send three times the queries that the resolver can answer. One client sends one query in a
     hundred."""
     step_s, seconds = (0.3, 1) if quick else (1.2, 5)
     numbers = itertools.count()
 
     def names(count, phase):
-        if row.amount:  # misses
+        if row.amount:  # the queries are misses
             lines = (f"w{next(numbers)}.z{n % 500}.far{n % 8} A" for n in range(count))
         else:
             lines = (f"w{n % WARM_UP}.cached.near0 A" for n in range(2000))
@@ -392,7 +395,7 @@ def overload(where, row, quick):
         return sum(report["rcodes"].get(rcode, 0) for rcode in ("NOERROR", "NXDOMAIN"))
 
     warm(where, honest.cached())
-    if row.amount:  # then the zone cuts are known
+    if row.amount:  # the resolver then knows the zone cuts
         arena.report_of(where.load("--rate", 500 if quick else 1000, "--duration", step_s, *names(2000, "warm")))
     with Burden(where.server_cpu, -11):
         most = arena.report_of(where.load("--max", "--in-flight", 200, "--connections", 8, "--duration", step_s,
@@ -418,7 +421,7 @@ def overload(where, row, quick):
 # ---- forgery ----
 
 def identical(where, row, quick):
-    """Clients that ask the same question; its server is silent."""
+    """Many clients ask the same question, and the servers of its zone are silent."""
     count, wait_s = (40, 1) if quick else (row.amount, 9)
     addresses = streams.addresses(20)
     with arena.Gauge(where.server) as gauge:
@@ -434,7 +437,7 @@ def identical(where, row, quick):
 
 
 def query_ports(where, row, quick):
-    """The ports of queries, as an authoritative server sees them."""
+    """Measures the ports of queries, as an authoritative server sees them."""
     count, rate = (300, 600) if quick else (row.amount, 2000)
     names = write_names(where, "names", [f"q{n}.ports A" for n in range(count + 10)])
     with arena.Gauge(where.server) as gauge:
@@ -445,8 +448,8 @@ def query_ports(where, row, quick):
 
 
 def port_bits(ports):
-    """Returns the width of the port range in bits. It is less if more ports come twice than random draws explain
-    (four standard deviations)."""
+    """Returns the width of the port range in bits. The width is smaller if ports repeat more often than random draws
+    explain (by more than four standard deviations)."""
     pairs, repeats = len(ports) * (len(ports) - 1) / 2, len(ports) - len(set(ports))
     span = max(ports) - min(ports) + 1
     expected = pairs / span
@@ -454,7 +457,7 @@ def port_bits(ports):
 
 
 def poisoning(where, row, quick):
-    """Answers with records for other names, and forged answers before the true one."""
+    """Answers contain records for other names, and forged answers precede the true one."""
     believed = []
     with arena.Gauge(where.server) as gauge:
         for case, words in zones.POISONED.items():
@@ -474,7 +477,7 @@ def poisoning(where, row, quick):
 
 
 def is_harmed(answer):
-    """Whether the answer is a false address, or the denial of an existing name."""
+    """Returns whether the answer has a false address, or denies an existing name."""
     return answer is not None and (socket.inet_aton(zones.POISON) in answer or answer[3] & 15 == 3)
 
 
@@ -529,7 +532,7 @@ CASES = {
 
 
 def amplification(where, row, quick):
-    """Asks each case of CASES a few times, all side by side."""
+    """Asks for the names of each case of CASES a few times, all at the same time."""
     each, seconds = (2, 3) if quick else (row.amount, 12)
     with arena.Gauge(where.server) as gauge:
         clients = []

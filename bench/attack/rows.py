@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The attacks, each a row of the table, and the goal of each row."""
+"""The attacks: a row of the table for each, with its goal."""
 
 from dataclasses import dataclass
 
@@ -101,7 +101,7 @@ def chosen(names):
 
 
 def misses(row, figures):
-    """Returns [(figure, value, bound)] of the missed goals."""
+    """Returns [(figure, value, bound)] for each missed goal."""
     over = [(name, figures.get(name), most) for name, most in row.goals if figures.get(name) is None or figures[name] > most]
     return over + [(name, figures.get(name), least) for name, least in row.floors
                    if figures.get(name) is None or figures[name] < least]

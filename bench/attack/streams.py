@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Attackers that hold connections: many at once, in one thread, at little cost for the attacker."""
+"""Attackers that hold many connections at once, in one thread and at little cost."""
 
 import selectors
 import socket
@@ -15,14 +15,14 @@ TIMEOUT_S = 3.0
 
 
 def addresses(count, network=arena.HOSTILE):
-    """Returns addresses, each in its own /24."""
+    """Returns this many addresses, each in a different /24."""
     return [f"{network}.{number % 250}.{1 + number // 250}" for number in range(count)]
 
 
 def connection(address, port=arena.PORT, receive_bytes=None):
     """Starts to open a connection."""
     client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    # Many addresses share the range of ports, so the kernel chooses the port once it knows the peer.
+    # Many addresses share one range of ports, so the kernel chooses the port only when it knows the peer.
     client.setsockopt(socket.IPPROTO_IP, 24, 1)
     if receive_bytes:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -42,7 +42,7 @@ def opened(count, per_address=100, **more):
     for number in range(count):
         clients.append(connection(sources[number // per_address], **more))
         if number % 500 == 499:
-            time.sleep(0.02)  # the accept queue is short
+            time.sleep(0.02)  # the server's accept queue is short
     until = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until:
         if all(is_open(client) for client in clients):
@@ -60,7 +60,7 @@ def is_open(client):
 
 
 def push(client, data):
-    """Returns how many bytes the kernel accepted."""
+    """Sends bytes. Returns how many the kernel accepted."""
     sent = 0
     try:
         while sent < len(data):
@@ -71,14 +71,14 @@ def push(client, data):
 
 
 def ask_tls(address, name):
-    """ask() over TLS, without verification."""
+    """Acts as ask(), but over TLS and without verification."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return ask(address, name, arena.PORT_TLS, context.wrap_socket)
 
 
 def ask(address, name, port=arena.PORT, wrap=lambda client: client, timeout_s=TIMEOUT_S):
-    """Returns (rcode or None, milliseconds) of one query over a new connection."""
+    """Sends one query over a new connection. Returns (rcode or None, milliseconds)."""
     start = time.monotonic()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
         client.settimeout(timeout_s)
@@ -99,8 +99,8 @@ def ask(address, name, port=arena.PORT, wrap=lambda client: client, timeout_s=TI
 
 
 def seconds_until_closed(clients, act, most_s, every_s=1.0):
-    """Returns the time when the server ended each connection, or None if it did not within most_s. Calls act(index,
-    client, count) for each open one every every_s."""
+    """Returns for each connection the time when the server ended it, or None if it was open after most_s. Calls
+    act(index, client, count) every every_s for each open connection."""
     start, ends = time.monotonic(), [None] * len(clients)
     open_ones, count = set(range(len(clients))), 0
     with selectors.DefaultSelector() as selector:

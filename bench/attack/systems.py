@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The resolvers that are attacked, and how each is configured (peers/*.conf)."""
+"""The resolvers under attack, and how each is configured (peers/*.conf)."""
 
 import pathlib
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ OURS = "nailup"
 
 @dataclass(frozen=True)
 class System:
-    """slug: its file below peers/; peer: its name in programs.py."""
+    """slug: the system's file below peers/; peer: its name in programs.py."""
     label: str
     slug: str
     peer: str
@@ -28,7 +28,7 @@ SYSTEMS = [System("nailup", "nailup", "nailupd"), System("Unbound", "unbound", "
 
 
 def configured(system, peer, directory, tags, values):
-    """Writes its configuration and returns the command that starts it."""
+    """Writes the system's configuration. Returns the command that starts it."""
     template = (HERE / "peers" / f"{system.slug}.conf").read_text(encoding="utf-8")
     conf = pathlib.Path(directory) / peer.conf_name
     conf.write_text(programs.rendered(template, set(tags), {"directory": directory, **values}), encoding="utf-8")

@@ -10,7 +10,7 @@ import facts
 import rows
 import systems
 
-# The columns of every row: figure, words, decimals.
+# The columns that every row has: figure, words, decimals.
 COLUMNS = [("packets", "packets per query", 1), ("cpu_us", "CPU us per hostile packet", 1), ("memory_mib", "memory MiB", 0),
            ("failed", "honest queries failed", 0), ("p99_ms", "honest p99 ms", 1)]
 WORDS = {figure: words for figure, words, _ in COLUMNS}
@@ -39,14 +39,14 @@ def shown(row, figures):
 
 
 def line(row, figures):
-    """Returns one play in one line."""
+    """Returns one play as a line of text."""
     said = [f"{words} {cell(figures, figure, decimals)}" for figure, words, decimals in COLUMNS
             if figures.get(figure) is not None]
     return ", ".join([*said, *([shown(row, figures)] if row.shows else [])])
 
 
 def median(rounds):
-    """Returns the median of each figure. A round without the figure does not count."""
+    """Returns the median of each figure. A round without the figure is left out."""
     found = {}
     for figure in dict.fromkeys(figure for one in rounds for figure in one):
         values = [one[figure] for one in rounds if one.get(figure) is not None]
@@ -101,7 +101,7 @@ def head(known):
 
 
 def parts(row, known):
-    """Returns figures that are named "kind: part" as {part: {label: value}} by kind."""
+    """Splits figures with names such as "kind: part". Returns {part: {label: value}} for each kind."""
     kinds = {}
     for label, rounds in known["played"][row.name].items():
         for figure, value in median(rounds).items():

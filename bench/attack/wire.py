@@ -22,7 +22,7 @@ def name(text):
 
 
 def query(text, kind=A, number=None, edns=1232, options=b""):
-    """A client's query with RD; edns: the size that it offers, 0 for none."""
+    """Returns a client's query with RD. edns: the UDP size that it offers, or 0 for no EDNS."""
     number = random.randrange(65536) if number is None else number
     option = b"\0" + struct.pack(">HHIH", 41, edns, 0, len(options)) + options if edns else b""
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 1 if edns else 0) + name(text) + struct.pack(">HH", kind, 1) + option
@@ -33,7 +33,7 @@ def framed(message):
 
 
 class Query:
-    """The first question of a message. labels are in lower case, the topmost last."""
+    """The first question of a message. labels are in lower case, and the topmost is the last."""
 
     def __init__(self, message):
         self.number, self.flags = struct.unpack_from(">HH", message)
@@ -46,7 +46,7 @@ class Query:
         self.kind = int.from_bytes(message[at + 1:at + 3], "big")
         self.question = message[12:at + 5]
         self.has_edns = message[10:12] != b"\0\0"
-        # Start of each of its names, for pointers.
+        # The place where each suffix of the name starts, for pointers.
         self.places, at = {}, 12
         for number, label in enumerate(self.labels):
             self.places[".".join(self.labels[number:]) + "."] = struct.pack(">H", 0xC000 | at)
@@ -55,7 +55,7 @@ class Query:
 
 @dataclasses.dataclass
 class Reply:
-    """Records are (owner, type, data). The owner None is the name of the question; data in text is a name."""
+    """Records are (owner, type, data). The owner None is the name of the question. Data that is text is a name."""
     answers: tuple = ()
     authorities: tuple = ()
     additionals: tuple = ()
@@ -70,7 +70,7 @@ class Reply:
 
 
 def pointed(text, asked):
-    """Returns the name, with a pointer for the longest suffix that it shares with the question."""
+    """Writes the name, with a pointer for the longest suffix that the question has too."""
     at, packed = 0, b""
     while at < len(text) and text != ".":
         place = asked.places.get(text[at:])
@@ -89,7 +89,7 @@ def record(owner, kind, data, ttl_s, asked):
 
 
 def encoded(asked, reply, is_tcp):
-    """Returns the message. Over UDP a reply that is too large is truncated."""
+    """Returns the message. A UDP reply that is too large is truncated."""
     question = asked.question if reply.question is None else reply.question
     number = asked.number if reply.number is None else reply.number
     flags = QR | (asked.flags & 0x0100) | reply.rcode | (AA if reply.is_authoritative else 0)
@@ -106,8 +106,8 @@ def encoded(asked, reply, is_tcp):
 
 
 def packed_names(asked, size, depth=60):
-    """Returns (count, bytes) of MX records. Each has a name of up to `depth` labels in four bytes: a label, and a
-    pointer at the name of the previous record."""
+    """Returns (count, bytes) of MX records. The name of each has up to `depth` labels in four bytes: one label, and a
+    pointer to the name of the previous record."""
     start, body, number, before = 12 + len(asked.question), b"", 0, 12
     while len(body) < size:
         before = 12 if number % depth == 0 or before > 0x3FFF else before

@@ -9,21 +9,20 @@ from wire import (A, CNAME, DNAME, MX, NOERROR, NS, NXDOMAIN, REFUSED, SERVFAIL,
                   packed_names, soa, txt)
 
 ROOT, EVIL, OTHER, HOST = "198.18.66.1", "198.18.67.1", "198.18.67.2", "198.18.67.3"
-ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of other servers
+ITSELF, CUT, FAILING, DEEPEST = 10, 70, 100, 60  # parts of the addresses of further hostile servers
 TLD_SERVERS = ("198.18.1.1", "198.18.1.2")  # servers of the honest hierarchy
-# No packet to these addresses arrives: the kernel counts and drops them. TRUNCATING loses its TCP packets
-# only.
+# The kernel counts and drops all packets to these addresses. For TRUNCATING it drops only TCP packets.
 SILENT, DEAD, TRUNCATING, FLOODED = "198.19.1", "198.19.2", "198.19.3", "198.19.128"
-ZONES_EACH = 10  # zones of a kind that have their own servers
+ZONES_EACH = 10  # how many zones of a kind have their own servers
 GOOD, POISON = "192.0.2.1", "203.0.113.66"
 BOMB_S, PULSE_S, BOMB_BYTES = 4.5, 1.6, 1000
 BIG_BYTES, NAMES_BYTES = 16000, 60000
-SERVERS = 13  # of a zone, like the root
+SERVERS = 13  # a zone has as many servers as the root
 
 
 def silent_address(number):
-    """Returns one of some 32,000 addresses that no program reads."""
-    return f"198.19.{128 + number // 250 % 128}.{1 + number % 250}"  # starts at FLOODED
+    """Returns one of about 32,000 addresses where no program reads."""
+    return f"198.19.{128 + number // 250 % 128}.{1 + number % 250}"  # the range begins at FLOODED
 
 
 def referral(zone, servers, glue):
@@ -32,7 +31,7 @@ def referral(zone, servers, glue):
 
 
 def root(query):
-    """The real root of this world: honest names lead to honest servers."""
+    """The root of this world delegates honest names to honest servers."""
     if not query.labels:
         return Reply((ns(".", "root."),), (), (a("root.", ROOT),)) if query.kind == NS else nodata(".")
     top = query.labels[-1]
@@ -49,7 +48,7 @@ def nodata(zone, rcode=NOERROR):
 
 
 def below(query, zone_depth):
-    """Returns the name of zone_depth labels above the query, or the query's own."""
+    """Returns the name of the topmost zone_depth labels, or the queried name if it has fewer."""
     return ".".join(query.labels[-zone_depth:]) + "."
 
 
@@ -66,7 +65,7 @@ def address_or_nodata(query, zone=None):
 
 
 def cut(query, depth, count, address_of):
-    """Returns a referral to the sub-zone of that many labels, with glue for all of its servers."""
+    """Returns a referral to the zone with that many more labels. It has glue for all of the zone's servers."""
     zone = below(query, depth)
     servers = [f"ns{n}.{zone}" for n in range(count)]
     return referral(zone, servers, [(server, address_of(n)) for n, server in enumerate(servers)])
@@ -78,7 +77,7 @@ def number_of(label, default=0):
 
 
 def cut_of_a_few(query, network):
-    """Returns a referral to one of ZONES_EACH zones, whose servers have their own addresses in the network."""
+    """Returns a referral to one of ZONES_EACH zones. The servers of each have their own addresses in the network."""
     if is_at(query, 1):
         return nodata(top_of(query))
     number = number_of(query.labels[-2]) % ZONES_EACH
@@ -88,7 +87,7 @@ def cut_of_a_few(query, network):
 # ---- a function for each zone: (query, address of the server) -> Reply, or None for silence ----
 
 def flood(query, address):
-    """Each name is below its own zone in evil.flood, which has 13 silent servers."""
+    """Each name in evil.flood is in a different zone, which has 13 silent servers."""
     if is_at(query, 1):
         return nodata(top_of(query))
     if address == EVIL:
@@ -99,7 +98,7 @@ def flood(query, address):
 
 
 def silent(_query, _):
-    """The address of its only server receives no packet."""
+    """The zone has one server, whose address receives no packet."""
 
 
 def dead(query, _):
@@ -117,7 +116,7 @@ def failing(rcode):
 
 
 def truncated(query, address):
-    """Zones with 13 servers that always truncate; their TCP is silent."""
+    """Zones with 13 servers that always truncate over UDP and are silent over TCP."""
     if address != EVIL:
         return Reply((txt(None, 4000),))
     return cut_of_a_few(query, TRUNCATING)
@@ -138,7 +137,7 @@ def names(query, _):
 
 def bomb(held_s):
     def answer(query, _):
-        """All answers are large and leave late and together."""
+        """All answers are large, late, and leave at the same time."""
         if query.kind != TXT or is_at(query, 1):
             return nodata(top_of(query))
         return Reply((txt(None, BOMB_BYTES),), delay_s=held_s, is_together=True)
@@ -146,18 +145,18 @@ def bomb(held_s):
 
 
 def chain(query, _):
-    """An alias of an alias of an alias, without end: x-0.chain, x-1.chain, ..."""
+    """Each name is an alias of the next: x-0.chain, x-1.chain, and so on without end."""
     return nodata(top_of(query)) if is_at(query, 1) else Reply((cname(None, following(query) + "chain."),))
 
 
 def following(query):
-    """x-0 -> x-1."""
+    """Returns the next label: x-1 after x-0."""
     word, _, number = query.labels[0].rpartition("-")
     return f"{word}-{int(number or 0) + 1}." if word else f"{query.labels[0]}-1."
 
 
 def zone_chain(query, address):
-    """The same, where each alias is in its own zone."""
+    """Like chain(), with each alias in a separate zone."""
     if is_at(query, 1):
         return nodata(top_of(query))
     if address == EVIL:
@@ -169,7 +168,7 @@ def zone_chain(query, address):
 
 
 def cut_chain(query, address):
-    """The same, where each alias has many labels, and the upper ones are cuts."""
+    """Like chain(), but each alias has many labels, and its upper labels are zone cuts."""
     depth = len(query.labels)
     if depth >= 12:
         label = following(query)
@@ -181,12 +180,12 @@ def cut_chain(query, address):
 
 
 def deep(query, _):
-    """One name of a hundred labels; nothing is delegated."""
+    """A name of a hundred labels, without any delegation."""
     return address_or_nodata(query) if len(query.labels) >= 100 else nodata(top_of(query))
 
 
 def cuts(query, address):
-    """Every label is a zone cut, and its servers are two fresh addresses."""
+    """Every label is a zone cut, and the servers of each cut have two fresh addresses."""
     if is_at(query, 1):
         return nodata(top_of(query))
     depth = 1 if address == EVIL else int(address.split(".")[3])
@@ -196,7 +195,7 @@ def cuts(query, address):
 
 
 def endless(query, _):
-    """The server of each zone is named in a further zone, without glue, without end."""
+    """The server of each zone has its name in the next zone, without glue and without end."""
     if is_at(query, 1):
         return nodata(top_of(query))
     word, _, number = query.labels[-2].rpartition("z")
@@ -214,7 +213,7 @@ def nxns(query, _):
 
 
 def nxns_deep(query, _):
-    """The same, where each server's name is in a zone with 20 such servers."""
+    """Like nxns(), but each server's name is in a zone with 20 more such servers."""
     if is_at(query, 1):
         return nodata(top_of(query))
     top = query.labels[-2]
@@ -226,7 +225,7 @@ def nxns_deep(query, _):
 
 
 def tsuname(query, _):
-    """Two zones whose only servers are named in each other."""
+    """Two zones: each has its only servers in the other."""
     if is_at(query, 1):
         return nodata(top_of(query))
     top = query.labels[-2]
@@ -235,11 +234,11 @@ def tsuname(query, _):
 
 
 def camp(query, address):
-    """CAMP: a chain of aliases through zones that have ten servers without glue each."""
+    """CAMP: a chain of aliases through zones. Each zone has ten servers without glue."""
     if is_at(query, 1):
         return nodata(top_of(query))
     zone, top = below(query, 2), query.labels[-2]
-    if top.startswith("h"):  # where the names of the servers are
+    if top.startswith("h"):  # the zone with the names of the servers
         if address == EVIL:
             return cut(query, 2, 2, lambda _: OTHER)
         return Reply((a(None, HOST),)) if query.kind == A and not is_at(query, 2) else nodata(zone)
@@ -252,7 +251,7 @@ def camp(query, address):
 
 
 def dname(query, _):
-    """A DNAME to a DNAME, without end."""
+    """A DNAME that leads to a DNAME, without end."""
     if is_at(query, 2):
         return nodata(top_of(query))
     top = query.labels[-2]
@@ -276,12 +275,12 @@ def itself(query, _):
 # ---- poisoning: each case tries to make the resolver believe POISON for a name outside its zone ----
 
 def victim_zone(case):
-    """Returns an honest zone that no other case uses, and that has its own servers."""
+    """Returns an honest zone that no other case uses and that has its own servers."""
     return f"z{9000 + case}.near0."
 
 
 def poison(query, address):
-    """Answers for c<case>.poison. POISONED lists the cases."""
+    """Answers queries for c<case>.poison. POISONED lists the cases."""
     if query.labels[0].startswith("ns") or is_at(query, 1):
         return address_or_nodata(query) if query.labels[0].startswith("ns") else nodata("poison.")
     case = number_of(query.labels[-2])
@@ -320,13 +319,13 @@ POISONED = {1: "additional record", 2: "further answer", 3: "NS of a stranger's 
             16: "alias of an alias", 17: "alias of a stranger's zone", 18: "referral upwards"}
 
 def forged(query, _):
-    """The true answer arrives after those of forgeries()."""
+    """Sends the true answer, which arrives after those of forgeries()."""
     return Reply((a(None, GOOD),), delay_s=FORGED_S) if query.kind == A else nodata("forged.")
 
 
 def forgeries(query, address):
-    """Returns [(Reply, source)] for id<n>.forged and so on: guessed ids, another source, another question, other
-    letters."""
+    """Returns [(Reply, source)] for id<n>.forged and similar names: guessed ids, another source, another question,
+    another case of letters."""
     lie, what = (a(None, POISON),), query.labels[0]
     if query.kind != A:
         return []
@@ -365,5 +364,5 @@ def answer(query, zone, address):
         return Reply((a(None, EVIL),)) if query.kind == A else nodata(f"{zone}.")
     if zone in ZONES:
         return ZONES[zone](query, address)
-    # The name is in no zone of this server: only a poisoned resolver sends this query.
+    # This server has no zone with the name, so only a poisoned resolver sends this query.
     return Reply((a(None, POISON),)) if query.kind == A else nodata(".")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A play in its own process, which may enter namespaces and leave nothing behind."""
+"""Runs a play in a separate process, which may enter namespaces and leaves nothing behind."""
 
 import multiprocessing
 
 
 class Play:
-    """target(job, pipe) sends (word, value) over its end of the pipe, or ("failed", why)."""
+    """A play: target(job, pipe) sends (word, value) over its end of the pipe, or ("failed", why)."""
 
     def __init__(self, target, job, label, has_children=False):
         self.label, self.result, self.trouble = label, None, None
@@ -17,7 +17,8 @@ class Play:
         theirs.close()
 
     def expect(self, word, seconds):
-        """Returns the value that comes with the word, or None and leaves a reason in `trouble`."""
+        """Returns the value that comes with this word. Returns None if it does not come, and then `trouble` has a
+        reason."""
         said, what = "failed", f"no word within {seconds:.0f} s"
         try:
             if self.pipe.poll(seconds):

@@ -49,7 +49,8 @@ class Cable:
 
 
 def laid(command, in_namespace):
-    """Returns (Cable, None), or (None, the reason why there is no cable). Only in a namespace that was made for it."""
+    """Returns (Cable, None), or (None, the reason why there is no cable). Only a process in its own new namespace has
+    one."""
     if not in_namespace:
         return None, "that takes a network namespace"
     process = subprocess.Popen([*command, "cable", "--here", HERE, "--there", THERE, "--stdin"], text=True,

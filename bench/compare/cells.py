@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The cells of the comparison, which are its situations, and the time series."""
+"""The cells of the comparison (its situations), and the time series."""
 
 from dataclasses import dataclass, field
 
 HIT_RATE, MISS_RATE = 20000, 5000
-# A server that cannot do the usual rate with a quarter to spare is measured at the next lower one.
+# The next lower rate applies to a server that cannot serve the usual rate with a quarter to spare.
 LOWER_RATES = (1000, 200)
 SPARE = 1.25
 
@@ -17,7 +17,7 @@ class Cell:
     played by the cable. Without a cable the responder plays them as well as it can, with without_cable as well."""
     name: str
     title: str
-    role: str  # hit, miss or recycle: selects the servers
+    role: str  # hit, miss or recycle; selects the servers
     rate: int
     in_flight: int
     settings: dict = field(default_factory=dict)
@@ -77,13 +77,13 @@ SERIES = [
            [(0.2, ["udp off", *STREAMS_OFF]), (0.5, ["udp on", *STREAMS_ON])], (0.2, 0.5)),
 ]
 
-# The servers of the series: (kind of peer, transport).
+# The servers of the series, as (kind of peer, transport).
 SERIES_SERVERS = [("nailupd", "tcp"), ("nailupd", "tls"), ("unbound", "tcp"), ("unbound", "tls"),
                   ("knot-resolver", "tls"), ("dnsdist", "tls")]
 
 
 def chosen(names):
-    """Returns (cells, series) for a list of names, or all of them."""
+    """Returns (cells, series) for these names, or for all."""
     known = [cell.name for cell in CELLS] + [series.name for series in SERIES]
     for name in names or []:
         if name not in known:

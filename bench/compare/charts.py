@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Charts in SVG, made of text. They follow the reader's choice of a light or a dark page."""
+"""Charts in SVG, written as text. They follow the reader's choice of a light or a dark page."""
 
 import math
 from xml.sax.saxutils import escape
@@ -27,7 +27,7 @@ text{fill:#f0f6fc}.page{fill:#0d1117}.muted{fill:#9198a1}.ours-text{fill:#79c0ff
 
 
 class Canvas:
-    """Collects elements; y is where the next row begins."""
+    """Collects elements. y is where the next row begins."""
 
     def __init__(self, title, subtitle):
         self.title, self.parts, self.y = title, [], MARGIN + 14
@@ -80,7 +80,7 @@ def wrapped(sentence):
 
 
 def short(value):
-    """Formats a value with three digits."""
+    """Formats a value with three significant digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -91,7 +91,8 @@ def tick_label(tick):
 
 
 class LogScale:
-    """A scale from one of 1, 2, 5 times a power of ten to another, over `length` pixels from `start`."""
+    """A logarithmic scale between two values that are 1, 2 or 5 times a power of ten, over `length` pixels from
+    `start`."""
 
     def __init__(self, values, start, length):
         low, high = min(values), max(values)
@@ -106,7 +107,7 @@ class LogScale:
         return self.start + (math.log(value) - self.low) * self.per_unit
 
     def labelled(self, at_most=10):
-        """Returns the ticks with a label: fewer where labels would touch."""
+        """Returns the ticks that get a label. Fewer get one where labels would touch."""
         if len(self.ticks) <= at_most:
             return self.ticks
         return [tick for tick in self.ticks if f"{tick:e}".startswith("1")] or self.ticks[::2]

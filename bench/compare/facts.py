@@ -30,7 +30,7 @@ def memory_gib():
 
 
 def idle_seconds():
-    """Returns the seconds that all CPUs together were idle since the machine started."""
+    """Returns how many seconds all CPUs together were idle since the machine started."""
     words = pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()
     return int(words[4]) / os.sysconf("SC_CLK_TCK")
 
@@ -63,7 +63,7 @@ def build_type(build):
 
 
 def gathered(cpus, build):
-    """Call this before any program starts, so that the load is that of other programs."""
+    """Gathers the facts. Call it before any program starts, so that the load comes from other programs only."""
     server, load, upstream = cpus
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),

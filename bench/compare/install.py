@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Installs peers from the distribution (Debian, Ubuntu), so that none of them starts as a service."""
+"""Installs peers from the distribution (Debian, Ubuntu) without starting them as services."""
 
 import os
 import shutil
 import subprocess
 import sys
 
-# Debian's packages start no service that policy-rc.d forbids. An existing policy stays.
+# Debian's packages start no service that policy-rc.d forbids. An existing policy remains.
 SCRIPT = """
 policy=/usr/sbin/policy-rc.d
 made=no
@@ -21,7 +21,7 @@ exit $status
 
 
 def install(missing):
-    """Installs packages. A peer that cannot be installed is left out later like any missing one."""
+    """Installs packages. A peer that cannot be installed is left out later, like any other missing peer."""
     packages = [peer.package for peer in missing]
     if not packages:
         return
@@ -30,7 +30,7 @@ def install(missing):
         return
     as_root = [] if os.geteuid() == 0 else ["sudo"]
     print("installing: " + " ".join(packages), file=sys.stderr)
-    for package in packages:  # one by one: an unknown name must not stop the others
+    for package in packages:  # one by one, because an unknown name must not stop the others
         done = subprocess.run([*as_root, "sh", "-ec", SCRIPT, "install", package], check=False)
         if done.returncode:
             print(f"compare: {package} could not be installed", file=sys.stderr)

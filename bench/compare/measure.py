@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""One measurement: a server, a cell, saturated or at a rate. Makes a row of the CSV."""
+"""A measurement: one server in one cell, saturated or at a rate. Makes a row of the CSV."""
 
 import csv
 import json
@@ -11,16 +11,16 @@ import time
 
 import stage
 
-CONNECTIONS = 10  # sockets of the load
+CONNECTIONS = 10  # the sockets of the load
 HIT_NAMES = 1000
-# The hypervisor may stop the server's CPU for tens of milliseconds, and one stop decides the p99 of a measurement
-# at a rate. A measurement with a stop beyond the limit is made again. The one with the shortest stop counts.
+# The hypervisor may stop the server's CPU for tens of milliseconds, and one stop decides the p99 of a measurement at a
+# rate. A measurement with a longer stop than this limit is repeated. The attempt with the shortest stop counts.
 STOP_LIMIT_US = 3000
 REPEATS_MAX = 2
-# Share of the server's CPU that other programs took. Above this limit a round is doubtful.
+# The share of the server's CPU that other programs took. Above this limit, a round is doubtful.
 TAKEN_LIMIT_PERCENT = 10
 
-# Empty if the upstream is not behind the cable.
+# These fields are empty if the upstream is not behind the cable.
 CABLE_FIELDS = ["cable_packets", "cable_lost", "cable_dropped", "cable_late_p99_us", "cable_cpu_percent"]
 FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate", "in_flight",
           "seconds", "sent", "answered", "noerror", "lost", "failed_percent", "qps",
@@ -29,14 +29,14 @@ FIELDS = ["round", "at", "cell", "server", "version", "transport", "mode", "rate
           "load_cpu_us_per_query",
           "upstream_udp_queries", "upstream_tcp_queries", "upstream_tls_queries",
           "queries_per_write", "connections_opened", "tls_handshakes", *CABLE_FIELDS]
-TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # the others are numbers
+TEXTS = {"at", "cell", "server", "version", "transport", "mode"}  # all other fields are numbers
 
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_times(cpu):
-    """Returns (busy, idle) seconds of one CPU since the start. Busy includes time that the hypervisor took. It
-    leaves out interrupts, which belong to the server's packets."""
+    """Returns (busy, idle) seconds of one CPU since the start. Busy includes the time that the hypervisor took. It
+    excludes interrupts, which belong to the server's packets."""
     for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines():
         words = line.split()
         if words[0] == f"cpu{cpu}":
@@ -52,7 +52,7 @@ def process_seconds(pid):
 
 
 def as_measured(name, text):
-    """Turns a field of the CSV into the value that was written."""
+    """Converts a field of the CSV back to the value that was written."""
     for kind in () if name in TEXTS else (int, float):
         try:
             return kind(text)
@@ -79,7 +79,7 @@ class CpuWatch:
     def __exit__(self, *_):
         try:
             after = (*cpu_times(self.cpu), process_seconds(self.pid))
-        except OSError:  # the process ended
+        except OSError:  # the process has ended
             return
         busy, idle, mine = (b - a for a, b in zip(self.before, after))
         if busy + idle > 0:
@@ -100,7 +100,7 @@ class Measurer:
             server.process.pid, "--watch-cpu", self.stage.server_cpu, "--json", "--quiet")
 
     def measure(self, server, cell, rate, round_number):
-        """Returns a row, or None and leaves a reason in stage.left_out. rate 0: saturated."""
+        """Returns a row. Returns None without a result, and then stage.left_out has a reason. rate 0: saturated."""
         row = self.measure_once(server, cell, rate, round_number)
         for _ in range(REPEATS_MAX if rate else 0):
             if row is None or row["cpu_stopped_us"] <= STOP_LIMIT_US:
@@ -166,7 +166,7 @@ class Measurer:
 
 
 def per_write(upstream, transport):
-    """Returns queries per write of the server: over loopback one data segment is one write."""
+    """Returns queries per write of the server. Over loopback, a data segment is a write."""
     if transport == "udp" or not upstream[f"{transport}_queries"]:
         return ""
     return upstream[f"{transport}_queries_per_segment"]

@@ -18,7 +18,7 @@ FLOOR = "udp-floor"
 
 
 def label(name, version):
-    """Returns a server's name in tables and charts, with its version once."""
+    """Returns a server's name for tables and charts, with its version once."""
     return name if not version or name.endswith(f" {version}") else f"{name} {version}"
 
 
@@ -38,11 +38,11 @@ class Peer:
 
     @property
     def slug(self):
-        """The name as a part of a file name."""
+        """The name as it appears in file names."""
         return self.name.replace(" ", "-")
 
     def another(self, path):
-        """Returns the peer of the same kind at that path, or None where there is no program."""
+        """Returns the peer of the same kind at that path, or None if there is no program."""
         other = copy.copy(self)
         if not other.find(path):
             return None
@@ -52,7 +52,7 @@ class Peer:
         self.name = f"{self.kind} {self.version}"
 
     def find(self, given=None):
-        """Finds the program and its version. Returns False where the program is missing."""
+        """Finds the program and its version. Returns False if the program is missing."""
         self.path = given or shutil.which(self.program, path="/usr/local/sbin:/usr/local/bin:"
                                           "/usr/sbin:/usr/bin:/sbin:/bin")
         if self.path is None or not pathlib.Path(self.path).exists():
@@ -66,7 +66,7 @@ class Peer:
         return True
 
     def is_before(self, version):
-        """Whether the program is older than that version. An unknown version counts as old."""
+        """Returns whether the program is older than that version. An unknown version counts as old."""
         numbers = [tuple(map(int, re.findall(r"\d+", one or ""))) for one in (self.version, version)]
         return numbers[0] < numbers[1]
 
@@ -74,7 +74,8 @@ class Peer:
         return [path] + [word.format(conf=conf, directory=directory) for word in self.arguments]
 
     def template(self):
-        """Returns the text of peers/KIND-MAJOR.MINOR.conf, KIND-MAJOR.conf or KIND.conf: the first that exists."""
+        """Returns the text of the first of these files that exists: peers/KIND-MAJOR.MINOR.conf, KIND-MAJOR.conf,
+        KIND.conf."""
         numbers = (self.version or "").split(".")
         names = [f"{self.kind}-{'.'.join(numbers[:count])}.conf" for count in (2, 1)] + [f"{self.kind}.conf"]
         path = next(path for path in (HERE / "peers" / name for name in names) if path.exists())
@@ -85,7 +86,7 @@ NO_RECYCLING = "has no limit of queries on a connection"
 
 
 def all_peers():
-    """Returns one peer of each kind, in the order of the tables. The first is ours."""
+    """Returns one peer of each kind, in the order of the tables. The first peer is nailupd."""
     return [
         Peer(OURS, "nailupd", None, ["-c", "{conf}"], "nailup.yaml", ["--version"], {}),
         Peer("unbound", "unbound", "unbound", ["-d", "-c", "{conf}"], "unbound.conf", ["-V"],
@@ -129,7 +130,7 @@ def found_systems(known, wanted, build, command):
 
 
 def chosen_rows(rows, names, command):
-    """Returns all rows, or the rows with these names."""
+    """Returns the rows with these names, or all rows."""
     known = {one.name: one for one in rows}
     for name in names or []:
         if name not in known:
@@ -138,8 +139,8 @@ def chosen_rows(rows, names, command):
 
 
 def rendered(template, tags, values):
-    """Returns the configuration of a server: keeps a tagged line if one of its tags is among `tags`, and replaces
-    $names."""
+    """Returns the configuration of a server. A tagged line remains if one of its tags is among `tags`. $names are
+    replaced."""
     lines = []
     for line in template.splitlines():
         match = TAGGED_LINE.fullmatch(line)

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "results"
-# {file of a run: its name in the tree}. series.csv has a line for each query and stays with the run.
+# {file of a run: its name in the tree}. series.csv has a line for each query, so it stays with the run.
 CHOSEN = {"results.md": "README.md"} | {name: name for name in (
     "results.csv", "facts.json", "cpu.svg", "latency.svg", "latency-0ms.svg", "latency-20ms.svg",
     "latency-loss.svg", "latency-closing.svg", "series-recycle.svg", "series-streams.svg",
@@ -15,7 +15,7 @@ CHOSEN = {"results.md": "README.md"} | {name: name for name in (
 
 
 def publish(out):
-    """Removes files that this run did not make: all of the folder is from one run."""
+    """Removes files that this run did not make, so that all files of the folder are from one run."""
     RESULTS.mkdir(exist_ok=True)
     for name, published in CHOSEN.items():
         source, target = out / name, RESULTS / published
@@ -27,7 +27,7 @@ def publish(out):
 
 
 def publish_files(out, name):
-    """Copies a table, its figures and its chart. Their raw data stays with the run."""
+    """Copies a table, its figures and its chart. The raw data stays with the run."""
     RESULTS.mkdir(exist_ok=True)
     for kind in ("md", "csv", "svg"):
         shutil.copyfile(out / f"{name}.{kind}", RESULTS / f"{name}.{kind}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Tables in Markdown and charts in SVG from the rows of a run."""
+"""Makes tables in Markdown and charts in SVG from the rows of a run."""
 
 import statistics
 
@@ -101,7 +101,7 @@ def series_table(cells_series, played):
 
 
 def cable_lines(known, rows):
-    """Says how exact the distance was, and what it cost."""
+    """Says how exact the cable's distance was, and what it cost."""
     if known["no_cable"]:
         far = ", ".join(f"`{cell.name}`" for cell in CELLS if cell.distance)
         return [f"- **there was no cable** ({known['no_cable']}): the responder played the distance of "
@@ -121,7 +121,7 @@ def cable_lines(known, rows):
 
 
 def stop_lines(rows):
-    """Says for how long the machine itself stopped the servers' CPU. Rows of older runs do not tell."""
+    """Says for how long the machine itself stopped the servers' CPU. The rows of older runs do not have this."""
     stops = [row["cpu_stopped_us"] for row in rows
              if row["mode"] == "rate" and isinstance(row.get("cpu_stopped_us"), (int, float))]
     if not stops:
@@ -133,7 +133,7 @@ def stop_lines(rows):
 
 
 def trust(known, rows):
-    """Says how much of the machine was free for the measurement."""
+    """Says how much of the machine was available to the measurement."""
     taken = [row["taken_by_others_percent"] for row in rows if row["taken_by_others_percent"] != ""]
     got = [row["server_cpu_percent"] for row in rows
            if row["mode"] == "max" and isinstance(row["server_cpu_percent"], (int, float))]
@@ -214,7 +214,7 @@ def chart_label(results, cell, server, transport, mode):
 
 
 def group(results, title, cell, transport, metrics):
-    """Returns a group of charts.dots, with the lowest first figure on top."""
+    """Returns a group of charts.dots. The lowest first figure is on top."""
     lines = []
     for server, over in results.servers(cell):
         values = [results.figure(cell, server, over, metric) for metric in metrics]
@@ -230,18 +230,18 @@ def groups(results, hit, miss, metrics):
                         metrics) for transport in programs.TRANSPORTS]
 
 
-SHOWN = ("cpu.svg", "latency.svg")  # before the tables
+SHOWN = ("cpu.svg", "latency.svg")  # these charts come before the tables
 FAILS = f"(fails): more than {summary.FAILED_LIMIT_PERCENT:g} % of its queries failed or were lost."
 LATENCIES = (summary.P50, summary.P99)
 LATENCY_MARKS = [("p50", ""), ("p99", "hollow")]
 
 
 def write_charts(out, args, known, results, played):
-    """Returns [(file, title)] of the charts that had data."""
+    """Writes the charts. Returns [(file, title)] of those with data."""
     drawn = []
 
     def save(name, title, svg):
-        (out / name).unlink(missing_ok=True)  # left by an earlier run
+        (out / name).unlink(missing_ok=True)  # an earlier run has left it
         if svg:
             (out / name).write_text(svg, encoding="utf-8")
             drawn.append((name, title))

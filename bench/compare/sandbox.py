@@ -21,12 +21,12 @@ from free_ports import is_free  # noqa: E402
 
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 PR_SET_PDEATHSIG = 1
-NICE_OF_HONEST = -8  # beside attackers
+NICE_OF_HONEST = -8  # the priority of honest clients beside attackers
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 SIOCSIFADDR, SIOCSIFNETMASK = 0x8916, 0x891C
 LIBC = ctypes.CDLL(None, use_errno=True)
 SHM = pathlib.Path("/dev/shm")
-SHM_NEEDED = 1 << 30  # Knot Resolver's caches: 128 MB for each server
+SHM_NEEDED = 1 << 30  # the caches of Knot Resolver: 128 MB for each server
 
 
 def bring_up_loopback():
@@ -37,7 +37,7 @@ def bring_up_loopback():
 
 
 def add_network(address, netmask):
-    """Makes every address of that network one of this machine's. Only for our own namespace. False: it failed."""
+    """Gives this machine every address of the network. Call it in a new namespace only. Returns False if that fails."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             for call, ip in ((SIOCSIFADDR, address), (SIOCSIFNETMASK, netmask)):
@@ -55,18 +55,18 @@ def become_root_of_the_namespace(uid, gid):
 
 
 def widen_limits():
-    """Makes the kernel forget closed connections early, in this namespace. Otherwise a server that opens a
-    connection for each query would run out of ports after some seconds, because each port stays in use for a
-    minute."""
+    """Makes the kernel of this namespace forget closed connections early. Otherwise a port stays in use for a minute,
+    and a server that opens a connection for each query runs out of ports within seconds."""
     for name, value in (("ip_local_port_range", "30000 65535"), ("tcp_max_tw_buckets", "2000")):
         try:
             pathlib.Path(f"/proc/sys/net/ipv4/{name}").write_text(value, encoding="ascii")
         except OSError:
-            pass  # an old kernel has it for the whole machine
+            pass  # on an old kernel, the setting belongs to the whole machine
 
 
 def enter_namespace():
-    """Returns True once this process, and all processes that it starts, see only their own loopback."""
+    """Enters a new namespace. Returns True if this process, and each process that it starts, now sees only its own
+    loopback."""
     uid, gid = os.getuid(), os.getgid()
     try:
         if LIBC.unshare(CLONE_NEWNET) != 0:
@@ -81,26 +81,26 @@ def enter_namespace():
 
 
 def packets_without_route():
-    """Returns how often a program in this namespace tried to send beyond loopback."""
+    """Returns how often a program in this namespace has tried to send beyond loopback."""
     names, values = [line.split() for line in
                      pathlib.Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()
                      if line.startswith("Ip:")]
     tried = int(dict(zip(names, values))["OutNoRoutes"])
     try:
         lines = pathlib.Path("/proc/net/snmp6").read_text(encoding="ascii").splitlines()
-    except OSError:  # a kernel without IPv6
+    except OSError:  # the kernel has no IPv6
         return tried
     return tried + sum(int(line.split()[1]) for line in lines if line.startswith("Ip6OutNoRoutes"))
 
 
 def die_with_parent():
-    """Runs in a child before its exec: the child ends even if we are killed and cannot end it."""
+    """Runs in a child before its exec. The child then ends even if the script is killed."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def go_first():
-    """Lets this process, which plays another machine, run before attackers on its CPU. Without the right nothing
-    happens."""
+    """Gives this process, which plays another machine, precedence over attackers on its CPU. Without the right to do
+    so, nothing happens."""
     try:
         os.nice(NICE_OF_HONEST)
     except PermissionError:
@@ -108,7 +108,7 @@ def go_first():
 
 
 def take_precedence():
-    """Lets this process and its children run before every process that lacks this right."""
+    """Gives this process and its children precedence over all processes that do not have it."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError as error:
@@ -116,7 +116,7 @@ def take_precedence():
 
 
 def working_directory():
-    """Returns a folder in memory if there is room: Knot Resolver's manual recommends it for the cache."""
+    """Returns a folder in memory if there is room. The manual of Knot Resolver recommends that for the cache."""
     in_memory = SHM.is_dir() and os.access(SHM, os.W_OK) and \
         shutil.disk_usage(SHM).free >= SHM_NEEDED
     return tempfile.TemporaryDirectory(prefix="nailup-compare-", dir=SHM if in_memory else None)
@@ -136,7 +136,7 @@ def without_profile(program, directory):
     if not apparmor_is_on():
         return program
     path = pathlib.Path(program).absolute()
-    copy = pathlib.Path(directory, "programs", *path.parts[1:])  # two versions of a program share their name
+    copy = pathlib.Path(directory, "programs", *path.parts[1:])  # two versions of a program have the same name
     if not copy.exists():
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(program, copy)
@@ -144,10 +144,10 @@ def without_profile(program, directory):
 
 
 class Ports:
-    """Free ports of 127.0.0.1; each is given once."""
+    """Free ports of 127.0.0.1. Each port is given out once."""
 
     def __init__(self):
-        self.next = 20000 + os.getpid() % 5000  # below those of clients
+        self.next = 20000 + os.getpid() % 5000  # below the ports of clients
 
     def take(self):
         while True:
@@ -157,7 +157,7 @@ class Ports:
 
 
 def cpus(wanted_server, wanted_load, wanted_upstream):
-    """Returns (CPU of the servers, of the load, of the upstream): three different ones if there are three."""
+    """Returns (CPU of the servers, of the load, of the upstream): three different CPUs if the machine has three."""
     free = sorted(os.sched_getaffinity(0))
     if len(free) < 2:
         raise SystemExit("compare: this needs two CPUs, one of them for the servers alone")

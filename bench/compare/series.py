@@ -20,7 +20,7 @@ SETTLE_QUERIES = 50
 
 @dataclass
 class Point:
-    """A query: the instant when it was due, and its result. rcode None: lost, so it has no latency."""
+    """A query: the instant when it was due, and its result. rcode None: the query was lost, so it has no latency."""
     due_s: float
     latency_ms: float = None
     rcode: int = None
@@ -35,7 +35,8 @@ def label(server):
 
 
 class Client:
-    """Asks the server at a port and records the answers. Latency counts from the instant when a query was due."""
+    """Sends queries to the server at a port and records the answers. Latency counts from the instant when the query
+    was due."""
 
     def __init__(self, port, prefix):
         self.prefix = prefix
@@ -55,7 +56,7 @@ class Client:
         try:
             self.socket.send(stage.query(self.name_of(number), number & 0xFFFF))
         except OSError:
-            pass  # lost
+            pass  # the query is lost
 
     def take(self, now_s, patience_s):
         while True:
@@ -70,7 +71,7 @@ class Client:
 
 
 def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
-    """Open loop: query i of client k is due at (i + k / clients) / rate, whatever the answers are."""
+    """An open loop: query i of client k is due at (i + k / clients) / rate, whatever the answers are."""
     with selectors.DefaultSelector() as selector:
         for client in clients:
             selector.register(client.socket, selectors.EVENT_READ, client)
@@ -91,7 +92,7 @@ def drive(clients, seconds, rate, patience_s=PATIENCE_SECONDS):
 
 
 def start_servers(theatre, one, found):
-    """Starts fresh servers: their knowledge of the upstream's past affects the result."""
+    """Starts fresh servers, because knowledge about the upstream's past would affect the result."""
     servers = []
     for kind, transport in cells.SERIES_SERVERS:
         recycles = "tcp-close-after" in one.settings and kind == programs.OURS
@@ -113,7 +114,7 @@ def schedule(theatre, one, seconds):
 
 
 def play(theatre, one, found, quick=False):
-    """Returns {label of a server: its points}, in the order of cells.SERIES_SERVERS."""
+    """Plays a series. Returns {label of a server: its points}, in the order of cells.SERIES_SERVERS."""
     seconds = one.seconds / 4 if quick else one.seconds
     theatre.upstream.set(cells.DEFAULTS)
     theatre.set_distance(one)
@@ -147,7 +148,7 @@ def write_csv(path, played):
 
 
 def read_csv(path):
-    """Returns {series: {label: points}} as write_csv() wrote them; empty if no series was played."""
+    """Returns {series: {label: points}} from the file of write_csv(), or nothing if no series was played."""
     played = {}
     if path.exists():
         with open(path, encoding="utf-8", newline="") as file:

@@ -26,14 +26,14 @@ def pinned(cpu, *command):
 
 
 def query(name, number=None):
-    """Returns a query for A of `name`, without EDNS."""
+    """Returns an A query for `name`, without EDNS."""
     number = random.randrange(65536) if number is None else number
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
     return struct.pack(">6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
 
 
 def await_answer(process, port, seconds=START_SECONDS):
-    """Returns True once a query is answered with NOERROR, and False if the process ends or never answers."""
+    """Returns True when a query has been answered with NOERROR. Returns False if the process ends or never answers."""
     until = time.monotonic() + seconds
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(0.3)
@@ -57,8 +57,8 @@ def stop(process):
 
 
 class Upstream:
-    """nailup-bench responder at each of the addresses: UDP and TCP on `port`, TLS on `tls_port`, which is 853 where
-    allowed."""
+    """`nailup-bench responder` at each of the addresses: UDP and TCP on `port`, and TLS on `tls_port`, which is 853 if
+    that port is allowed."""
 
     def __init__(self, bench, cpu, directory, ports, in_namespace, addresses):
         self.bench, self.control = bench, f"{directory}/upstream.sock"
@@ -77,7 +77,7 @@ class Upstream:
             yield from ("--listen-tls", f"{address}@{self.tls_port}")
 
     def tell(self, *words):
-        """Sends one command, given as words or as a sentence."""
+        """Sends one command, as separate words or as a sentence."""
         words = [part for word in words for part in word.split()]
         return subprocess.run([self.bench, "control", self.control, *words], check=True, text=True,
                               capture_output=True, timeout=10).stdout
@@ -97,7 +97,7 @@ class Upstream:
 
 
 class Server:
-    """A running process. role is that of cells.Cell, or floor. is_far: its upstream is behind the cable."""
+    """A running process. role: that of cells.Cell, or floor. is_far: its upstream is behind the cable."""
 
     def __init__(self, peer, role, transport, is_far, port, process, log):
         self.peer, self.role, self.transport, self.port = peer, role, transport, port
@@ -108,13 +108,13 @@ class Server:
         return self.peer.name if self.peer else programs.FLOOR
 
     def last_words(self):
-        """Returns the end of its log in one line."""
+        """Returns the end of the server's log in one line."""
         text = pathlib.Path(self.log).read_text(encoding="utf-8", errors="replace").strip()
         return " / ".join(text.splitlines()[-3:])[-300:] or "it said nothing"
 
 
 class Stage:
-    """Starts and ends everything. left_out has a sentence for each missing server."""
+    """Starts and ends all processes. left_out has a sentence for each missing server."""
 
     def __init__(self, bench, directory, cpus, in_namespace):
         self.bench, self.directory, self.in_namespace = bench, directory, in_namespace
@@ -125,11 +125,11 @@ class Stage:
         self.upstream = Upstream(bench, self.upstream_cpu, directory, self.ports, in_namespace, addresses)
 
     def is_far(self, one):
-        """Whether the servers of that cell or series ask over the cable."""
+        """Returns whether the servers of that cell or series reach their upstream over the cable."""
         return bool(one.distance and self.cable)
 
     def set_distance(self, one):
-        """Sets the distance of a cell or series. Without a cable the responder plays it."""
+        """Sets the distance of a cell or series. Without a cable, the responder delays its answers instead."""
         if self.cable:
             self.cable.set({**cable.AT_ONCE, **one.distance})
         else:
@@ -149,8 +149,7 @@ class Stage:
                 if server.role == cell.role and server.is_far == self.is_far(cell)]
 
     def cannot(self, peer, role, transport):
-        """Returns the reason why that server cannot run, or None. The reason is empty if it is obvious or already
-        known."""
+        """Returns the reason why that server cannot run, or None. An empty reason is obvious or already known."""
         if role == "recycle" and (transport == "udp" or transport in peer.cannot):
             return ""
         if peer.kind == "pdns-recursor" and transport == "tls" and not self.in_namespace:
@@ -177,7 +176,7 @@ class Stage:
                                     preexec_fn=sandbox.die_with_parent), log
 
     def write_conf(self, peer, role, transport, is_far, port):
-        """Writes a server's own (configuration, directory)."""
+        """Writes the configuration of a server. Returns (configuration, directory)."""
         directory = pathlib.Path(self.directory) / f"{peer.slug}-{role}-{transport}-{port}"
         directory.mkdir()
         conf = directory / peer.conf_name
@@ -188,7 +187,7 @@ class Stage:
         return conf, directory
 
     def start(self, peer, role, transport, is_far=False):
-        """Returns the running server once it answers, or None with a reason in left_out."""
+        """Starts a server and returns it when it answers. Returns None otherwise, with a reason in left_out."""
         reason = self.cannot(peer, role, transport)
         if reason is not None:
             self.leave_out(peer.name, role, transport, reason)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import programs
 
-FAILED_LIMIT_PERCENT = 1.0  # other figures of a server that fails more often are not compared
+FAILED_LIMIT_PERCENT = 1.0  # a server that fails more queries than this is not compared in its other figures
 NOISE_PERCENT = 5.0
 
 
@@ -45,7 +45,7 @@ COMPARED = (CPU_MAX, QPS, P50, P99, CPU_RATE, FAILED_MAX, FAILED_RATE)
 
 
 class Results:
-    """All rows of a run."""
+    """All rows of a run, by cell and server."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -69,8 +69,8 @@ class Results:
         return statistics.median(values) if values else None
 
     def ratio(self, metric, above, below):
-        """Returns the median of the rounds' ratios, so that a slow spell of the machine slows both sides. above,
-        below: (cell, server, transport)."""
+        """Returns the median of the rounds' ratios: a slow spell of the machine then slows both sides. above, below:
+        (cell, server, transport)."""
         figures = [{row["round"]: row[metric.field] for row in self.rows_of(*one, metric.mode)
                     if isinstance(row[metric.field], (int, float))} for one in (above, below)]
         ratios = [figures[0][number] / figures[1][number] for number in figures[0]
@@ -78,7 +78,7 @@ class Results:
         return statistics.median(ratios) if ratios else None
 
     def figure(self, cell, server, transport, metric):
-        """Returns the figure that the table has."""
+        """Returns the figure that appears in the table."""
         if server == programs.OURS or metric.luck:
             return self.median(cell, server, transport, metric)
         return metric.best(self.values(cell, server, transport, metric), default=None)
@@ -96,8 +96,8 @@ class Results:
         return failed is not None and failed > FAILED_LIMIT_PERCENT
 
     def share_over(self, cell, server, transport):
-        """Returns the percentage of its upstream queries that used its transport, or None if there were none, as
-        with hits."""
+        """Returns how many percent of its upstream queries used its transport, or None if there were none, as with
+        hits."""
         rows = [row for row in self.rows if row["cell"] == cell and row["server"] == server
                 and row["transport"] == transport]
         asked = {over: sum(row[f"upstream_{over}_queries"] for row in rows)
@@ -113,7 +113,7 @@ class Results:
         return max(values, default=None)
 
     def comparable(self, cell, server, transport, metric):
-        """Whether that server's figure compares with ours."""
+        """Returns whether that server's figure can be compared with ours."""
         if metric in (FAILED_MAX, FAILED_RATE):
             return True
         if self.fails_too_often(cell, server, transport, metric.mode):
@@ -141,7 +141,7 @@ class Better:
 
 
 def better(results, cells):
-    """Returns every Better; in each cell the largest difference comes first."""
+    """Returns every Better. In each cell the largest difference comes first."""
     found = []
     for cell in cells:
         here = []
@@ -162,7 +162,7 @@ def better(results, cells):
 
 
 def not_compared(results, cells):
-    """Yields sentences about figures that are not compared, and why."""
+    """Yields sentences that say which figures are not compared, and why."""
     for cell in cells:
         for server, transport in results.servers(cell.name):
             if server in (programs.OURS, programs.FLOOR):

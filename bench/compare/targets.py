@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The goals of nailupd, judged by ratios within the rounds of a run; the median of the ratios counts."""
+"""The goals of nailupd, judged by ratios within the rounds of a run. The median of the ratios counts."""
 
 from dataclasses import dataclass
 

@@ -20,7 +20,7 @@ MTU = 1500
 ROUND_TRIP_MS = 10
 NEAR, NEAR_MOVED, ROUTER = "10.9.0.1", "10.9.0.2", "10.9.0.254"
 FAR_NET = "198.18.0.0/15"
-# The second upstream is behind its own cable, so that it has its own address.
+# The second upstream is behind a separate cable, so that it has its own address.
 HERE, THERE = (cable.HERE, "198.18.1.1"), (cable.THERE, "198.18.1.2")
 AUTH_NAME = "upstream.test"
 
@@ -46,7 +46,7 @@ def run(*command, **more):
 
 
 def make_certificates(directory):
-    """Returns (authority, certificate, key). The upstream keeps its identity over a restart."""
+    """Makes the certificates. Returns (authority, certificate, key). The upstream keeps its identity over a restart."""
     ca, ca_key, certificate, key, request = (f"{directory}/{name}" for name in (
         "ca.pem", "ca.key", "upstream.pem", "upstream.key", "upstream.csr"))
     extensions = pathlib.Path(directory, "extensions")
@@ -60,7 +60,7 @@ def make_certificates(directory):
 
 
 class Place:
-    """A place. The process that makes it must be new to its namespace: it ends up in the near one."""
+    """A place. Only a process that is new to its namespace may make it. The process ends up in the near namespace."""
 
     def __init__(self, bench, directory, certificates):
         self.bench, self.directory, self.certificates = bench, directory, certificates
@@ -73,7 +73,7 @@ class Place:
 
     def lay_far_side(self):
         write_setting("ipv4/ip_forward", "1")
-        # A router that accepts the effects of loss and reordering on sequence numbers.
+        # The router must accept sequence numbers that loss and reordering have affected.
         write_setting("netfilter/nf_conntrack_tcp_be_liberal", "1")
         for number, (here, there) in enumerate(zip(HERE, THERE)):
             process = subprocess.Popen(
@@ -104,7 +104,7 @@ class Place:
             run("ip", *sentence.split())
 
     def there(self):
-        """The first words of a command that runs in the far namespace."""
+        """Returns the first words of a command that runs in the far namespace."""
         return ["nsenter", f"--net=/proc/{os.getpid()}/fd/{self.far}"]
 
     def far_ip(self, *sentences):
@@ -119,7 +119,7 @@ class Place:
             one.tell(sentence)
 
     def start_upstream(self):
-        """Also restarts it after a kill, from the near namespace."""
+        """Starts the upstream, also again after a kill, from the near namespace."""
         _, certificate, key = self.certificates
         listens = [word for ip in HERE for word in ("--listen", f"{ip}@53", "--listen-tls", f"{ip}@853")]
         inside = self.there() if self.upstream else []

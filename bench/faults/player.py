@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Plays one fault to one system, in its own process: place, server, steady load, fault, points."""
+"""Plays one fault against one system, in a separate process: place, server, steady load, fault, points."""
 
 import dataclasses
 import os
@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 
-import systems  # first: it knows where bench/compare is
+import systems  # must come first, because it finds bench/compare
 
 import place
 import rows
@@ -25,7 +25,7 @@ START_S = 15
 
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """Seconds since the load began."""
+    """The times of a play, in seconds since the load began."""
     begin_s: float
     end_s: float
     total_s: float
@@ -36,7 +36,7 @@ FULL, QUICK = Times(5, 15, 25, 100), Times(1, 3, 5, 50)
 
 
 class Client(series.Client):
-    """Asks for names never asked before; one in big_share for a large answer."""
+    """Queries new names. One query in big_share has a large answer."""
 
     def __init__(self, port, prefix, big_share=0):
         super().__init__(port, prefix)
@@ -48,7 +48,7 @@ class Client(series.Client):
 
 
 class Stagehand:
-    """Does the steps of a fault when they are due, beside the load."""
+    """Does the steps of a fault when they are due, while the load runs."""
 
     def __init__(self, where, one, times):
         self.where, self.trouble = where, None
@@ -65,9 +65,9 @@ class Stagehand:
             for at_s, step in self.steps:
                 time.sleep(max(0.0, self.start + at_s - time.monotonic()))
                 self.act(step)
-        except Exception:  # the player reports it: the points are worthless then
+        except Exception:  # the player reports the exception, because the points are then worthless
             self.trouble = traceback.format_exc()
-        self.is_over.wait()  # processes that this thread started end with it
+        self.is_over.wait()  # the processes of this thread end with the thread
 
     def end(self):
         self.is_over.set()
@@ -88,8 +88,8 @@ def await_start(where, port):
 
 
 def play(job, pipe):
-    """The body of a process. job: (bench, directory, certificates, system, peer, row, times). It says
-    ("ready", None), waits for the instant of the start, and says ("played", result) or ("failed", why)."""
+    """The body of a process. job: (bench, directory, certificates, system, peer, row, times). Sends ("ready", None),
+    waits for the instant of the start, and sends ("played", result) or ("failed", why)."""
     sandbox.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     where = None

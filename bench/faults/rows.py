@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The faults, each a row of the table: an event on the path or at the upstream, and its time."""
+"""The faults: a row of the table for each. A fault is an event on the path or at the upstream, with its time."""
 
 from dataclasses import dataclass, field
 
@@ -16,15 +16,14 @@ FAULTS = "table ip faults"
 
 
 def rules(*lines):
-    """Rules of the router in the middle while the fault lasts."""
+    """Returns rules for the router in the middle, which apply while the fault lasts."""
     return "\n".join([FAULTS + " {", "  chain passing {",
                       "    type filter hook forward priority 0; policy accept;",
                       *[f"    {line}" for line in lines], "  }", "}", ""])
 
 
 def new_flows_only(verdict_to_upstream, verdict_to_us):
-    """The port of its client identifies a connection, from its SYN on. Packets of unknown connections meet the
-    verdicts."""
+    """Returns rules for packets of unknown connections. A client's port identifies its connection, from its SYN on."""
     lines = [f"tcp flags & (syn | ack) == syn {TO_UPSTREAM} add @known {{ tcp sport }}",
              f"{TO_UPSTREAM} ip protocol tcp tcp sport != @known {verdict_to_upstream}",
              f"{TO_US} ip protocol tcp tcp dport != @known {verdict_to_us}"]
@@ -40,7 +39,7 @@ DROP, RESET = "drop", "reject with tcp reset"
 @dataclass(frozen=True)
 class Step:
     """One event. what: nft, cable, near (`ip` beside the resolver), raise-link, signal, start."""
-    at_s: float  # after the fault began
+    at_s: float  # seconds after the fault began
     what: str
     words: str = ""
 
@@ -54,10 +53,10 @@ class Row:
     since: str
     begin: tuple
     end: tuple
-    every: tuple = ()  # (seconds, Step) that repeats in between
+    every: tuple = ()  # (seconds, Step): a step that repeats in between
     lasts_s: float = None
     has_two: bool = False
-    big_share: int = 0  # one query in this many has a large answer
+    big_share: int = 0  # one query in this many has a large answer; 0: none has
     about: str = field(default="", compare=False)
 
 
@@ -77,13 +76,13 @@ def row(name, title, since, begin_and_end, **more):
 
 
 def moved_theirs():
-    """Silence for a while; then a host without any connection has the address."""
+    """The address is silent for a while. Then a host without any of our connections has it."""
     return ((nft(rules("drop")), nft(PASS_ALL, MOVE_TAKES_S), nft(new_flows_only(RESET, DROP), MOVE_TAKES_S)),
             (nft(PASS_ALL),))
 
 
 def moved_ours():
-    """The address of the resolver's machine goes away, and another one comes after a while; then back again."""
+    """The resolver's machine loses its address and gets another one after a while. Then the first one returns."""
     def move(away, to):
         return (Step(0, "near", f"addr del {away}/24 dev link0"), Step(MOVE_TAKES_S, "near", f"addr add {to}/24 dev link0"),
                 Step(MOVE_TAKES_S, "raise-link"))
@@ -91,7 +90,7 @@ def moved_ours():
 
 
 def on_cable(begin, end):
-    """Settings of the cable, separated by `;`."""
+    """Sets the cable at the begin and at the end. Settings are separated by `;`."""
     return tuple(Step(0, "cable", words) for words in begin.split("; ")), \
         tuple(Step(0, "cable", words) for words in end.split("; "))
 

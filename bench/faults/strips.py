@@ -16,7 +16,7 @@ STYLE = """
 
 
 def shares(points, total_s):
-    """Returns [(share that failed, share that was slow)] for each BIN_S."""
+    """Returns [(share that failed, share that was slow)] for each interval of BIN_S."""
     bins = [[0, 0, 0] for _ in range(round(total_s / BIN_S))]
     for point in points:
         one = bins[min(int(point.due_s / BIN_S), len(bins) - 1)]
@@ -52,7 +52,7 @@ def legend(canvas):
 
 
 def chart(chosen, times, points, footer):
-    """points: {row: {label: [points of each round]}}; the first round is drawn."""
+    """Returns the chart. `points` is {row: {label: [points of each round]}}, and the first round is drawn."""
     labels = [one.label for one in systems.SYSTEMS if any(one.label in points[row.name] for row in chosen)]
     title = "Answers while the network or the upstream fails"
     canvas = charts.Canvas(title, f"Each strip is {times.total_s:g} s of {times.rate} queries a second for new names, "

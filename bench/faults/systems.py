@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The servers that are played against the faults, and how each is configured (peers/*.conf)."""
+"""The servers that face the faults, and how each is configured (peers/*.conf)."""
 
 import pathlib
 import re
@@ -14,16 +14,16 @@ import place  # noqa: E402
 import programs  # noqa: E402
 
 OURS = "nailup"
-PORT = 5300  # of the server, in its own namespace
+PORT = 5300  # the port of the server in its own namespace
 
 
 @dataclass(frozen=True)
 class System:
-    """conf: its file below peers/; peer: its name in programs.py."""
+    """conf: the system's file below peers/; peer: its name in programs.py."""
     label: str
     peer: str
     conf: str
-    transport: str  # tcp or tls: how it asks its upstream
+    transport: str  # tcp or tls: the transport to the upstream
 
     @property
     def is_ours(self):
@@ -45,7 +45,7 @@ SYSTEMS = [
 
 
 def configured(system, peer, directory, authority, has_two):
-    """Writes its configuration and returns the command that starts it."""
+    """Writes the system's configuration. Returns the command that starts it."""
     template = (HERE / "peers" / system.conf).read_text(encoding="utf-8")
     count = "two" if has_two else "one"
     text = programs.rendered(template, {system.transport, count, system.transport + count}, {

@@ -19,7 +19,7 @@ TRANSPORT_OF = {one.label: one.transport for one in systems.SYSTEMS}
 # ---- points ----
 
 def write_points(path, points):
-    """points: {row: {label: [points of each round]}}"""
+    """Writes the points. `points` is {row: {label: [points of each round]}}."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["row", "system", "round", "due_s", "latency_ms", "rcode"])
@@ -48,7 +48,8 @@ def read_points(path):
 # ---- words ----
 
 def recovery(figures, one, times):
-    """Returns (seconds, from when): from the fault's end, unless answers were normal before that."""
+    """Returns (seconds, from when). The time counts from the fault's end, or from its begin if answers became normal
+    before."""
     at_s, ends_s = figures.recovered_at_s, rows.end_of(one, times.begin_s, times.end_s)
     if at_s == verdict.NEVER:
         return None, ""
@@ -73,7 +74,7 @@ def cell_words(figures, one, times):
 
 
 def miss_words(label, miss, ours, other, one, times):
-    """One sentence about a missed part of the goal."""
+    """Returns a sentence about a missed part of the goal."""
     if miss.what == "failures":
         return f"{label}: {miss.ours} failed, {miss.other} {miss.theirs}"
     if miss.what == "recovery":
@@ -84,8 +85,8 @@ def miss_words(label, miss, ours, other, one, times):
 
 
 def verdicts(of_systems, one, times):
-    """Returns [(label, Miss, sentence)] for the goals that our systems miss beside the peers of the same transport,
-    and beside all peers."""
+    """Returns [(label, Miss, sentence)] for each goal that a system of ours misses beside the peers of its transport,
+    or beside all peers."""
     peers = {label: figures for label, figures in of_systems.items() if not label.startswith(systems.OURS)}
     said = []
     for label, figures in of_systems.items():
@@ -101,7 +102,7 @@ def verdicts(of_systems, one, times):
 
 
 def goal_words(said):
-    """The last column of a row."""
+    """Returns the text of a row's last column."""
     missed = sorted({f"{miss.what} of {label.removeprefix(systems.OURS).strip()}" for label, miss, _ in said
                      if not miss.is_excused})
     if missed:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Turns the points of a play into its figures, and the figures of a row into a verdict. All of it is pure."""
+"""Turns the points of a play into its figures, and the figures of a row into a verdict. All functions are pure."""
 
 import math
 import statistics
@@ -31,7 +31,7 @@ class Figures:
 
 
 def percentile(ordered, share):
-    """Returns None for an empty list."""
+    """Returns the value at this share of an ordered list, or None for an empty list."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
@@ -56,7 +56,7 @@ def recovered_at(points, from_s):
 
 
 def figures(points, begin_s):
-    """A system that finds a way around the fault is normal before its end."""
+    """Returns the figures of a play. A system that finds a way around the fault is normal before its end."""
     asked = [point for point in points if point.due_s >= begin_s]
     good = sorted(point.latency_ms for point in asked if point.is_good)
     return Figures(len(asked), len(asked) - len(good), sum(point.rcode is None for point in asked),
@@ -65,7 +65,7 @@ def figures(points, begin_s):
 
 
 def median(rounds):
-    """Returns the medians of the rounds, figure by figure. A round without a figure does not count for it."""
+    """Returns the medians of the rounds for each figure. A round without the figure is left out."""
     def of(name):
         values = [getattr(one, name) for one in rounds if getattr(one, name) is not None]
         return statistics.median_low(values) if values else None
@@ -89,7 +89,7 @@ def fails_more(one, other):
 
 
 def misses(ours, others):
-    """Finds the goals that the figures `ours` miss beside the others, {label: Figures}."""
+    """Returns the goals that the figures `ours` miss beside the others, which are {label: Figures}."""
     found = []
     if not others:
         return found
@@ -103,8 +103,8 @@ def misses(ours, others):
 
 
 def p99_miss(ours, others):
-    """Compares with peers that fail no more than ours does. Without any, compares with all peers and excuses the
-    miss."""
+    """Compares with peers that fail no more queries than ours does. If no peer does so well, compares with all and
+    excuses the miss."""
     answered = {name: one for name, one in others.items() if one.p99_ms is not None}
     fair = {name: one for name, one in answered.items() if not fails_more(one, ours)}
     for among, is_excused in ((fair, False), (answered, True)):

@@ -17,24 +17,24 @@ import random
 
 
 def weights(names, exponent):
-    """Returns the share of the queries of each name."""
+    """Returns each name's share of the queries."""
     raw = [1 / rank ** exponent for rank in range(1, names + 1)]
     total = sum(raw)
     return [one / total for one in raw]
 
 
 def misses(shares, rate, ttl, instances, by_name):
-    """Returns misses a second of all instances together in the steady state."""
+    """Returns how many misses a second all instances together have in the steady state."""
     count = 1 if by_name else instances
     total = 0.0
     for share in shares:
-        asked = rate * share / count  # of one instance
+        asked = rate * share / count  # the rate at one instance
         total += count * asked / (1 + asked * ttl)
     return total
 
 
 def simulate(shares, rate, ttl, instances, by_name, seconds, seed=1):
-    """Returns misses a second after one TTL of warm-up."""
+    """Simulates the fleet. Returns the misses a second after one TTL of warm-up."""
     chance = random.Random(seed)
     edges = list(itertools.accumulate(shares))
     known, now, count, missed = {}, 0.0, 0, 0

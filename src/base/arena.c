@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    CHUNK_BYTES = 2032, /* with the header and malloc's bookkeeping: two kilobytes */
+    CHUNK_BYTES = 2032, /* two kilobytes including the header and malloc's bookkeeping */
     LARGE_BYTES = CHUNK_BYTES / 2,
     ALIGN = _Alignof(max_align_t),
 };

@@ -4,8 +4,8 @@
 #define NAILUP_BASE_ARENA_H
 
 /*
- * Memory that is freed whole: each task has one arena. Chunks come from malloc; the bound applies
- * to the sum of requested bytes. Alignment is that of max_align_t. One thread.
+ * Memory that is freed whole: each task has one arena. Chunks come from malloc. The bound applies
+ * to the sum of requested bytes. The alignment fits every type (max_align_t). One thread.
  */
 
 #include <stddef.h>

@@ -41,7 +41,7 @@ struct ranges {
     size_t count;
     uint32_t *index; /* for each bucket the range of its first address, and at the end the last;
                         NULL below INDEXED_MIN */
-    unsigned shift;  /* of an address, to its bucket */
+    unsigned shift;  /* shifts the hash of an address to its bucket */
 };
 
 struct prefix_set {
@@ -49,7 +49,7 @@ struct prefix_set {
     size_t slot_count, used;
     bool frozen;
     struct ranges v4, v6;
-    struct slot *zoned; /* by address and zone */
+    struct slot *zoned; /* indexed by address and zone */
     size_t zoned_count;
 };
 

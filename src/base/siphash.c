@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. The tag of
- * 128 bits is that of its reference code. Numbers are little-endian on every machine.
+ * SipHash-2-4 as its paper defines it: two rounds for each eight bytes, four at the end. The
+ * 128-bit tag follows the reference code. Numbers are little-endian on every machine.
  */
 #include "base/siphash.h"
 

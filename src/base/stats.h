@@ -112,8 +112,8 @@ extern const struct stat_row stat_rows[STAT_COUNT];
 
 /* A row of PER_VIEW. */
 struct stat_view_row {
-    const char *name, *labels, *sentence; /* labels: without that of the view */
-    size_t offset;                        /* of the uint64_t within struct view_stats */
+    const char *name, *labels, *sentence; /* labels: without the label of the view */
+    size_t offset;                        /* the counter's offset in struct view_stats */
 };
 
 extern const struct stat_view_row stat_view_rows[];
@@ -126,7 +126,7 @@ static inline uint64_t stats_view_at(const struct view_stats *stats, size_t row)
 
 struct stat_histogram_row {
     const char *id, *name, *sentence;
-    size_t offset; /* of the struct histogram within struct stats */
+    size_t offset; /* the histogram's offset in struct stats */
 };
 
 extern const struct stat_histogram_row stat_histogram_rows[];

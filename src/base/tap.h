@@ -24,7 +24,7 @@ struct tap_message {
     const struct addr *asker, *asked; /* family 0: unknown */
     uint64_t asked_at;                /* when the query arrived or left */
     uint64_t answered_at;             /* when the answer left or arrived; 0 for a query */
-    const char *view;                 /* of the client, borrowed; NULL: none */
+    const char *view;                 /* the client's view, borrowed; NULL: none */
     struct span bytes;                /* empty: the query was dropped without a reply */
 };
 
@@ -51,9 +51,9 @@ struct tap_reply {
     struct tap_message message;
     enum tap_origin origin;
     const struct tap_source *source; /* NULL unless TAP_FROM_UPSTREAM */
-    struct span name;                /* as in the query; empty: no question */
+    struct span name;                /* in the query's spelling; empty: no question */
     uint16_t type, cls;
-    uint16_t flags; /* of the query's header */
+    uint16_t flags; /* the flags in the query's header */
     bool dnssec_ok;
     uint16_t rcode; /* all twelve bits */
 };

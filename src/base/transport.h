@@ -39,7 +39,7 @@ enum transport {
 
 struct transport_row {
     const char *word;
-    const char *alpn; /* with its length in front; "": none */
+    const char *alpn; /* preceded by its length; "": none */
     uint16_t port;    /* the registered one */
     bool is_stream;
     bool is_secure;

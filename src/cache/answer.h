@@ -53,7 +53,7 @@ struct answer_signed {
 
 struct answer {
     struct span message;
-    const uint16_t *ttl_offsets; /* of every TTL field in the message, ascending */
+    const uint16_t *ttl_offsets; /* where the message has its TTL fields, ascending */
     uint16_t ttl_count;
     uint8_t kind; /* enum answer_kind */
     uint8_t ede_count;
@@ -115,9 +115,9 @@ bool answer_may_have_alias(struct span message, struct name qname);
 enum { ANSWER_TTL_FLOOR_S = 1 };
 
 /*
- * Copies the first len bytes of the message (whole records: the sections to send) to out and lowers
- * the TTLs in the copy by the answer's age, to ANSWER_TTL_FLOOR_S at least. In the first second,
- * and for answers just made, TTLs stay as they came, 0 included.
+ * Copies the first len bytes of the message (whole records: the sections to send) to out. Lowers
+ * the TTLs of the copy by the answer's age, but not below ANSWER_TTL_FLOOR_S. In the first second,
+ * and for answers just made, TTLs stay unchanged, even 0.
  */
 void answer_copy(const struct answer *answer, size_t len, uint64_t now_us, uint8_t *out);
 

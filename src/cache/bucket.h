@@ -25,7 +25,7 @@ struct bucket {
     uint64_t order;              /* the used ways, four bits each, the oldest in the lowest bits */
     uint16_t used;               /* one bit per way */
     uint16_t visited;            /* one bit per way: marks that readers set */
-    uint8_t count;               /* of used ways */
+    uint8_t count;               /* how many ways are used */
     uint8_t hand;                /* a position in order */
     uint16_t claimed;            /* one bit per way: a thread refreshes the entry */
     uint16_t ticks[BUCKET_WAYS]; /* rough expiry of each way: bucket_end_tick() */

@@ -814,7 +814,7 @@ static void walk_bucket(struct shard *shard, struct bucket *bucket, cache_visit 
 bool cache_walk(struct cache *cache, uint64_t *place, unsigned buckets, cache_visit visit,
                 void *context)
 {
-    uint64_t each = cache->shards[0].bucket_count; /* the same in all shards */
+    uint64_t each = cache->shards[0].bucket_count; /* all shards have the same */
     uint64_t end = each * shard_count(cache), stop = MIN(*place + buckets, end);
     cache_read_begin();
     for (; *place < stop; ++*place) {

@@ -19,7 +19,7 @@
 #include "dns/question.h"
 
 enum {
-    COMPOSE_RECORDS_MAX = 4096, /* in one answer; a message of 64 KiB could have 5,956 */
+    COMPOSE_RECORDS_MAX = 4096, /* the most in one answer; 64 KiB could hold 5,956 */
     COMPOSE_FAILURE_MAX = HEADER_LEN + NAME_WIRE_MAX + 4, /* bytes of a failure without records */
 };
 

@@ -22,7 +22,7 @@ struct entry {
     uint16_t message_len;
     uint16_t ttl_count;
     uint16_t ede[2];
-    uint32_t space; /* of the key */
+    uint32_t space; /* the key's space */
     uint8_t name_len;
     uint8_t flags_security; /* bits 0-3: the key's flags; bits 4-7: enum security */
     uint8_t view;

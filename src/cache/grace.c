@@ -15,7 +15,7 @@
 
 struct grace {
     struct rcu_head head;     /* of the running period */
-    uint64_t number;          /* of the running period; written by the thread that set running */
+    uint64_t number;          /* the running period's number, which its starter writes */
     _Atomic uint64_t started; /* periods begun */
     _Atomic uint64_t done;    /* periods ended */
     atomic_bool running;
@@ -98,8 +98,8 @@ void grace_wait(void)
 }
 
 /* Starts liburcu's thread. This happens at the first need, so that the thread has the privileges of
- * the workers and not those of start-up. All signals are blocked in it: only the main thread
- * handles them. */
+ * the workers, and no longer those of the start. All signals are blocked in it: only the main
+ * thread handles them. */
 static void start_reclaimer(void)
 {
     sigset_t all, before;

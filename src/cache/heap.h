@@ -28,7 +28,7 @@ enum {
 struct heap {
     uint8_t *base;
     uint32_t granules;                     /* the capacity, headers included */
-    uint32_t used;                         /* in used blocks, headers included */
+    uint32_t used;                         /* bytes in used blocks, headers included */
     uint64_t class_bits[HEAP_CLASS_WORDS]; /* a bit for each list that is not empty */
     uint32_t lists[HEAP_CLASSES];
 };

@@ -12,10 +12,10 @@
 /* Seconds. When two bounds contradict each other, the shorter lifetime wins. */
 struct lifetime_bounds {
     uint32_t min_ttl_s;          /* raises every TTL, also of negative answers */
-    uint32_t max_ttl_s;          /* of every answer */
+    uint32_t max_ttl_s;          /* the bound for every answer */
     uint32_t min_negative_ttl_s; /* raises NODATA and NXDOMAIN */
-    uint32_t max_negative_ttl_s; /* of NODATA and NXDOMAIN (RFC 2308 section 5) */
-    uint32_t failure_ttl_s;      /* of failures, instead of their TTL (RFC 9520) */
+    uint32_t max_negative_ttl_s; /* the bound for NODATA and NXDOMAIN (RFC 2308 section 5) */
+    uint32_t failure_ttl_s;      /* replaces the TTL of failures (RFC 9520) */
 };
 
 /* RFC 9520 section 3.2: a failure must not be kept for more than five minutes. */

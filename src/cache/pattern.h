@@ -18,7 +18,7 @@
 enum { PATTERN_ANY_TYPE = 0 };
 
 struct pattern {
-    struct name name; /* in any case; borrowed */
+    struct name name; /* in any spelling; borrowed */
     bool is_subtree;  /* include names below it */
     uint16_t type;    /* or PATTERN_ANY_TYPE */
 };

@@ -47,9 +47,9 @@ struct shelf {
 
 struct spans_zone {
     struct block block;
-    _Atomic(struct spans_zone *) next; /* in its bucket */
+    _Atomic(struct spans_zone *) next; /* the next zone of the bucket */
     uint64_t hash;
-    unsigned place; /* in spans.all */
+    unsigned place; /* its index in spans.all */
     uint32_t space;
     uint8_t labels;
     _Atomic(struct shelf *) shelf[SPANS_SHELVES]; /* NULL: empty */
@@ -174,7 +174,7 @@ bool spans_next(struct span *records, struct span *rdata)
 
 /* ---- searching ---- */
 
-/* Compares the place of the item on its shelf with that of this owner and type. */
+/* Compares the place of the item on its shelf with the place that this owner and type have. */
 static int kept_compare(const struct kept *kept, struct name owner, uint16_t type)
 {
     int order = name_compare(kept->item.owner, owner);
@@ -403,7 +403,7 @@ static bool adds_nothing(const struct shelf *before, const struct kept *kept, ui
            there->item.expires_at + life_us / 8 >= kept->item.expires_at;
 }
 
-/* Returns the place on a full shelf that is given up: none of them has expired. */
+/* Returns the place to give up on a full shelf, on which nothing has expired. */
 static unsigned shelf_choose(const struct shelf *before, const struct kept *kept, uint64_t now)
 {
     unsigned live = 0;

@@ -26,7 +26,7 @@ enum {
     SPANS_ZONES_MAX = 4096,
     SPANS_SHELF_MAX = 2048,             /* RRsets of one shelf; the root zone has 1,440 names */
     SPANS_ITEM_BYTES_MAX = 4096,        /* one RRset with its owner and signature */
-    SPANS_BYTES_MAX = 16 * 1024 * 1024, /* of all zones; what waits for readers counts */
+    SPANS_BYTES_MAX = 16 * 1024 * 1024, /* for all zones, with memory that readers still use */
 };
 
 enum spans_shelf {
@@ -48,7 +48,7 @@ struct spans_item {
 
 /* An RRset to store. All is copied. */
 struct spans_entry {
-    uint32_t space; /* of keys: cache/key.h */
+    uint32_t space; /* the space of keys (cache/key.h) */
     struct name zone;
     enum spans_shelf shelf;
     struct span chain; /* the spans of one shelf belong to one chain: another one displaces it */
@@ -111,14 +111,14 @@ void spans_touch(const struct spans_zone *zone, uint64_t now);
  */
 bool spans_store(struct spans *spans, const struct spans_entry *entry, uint64_t now);
 
-/* Drops the zones of all spaces at, below and above the name: any of them may say something about
- * it. */
+/* Drops the zones of all spaces at, below and above the name, because each of them may have spans
+ * about it. */
 void spans_forget(struct spans *spans, struct name name);
 
 struct spans_usage {
     uint64_t zones, items, bytes;
-    uint64_t dropped_items; /* by a full shelf */
-    uint64_t dropped_zones; /* to make room */
+    uint64_t dropped_items; /* dropped because their shelf was full */
+    uint64_t dropped_zones; /* dropped to make room */
     uint64_t refused;       /* RRsets without room */
 };
 void spans_usage(struct spans *spans, struct spans_usage *out);

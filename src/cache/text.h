@@ -31,7 +31,7 @@
 struct cache;
 
 enum {
-    TEXT_LINE_MAX = 300 * 1024, /* for one record: 64 KiB of bytes with four characters each */
+    TEXT_LINE_MAX = 300 * 1024, /* holds one record: 64 KiB, four characters per byte */
     TEXT_WHY_MAX = 160,
 };
 

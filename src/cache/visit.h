@@ -13,7 +13,7 @@
 
 struct cache_item {
     struct answer answer; /* borrowed for the visit; may have expired */
-    uint8_t flags, view;  /* of its key; the message's question has the rest */
+    uint8_t flags, view;  /* parts of its key; the message's question has the others */
     uint32_t space;       /* likewise */
     bool is_marked;       /* found since it was stored, or since SIEVE cleared the mark */
 };

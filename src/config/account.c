@@ -55,7 +55,7 @@ bool account_parse_mode(const char *text, uint16_t *out)
     return true;
 }
 
-/* ---- who they are ---- */
+/* ---- looking up users and groups ---- */
 
 /* (uid_t)-1 means no user to the kernel. */
 static bool parse_id(const char *word, uint32_t *id)

@@ -17,7 +17,7 @@
 enum { CHANGES_TEXT_MAX = 160 };
 
 struct change {
-    const char *path; /* of the row */
+    const char *path; /* the row's path */
     bool needs_restart;
     /* Values as written in a file. A long list becomes its number of items, and text that is too
      * long is cut. */

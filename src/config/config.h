@@ -78,7 +78,7 @@ struct config_outgoing {
 #define CONFIG_NO_ID UINT32_MAX
 struct config_account {
     uint32_t uid, gid;
-    const char *name; /* of the user, for its other groups; "": unknown */
+    const char *name; /* the user's name, to find its other groups; "": unknown */
 };
 
 /* An entry of tcp-upstream-keepalive. */
@@ -94,7 +94,7 @@ struct config_upstream {
     struct addr addr; /* port 0 if the file gives none */
     bool has_port;
     char *auth_name;       /* "": none */
-    struct tls_pins *pins; /* NULL: none of its own */
+    struct tls_pins *pins; /* NULL: the server has none */
     char *host;            /* the name of the server, whose addr is empty; NULL: it has an addr */
     uint16_t host_port;    /* after the name; 0: none */
     bool tls;              /* primaries only: demanded without a name or pin */
@@ -166,14 +166,14 @@ struct config_tsig_key {
     uint8_t name_len;
     enum config_tsig_algorithm algorithm;
     char *file;
-    struct tsig_key key; /* with the secret of the file, when files are read */
+    struct tsig_key key; /* has the secret of the file if files are read */
 };
 
 /* The servers that a zone is transferred from. */
 struct config_source {
-    struct config_upstream *primaries; /* as written */
+    struct config_upstream *primaries; /* as the file has them */
     size_t primary_count;              /* 0: the zone has a file */
-    struct xfr_primary *servers;       /* the same, ready to be asked */
+    struct xfr_primary *servers;       /* the same, ready for use */
     struct config_prefixes allow_notify;
 };
 
@@ -183,7 +183,7 @@ struct config_auth_zone {
     uint8_t wire[NAME_WIRE_MAX]; /* lower case */
     uint8_t name_len;
     char *file;                  /* "": the zone comes from its primaries */
-    struct config_source source; /* of the zone, or of the members of a catalog */
+    struct config_source source; /* the source of the zone, or of a catalog's members */
     bool catalog;                /* it lists zones (RFC 9432), and answers nothing */
     enum zone_use use;
     bool fallback;
@@ -226,7 +226,7 @@ struct config_rpz_zone {
     bool catalog; /* it lists zones of policy (RFC 9432), and has primaries */
 };
 
-/* Response policy: as written in the file, and what is made of it. */
+/* Response policy: the settings in the file, and the policy made of them. */
 struct config_rpz {
     struct config_rpz_zone *zones;
     size_t count;
@@ -291,12 +291,12 @@ struct config {
     struct config_prefixes proxy_from;
 
     /* DNS64: as written in the file, and what server.dns64 points to. */
-    struct prefix dns64_prefix; /* of length 0: none */
+    struct prefix dns64_prefix; /* length 0: no DNS64 */
     struct config_prefixes dns64_exclude, dns64_clients;
     struct config_names dns64_ignored;
     struct dns64_options dns64;
 
-    struct prefix_set *own_set; /* of policy */
+    struct prefix_set *own_set; /* the own addresses of policy, owned here */
     struct config_names private_domains;
 
     /* DNSSEC: as written in the file, and the table made of it. */
@@ -306,7 +306,7 @@ struct config {
     enum config_update update_anchors;
     bool keeps_anchors; /* the file is to be kept up to date */
     struct config_names negative_anchors;
-    struct anchors *anchors; /* of route.validation */
+    struct anchors *anchors; /* the anchors in route.validation */
 
     /* Local data: as written in the file, and the table made of it. */
     bool default_local_zones;
@@ -323,9 +323,9 @@ struct config {
     struct config_rpz rpz;
     struct config_view *views;
     size_t view_count;
-    struct view_set view_set;    /* of route, made of the views */
-    const char **space_texts;    /* by space of view_set: settings with equal texts are equal */
-    struct local_names **tables; /* of views and spaces, owned */
+    struct view_set view_set;    /* the view_set of route, made from the views */
+    const char **space_texts;    /* for each space of view_set: equal texts mean equal settings */
+    struct local_names **tables; /* the tables of views and spaces, owned */
     size_t table_count;
 
     /* Lines that could not be read in hosts files and block lists, and settings that are probably
@@ -337,8 +337,8 @@ struct config {
     struct arena arena; /* holds every array above */
 };
 
-/* A view. part has the keys that are also allowed at the top of a file, and the same loaders fill
- * it. When everything is loaded, its other members are copies of those of the file. */
+/* A view. `part` has the keys that are also allowed at the top of a file, and the same loaders fill
+ * it. After loading, its other members are copies of the file's. */
 struct config_view {
     struct config_position position;
     char *name;

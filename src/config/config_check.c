@@ -292,7 +292,7 @@ void config_check_zones(struct loader *loader)
 
 /* ---- everything ---- */
 
-/* Without proxies, no message looks at the set. */
+/* The set has an effect only if there are proxies. */
 static void note_proxies(struct config *config)
 {
     config->server.proxies = config->proxy_from.count ? config->proxy_from.set : NULL;

@@ -102,7 +102,7 @@ static void compare_path(struct check *check, const char *path, const char *what
         compare_with_written(check->loader, &check->list[i], path, &identity, what);
 }
 
-/* ---- what is written ---- */
+/* ---- files that nailupd writes ---- */
 
 static void add_written(struct check *check, const char *section, const char *key, const char *path,
                         bool is_replaced)
@@ -136,7 +136,7 @@ static void add_all_written(struct check *check)
     add_written(check, "log", "tls-keys", config->tls_key_log, false);
 }
 
-/* ---- what is read ---- */
+/* ---- files that nailupd reads ---- */
 
 static void compare_configuration(struct check *check)
 {

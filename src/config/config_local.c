@@ -28,7 +28,7 @@ static struct name local_zone_name(const struct config_local_zone *zone)
     return (struct name){zone->wire, zone->name_len};
 }
 
-/* Reports an error other than invalid data; ERR_LIMIT is about the position. */
+/* Reports an error other than invalid data. ERR_LIMIT belongs to the position. */
 static void report_local_build(struct loader *loader, struct config_position position,
                                const char *path, enum err err)
 {

@@ -178,7 +178,7 @@ static bool add_own_address(struct prefix_set *set, const struct sockaddr *sa)
     return prefix_set_add(set, &prefix, 0) != ERR_NO_MEMORY; /* two interfaces may share one */
 }
 
-/* Without permission to list the interfaces, we know none of our addresses. */
+/* Without permission to list the interfaces, none of our addresses is known. */
 static bool add_own_addresses(struct prefix_set *set)
 {
     struct ifaddrs *first;

@@ -317,8 +317,8 @@ static bool has_local(const struct config *part)
            part->block_list_count;
 }
 
-/* Whether the local data changes what is asked for, and not just what is answered here: then it
- * belongs to the settings of the space. */
+/* Whether the local data changes which questions are resolved, and not just the answers given here.
+ * If so, it belongs to the settings of the space. */
 static bool changes_questions(const struct config_view *view)
 {
     const struct config *part = &view->part;
@@ -334,7 +334,8 @@ static bool put_row_text(const struct config_view *view, const char *path, struc
            config_print_value(&view->part, options_find(path), text) == ERR_OK;
 }
 
-/* Appends the settings that resolution depends on. Empty: they are those of the file. */
+/* Appends the settings on which resolution depends. The text stays empty if they equal the file's.
+ */
 static bool put_space_text(const struct config *config, const struct config_view *view,
                            struct buf *text)
 {

@@ -9,7 +9,8 @@
  */
 enum { VIEW_ZONES_MAX = 200000 };
 
-/* Gives each view what it inherits, and checks its zones. The file is whole and without errors. */
+/* Gives each view the settings that it inherits, and checks its zones. The file must be complete
+ * and free of errors. */
 void config_views_check(struct loader *loader);
 
 /* Makes the tables of the views: prefixes, local data, routes and spaces. Reads hosts files and

@@ -23,7 +23,7 @@
 enum {
     FILES_MAX = PROBLEM_FILES_MAX,
     DEPTH_MAX = 8,
-    KEYS_MAX = CONFIG_OPTIONS_MAX, /* in a merged mapping; no section has more */
+    KEYS_MAX = CONFIG_OPTIONS_MAX, /* the most keys of a merged mapping; no section has more */
     PATH_BYTES_MAX = 1024,
 };
 
@@ -35,8 +35,8 @@ struct identity {
 
 struct includes {
     struct loader *loader;
-    struct yaml_tree_node *root; /* of the main file */
-    char *text;                  /* of the current file */
+    struct yaml_tree_node *root; /* the main file's root */
+    char *text;                  /* the current file's text */
     size_t bytes_left;
     size_t count;
     struct yaml_tree *trees[FILES_MAX];

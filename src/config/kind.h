@@ -24,7 +24,7 @@ enum kind {
 
 enum {
     KIND_STRING_MAX = 1024, /* bytes of a path or text */
-    KIND_TEXT_MAX = 2100,   /* of a formatted value: a string with every character escaped */
+    KIND_TEXT_MAX = 2100,   /* the longest formatted value: a string with every character escaped */
 };
 
 bool kind_is_list(enum kind kind);

@@ -43,7 +43,8 @@ static void suggest_key(struct suggestion *suggestion, const char *prefix, bool 
             offer_key(suggestion, rows[i].path, prefix, key);
 }
 
-/* Finds the key as a whole step of a row's path. Returns the length of what precedes it, or -1. */
+/* Finds the key as a whole step of a row's path. Returns the length of the part before it, or -1.
+ */
 static int find_step(const char *row_path, const char *key)
 {
     size_t len = strlen(key);

@@ -168,7 +168,7 @@ void load_zones(struct loader *loader, const struct option *option,
                 const struct yaml_tree_node *node)
 {
     struct config *config = loader->config;
-    bool is_stub = strstr(option->path, "stub-zones") != NULL; /* of the file or of a view */
+    bool is_stub = strstr(option->path, "stub-zones") != NULL; /* in the file or in a view */
     struct config_zone **zones = is_stub ? &config->stub_zones : &config->zones;
     struct zone_list list = {.count = is_stub ? &config->stub_count : &config->zone_count,
                              .is_stub = is_stub};

@@ -38,7 +38,7 @@ struct option {
     const char *path;
     enum option_owner owner;
     enum kind kind;
-    size_t offset;            /* of the field in its struct */
+    size_t offset;            /* the field's offset in its struct */
     const char *default_text; /* NULL: the key must be given */
     const char *min, *max;    /* "": no bound */
     const char *unit;

@@ -13,7 +13,7 @@
 enum { PIN_TEXT_MAX = 45 }; /* 43 digits, '=' and the NUL */
 
 /* Reads plain base64, or the forms of other programs: sha256//BASE64 (curl) and pin-sha256="BASE64"
- * (RFC 7469). False if it is none of these or does not have 32 bytes. */
+ * (RFC 7469). Returns false for other forms, and for a pin that does not have 32 bytes. */
 bool pin_parse(const char *text, uint8_t out[TLS_PIN_BYTES]);
 
 /* Formats the plain base64. Returns out. */

@@ -17,8 +17,8 @@
 struct place {
     const char *key;                 /* "upstream", "forward-zones" */
     bool is_item;                    /* an item of the list key; else the other fields are unused */
-    struct config_position position; /* of the item */
-    size_t index;                    /* of the item among the valid ones */
+    struct config_position position; /* the item's position */
+    size_t index;                    /* the item's index among the valid ones */
 };
 
 /* Whether the place gives this key. Walks the list, so call it for errors only. */

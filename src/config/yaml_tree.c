@@ -37,7 +37,7 @@ struct builder {
     const char *text;
     size_t text_len;
     uint16_t file;
-    size_t byte_at, char_at; /* of the latest mark that was looked up in the text */
+    size_t byte_at, char_at; /* the place of the last mark that was searched in the text */
     yaml_parser_t parser;
     struct level levels[YAML_TREE_DEPTH_MAX];
     size_t depth;
@@ -138,7 +138,8 @@ static bool is_first_of_line(const struct builder *builder, const char *at)
 
 enum { EXPLAINED_MAX = 160 };
 
-/* Explains what libyaml says about a line, a bracket or a quote. False: it says something else. */
+/* Explains libyaml's message about a line, a bracket or a quote. Returns false for other messages.
+ */
 static bool explain_place(struct builder *builder, const char *at, char out[EXPLAINED_MAX])
 {
     const yaml_parser_t *parser = &builder->parser;

@@ -19,7 +19,7 @@
 
 enum {
     YAML_TREE_DEPTH_MAX = 32,      /* nested lists and mappings */
-    YAML_TREE_NODES_MAX = 2000000, /* in one file, keys included */
+    YAML_TREE_NODES_MAX = 2000000, /* the most nodes of a file, keys included */
 };
 
 enum yaml_tree_kind { TREE_SCALAR, TREE_LIST, TREE_MAP };
@@ -29,11 +29,11 @@ struct yaml_tree_node {
     bool quoted;                     /* scalar: written between quotes */
     bool broken;                     /* its error has been reported: report nothing else about it */
     bool cut;                        /* the text ended inside it: do not report missing keys */
-    struct config_position position; /* of its first character */
+    struct config_position position; /* the position of its first character */
     struct yaml_tree_node *key;      /* of a mapping's value: the scalar before the colon */
     struct yaml_tree_node *next;     /* sibling */
     struct yaml_tree_node *first;    /* list: items; mapping: values, without duplicate keys */
-    size_t count;                    /* of items or values */
+    size_t count;                    /* how many items or values it has */
     const char *text;                /* scalar: ends with a NUL and has none inside */
     size_t len;
     const char *comment; /* plain scalar: the word W in "scalar #W", a comment to YAML; or NULL */

@@ -30,7 +30,7 @@ struct call {
     /* Takes the input that the client sends after its line; the end is an empty piece. NULL: no
      * input. */
     void (*feed)(struct call *call, struct span piece);
-    void *state; /* for more() or feed(); owned */
+    void *state; /* the state of more() or feed(); owned */
     void (*free_state)(void *state);
     int argc; /* words after the verb; commands.def bounds their number */
     const char *argv[CONTROL_WORDS_MAX];

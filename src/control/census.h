@@ -65,7 +65,8 @@ struct census {
 
 struct census_taking;
 
-/* Takes the census, which the callee frees with free(); NULL: out of memory. The taking is over. */
+/* Receives the census, which the callee frees with free(). NULL: out of memory. The taking has
+ * ended. */
 typedef void (*census_done)(void *context, struct census *census);
 
 /* Asks all workers of the view. done comes later, never within the call. ERR_NO_MEMORY. */

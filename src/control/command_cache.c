@@ -29,7 +29,7 @@ enum { FLUSH_BUCKETS = 64 }; /* visited in one turn: at most a thousand answers 
 
 struct flush {
     struct pattern pattern;
-    uint64_t place; /* of the walk */
+    uint64_t place; /* where the walk continues */
     uint64_t count; /* answers dropped */
     uint8_t wire[NAME_WIRE_MAX];
 };
@@ -177,7 +177,7 @@ struct load {
     struct text_reader *reader;
     uint64_t lines, refused;
     struct refusal refusal[LOAD_REFUSALS_MAX]; /* the first refused lines */
-    size_t len;                                /* of the incomplete line */
+    size_t len;                                /* the length of the incomplete line */
     char line[TEXT_LINE_MAX + 1];
 };
 

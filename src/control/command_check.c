@@ -25,7 +25,7 @@
 
 enum {
     CHECK_ADDRESSES_MAX = 32,  /* probed for a route */
-    CHECK_UPSTREAMS_MAX = 128, /* of one worker */
+    CHECK_UPSTREAMS_MAX = 128, /* the most upstreams of one worker that count */
 };
 
 /* ---- on the worker's thread ---- */
@@ -108,7 +108,7 @@ static void check_add_reason(char *out, size_t size, const char *reason)
     snprintf(out + len, size - len, "%s%s", len > 0 ? "; " : "", reason);
 }
 
-/* Writes what is wrong: "" if nothing is. */
+/* Writes the problems: "" if there are no problems. */
 static void check_tell(const struct control_view *view, uint64_t now_us, bool has_route,
                        bool has_path, char out[COMMAND_PROBLEMS_MAX])
 {

@@ -40,7 +40,7 @@ enum {
 
 struct wanted {
     struct cache *cache;
-    struct addr client;           /* for response policy */
+    struct addr client;           /* the client for response policy */
     char view[VIEW_NAME_MAX + 1]; /* "": clients without a view */
     uint32_t policy_zones;        /* the view's choice */
     uint16_t type;
@@ -51,7 +51,7 @@ struct wanted {
 struct cached {
     bool is_there, is_live, may_serve, is_due, is_marked, stale;
     uint8_t kind, security;
-    char text[ANSWER_TEXT_MAX]; /* of a failure */
+    char text[ANSWER_TEXT_MAX]; /* the text of a failure */
     uint16_t rcode;
     struct answer_signed signatures;
     uint64_t ttl_us, age_us, over_us;
@@ -301,7 +301,7 @@ static const char *way_name(enum outlook_way way)
     return names[way];
 }
 
-/* The rcode of the answer, if it is at hand. */
+/* Writes the rcode of the answer, if there is an answer. */
 static void command_lookup_put_rcode(struct reply *reply, const struct seen *seen)
 {
     char text[RRTYPE_TEXT_MAX];
@@ -430,7 +430,7 @@ static void put_cached(struct reply *reply, const struct wanted *wanted, const s
 /* The servers of a cached answer, which the worker has found. */
 struct known_servers {
     const struct seen *seen;
-    size_t place; /* of the next name in the alias chain */
+    size_t place; /* the next name's place in the alias chain */
 };
 
 static const struct rpz_servers *find_known_servers(void *context, struct name name, bool is_last)
@@ -502,8 +502,8 @@ static uint32_t policy_except(const struct control_view *view, const struct want
     return rpz_choice_except(&map, wanted->policy_zones);
 }
 
-/* Says which rule decides for the client. Without an answer at hand, rules about answers and
- * servers are not known to apply. */
+/* Writes which rule decides for the client. Without an answer it is unknown whether rules about
+ * answers and servers apply. */
 static void put_policy(struct reply *reply, const struct control_view *view,
                        const struct wanted *wanted, const struct seen *seen)
 {
@@ -624,8 +624,8 @@ static void list_views(const struct config *config, char *out, size_t size)
                                 config->view_set.views[i].name);
 }
 
-/* Takes the named view, or that of the client at the listeners that no view names. False: the call
- * has been refused. */
+/* Takes the named view, or else the view of the client at the listeners that no view names. Returns
+ * false if the call has been refused. */
 static bool read_view(struct call *call, struct wanted *out)
 {
     static const struct addr anywhere;

@@ -28,9 +28,9 @@ const char *commands_suggest(const char *verb);
 struct control_view;
 enum { COMMAND_PROBLEMS_MAX = 320 };
 
-/* Writes what is wrong with the daemon, without asking its workers: draining, no route to any
- * upstream, an upstream by name without an address, a clock in doubt. now_us is the loops' clock.
- * "": nothing is known to be wrong. */
+/* Writes the daemon's problems without asking its workers: draining, no route to any upstream, an
+ * upstream by name without an address, a clock in doubt. now_us is the loops' clock. "": no problem
+ * is known. */
 void command_problems(const struct control_view *view, uint64_t now_us,
                       char out[COMMAND_PROBLEMS_MAX]);
 

@@ -170,7 +170,7 @@ static void client_read_piece(struct client *client)
 
 static void client_begin_feeding(struct client *client)
 {
-    size_t line_end = client->line_len + 1; /* with its newline */
+    size_t line_end = client->line_len + 1; /* the newline counts */
 
     client->state = CLIENT_FEEDING;
     client_set_limit(client, CONTROL_CLIENT_TAKE_US);

@@ -53,7 +53,7 @@ struct exporter {
     struct census_taking *taking; /* NULL: no census is under way */
     struct census *census;        /* the last one, or NULL */
     struct page *page;            /* the last metrics, or NULL */
-    struct page *figures;         /* of the live page, likewise */
+    struct page *figures;         /* the last figures of the live page, or NULL */
     uint64_t page_at;
 };
 
@@ -225,7 +225,7 @@ static void scrape_answer(struct scrape *scrape)
 
 /* ---- from the figures to the scrapes ---- */
 
-/* Answers every scrape that waits. Without its page, the answer says so. */
+/* Answers every scrape that waits. If there is no page, the answer reports that. */
 static void exporter_give(struct exporter *exporter)
 {
     struct list *next;

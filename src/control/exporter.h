@@ -21,8 +21,8 @@ enum {
     EXPORTER_SCRAPES_MAX = 16, /* at once; a further one replaces one of the busiest host */
     EXPORTER_PAGE_LIFE_US = 500 * US_PER_MS, /* the greatest age of the figures on a page */
     EXPORTER_PATIENCE_US = 1000 * US_PER_MS, /* with workers; then their last figures are used */
-    EXPORTER_ASK_US = 5 * US_PER_S,          /* for a scraper's request, however slowly it comes */
-    EXPORTER_TAKE_US = 10 * US_PER_S,        /* for a scraper to read its answer */
+    EXPORTER_ASK_US = 5 * US_PER_S,          /* the time for a scraper's whole request */
+    EXPORTER_TAKE_US = 10 * US_PER_S,        /* the time in which a scraper must read its answer */
 };
 
 /* Listens at the address. Errors: ERR_ADDRESS_IN_USE, ERR_ADDRESS_UNKNOWN, ERR_PERMISSION and

@@ -221,8 +221,8 @@ struct rpz_seen {
     uint64_t now;
 };
 
-/* Returns false when the zone has no such figure: a zone without rules has no serial, and no
- * primary is asked for a zone from a file. */
+/* Returns false if the zone does not have this figure: a zone without rules has no serial, and a
+ * zone from a file has no primary. */
 static bool rpz_figure(const struct rpz_seen *seen, enum per_rpz_zone which, uint64_t *out)
 {
     const struct control_policy_zone *row = seen->row;

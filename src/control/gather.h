@@ -20,8 +20,8 @@ struct upstreams;
 
 /* The answer of one worker. */
 struct gather_part {
-    size_t worker;                   /* its number */
-    struct reply rows;               /* only rows */
+    size_t worker;                   /* the worker's number */
+    struct reply rows;               /* has rows only */
     uint64_t number;                 /* a count that the visitor chooses */
     const void *wanted;              /* the caller's argument; outlives the gathering */
     const struct control_worker *of; /* the worker whose thread this is */

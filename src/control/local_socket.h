@@ -13,7 +13,7 @@
 struct local_socket {
     int fd; /* non-blocking; -1: closed */
     dev_t device;
-    ino_t inode; /* of the file that we made; only this file is removed */
+    ino_t inode; /* identifies the file that we made; no other file is removed */
     char path[108];
 };
 

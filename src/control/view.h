@@ -24,8 +24,8 @@ struct rpz_policy;
 struct upstreams;
 
 struct control_worker {
-    struct loop *loop;           /* for mail; lives until control is closed */
-    struct upstreams *upstreams; /* only for the worker's thread; NULL after the worker has ended */
+    struct loop *loop;           /* takes mail; lives until control is closed */
+    struct upstreams *upstreams; /* for the worker's thread; NULL after the worker has ended */
     struct resolver *resolver;   /* likewise */
     const struct stats *stats;
 };
@@ -96,7 +96,7 @@ struct control_zone {
     uint8_t catalog[NAME_WIRE_MAX]; /* the catalog that lists the zone */
     uint8_t catalog_len;            /* 0: the configuration has the zone */
     bool is_catalog;                /* it lists zones, and answers nothing */
-    enum zone_use use;              /* of a catalog: that of its members */
+    enum zone_use use;              /* for a catalog: the use of its members */
     enum control_zone_state state;
     uint32_t serial;
     uint64_t records, size_bytes;
@@ -121,7 +121,7 @@ struct control_policy_zone {
 /* The response policy in force. */
 struct control_policy {
     const struct rpz_policy *rules;          /* NULL: none */
-    const struct control_policy_zone *zones; /* by place in the policy */
+    const struct control_policy_zone *zones; /* in the order of the policy */
 };
 
 /* Visits to the primaries of zones, by their end. Any thread reads them with stats_read(). */
@@ -146,10 +146,10 @@ struct control_view {
     struct control_worker **workers;
     size_t worker_count;
     const struct query_log *query_log; /* NULL: none */
-    const struct zone_set *zones;      /* in force at the workers; NULL: none */
+    const struct zone_set *zones;      /* the set that the workers have; NULL: none */
     const struct control_zone *held;   /* zones held here, and catalogs of them */
     size_t held_count;
-    const struct view_rows *view_rows; /* of the configuration; NULL: none */
+    const struct view_rows *view_rows; /* the configuration's rows; NULL: none */
     struct control_policy policy;
     const struct control_transfers *transfers; /* NULL: none yet */
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */

@@ -29,7 +29,7 @@ static enum err client_fail(char *why, size_t size, const char *path, const char
     return number == EAGAIN ? ERR_TIMED_OUT : err_from_errno(number);
 }
 
-/* Every user who may open the file may run commands, so this says which users may. */
+/* Every user who may open the file may run commands, so the error names these users. */
 static enum err client_fail_permission(char *why, size_t size, const char *path)
 {
     struct stat file;

@@ -15,7 +15,7 @@ enum { COMMAND_LINE_TRACED = 5, COMMAND_LINE_TRACE_WORDS = 4 };
 struct command_line {
     const char *socket;
     bool json, watch;
-    bool require_upstream; /* of the command check */
+    bool require_upstream; /* an option of the command check */
     bool rates;            /* two answers, a second apart */
     struct shape shape;
     const char *colour; /* auto, always or never */

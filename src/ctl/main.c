@@ -83,7 +83,7 @@ static int main_help(bool json)
     return ask_end_output();
 }
 
-/* The width that lists get: as given, or that of the terminal; 0: any. */
+/* The width for lists: as given, or the terminal's; 0: any width. */
 static unsigned main_width(long given)
 {
     return given >= 0 ? (unsigned)given : screen_width();

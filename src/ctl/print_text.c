@@ -222,7 +222,7 @@ static void print_hidden(const struct table *table, const size_t *hidden, size_t
 
     for (size_t i = 0; i < count; i++) {
         const char *text = title(name, &table->columns[hidden[i]]);
-        unsigned len = (unsigned)strlen(text) + 2; /* a space before, a comma or ) behind */
+        unsigned len = (unsigned)strlen(text) + 2; /* a space precedes, a comma or ) follows */
         if (at + len > width)
             at = (unsigned)fprintf(out, "\n ") - 1;
         fprintf(out, " %s%s", text, i + 1 < count ? "," : ")\n");

@@ -19,7 +19,7 @@ struct stream {
     bool json;    /* prints an object with a list of strings instead of lines */
     bool is_over; /* the last line has come */
     size_t count; /* lines printed */
-    size_t len;   /* of the incomplete line */
+    size_t len;   /* the length of the incomplete line */
     char *line;   /* CONTROL_TEXT_LINE_MAX + 1 bytes */
 };
 

@@ -8,8 +8,8 @@
 /* The number of bytes of the character at p; 0: not a valid character. p ends with a NUL. */
 int utf8_len(const unsigned char *p);
 
-/* Replaces, in place, invalid bytes and control characters, which could control a terminal; also
- * those of two bytes. Returns text. */
+/* Replaces invalid bytes and control characters in place, because these could control a terminal.
+ * This includes control characters of two bytes. Returns text. */
 char *utf8_clean(char *text);
 
 #endif

@@ -181,7 +181,7 @@ static int watch_take(struct watch *watch, struct parsed_reply *answer)
     return code;
 }
 
-/* Runs one turn. EXIT_DONE: go on. */
+/* Runs one turn. EXIT_DONE: the watch continues. */
 static int watch_turn(struct watch *watch)
 {
     struct parsed_reply answer;

@@ -35,11 +35,11 @@ struct anchor_keeper {
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
-    bool is_outdated; /* the point that the inquiry is about was replaced */
+    bool is_outdated; /* the point has been replaced since the inquiry began */
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
-    struct buf text; /* of the file as it was read or written last */
+    struct buf text; /* the file's text when it was last read or written */
     struct inquiry inquiry;
     struct anchor_point point;
 };

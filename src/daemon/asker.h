@@ -15,11 +15,11 @@
 struct call;
 struct reload_report;
 
-enum { ASKERS_MAX = 64 }; /* in all lists, including askers whose client has left */
+enum { ASKERS_MAX = 64 }; /* in all lists together, including askers whose client has left */
 
 struct askers {
     struct list list;
-    size_t *count; /* the number of askers in all lists that share the bound */
+    size_t *count; /* the number of askers in all lists with this bound */
 };
 
 /* The change that an asker waits for. */
@@ -50,8 +50,8 @@ void askers_refuse_report(struct askers *askers, const struct reload_report *rep
 void askers_refuse_forward(struct askers *askers, const struct runtime_zone *forward,
                            const char *why);
 
-/* Answers all: their change is in effect. The report is about the file, for askers that wait for a
- * file. */
+/* Answers all askers: their change is in effect. The report describes the file, for askers that
+ * wait for a file. */
 void askers_answer(struct askers *askers, const struct reload_report *report);
 
 /* Refuses or answers one asker, and frees it. */

@@ -32,7 +32,7 @@ static uint32_t file_plan_share(uint64_t left, uint64_t most)
     return (uint32_t)MIN(MAX(left / FILE_PLAN_SHARE, 1), most);
 }
 
-/* The files that are open all the time, without those of workers. */
+/* The files that are open all the time, except those of workers. */
 static uint64_t file_plan_fixed(void)
 {
     return FILE_PLAN_MAIN + FILE_PLAN_ZONES + FILE_PLAN_SPARE;

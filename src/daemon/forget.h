@@ -26,8 +26,8 @@ struct forget {
     struct cache *cache;
     struct mail step;
     bool is_running;
-    uint64_t place;               /* of the walk */
-    const struct view_set *views; /* of spaces; NULL: there are none */
+    uint64_t place;               /* where the walk continues */
+    const struct view_set *views; /* whose spaces to search; NULL: there are no views */
     bool is_of_spaces;            /* views was set */
     bool is_of_portals;
     const struct local_names *local;           /* NULL: none */

@@ -50,9 +50,9 @@ struct generation {
     struct certificate *certificate;
     struct arena arena; /* for the route */
     struct route_options route;
-    struct local_names *local;   /* NULL: that of the configuration */
-    struct anchors *anchors;     /* of the route; NULL: those of the configuration */
-    struct local_names **tables; /* those of the configuration, over local; in the arena */
+    struct local_names *local;   /* NULL: the configuration's local data applies */
+    struct anchors *anchors;     /* the route's anchors; NULL: the configuration's apply */
+    struct local_names **tables; /* the configuration's tables, layered over local; in the arena */
     size_t table_count;
 };
 

@@ -35,11 +35,11 @@ struct host_book {
     size_t count;
     struct addr addrs[ZONE_HOST_ADDRS_MAX]; /* in the order of arrival */
     uint8_t misses[ZONE_HOST_ADDRS_MAX];
-    uint64_t due_at;      /* of the next question */
+    uint64_t due_at;      /* when the next question is due */
     uint64_t answered_at; /* the last answer with an address; 0: none since the start */
     int64_t answered_s;   /* likewise by the wall clock, also before the start; 0: none */
     uint32_t failures;    /* since then */
-    const char *error;    /* of the last question, or ""; static */
+    const char *error;    /* why the last question failed, or ""; static */
 };
 
 /* Begins to know the name, which is due at once. */

@@ -36,7 +36,7 @@
 /* Between attempts while a worker has no room for the question. */
 #define HOST_ROOM_US (1 * US_PER_S)
 
-enum { BOOTSTRAP_MAX = 8 }; /* as in options.def */
+enum { BOOTSTRAP_MAX = 8 }; /* options.def has the same bound */
 
 struct host_round;
 
@@ -53,7 +53,7 @@ struct host_round {
     struct host_keeper *keeper;
     struct host_book *book; /* NULL: the configuration has changed */
     unsigned open;          /* questions without an end; 0: the round is free */
-    bool is_exchange;       /* bootstrap servers are asked; else a worker */
+    bool is_exchange;       /* the inquiry asks bootstrap servers; otherwise a worker */
     bool lacked_room;
     uint8_t wire[NAME_WIRE_MAX];
     struct host_query queries[HOST_BOTH];
@@ -69,12 +69,12 @@ struct host_keeper {
     struct zone_hosts hosts; /* the addresses in the books */
     /* The file. */
     struct host_store store;
-    struct host_file file; /* as read or written last */
+    struct host_file file; /* as it was last read or written */
     struct timer save;
     bool is_unsaved; /* the books know more than the file */
     uint64_t saved_at;
     /* For the bootstrap servers. */
-    struct upstreams *upstreams; /* NULL: there are none */
+    struct upstreams *upstreams; /* NULL: there are no bootstrap servers */
     struct stats stats;
     struct nail_quota quota; /* none */
     struct upstream *group[BOOTSTRAP_MAX];
@@ -254,7 +254,7 @@ static void host_ask_worker(struct host_query *query)
                  &query->question, false, host_on_back);
 }
 
-/* ---- what is asked when ---- */
+/* ---- the schedule of inquiries ---- */
 
 static void host_round_begin(struct host_round *round, struct host_book *book)
 {
@@ -433,7 +433,7 @@ void host_keeper_network_changed(struct host_keeper *keeper)
     host_keeper_next(keeper);
 }
 
-/* ---- what it shows ---- */
+/* ---- the table for the control socket ---- */
 
 static void host_put_addresses(struct reply *reply, const struct host_book *book)
 {

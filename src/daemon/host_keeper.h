@@ -54,7 +54,7 @@ void host_keeper_network_changed(struct host_keeper *keeper);
 /* Fills the call's reply with the names and their addresses; the caller calls call_done(). */
 void host_keeper_show(const struct host_keeper *keeper, struct call *call);
 
-/* Asks nothing from now on, closes its sockets, and saves what is not in the file yet. */
+/* Ends all inquiries, closes the sockets, and saves the changes that the file does not have yet. */
 void host_keeper_end(struct host_keeper *keeper);
 
 /* Call it after host_keeper_end() and after the loop has been freed. NULL is fine. */

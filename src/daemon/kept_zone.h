@@ -23,9 +23,9 @@ struct zone_times;
 
 /* The verdict of the checks in effect about a version of primaries. */
 enum kept_verdict {
-    KEPT_SOUND,    /* it passes them */
+    KEPT_SOUND,    /* the version passes the checks */
     KEPT_UNJUDGED, /* other settings or trust anchors have judged it */
-    KEPT_DOUBTED,  /* it fails: refusal says why */
+    KEPT_DOUBTED,  /* the version fails the checks; refusal says why */
 };
 
 enum { KEPT_FAILURE_MAX = 320 };
@@ -33,7 +33,7 @@ enum { KEPT_FAILURE_MAX = 320 };
 struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
-    struct rpz_rules *rules;   /* of data, with ZONE_OF_POLICY */
+    struct rpz_rules *rules;   /* the rules in data, for ZONE_OF_POLICY */
     struct transfer *transfer; /* NULL: the zone comes from a file, or memory was out */
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;

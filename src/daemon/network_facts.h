@@ -24,7 +24,7 @@ enum { NETWORK_FACTS_MAX = 4096 }; /* further facts are ignored */
 
 struct network_fact {
     uint8_t kind;
-    uint32_t link;  /* its index; for a route the link it leaves by, 0 with several */
+    uint32_t link;  /* the link's index; for a route the outgoing link, or 0 for several */
     uint64_t place; /* hash of the slot that holds one fact: a route's table and metric */
     uint64_t what;  /* hash of the identity of the fact */
 };

@@ -26,7 +26,7 @@ enum { NETWORK_BURST = 4 };
 struct network_gather {
     struct loop *loop;
     struct timer due;
-    uint64_t first_at;           /* of the first piece that waits */
+    uint64_t first_at;           /* when the first waiting piece came */
     uint64_t full_at;            /* when NETWORK_BURST reports are possible again */
     enum network_change pending; /* the most severe change that waits; 0: none */
     void (*on_changed)(void *context, enum network_change change);

@@ -24,7 +24,7 @@ enum {
     /* Beyond this number, ports of other processes stay in the range: bind() then finds them taken.
      */
     QUERY_PORTS_LISTENING_MAX = 1024,
-    QUERY_PORTS_LINES_MAX = 65536, /* lines read of each socket table */
+    QUERY_PORTS_LINES_MAX = 65536, /* how many lines of each socket table are read */
 };
 
 /* Reads /proc. Main thread, at the start and at each reload. */

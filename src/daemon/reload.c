@@ -84,11 +84,11 @@ struct reload {
                             alone */
     bool is_ending;
     size_t asker_count;
-    struct askers for_file;     /* for a read that has not begun */
-    struct askers for_loading;  /* for the file that is being read, or waits to be used */
-    struct askers for_settings; /* for the next change of forwards or negative anchors */
-    struct askers served;       /* for the change under way */
-    struct loading *loading;    /* until its change is over */
+    struct askers for_file;     /* wait for a read that has not begun */
+    struct askers for_loading;  /* wait for the file that is being read or about to be used */
+    struct askers for_settings; /* wait for the next change of forwards or negative anchors */
+    struct askers served;       /* wait for the change under way */
+    struct loading *loading;    /* set until its change is complete */
     struct generations generations;
     struct generation *current, *next; /* next: only while switching */
     struct listening *listening;       /* the one that is shown */
@@ -351,8 +351,8 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     forget_begin(&reload->forget);
 }
 
-/* The cache forgets the answers of the zone's former servers. The root is left out: the names of
- * the internet have the same answers whichever resolver is asked. */
+/* The cache forgets the answers of the zone's former servers. The root is an exception: names of
+ * the Internet have the same answers from every resolver. */
 static void reload_forget(struct reload *reload, const struct runtime_zone *forward)
 {
     if (!name_is_root(runtime_zone_name(forward)))
@@ -575,7 +575,7 @@ static void reload_on_generation_freed(void *context)
     reload_next(context);
 }
 
-/* ---- who asks ---- */
+/* ---- clients that wait for a reload ---- */
 
 void reload_by_signal(struct reload *reload)
 {

@@ -58,7 +58,7 @@
 
 enum {
     SNAPSHOT_POLL_US = 50000,
-    SOCKETS_MAX = 1024, /* from the service manager: two for each address */
+    SOCKETS_MAX = 1024, /* the service manager gives two for each address */
 };
 
 struct supervisor {
@@ -70,11 +70,11 @@ struct supervisor {
     struct reload *reload;
     struct loop *loop;
     struct signals *signals;
-    struct control *control;       /* NULL: not wanted, or closed */
+    struct control *control;       /* NULL: not configured, or closed */
     struct exporter *exporter;     /* likewise */
-    struct network_watch *network; /* NULL: not wanted, or closed already */
+    struct network_watch *network; /* NULL: not configured, or already closed */
     struct cache *cache;
-    struct snapshots *snapshots; /* NULL: not wanted */
+    struct snapshots *snapshots; /* NULL: not configured */
     struct zone_keeper *zones;
     struct listen_sockets *sockets;
     struct worker_share share;

@@ -97,7 +97,7 @@ struct worker {
     _Atomic(enum network_change) network_change;
     struct timer drain_limit;
     /* Addresses that are served no longer. */
-    unsigned long long list; /* of the addresses that the server serves */
+    unsigned long long list; /* the number of the address list that the server uses */
     struct mail closed;
     atomic_bool closed_is_posted;
     atomic_ullong closed_list;   /* the newest list whose removed addresses are all closed */
@@ -121,7 +121,7 @@ struct workers {
     void (*on_taken)(void *context);
     void *taken_context;
     struct listen_sockets *sockets; /* while removed addresses may still be open; NULL: none are */
-    unsigned long long list_number; /* of the newest address list */
+    unsigned long long list_number; /* the number of the newest address list */
     struct worker list[];
 };
 

@@ -49,7 +49,7 @@ struct worker_share {
     struct nail_quota nail_quota;
     struct trouble_news trouble_news;
     uint32_t upstream_files;             /* open files per worker */
-    struct tls_ticket_keys *ticket_keys; /* for TLS clients */
+    struct tls_ticket_keys *ticket_keys; /* the ticket keys for TLS clients */
     struct tls_tickets *tickets;         /* TLS sessions with upstreams */
     struct watchers *watchers;           /* query log and dnstap */
     struct loop *main_loop;
@@ -61,7 +61,7 @@ struct worker_share {
 
 enum {
     WORKERS_MAX = 1024,
-    WORKER_DRAIN_US = 5 * 1000 * 1000, /* for the answers that are due after SIGTERM */
+    WORKER_DRAIN_US = 5 * 1000 * 1000, /* the time for answers that are due after SIGTERM */
 };
 
 /* Starts count threads, which wait for workers_go(). Each takes its sockets from the prepared list.

@@ -26,7 +26,7 @@ struct zone_checks {
 
 /* Identifies the content of a file without reading it: another stamp means other content. */
 struct zone_file_stamp {
-    int64_t seconds, nanoseconds; /* of the last change of its contents */
+    int64_t seconds, nanoseconds; /* when the contents last changed */
     uint64_t size_bytes, inode;
 };
 

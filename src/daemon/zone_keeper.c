@@ -80,7 +80,7 @@ struct zone_keeper {
     struct zone_publication *current, *next; /* next: on its way to the workers */
     struct zone_publication *before;         /* while the cache forgets */
     bool is_taking;                          /* workers take next, or the cache forgets */
-    uint64_t edition;                        /* of the configuration that the thread got last */
+    uint64_t edition;                        /* the edition of the thread's last configuration */
     void (*on_settled)(void *context);       /* NULL: no one waits */
     void *settled_context;
     pthread_t thread;
@@ -88,14 +88,14 @@ struct zone_keeper {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct loop *loop;       /* the thread's, once it runs */
+    struct loop *loop;       /* the loop of the thread, once it runs */
     bool has_failed;         /* the thread could not make its loop */
     bool has_copies;         /* all files except large ones have been read, or have failed */
     uint64_t settled;        /* the last edition whose zones have all been read */
     uint64_t settled_number; /* the publication that has them */
     struct zone_publication *waiting;  /* the newest one for main */
-    struct zone_publication *released; /* for the thread to free */
-    struct zone_set *in_force;         /* of current, for other threads; NULL: none */
+    struct zone_publication *released; /* the thread must free it */
+    struct zone_set *in_force;         /* the zones of current, for other threads; NULL: none */
     bool is_arrival_posted, is_release_posted;
     struct mail arrival, release;
     struct zone_trust *next_trust;      /* for the thread; NULL: it has the newest one */
@@ -752,7 +752,7 @@ static void keeper_read_all(struct zone_keeper *keeper)
     keeper_renew_tls(keeper);
     keeper_open_transfers(keeper);
     if (keeper->has_new_catalog)
-        keeper_update_members(keeper); /* a stored catalog has stored members */
+        keeper_update_members(keeper); /* members of a stored catalog are stored as well */
     keeper_note_expiry(keeper);
     keeper->is_reading = false;
     keeper_publish(keeper);

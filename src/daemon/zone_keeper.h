@@ -40,8 +40,8 @@ struct zone_set;
 /* How long a start waits. The rules of a stored copy come before the first query, or clients would
  * reach names that it blocks; files above 4 MiB may come later. */
 enum {
-    ZONE_KEEPER_LARGE_S = 5,   /* for all zones */
-    ZONE_KEEPER_COPIES_S = 60, /* for the stored copies, and for files that are not large */
+    ZONE_KEEPER_LARGE_S = 5,   /* the time to read all zones */
+    ZONE_KEEPER_COPIES_S = 60, /* the time to read stored copies and files that are not large */
 };
 
 enum { ZONE_KEEPER_NOTIFIES_MAX = 64 };

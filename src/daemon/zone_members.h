@@ -13,12 +13,12 @@
 struct name_map;
 struct rpz_policy;
 
-enum { ZONE_MEMBERS_MAX = ZONE_SET_MAX + RPZ_ZONES_MAX }; /* of all catalogs */
+enum { ZONE_MEMBERS_MAX = ZONE_SET_MAX + RPZ_ZONES_MAX }; /* over all catalogs */
 
 /* The names that a member may not have. */
 struct zone_members_names {
     const struct name_map *configured; /* NULL: there is no catalog */
-    struct name_map *taken;            /* empty; gets those of the members */
+    struct name_map *taken;            /* empty at first; gets the names of the members */
 };
 
 /*

@@ -39,10 +39,10 @@ static inline enum zone_kind zone_kind_of_members(enum zone_kind catalog)
 struct zone_plan {
     enum zone_kind kind;
     struct zone_held held;            /* without data; for policy, the name alone counts */
-    uint8_t node_wire[NAME_WIRE_MAX]; /* of a member, in its catalog */
+    uint8_t node_wire[NAME_WIRE_MAX]; /* a member's node in its catalog */
     uint8_t node_len;                 /* 0: no member */
     char *file;                       /* "": the zone comes from its primaries */
-    struct zone_primaries *primaries; /* of the zone, or of its members; NULL: none */
+    struct zone_primaries *primaries; /* the primaries of the zone or of its members; NULL: none */
     size_t max_bytes;
     enum zonemd_mode zonemd;
 };
@@ -70,7 +70,7 @@ static inline struct name zone_plan_catalog(const struct zone_plan *plan)
     return plan->node_len > 0 ? name_strip(zone_plan_node(plan), 2) : name_root();
 }
 
-/* Whether the plan is that of a member of this catalog. */
+/* Whether the plan belongs to a member of this catalog. */
 static inline bool zone_plan_is_member(const struct zone_plan *plan,
                                        const struct zone_plan *catalog)
 {
@@ -83,13 +83,13 @@ void zone_plan_deinit(struct zone_plan *plan);
 
 /* The plans of a whole configuration. */
 struct zone_plans {
-    struct name_map *names; /* of zones that no member may have; NULL: there is no catalog */
+    struct name_map *names; /* names that no member may have; NULL: there is no catalog */
     size_t count;
     struct zone_plan list[];
 };
 
-/* Copies the plans of auth-zones, and those of the zones of rpz that have primaries. The names are
- * those of auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
+/* Copies the plans of auth-zones, and the plans of rpz zones with primaries. The names come from
+ * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
 struct zone_plans *zone_plans_new(const struct config *config);
 
 /* NULL is fine. */

@@ -16,10 +16,10 @@ struct config;
 struct config_source;
 
 struct zone_primaries {
-    char *folder; /* of the zone's file; "": none */
+    char *folder; /* the folder for the zone's file; "": none */
     size_t count;
     struct xfr_primary *list;
-    struct tsig_key *keys; /* keys[i] is that of list[i], if it has one */
+    struct tsig_key *keys; /* keys[i] belongs to list[i], if that has a key */
     void **memory;         /* of the options for TLS of list[i] */
 };
 

@@ -24,13 +24,13 @@ struct zone_publication {
     struct rpz_policy *policy; /* NULL: none */
     struct control_policy_zone policy_rows[RPZ_ZONES_MAX];
     size_t count;
-    struct zone_times **times; /* of the rows, which borrow from them */
+    struct zone_times **times; /* the rows borrow from these */
     struct control_zone rows[];
 };
 
 /* The zones of rpz. */
 struct zone_publication_policy {
-    const struct rpz_policy *wanted; /* as the configuration has them; NULL: none */
+    const struct rpz_policy *wanted; /* the configuration's policy; NULL: none */
     uint64_t planned_at;             /* us: when the rules of files were made */
     const struct rpz_policy *before; /* its counters continue; NULL: there was none */
 };

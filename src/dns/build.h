@@ -27,7 +27,7 @@
 #include "dns/question.h"
 
 enum {
-    BUILD_SLOTS = 64,        /* in the compression table; a power of two */
+    BUILD_SLOTS = 64,        /* the size of the compression table; a power of two */
     BUILD_PROBES_MAX = 4,    /* slots examined for one suffix */
     BUILD_SUFFIXES_MAX = 12, /* suffixes of a name to look up and remember */
 };
@@ -45,7 +45,7 @@ struct build {
     enum section section; /* the section that records count in */
     uint16_t counts[SECTION_COUNT];
     uint32_t rollbacks;    /* their number: a module that remembers offsets checks it */
-    uint16_t rdata_offset; /* of the current record; 0 between records */
+    uint16_t rdata_offset; /* where the current record's RDATA begins; 0 between records */
     struct build_slot slots[BUILD_SLOTS];
 };
 

@@ -79,9 +79,9 @@ struct edns {
     bool dnssec_ok;    /* DO */
     uint8_t ext_rcode; /* upper eight bits of the rcode */
     uint8_t version;
-    uint16_t udp_size;   /* as sent; edns_udp_size() applies the minimum */
+    uint16_t udp_size;   /* the size that was sent; edns_udp_size() applies the minimum */
     uint16_t flags;      /* DO and Z bits */
-    uint16_t offset;     /* of the OPT record in the message */
+    uint16_t offset;     /* the OPT record's offset in the message */
     uint16_t end;        /* offset after it */
     struct span options; /* borrowed from the message */
 };

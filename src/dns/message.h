@@ -53,7 +53,7 @@ struct message {
     struct edns edns;
 };
 
-/* Makes the parsed form of a copy of the bytes from that of the original. */
+/* Makes the parsed form of a copied message from the parsed form of the original. */
 void message_move(struct message *out, const struct message *from, const uint8_t *copy);
 
 /*
@@ -75,7 +75,7 @@ static inline uint8_t message_opcode(const struct message *message)
     return (message->flags & HEADER_OPCODE_MASK) >> 11;
 }
 
-/* Returns all twelve bits: those of the header and of the OPT record. */
+/* Returns all twelve bits: the header's and the OPT record's. */
 static inline uint16_t message_rcode(const struct message *message)
 {
     return (uint16_t)(message->edns.ext_rcode << 4 | (message->flags & HEADER_RCODE_MASK));

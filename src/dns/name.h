@@ -64,7 +64,7 @@ bool name_equal_in_message(struct span message, size_t offset, struct name name)
 /* ---- comparing ---- */
 
 bool name_equal(struct name a, struct name b);
-bool name_equal_exact(struct name a, struct name b); /* also in case (0x20) */
+bool name_equal_exact(struct name a, struct name b); /* letters must have the same case (0x20) */
 
 /* Returns whether the name equals ancestor or is below it. */
 bool name_is_below(struct name name, struct name ancestor);

@@ -90,7 +90,7 @@ static const char *record_text_step(struct walk *walk, const char *at)
     return NULL;
 }
 
-/* A host name may begin with a $ too, but it is none of these words. */
+/* A host name may begin with a $ as well, but no host name is one of these words. */
 static bool is_directive(const char *line)
 {
     static const char *const words[] = {"$ORIGIN", "$TTL", "$INCLUDE", "$GENERATE"};

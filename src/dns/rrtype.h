@@ -78,7 +78,7 @@ enum rrtype {
     RRTYPE_LP = 107,
     RRTYPE_EUI48 = 108,
     RRTYPE_EUI64 = 109,
-    RRTYPE_NXNAME = 128, /* in the type bitmap of a compact denial only (RFC 9824) */
+    RRTYPE_NXNAME = 128, /* occurs only in the type bitmap of a compact denial (RFC 9824) */
     RRTYPE_TKEY = 249,
     RRTYPE_TSIG = 250,
     RRTYPE_IXFR = 251,

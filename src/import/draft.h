@@ -29,7 +29,7 @@ enum {
     DRAFT_LOCAL_BYTES = 400 * 1024, /* for local data; counts towards DRAFT_ITEM_BYTES. Large lists
                                        belong in files. */
     DRAFT_NOTE_BYTES = 256 * 1024,
-    DRAFT_PRINT_BYTES = 1024 * 1024, /* for the whole output */
+    DRAFT_PRINT_BYTES = 1024 * 1024, /* the bound of the whole output */
     DRAFT_TEXT_MAX = 200,            /* bytes of a foreign line in a note */
     DRAFT_ROUNDS_MAX = 256,          /* rounds of loading and removing */
 };
@@ -46,7 +46,7 @@ struct draft_origin {
 
 struct draft_item {
     struct draft_item *next;
-    const char *path; /* of the row: "server.workers", "server.listen" */
+    const char *path; /* the row's path: "server.workers", "server.listen" */
     const char *text; /* the value, or one item of a list, as YAML */
     const struct draft_origin *origin;
     struct draft_item *parent;           /* the zone of an upstream or of a key */
@@ -72,7 +72,7 @@ struct draft {
     size_t item_bytes, local_bytes, note_bytes;
     size_t note_count;     /* kept */
     size_t notes_left_out; /* notes that do not fit */
-    size_t local_left_out; /* lines of local data that do not fit */
+    size_t local_left_out; /* lines of local data beyond the bound */
     const struct draft_origin *first_left_out;
     bool has_placeholder; /* the root zone lost its servers and has one that does not answer */
 };

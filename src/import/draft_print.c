@@ -118,7 +118,7 @@ static void put_rest(struct printer *printer)
         "in hosts(5) for hosts-file.");
 }
 
-/* Says so if there are no notes. */
+/* Writes a line about that if there are no notes. */
 static void put_notes(struct printer *printer)
 {
     struct draft *draft = printer->draft;

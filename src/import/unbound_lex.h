@@ -16,7 +16,7 @@
 
 struct unbound_lex {
     struct span text;      /* the rest of the text */
-    uint32_t line, column; /* of its first byte, from 1 */
+    uint32_t line, column; /* the place of its first byte, from 1 */
 };
 
 enum unbound_token_kind {

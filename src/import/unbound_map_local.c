@@ -191,7 +191,7 @@ void map_local_data_ptr(struct unbound_map_state *map, const struct unbound_stat
 
 /* ---- reverse names of private addresses ---- */
 
-/* The default zones that unblock-lan-zones concerns (RFC 6303), without those of 172 and 100. */
+/* The default zones to which unblock-lan-zones applies (RFC 6303), except those of 172 and 100. */
 static const char *const lan_zones[] = {
     "10.in-addr.arpa",
     "168.192.in-addr.arpa",

@@ -167,7 +167,7 @@ static void end_listeners(struct unbound_map_state *map)
         draft_add_none(map->draft, plain_path, map->interfaces ? map->interfaces->origin : origin);
 }
 
-/* ---- who may ask ---- */
+/* ---- access ---- */
 
 static const struct {
     const char *unbound, *nailup, *note;

@@ -19,7 +19,7 @@ static const char shadowed[] =
 /* The local zones of all clients or of one view, and where their copies go. view: NULL for all. */
 struct shadow {
     struct unbound_view *view;
-    struct name_map *names; /* of the zones: their place in the list, from 1 */
+    struct name_map *names; /* finds the zones' places in the list, from 1 */
 };
 
 static bool shadow_read_name(const char *text, size_t len, uint8_t wire[NAME_WIRE_MAX],

@@ -20,7 +20,7 @@ struct unbound_value {
     struct unbound_value *next;
     const char *text;
     const struct draft_origin *origin; /* NULL: not given */
-    bool is_host;                      /* of a zone: the name of a server */
+    bool is_host;                      /* a zone's server is given by its name */
     /* of a local zone: its name as given, its action here; of dnstap: action is the option */
     const char *zone, *action;
 };
@@ -28,7 +28,7 @@ struct unbound_value {
 struct unbound_zone {
     struct unbound_zone *next;
     enum unbound_clause clause;
-    const struct draft_origin *origin; /* of the name, or of the clause */
+    const struct draft_origin *origin; /* the origin of the name or of the clause */
     const char *name;                  /* NULL: not given */
     struct unbound_value *addresses;
     bool tls, tcp, no_cache, first, fallback;
@@ -47,7 +47,7 @@ struct unbound_rpz {
     const char *name; /* a word of YAML; NULL: not given */
     const char *keys; /* ", key: value" for each */
     uint32_t tags;    /* a set of tags; 0: the zone is for all clients */
-    bool is_lost;     /* it is no item of rpz */
+    bool is_lost;     /* the zone does not become an item of rpz */
     const char *file; /* as given; NULL: not given */
     /* The newest comes first. */
     struct unbound_value *primaries, *notifies, *urls;
@@ -86,7 +86,7 @@ struct unbound_tagged {
 struct unbound_local {
     struct unbound_local *next;
     struct unbound_value value; /* an item of its list */
-    const char *name;           /* of the zone, or the record as a word of YAML */
+    const char *name;           /* the zone's name, or the record as a word of YAML */
     bool is_zone;
 };
 
@@ -97,7 +97,7 @@ struct unbound_map_state {
     struct unbound_source *source;
     /* listeners */
     struct unbound_value *interfaces, **last_interface;
-    struct unbound_value port;   /* of interfaces without a port */
+    struct unbound_value port;   /* the port of interfaces that have none */
     struct unbound_value family; /* the last do-ip line */
     struct unbound_value automatic;
     bool no_ip4, no_ip6;

@@ -185,7 +185,7 @@ static const char *name_of_set(struct unbound_map_state *map, uint32_t tags)
     return draft_format(map->draft, "%s", name);
 }
 
-/* The view has the zones without tags too, as every client has. */
+/* The view also has the zones without tags, as every client does. */
 static void keep_policies(struct unbound_map_state *map, struct unbound_view *view, uint32_t tags)
 {
     bool has_own = false;

@@ -15,13 +15,13 @@
 
 enum {
     UNBOUND_FILE_MAX = 64 * 1024 * 1024,   /* bytes of one file */
-    UNBOUND_BYTES_MAX = 128 * 1024 * 1024, /* of all files, counted each time they are included */
+    UNBOUND_BYTES_MAX = 128 * 1024 * 1024, /* the bound over all files, counted at each inclusion */
     UNBOUND_FILES_MAX = 1000,
     UNBOUND_DEPTH_MAX = 16, /* levels of included files */
     UNBOUND_ARGS_MAX = 3,
     UNBOUND_STATEMENTS_MAX = 200000, /* except the ones that are only counted */
     UNBOUND_PATH_MAX = 1024,
-    UNBOUND_BRACES_MAX = 8, /* in one pattern: each may double the number of matches */
+    UNBOUND_BRACES_MAX = 8, /* the most braces of a pattern: each may double the matches */
 };
 
 struct unbound_statement {
@@ -34,7 +34,7 @@ struct unbound_statement {
 
 struct unbound_source {
     struct draft *draft; /* owns the memory */
-    bool reads_files;    /* else includes are noted and skipped */
+    bool reads_files;    /* false: includes are noted and skipped */
     /* Called for each clause and each option, in order. */
     void (*on_statement)(void *context, const struct unbound_statement *statement);
     void *context;

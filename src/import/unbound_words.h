@@ -102,7 +102,7 @@ struct unbound_word {
     const char *name;
     size_t args;
     enum unbound_map map;
-    const char *path; /* of options.def, or "" */
+    const char *path; /* a path of options.def, or "" */
     const char *note;
 };
 

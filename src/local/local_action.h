@@ -27,9 +27,9 @@ static inline const char *local_action_name(enum local_action action)
 enum {
     LOCAL_HOPS_MAX = 12, /* aliases followed in local data, one after the other */
     LOCAL_DATA_TTL_S = 3600,
-    LOCAL_HOSTS_TTL_S = 300,     /* for hosts files, which change without notice */
-    LOCAL_ZONE_TTL_S = 300,      /* for the SOA of negative answers */
-    LOCAL_SPECIAL_TTL_S = 10800, /* for the SOA of special-use names (RFC 6303 section 3) */
+    LOCAL_HOSTS_TTL_S = 300,     /* the TTL for hosts files, which change without notice */
+    LOCAL_ZONE_TTL_S = 300,      /* the TTL of the SOA in negative answers */
+    LOCAL_SPECIAL_TTL_S = 10800, /* the TTL of the SOA for special-use names (RFC 6303 section 3) */
 };
 
 #endif

@@ -29,7 +29,7 @@ struct local_build {
     struct name_map *exempt; /* zones with upstreams */
     size_t node_room, rrset_room, record_room, rdata_room;
     uint32_t zone_rules[LOCAL_REDIRECT + 1];
-    uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* by is_delegated */
+    uint32_t special_rules[2][LOCAL_REDIRECT + 1]; /* indexed by is_delegated */
     size_t lists;
     uint8_t message[HEADER_LEN + RECORD_MAX];
 };
@@ -511,7 +511,8 @@ static void add_exempt_zone(void *context, struct name zone, uint32_t *unused)
         walk->err = set_rule(build, zone, build->names->forward_rule);
 }
 
-/* Sets the rule that applies to a node: that of the longest name at or above it with a rule. */
+/* Sets the rule that applies to a node. It comes from the longest name at or above the node that
+ * has a rule. */
 static void settle_node(void *context, struct name name, uint32_t *number)
 {
     struct build_walk *walk = context;

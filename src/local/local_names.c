@@ -18,11 +18,11 @@
 /* The table's view of one name. */
 struct sight {
     struct name name;
-    const struct local_node *node; /* of the name itself; NULL: it has only a rule, or nothing */
+    const struct local_node *node; /* the name's own; NULL: it has only a rule, or nothing */
     const struct local_rule *rule; /* the rule that applies, or rule 0 */
     struct name apex;              /* the name that this rule belongs to */
-    uint32_t rrsets;               /* its records, or those of a wildcard or redirect */
-    bool exists;                   /* it has records, or names below it do */
+    uint32_t rrsets;               /* the name's records, or a wildcard's or redirect's */
+    bool exists;                   /* the name has records, or names below it have */
     bool is_exempt;                /* special-use names are exempt here */
     bool is_apex;
     bool is_redirected;

@@ -50,7 +50,7 @@ enum local_verdict {
 /* An RRset. The owner borrows from the question or the table. */
 struct local_hop {
     struct name owner;
-    const struct local_names *table; /* of the RRset */
+    const struct local_names *table; /* the table that has the RRset */
     const struct local_rrset *rrset;
 };
 
@@ -62,7 +62,7 @@ struct local_result {
     uint8_t special_len; /* of the special-use zone that decides about the QNAME; 0: none does */
     bool has_soa;        /* the answer is a denial with an SOA */
     struct name soa_owner;
-    const struct local_names *soa_table; /* of soa */
+    const struct local_names *soa_table; /* the table that has soa */
     const struct local_rrset *soa;       /* NULL: local_answer() makes one with soa_ttl_s */
     uint32_t soa_ttl_s;
     struct name target; /* for LOCAL_ELSEWHERE; keeps its case */
@@ -101,7 +101,7 @@ struct local_view {
     struct name zone; /* the zone or listed name with the rule; "": none */
     enum local_action action;
     const char *origin; /* source of the rule: "local-zones", "block-lists" ... */
-    bool has_records;   /* its own, or those of a wildcard or redirect */
+    bool has_records;   /* its own records, or a wildcard's or redirect's */
 };
 
 /* Returns false when no rule applies to the name (lower case). out->zone borrows from name. */

@@ -20,7 +20,7 @@
 
 enum {
     LOCAL_RULES_MAX = 256,         /* smaller numbers are rules; rule 0 is none */
-    LOCAL_RECORDS_MAX = 4000000,   /* in the table */
+    LOCAL_RECORDS_MAX = 4000000,   /* the most records of a table */
     LOCAL_RRSET_MAX = 1000,        /* records of one name and type */
     LOCAL_RRSET_BYTES_MAX = 32768, /* RDATA of an RRset: it must fit into an answer */
     LOCAL_RDATA_MAX = 1024 * 1024 * 1024,
@@ -36,14 +36,14 @@ struct local_rule {
     bool is_delegated; /* the zone's parent has a DS or its denial (RFC 8375 section 4) */
     uint32_t ttl_s;    /* TTL of denials */
     uint32_t rrsets;   /* records that a list redirects to */
-    uint32_t names;    /* of a list: the names that it decides */
+    uint32_t names;    /* for a list: how many names it decides */
 };
 
 /* A name with records, or with such names below it. */
 struct local_node {
     uint32_t rrsets;
-    uint8_t own_rule;  /* the rule for this name */
-    uint8_t rule;      /* the rule that applies: its own, or that of the longest name above */
+    uint8_t own_rule; /* the rule for this name */
+    uint8_t rule; /* the rule that applies: the name's own, or the rule of the longest name above */
     uint8_t apex_len;  /* length of the name that this rule belongs to */
     bool has_below;    /* names with records are below, so it exists (RFC 4592 section 2.2.2) */
     bool has_wildcard; /* one of them is the wildcard */
@@ -53,7 +53,7 @@ struct local_rrset {
     uint32_t next;
     uint32_t first, last; /* records */
     uint32_t ttl_s;
-    uint32_t bytes; /* of the RDATA */
+    uint32_t bytes; /* where the RDATA is in bytes */
     uint16_t type;
     uint16_t count;
 };

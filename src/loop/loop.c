@@ -30,15 +30,15 @@ enum {
     TURN_END_ROUNDS = 8,
     /* An hour keeps the arithmetic far from its ends. */
     WAIT_MAX_MS = 3600 * 1000,
-    LOAD_PERCENT = 80, /* of the time on the CPU: saturated */
+    LOAD_PERCENT = 80, /* a loop with this share of CPU time is saturated */
     /* Between two looks at the wall clock: turns under load are shorter. */
     LOOK_US = 250,
 };
 
 struct loop {
     struct loop_turn turn;         /* first */
-    uint64_t looked_at;            /* at the wall clock */
-    uint64_t load_at, load_cpu_us; /* of the last measurement of the load */
+    uint64_t looked_at;            /* when the loop last read the wall clock */
+    uint64_t load_at, load_cpu_us; /* the values at the last measurement of the load */
     bool is_saturated;
     uv_loop_t uv;
     uv_async_t wakeup;

@@ -55,8 +55,8 @@ struct timers {
 void timers_init(struct timers *timers, uint64_t now_us);
 void timers_start(struct timers *timers, struct timer *timer, uint64_t at_us);
 
-/* An instant not after that of the earliest timer, or UINT64_MAX when no timer is armed. It may be
- * earlier than the first timer: then a run only sorts. Forgets empty slots on the way. */
+/* An instant not later than the earliest timer, or UINT64_MAX when no timer is armed. It may
+ * precede the first timer, and a run then only sorts. Forgets empty slots on the way. */
 uint64_t timers_next(struct timers *timers);
 
 /* Fires all timers due at now_us, in order of ticks. A timer that is started meanwhile for a past

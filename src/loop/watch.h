@@ -42,7 +42,7 @@ struct watch {
     enum watch_rank rank; /* set before watch_start(); watch_set_rank() changes it */
     bool is_busy;     /* watch_set_busy(): called each turn, in no epoll set; prompt watches only */
     bool is_due;      /* watch_call() */
-    struct list node; /* of the busy ones, or of the due ones of its rank */
+    struct list node; /* in the list of busy watches, or of due ones of its rank */
 };
 
 /* Starts watching with on_ready set; one epoll_ctl. */

@@ -153,8 +153,8 @@ static void refuse_new(int fd)
                     err_str(err_from_errno(errno)));
 }
 
-/* The time for handshakes is over: accepts the waiting connections as long as descriptors are free.
- */
+/* The time for handshakes has passed: accepts the waiting connections as long as descriptors are
+ * free. */
 static void acceptor_on_end_due(struct timer *timer)
 {
     struct acceptor *acceptor = CONTAINER_OF(timer, struct acceptor, end);

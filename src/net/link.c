@@ -25,7 +25,7 @@
 #include "net/read_max.h"
 
 enum {
-    KEEP_BYTES = 1024, /* of an empty queue, with a filter */
+    KEEP_BYTES = 1024, /* what an empty queue keeps if the link has a filter */
     /* Holds one read in plain text, and a record whose beginning TLS held. */
     UNREAD_MAX = NET_READ_MAX + 32 * 1024,
 };
@@ -48,7 +48,7 @@ struct link {
     const struct link_handler *handler;
     void *owner;
     enum link_state state;
-    enum link_preface preface; /* that has not come yet */
+    enum link_preface preface; /* the preface that has not come yet */
     unsigned depth;            /* callbacks on the stack */
     bool is_blocked;           /* the kernel is full: link_on_writable() continues */
     bool was_blocked;          /* is_blocked at the last on_held */
@@ -66,7 +66,7 @@ struct link {
     size_t room_at_bytes;
     struct turn_end turn_end;
     uint64_t reads, writes, last_write_at, last_byte_at;
-    size_t held_bytes;       /* at the last on_held */
+    size_t held_bytes;       /* the bytes held at the last on_held */
     uint64_t writes_at_read; /* writes when the last read came */
     uint64_t written;        /* bytes that the kernel has taken */
 };
@@ -266,7 +266,7 @@ void link_resume(struct link *link)
     if (!link->is_paused)
         return;
     link->is_paused = false;
-    if (has_waiting(link) && link->tcp) /* in its turn: others wait for theirs */
+    if (has_waiting(link) && link->tcp) /* in the next turn, because other links wait for theirs */
         tcp_await_turn(link->tcp);
     else if (link->tcp)
         tcp_resume(link->tcp);

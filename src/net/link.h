@@ -68,7 +68,7 @@ struct link_options {
     size_t room_at_bytes;      /* 0: half of that */
     size_t max_message_bytes;  /* longer messages are cut; 0: LINK_MESSAGE_MAX */
     struct tls *tls;           /* NULL: plain. The link takes ownership, also on error. */
-    enum link_preface preface; /* of accepted links */
+    enum link_preface preface; /* the preface that accepted links expect */
 };
 
 enum { LINK_MESSAGE_MAX = 65535 };

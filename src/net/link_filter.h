@@ -18,7 +18,7 @@
 
 enum { LINK_LENGTH_BYTES = 2 }; /* before each message (RFC 1035 section 4.2.2) */
 
-/* Where a filter delivers what it received. Each function returns false when the link wants no
+/* A filter delivers here what it has received. Each function returns false when the link accepts no
  * more. */
 struct link_filter_sink {
     bool (*on_ready)(void *owner); /* the handshake is complete */

@@ -36,7 +36,7 @@ enum tcp_state {
     TCP_DIALING,
     TCP_OPEN,
     TCP_HALF_CLOSED, /* the peer sent a FIN */
-    TCP_FAILED,      /* no longer watched; waits for tcp_close() */
+    TCP_FAILED,      /* the socket is no longer watched, and tcp_close() must follow */
 };
 
 struct tcp {
@@ -45,7 +45,7 @@ struct tcp {
     enum tcp_state state;
     bool paused;
     bool is_finished; /* we sent a FIN */
-    bool is_dialed;   /* it counts among the outgoing descriptors */
+    bool is_dialed;   /* the descriptor counts as outgoing */
     bool wants_room;  /* a write was partial */
     const struct tcp_handler *handler;
     void *owner;

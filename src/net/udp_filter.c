@@ -16,7 +16,7 @@
 
 #include "base/check.h"
 
-enum { V4_SOURCE_AT = 12, V6_SOURCE_AT = 8 }; /* in the IP header */
+enum { V4_SOURCE_AT = 12, V6_SOURCE_AT = 8 }; /* offsets in the IP header */
 
 static const uint32_t keep_whole = INT32_MAX; /* bytes of the datagram */
 
@@ -30,7 +30,7 @@ static void filter_put_step(struct program *program, uint16_t code, uint32_t val
     program->steps[program->count++] = (struct sock_filter){.code = code, .k = value};
 }
 
-/* Leads over a number of steps unless the accumulator equals the value. */
+/* Skips a number of steps unless the accumulator equals the value. */
 static void filter_put_unless_equal(struct program *program, uint32_t value, uint8_t over)
 {
     program->steps[program->count++] =

@@ -15,7 +15,7 @@
 #include "net/udp_thinned.h"
 
 enum {
-    UDP_FILTER_WORDS = 4, /* of an address */
+    UDP_FILTER_WORDS = 4, /* the words of an address */
     UDP_FILTER_STEPS_MAX = 2 * UDP_FILTER_WORDS + UDP_THINNED_MAX * (3 * UDP_FILTER_WORDS + 4) + 1,
 };
 

@@ -73,7 +73,7 @@ struct udp_socket {
     uint16_t sent_ids[UDP_PORT_QUERIES_MAX];
     uint64_t opened_at;
     unsigned strays;     /* udp_query_note_stray() */
-    bool has_failed;     /* no query joins it or uses it again */
+    bool has_failed;     /* no further query may use the socket */
     enum err lost_error; /* an ICMP error that a send met: it belongs to the earlier queries */
     bool is_reading;     /* its queries' callbacks run: it is given back after them */
 };
@@ -105,10 +105,10 @@ struct udp_sockets {
     struct stock *stock;
     unsigned looks;        /* ports checked so far */
     bool has_sticky_ports; /* this kernel keeps a port: each query gets a new socket */
-    bool has_ports;        /* else the system draws all of them */
+    bool has_ports;        /* false: the system draws all ports */
     struct outgoing_ports ports;
     uint64_t *fallbacks;                      /* NULL unless has_ports */
-    struct udp_socket *joinable[JOIN_PLACES]; /* by the peer's hash: the last port that was drawn */
+    struct udp_socket *joinable[JOIN_PLACES]; /* the port drawn last for each hash of a peer */
 };
 
 static unsigned place_of(int family)

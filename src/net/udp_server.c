@@ -35,7 +35,7 @@ enum {
     BATCHES_PER_STAMPED_TURN = 64,
     /* The time limit of a turn: misses are expensive, and answers from upstreams must not wait. */
     READ_MAX_US = 2 * 1000,
-    FULL_TURNS = 4,                                          /* in a row, before stamping begins */
+    FULL_TURNS = 4, /* after so many full turns in succession, stamping begins */
     CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + /* the larger of both families */
                     CMSG_SPACE(sizeof(struct timespec)),
 };
@@ -72,9 +72,9 @@ struct udp_server {
     struct turn_end turn_end;
     uint64_t dropped;
     bool is_stamped;     /* the kernel stamps arrivals */
-    unsigned full_turns; /* in a row that left datagrams unread */
+    unsigned full_turns; /* successive turns that left datagrams unread */
     uint64_t full_at;    /* the last of them */
-    uint64_t age_us;     /* of the first datagram of the batch */
+    uint64_t age_us;     /* the age of the batch's first datagram */
     struct batch in, out;
     struct udp_path paths[BATCH]; /* without detours */
     uint8_t queries[BATCH][UDP_QUERY_MAX];

@@ -13,9 +13,9 @@ enum { UDP_THINNED_MAX = 64, UDP_THINNED_WHOLE = 1 << 16 };
 
 /* The kernel keeps a random share of the datagrams from a prefix of addresses. */
 struct udp_thinned {
-    struct addr prefix; /* of the socket's family; further bits and the port do not matter */
-    uint8_t bits;       /* of the prefix */
-    uint32_t keep;      /* of UDP_THINNED_WHOLE datagrams; fewer than all of them */
+    struct addr prefix; /* has the socket's family; further bits and the port do not matter */
+    uint8_t bits;       /* the length of the prefix */
+    uint32_t keep;      /* how many of UDP_THINNED_WHOLE datagrams stay; fewer than all */
 };
 
 #endif

@@ -47,14 +47,14 @@ struct budget {
     uint32_t refs;    /* tasks that run for it */
     uint64_t ends_at; /* us */
     uint8_t used[BUDGET_KINDS];
-    uint8_t attempts_left;      /* exchanges decrement it (exchange_question.attempts_left) */
-    uint8_t minimised;          /* minimised QNAMEs sent */
-    uint8_t reached;            /* a bit for each kind that a task asked for in vain */
-    uint8_t queries_max;        /* the bound of BUDGET_QUERIES */
-    uint8_t tasks_max;          /* tasks that may run for it at once */
-    bool allows_validation;     /* budget_allow_validation() was called */
-    bool is_recursive;          /* a zone's own servers are asked for it, and not just forwarders */
-    unsigned verify_units_left; /* cost of the signatures that may be verified for it */
+    uint8_t attempts_left;         /* exchanges decrement it (exchange_question.attempts_left) */
+    uint8_t minimised;             /* minimised QNAMEs sent */
+    uint8_t reached;               /* a bit for each kind that a task asked for in vain */
+    uint8_t queries_max;           /* the bound of BUDGET_QUERIES */
+    uint8_t tasks_max;             /* tasks that may run for it at once */
+    bool allows_validation;        /* budget_allow_validation() was called */
+    bool is_recursive;             /* the exchange asks a zone's own servers, not just forwarders */
+    unsigned verify_units_left;    /* cost of the signatures that may be verified for it */
     unsigned verify_failures_left; /* wrong ones among them */
 };
 
@@ -70,8 +70,8 @@ void budget_unref(struct budget *budget); /* NULL is fine */
 void budget_allow_validation(struct budget *budget, unsigned verify_units,
                              unsigned verify_failures);
 
-/* Draws one. False, and nothing is drawn: the kind is used up, or the time is over. BUDGET_QUERIES
- * also needs an attempt that is left. */
+/* Draws one. Returns false and draws nothing if the kind is used up or the time has passed.
+ * BUDGET_QUERIES also needs an attempt that is left. */
 MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t now);
 
 /* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
@@ -80,7 +80,8 @@ MUST_USE bool budget_take_minimised(struct budget *budget);
 /* Gives back one that was drawn (MUST) and not used. */
 void budget_give_back(struct budget *budget, enum budget_kind kind);
 
-/* Whether some kind is used up or the time is over, so that a failure may be due to the budget. */
+/* Whether some kind is used up or the time has passed, so that a failure may be due to the budget.
+ */
 bool budget_is_drained(const struct budget *budget, uint64_t now);
 
 /* Whether half of the queries, tasks and time is left: then a query that is needed later may be

@@ -30,8 +30,8 @@
 
 enum {
     DELEGATION_SERVERS_MAX = 13,        /* as many as the root has; the rest is ignored */
-    DELEGATION_ADDRS_MAX = 32,          /* of all servers */
-    DELEGATION_ADDRS_EACH_MAX = 8,      /* of one server, so that it does not take all places */
+    DELEGATION_ADDRS_MAX = 32,          /* the most addresses of all servers */
+    DELEGATION_ADDRS_EACH_MAX = 8,      /* of one server, so that others have places */
     DELEGATION_NAME_BYTES = 1024,       /* the zone's name and its servers' names */
     DELEGATION_NONE = -1,               /* no server */
     DELEGATION_NO_REFERRER = UINT8_MAX, /* the zone whose referral named the servers is not known */
@@ -59,9 +59,9 @@ struct delegation_addr {
 
 struct delegation {
     enum delegation_origin origin;
-    uint8_t zone_len; /* its name is the first in names */
+    uint8_t zone_len; /* the zone's name is the first in names */
     uint8_t server_count, addr_count;
-    uint8_t referrer_labels; /* of the zone whose referral this is, or DELEGATION_NO_REFERRER */
+    uint8_t referrer_labels; /* of the zone that sent the referral, or DELEGATION_NO_REFERRER */
     uint16_t names_len;
     uint64_t ends_at; /* us; UINT64_MAX: never */
     struct delegation_server servers[DELEGATION_SERVERS_MAX];

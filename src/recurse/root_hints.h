@@ -15,7 +15,7 @@
 #include "base/span.h"
 #include "recurse/delegation.h"
 
-enum { ROOT_HINTS_BYTES_MAX = 1024 * 1024 /* of a file */ };
+enum { ROOT_HINTS_BYTES_MAX = 1024 * 1024 /* the bound of a file */ };
 
 /* The problem with a file: in this line, or in the whole file when line is 0. Static text. */
 struct root_hints_problem {

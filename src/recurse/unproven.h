@@ -27,17 +27,17 @@
 
 enum {
     UNPROVEN_MAX = 2048,     /* questions at once, or half of all tasks if that is less */
-    UNPROVEN_MIN = 64,       /* but at least this many */
+    UNPROVEN_MIN = 64,       /* the table has at least this many */
     UNPROVEN_SHARE = 2,      /* the part of these that one zone or one client may have */
     UNPROVEN_SHARE_BAD = 8,  /* the part of a zone with a bad score: more than makes pressure */
     UNPROVEN_GREED = 4,      /* a zone or client with this part gives way before others */
-    UNPROVEN_PLACES = 1024,  /* for zones, and as many for clients; a power of two */
+    UNPROVEN_PLACES = 1024,  /* places for zones, and as many for clients; a power of two */
     UNPROVEN_SCORE_MAX = 64, /* one is forgotten each second, and with each server that answers */
     UNPROVEN_SCORE_DOUBT = 8,
     UNPROVEN_SCORE_BAD = 32,
     UNPROVEN_TRIES_DOUBT = 3,  /* queries of one question from UNPROVEN_SCORE_DOUBT on */
-    UNPROVEN_TRIES_BAD = 1,    /* from UNPROVEN_SCORE_BAD on, under pressure */
-    UNPROVEN_SAMPLE = 4,       /* and only one of this many questions is sent */
+    UNPROVEN_TRIES_BAD = 1,    /* with a score of UNPROVEN_SCORE_BAD, under pressure */
+    UNPROVEN_SAMPLE = 4,       /* under pressure, one of this many questions is sent */
     UNPROVEN_PRESSURE = 16,    /* this part of the table waits for the zone's servers */
     UNPROVEN_PRESSURE_ALL = 4, /* or this part of it is in use */
 };
@@ -77,7 +77,7 @@ struct unproven {
     struct unproven_score {
         uint64_t at;
         uint32_t silent;
-    } scores[UNPROVEN_PLACES]; /* of referrers */
+    } scores[UNPROVEN_PLACES]; /* the scores of referrers */
 };
 
 /* max_tasks: of this worker. seed: a random number. */

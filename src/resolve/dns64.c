@@ -220,7 +220,7 @@ enum dns64_verdict dns64_judge(const struct dns64_options *options, const struct
     struct message message;
     MUST(message_parse(&message, answer->message) == MESSAGE_OK);
     *ttl_s = DNS64_TTL_S;
-    if (message.flags & HEADER_AA) /* local data says what it means */
+    if (message.flags & HEADER_AA) /* local data is the operator's, so it stays unchanged */
         return DNS64_KEEP;
     switch ((enum answer_kind)answer->kind) {
     case ANSWER_POSITIVE:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Ends tasks. A finished task leaves the table at once, so a waiter that asks the same again gets a
- * new task or the cache's answer.
+ * Ends tasks. A finished task leaves the table at once, so a waiter that repeats the question gets
+ * a new task or the cache's answer.
  *
  * Invariant: an answer is stored before it is handed out, and never inside a read section.
  */

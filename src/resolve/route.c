@@ -36,7 +36,7 @@ struct routes {
     uint32_t *slots;   /* index into zones plus one; 0 is free */
     uint32_t slot_mask;
     size_t zone_count;
-    bool is_retired;  /* the upstreams are wanted no longer */
+    bool is_retired;  /* no route wants the upstreams any longer */
     bool has_named;   /* a zone other than "." */
     bool has_forward; /* a zone with recursive servers */
     bool

@@ -58,7 +58,7 @@ enum bogus_retry {
 enum parent_search_state {
     PARENT_SEARCH_UNUSED,
     PARENT_SEARCH_ASKS, /* the parent's servers are being asked; memory.cut is theirs */
-    PARENT_SEARCH_OVER, /* it found addresses, or there are none */
+    PARENT_SEARCH_OVER, /* the search found addresses, or found that there are no addresses */
 };
 
 enum { PARENT_SEARCH_SERVERS_MAX = 2 }; /* each costs a query for each IP version */
@@ -77,7 +77,7 @@ struct parent_search {
 
 /* The memory of the iterate and stub strategies. */
 struct iterate_memory {
-    struct delegation cut;          /* the cut whose servers are asked */
+    struct delegation cut;          /* the cut whose servers get the queries */
     struct qname_min min;           /* how much of the QNAME they see */
     struct question asked;          /* the last question to them */
     struct exchange_failure failed; /* why the last exchange failed */

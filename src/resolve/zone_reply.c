@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Follows the aliases of a zone and writes what it finds. zone_find decides, zone_proof chooses the
- * proofs. Invariant: nothing of a node below a cut is written as an answer.
+ * Follows the aliases of a zone and writes the records that it finds. zone_find decides, and
+ * zone_proof chooses the proofs. Invariant: no record of a node below a cut is written as an
+ * answer.
  */
 #include "resolve/zone_reply.h"
 

@@ -110,7 +110,7 @@ enum course_end course_begin(struct course *course, struct courses *courses,
                              const struct course_query *about, struct cache_key *key,
                              struct answer *answer);
 
-/* Goes on with the answer that came. *answer is that one, and then the one for the client. */
+/* Continues with the answer that came. *answer is that answer, and later the one for the client. */
 enum course_end course_take(struct course *course, struct courses *courses,
                             const struct course_query *about, struct cache_key *key,
                             struct answer *answer);

@@ -59,8 +59,8 @@ struct serve_udp {
     uint64_t dropped; /* replies that the kernel did not take, as counted so far */
     struct overload overload;
     struct udp_server_queue queue;  /* of unread datagrams, as last seen */
-    uint64_t looked_at;             /* at the queue */
-    unsigned share_changes;         /* of the overload that the socket knows */
+    uint64_t looked_at;             /* when the queue was last looked at */
+    unsigned share_changes;         /* the overload's count when the socket last followed it */
     struct timer quiet;             /* while the kernel drops datagrams */
     bool has_proxies;               /* so the kernel thins no datagrams */
     void (*on_idle)(void *context); /* NULL: not draining and not ending */

@@ -50,7 +50,7 @@ enum {
     OVERLOAD_THIN_US = 250 * 1000,  /* the kernel's shares change this often at most */
     OVERLOAD_BUSY_MAX = 64,         /* clients with a share */
     OVERLOAD_BUSY_TRIES = 4,        /* places where one of them may be */
-    OVERLOAD_SHARE_WHOLE = 1 << 16, /* the share that loses nothing */
+    OVERLOAD_SHARE_WHOLE = 1 << 16, /* a client with this share loses nothing */
     OVERLOAD_SHARE_LEAST = 1 << 8,
     OVERLOAD_QUIET_US = 1000 * 1000, /* without a read, ends it */
 };

@@ -103,7 +103,7 @@ bool police_look_at_answer(struct police *police, uint32_t except, const struct 
 
 /* ---- servers ---- */
 
-/* A search for the servers of the names of an answer. */
+/* A search for the name servers of every name in an answer. */
 struct police_look {
     struct police *police;
     const struct police_query *query;

@@ -755,7 +755,7 @@ static void request_refresh(struct sink *sink, const struct request_lookup *look
         resolver_refresh(requests->resolver, lookup->client.view, key);
 }
 
-/* ---- steps of a query whose answers may be at hand ---- */
+/* ---- steps of a query whose answers may be known ---- */
 
 static enum request_result request_end_course(struct sink *sink,
                                               const struct request_lookup *lookup,

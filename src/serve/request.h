@@ -64,8 +64,7 @@ struct requests {
     struct stream_memory memory;
     bool is_draining;
     size_t waiting_count; /* requests with a client */
-    size_t
-        begun_count; /* of these, the requests from before the drain, which waits only for these */
+    size_t begun_count;   /* the requests from before the drain: the drain waits only for them */
     void (*on_begun_answered)(struct requests *requests); /* begun_count became 0 */
     struct list orphans; /* struct request whose clients have left */
     struct list spares;

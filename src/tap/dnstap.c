@@ -26,7 +26,7 @@ struct message_tap {
 } __attribute__((aligned(128))); /* no two workers share a cache line */
 
 struct dnstap {
-    struct dnstap_options options; /* with copies of the texts */
+    struct dnstap_options options; /* owns copies of the texts */
     struct span identity, version;
     struct drain *drain;
     struct frames *frames;

@@ -19,7 +19,7 @@
 struct drain;
 
 struct drain_options {
-    const char *name; /* of the thread, at most 15 bytes */
+    const char *name; /* the thread's name, at most 15 bytes */
     size_t rings;
     size_t ring_bytes;
     unsigned retry_ms; /* the pause after carry() returns false */
@@ -30,7 +30,7 @@ struct drain_options {
     void *owner;
 };
 
-enum { DRAIN_STOP_MS = 1000 }; /* for the last records */
+enum { DRAIN_STOP_MS = 1000 }; /* the time for the last records */
 
 /* Allocates no rings yet. Returns NULL when out of memory. */
 struct drain *drain_new(const struct drain_options *options);

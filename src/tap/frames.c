@@ -29,7 +29,7 @@
 #include "tap/drain.h"
 
 enum {
-    ANSWER_MS = 5000, /* for the reader's part of the handshake and of the end */
+    ANSWER_MS = 5000, /* the time for the reader's part of the handshake and of the end */
     FULL_MS = 1000,   /* between two attempts to write to a full disk */
     FILE_MODE = 0640,
 };

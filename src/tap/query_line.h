@@ -30,11 +30,11 @@ struct query_record {
     uint64_t asked_at, answered_at; /* us on the loop's clock */
     struct addr client;
     struct tap_source source; /* family 0: none */
-    uint32_t size;            /* of the answer; 0: no answer */
+    uint32_t size;            /* the size of the answer; 0: no answer */
     uint16_t type, cls, flags, rcode;
     uint8_t transport; /* enum transport */
     uint8_t origin;    /* enum tap_origin */
-    uint8_t name_len;  /* in wire form; 0: no question */
+    uint8_t name_len;  /* the length in wire form; 0: no question */
     uint8_t view_len;  /* characters, at most QUERY_LINE_VIEW_MAX; 0: no view */
     bool dnssec_ok;
 };

@@ -34,7 +34,7 @@ struct query_log {
     struct drain *drain;
     int fd;
     uint64_t lost; /* lines; written by the thread, like the values of struct stats */
-    size_t len;    /* of the lines that wait to be written; used by the thread */
+    size_t len;    /* the length of the lines to write; used by the thread */
     char lines[PIPE_BUF];
     struct log_tap taps[];
 };

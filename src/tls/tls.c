@@ -46,7 +46,7 @@ struct pipe {
 };
 
 struct tls {
-    SSL *ssl; /* its app data is this struct */
+    SSL *ssl; /* this struct is its app data */
     struct pipe pipe;
     enum tls_state state;
     bool is_client;
@@ -89,7 +89,7 @@ static void release_buffers(struct tls *tls)
 
 /* ---------------------------------------------------------------- bytes in and out */
 
-static BIO_METHOD *pipe_method; /* of the process */
+static BIO_METHOD *pipe_method; /* one for the whole process */
 
 static int pipe_on_read(BIO *bio, char *out, size_t max, size_t *len)
 {

@@ -112,7 +112,7 @@ struct tls_facts {
     bool authenticated; /* the server has proved its identity; only a client with the opportunistic
                            profile can be secured without it */
     bool early_accepted;
-    uint32_t key_updates; /* of the peer, so far */
+    uint32_t key_updates; /* how many the peer has made so far */
 };
 
 struct tls_facts tls_facts(const struct tls *tls);

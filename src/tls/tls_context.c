@@ -215,7 +215,7 @@ static enum err set_key_groups(SSL_CTX *ctx, const char *words, char why[TLS_WHY
 
 struct pem {
     struct span text;
-    const char *name; /* of the file, for sentences */
+    const char *name; /* the file's name in sentences */
 };
 
 static const char *pem_reason_text(void)

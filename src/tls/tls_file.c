@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads small files that may hold secrets, and wipes what it does not hand out (tls_file.h). */
+/* Reads small files that may hold secrets, and wipes all bytes that it does not hand out
+ * (tls_file.h). */
 #include "tls/tls_file.h"
 
 #include <errno.h>

@@ -37,7 +37,7 @@ struct kept_key {
 struct tls_ticket_keys {
     pthread_mutex_t lock;
     int64_t clock_s;     /* seconds that passed, by the callers' clock */
-    int64_t last_seen_s; /* by the callers' clock */
+    int64_t last_seen_s; /* read from the callers' clock */
     size_t count;
     struct kept_key kept[TLS_TICKET_KEYS];
 };
@@ -166,7 +166,7 @@ struct sealer {
     EVP_CIPHER *aes;
 };
 
-static int sealer_index = -1; /* of an SSL_CTX's extra data */
+static int sealer_index = -1; /* the index of an SSL_CTX's extra data */
 
 static void sealer_on_context_freed(void *parent, void *pointer, CRYPTO_EX_DATA *data, int index,
                                     long unused, void *nothing)

@@ -32,7 +32,7 @@ enum { FIRST_BUCKETS = 64 };
 
 struct tls_rack {
     struct tls_tickets *tickets;
-    struct tls_rack *next;  /* in its bucket */
+    struct tls_rack *next;  /* the next rack of the bucket */
     struct tls_rack *older; /* made before it */
     uint64_t hash;
     size_t count;
@@ -342,7 +342,7 @@ enum err tls_tickets_save(struct tls_tickets *tickets, const char *path, int64_t
 /* ---------------------------------------------------------------- loading */
 
 struct loaded {
-    struct span key; /* in the file's bytes */
+    struct span key; /* borrows the file's bytes */
     SSL_SESSION *session;
 };
 

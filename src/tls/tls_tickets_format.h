@@ -31,10 +31,10 @@
 enum {
     TLS_TICKETS_VERSION = 1,
     TLS_TICKETS_CHECKSUM_BYTES = 8,
-    TLS_RACK_TICKETS_MAX = 16,        /* of one identity; the oldest makes room */
+    TLS_RACK_TICKETS_MAX = 16,        /* the most tickets of one identity; the oldest makes room */
     TLS_RACKS_MAX = 65536,            /* identities */
     TLS_RACK_KEY_MAX = 4096,          /* bytes of an identity's key */
-    TLS_TICKET_BYTES_MAX = 32 * 1024, /* of a saved ticket with its certificate */
+    TLS_TICKET_BYTES_MAX = 32 * 1024, /* the bound on a saved ticket with its certificate */
     TLS_TICKETS_FILE_MAX = 64 * 1024 * 1024,
 };
 
@@ -55,7 +55,7 @@ struct tls_tickets_writer {
     size_t len, cap;
     size_t racks;
     size_t tickets_at; /* position of the last rack's number of tickets */
-    size_t tickets;    /* in the last rack */
+    size_t tickets;    /* the tickets in the last rack */
 };
 
 /* Returns false, as do the functions below, when out of memory or at a bound. Earlier tickets stay.

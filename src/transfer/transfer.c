@@ -84,7 +84,7 @@ static void transfer_on_expiry(struct timer *timer)
         transfer->zone_text, transfer->schedule.serial);
     expire(transfer);
     if (transfer->place.state == XFR_PLACE_WAITING)
-        seek_place(transfer); /* it is urgent now */
+        seek_place(transfer); /* the zone is urgent now */
 }
 
 static void arm(struct transfer *transfer)

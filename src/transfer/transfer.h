@@ -28,11 +28,11 @@ enum { TRANSFER_PRIMARIES_MAX = 16 };
 /* Borrowed while the transfer is open, except the zone's name. */
 struct transfer_options {
     struct name zone;
-    struct xfr_gate *gate; /* of the loop: it admits the visits of all its transfers */
+    struct xfr_gate *gate; /* the loop's gate, which admits the visits of all its transfers */
     const struct xfr_primary *primaries;
     unsigned primary_count; /* 1 to TRANSFER_PRIMARIES_MAX */
     size_t max_bytes;       /* bound of a version (zone_builder_new()) */
-    const char *folder;     /* of the zone's file; NULL or "": none */
+    const char *folder;     /* the folder for the zone's file; NULL or "": none */
     /* A version that the receiver has already, and the seconds until it expires; NULL: none. Then
      * the file is not read. A reference is taken. */
     struct zone_data *held;
@@ -44,9 +44,9 @@ struct transfer_options {
 
 /* The ends of a visit to a primary. */
 enum transfer_result {
-    TRANSFER_CURRENT, /* it has the version that we hold */
-    TRANSFER_WHOLE,   /* it gave a whole zone */
-    TRANSFER_CHANGES, /* it gave changes */
+    TRANSFER_CURRENT, /* the primary has the version that we hold */
+    TRANSFER_WHOLE,   /* the primary gave a whole zone */
+    TRANSFER_CHANGES, /* the primary gave changes */
     TRANSFER_FAILED,
 };
 

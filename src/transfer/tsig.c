@@ -173,7 +173,7 @@ struct tsig_record {
     uint8_t owner_wire[NAME_WIRE_MAX];
     struct name owner; /* in lower case */
     struct name algorithm;
-    size_t offset;        /* of the record in the message */
+    size_t offset;        /* the record's offset in the message */
     const uint8_t *times; /* TIMES_LEN bytes */
     uint64_t signed_at_s;
     uint16_t fudge_s;

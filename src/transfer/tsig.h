@@ -61,8 +61,8 @@ void tsig_key_wipe(struct tsig_key *key);
 
 enum tsig_result {
     TSIG_GOOD,        /* signed by our key, in time; covers all unsigned messages before it */
-    TSIG_AWAITED,     /* no signature here; a later message must have it */
-    TSIG_MISSING,     /* no signature where one is required */
+    TSIG_AWAITED,     /* this message has no signature, and a later one must have it */
+    TSIG_MISSING,     /* a required signature is missing */
     TSIG_MALFORMED,   /* the record breaks the rules of RFC 8945 section 5.2 */
     TSIG_UNKNOWN_KEY, /* another key or algorithm */
     TSIG_BAD_MAC,     /* the MAC is wrong */

@@ -17,7 +17,7 @@
 
 struct tsig_hmac {
     EVP_MAC_CTX *context;
-    bool has_failed; /* in the present stream */
+    bool has_failed; /* the present stream has had a failure */
 };
 
 static const struct {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The visit as a machine: dialling, probing (SOA), fetching (IXFR or AXFR), ended. The pure parts
- * read the messages; this file moves them between the link, the signatures, the reader and the
- * builder of the zone.
- * Invariant: the state ENDED has no link, and only on_end leads there.
+ * The states of a visit: dialling, probing (SOA), fetching (IXFR or AXFR), ended. The pure parts
+ * read the messages. This file moves them between the link, the signatures, the reader and the
+ * builder of the zone. Invariant: the state ENDED has no link, and only on_end leads to it.
  */
 #include "transfer/xfr_conn.h"
 
@@ -51,11 +50,11 @@ struct xfr_conn {
     struct link *link;
     struct tls_context *context;
     struct timer silence, whole;
-    uint16_t id;               /* of the present query */
-    struct tsig_exchange tsig; /* of the present query; hmac NULL: none */
+    uint16_t id;               /* the id of the present query */
+    struct tsig_exchange tsig; /* signs the present query; hmac NULL: unsigned */
     bool wants_whole;          /* the task does, or an IXFR of this visit has failed */
-    bool is_expired;           /* of the task */
-    bool doubts_held;          /* likewise */
+    bool is_expired;           /* the task's version has expired */
+    bool doubts_held;          /* the task doubts the held version */
     bool has_held_serial;      /* the primary does */
     struct xfr_reader reader;
     struct zone_builder *builder;

@@ -30,7 +30,7 @@ struct xfr_conn;
 
 #define XFR_CONN_DIAL_US (10 * US_PER_S)    /* until TCP and TLS are open */
 #define XFR_CONN_SILENCE_US (30 * US_PER_S) /* between two messages */
-#define XFR_CONN_WHOLE_US (7200 * US_PER_S) /* for everything */
+#define XFR_CONN_WHOLE_US (7200 * US_PER_S) /* the time for the whole visit */
 
 enum { XFR_WHY_MAX = 200 };
 
@@ -38,7 +38,7 @@ enum { XFR_WHY_MAX = 200 };
 struct xfr_primary {
     struct addr addr;
     bool has_tls;
-    struct tls_peer_options tls; /* with has_tls: strict */
+    struct tls_peer_options tls; /* valid with has_tls; the profile is strict */
     const struct tsig_key *key;  /* NULL: no signatures */
 };
 

@@ -23,7 +23,7 @@
 
 enum {
     XFR_GATE_VISITS_MAX = 32,        /* under way, each with a descriptor */
-    XFR_GATE_PRIMARY_VISITS_MAX = 4, /* of them to one address, whatever the port */
+    XFR_GATE_PRIMARY_VISITS_MAX = 4, /* the most visits to one address, over all ports */
     XFR_GATE_URGENT_ROW_MAX = 8,     /* admitted in a row while others wait */
 };
 

@@ -46,7 +46,7 @@ struct xfr_record {
     uint16_t type;
     uint32_t ttl;
     struct span rdata;
-    bool is_soa; /* at the apex */
+    bool is_soa; /* the record is the SOA record at the apex */
     uint32_t serial;
 };
 

@@ -73,7 +73,7 @@ struct xfr_reader {
     /* Zero at the start; for the caller to read. */
     uint64_t stream_bytes, records;
     uint64_t out_of_zone; /* records outside the zone, which are left out (RFC 5936 section 3.4) */
-    uint32_t serial;      /* of the new version, after the first record */
+    uint32_t serial;      /* the new version's serial, known after the first record */
     bool is_whole;        /* the answer has a whole zone */
     uint16_t rcode;
     enum err err;
@@ -83,7 +83,7 @@ struct xfr_reader {
     uint32_t step_serial; /* the version that the present changes lead from or to */
     uint32_t soa_ttl;
     uint16_t soa_len;
-    uint8_t soa[XFR_SOA_RDATA_MAX]; /* of the new version */
+    uint8_t soa[XFR_SOA_RDATA_MAX]; /* the new version's SOA RDATA */
 };
 
 /* Takes the next message. After a result other than XFR_MORE the reader is done. */

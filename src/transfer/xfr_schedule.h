@@ -19,11 +19,11 @@
 
 enum {
     XFR_INTERVAL_MIN_S = 5,             /* REFRESH and RETRY count as no shorter */
-    XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* and no longer than this */
+    XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* the longest interval */
     XFR_EXPIRE_MIN_S = 60,              /* EXPIRE counts as no shorter */
     XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
     XFR_NO_ZONE_RETRY_MAX_S = 3600,
-    XFR_DOUBLINGS_MAX = 10, /* of the pause after failed rounds */
+    XFR_DOUBLINGS_MAX = 10, /* how often the pause after failed rounds doubles */
     XFR_LAST_SHARE = 4,     /* an unconfirmed version is urgent in the last quarter of its time */
 };
 
@@ -50,7 +50,7 @@ struct xfr_schedule {
     enum xfr_phase phase;
     unsigned primary;       /* index of the one to ask */
     unsigned tried;         /* primaries that failed in this round */
-    uint32_t failed_rounds; /* in a row */
+    uint32_t failed_rounds; /* rounds that failed in succession */
     uint64_t next_at;       /* idle: begin of the next round */
     uint64_t round_at;      /* begin of the last round; 0: none */
     bool is_notified;       /* a NOTIFY came during the round */
@@ -100,9 +100,9 @@ void xfr_schedule_confirm(struct xfr_schedule *schedule, uint64_t now);
 bool xfr_schedule_on_notify(struct xfr_schedule *schedule, unsigned primary, const uint32_t *serial,
                             uint64_t now);
 
-/* Whether the round goes before those of other zones: a NOTIFY asked for it, or our version has
- * expired or is about to. A zone without a version is like the others: its primaries may be dead.
- */
+/* Whether the round goes before the rounds of other zones: a NOTIFY requested it, or our version
+ * has expired or is about to. A zone without a version has no priority, because its primaries may
+ * be dead. */
 bool xfr_schedule_is_urgent(const struct xfr_schedule *schedule, uint64_t now);
 
 /* When to call xfr_schedule_begin() next; XFR_NEVER while a round runs. */

@@ -20,7 +20,7 @@
 #define ACKS_SLACK_US (60 * US_PER_MS)
 #define ACKS_FORGET_US (10 * 60 * US_PER_S)
 
-struct acks {             /* of one upstream; zeroed: nothing learned */
+struct acks {             /* the facts about one upstream; zeroed: none */
     uint64_t slack_us;    /* learned; 0: ACKS_SLACK_US */
     uint64_t was_late_at; /* when the slack last grew */
 };

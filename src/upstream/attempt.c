@@ -625,7 +625,7 @@ static void attempt_on_datagram(void *owner, struct span datagram)
     }
     switch (check_cookie(attempt, &message)) {
     case COOKIE_WRONG:
-        attempt->upstream->edns_works = true; /* else a forger could make us ask without EDNS */
+        attempt->upstream->edns_works = true; /* or a forger could make us query without EDNS */
         attempt_on_stray(attempt);
         return;
     case COOKIE_MISSING:

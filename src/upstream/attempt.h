@@ -56,7 +56,7 @@ struct attempt {
     const struct attempt_handler *handler;
     void *owner;
     enum attempt_state state;
-    uint16_t index; /* of the upstream in its group */
+    uint16_t index; /* the upstream's index in its group */
     uint8_t nth;    /* number of earlier attempts at this upstream for this question */
     bool over_stream;
     bool with_edns, with_case, with_cookie;
@@ -70,7 +70,7 @@ struct attempt {
     uint16_t id;
     uint64_t patience_us; /* on_slow comes no earlier than this after sending */
     uint64_t sent_at;
-    uint64_t ends_at; /* it fails at this instant */
+    uint64_t ends_at; /* when the attempt fails */
     struct timer due;
     struct udp_query *udp;
     struct flight flight;

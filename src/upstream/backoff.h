@@ -19,7 +19,7 @@
 #define BACKOFF_FLOOR_US (20 * US_PER_MS) /* prevents a hot loop */
 
 struct backoff {
-    uint32_t failures; /* in a row */
+    uint32_t failures; /* failures in succession */
     uint64_t until_at; /* rest until then */
 };
 

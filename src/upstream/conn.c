@@ -24,7 +24,7 @@
 #include "tls/tls.h"
 #include "upstream/secure.h"
 
-enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* with its length field */
+enum { EARLY_QUERY_MAX = BUILD_QUERY_MAX + 2 }; /* the length field counts */
 
 static void conn_end(struct conn *conn, enum conn_end why);
 static void conn_on_due(struct timer *timer);

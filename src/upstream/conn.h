@@ -44,28 +44,28 @@ struct flight {
 };
 
 struct flight_handler {
-    /* A message with the query's id came. The callee checks whether it answers the query. The
-     * flight is over. The message is borrowed. */
+    /* A message with the query's id has come. The callee checks whether it answers the query. The
+     * flight has ended. The message is borrowed. */
     void (*on_reply)(struct flight *flight, struct span message);
-    /* The connection ended. The flight is over. */
+    /* The connection has ended, and so has the flight. */
     void (*on_lost)(struct flight *flight, enum conn_end why);
 };
 
 /* The holder's callbacks. A callback may close or retire the connection unless its comment says
  * otherwise. */
 struct conn_handler {
-    void (*on_turn)(struct conn *conn); /* the rest is over: the holder calls conn_dial() */
+    void (*on_turn)(struct conn *conn); /* the rest has ended: the holder calls conn_dial() */
     /* TCP is established and the TLS handshake begins: queries sent before the return leave as
      * early data, as long as conn_takes() allows it. May be NULL; may not close the connection. */
     void (*on_early)(struct conn *conn);
-    void (*on_ready)(struct conn *conn); /* it takes queries from now on */
+    void (*on_ready)(struct conn *conn); /* the connection takes queries from now on */
     /* The connection may have room for queries again. Called inside calls of the queries' owners:
      * the callee may not send, close or call back. */
     void (*on_room)(struct conn *conn);
     /* The connection has been idle for idle_limit_us. Called again after the same time, or at the
      * instant of conn_idle_again(). */
     void (*on_idle)(struct conn *conn);
-    void (*on_aged)(struct conn *conn); /* max-age is over */
+    void (*on_aged)(struct conn *conn); /* the connection has reached max-age */
     /* A query that conn_misses_ack() reported as unacknowledged had arrived, without a
      * retransmission. The callee may not send, close or call back. */
     void (*on_late_ack)(struct conn *conn);
@@ -93,7 +93,7 @@ struct conn {
     bool asked_keepalive;   /* a query asked for RFC 7828 */
     bool is_paced;          /* resting because of a bound on dials, not a failure */
     bool peer_had_all;      /* the peer closed after it had acknowledged every byte */
-    bool drains_late;       /* it drains for longer than usual and is counted */
+    bool drains_late;       /* the connection drains for longer than usual, and counts for that */
     size_t early_room;      /* securing: bytes that may still leave as early data */
 
     struct link *link;
@@ -118,7 +118,7 @@ struct conn {
     uint32_t holding;     /* hold queries in flight */
     struct silence silence;
     uint64_t idle_limit_us; /* idle time until on_idle; 0: never */
-    uint64_t idle_again_at; /* no on_idle before this */
+    uint64_t idle_again_at; /* on_idle does not come before this */
     uint64_t reads, writes; /* counted in the stats */
     bool misses_ack;        /* conn_misses_ack() was true, and no message came since */
     uint32_t retransmits;   /* the kernel's count at that time */
@@ -151,7 +151,7 @@ void conn_hurry(struct conn *conn);
 /* Parked: rests until the instant, then parks and calls on_turn. */
 void conn_rest(struct conn *conn, uint64_t until_at);
 
-/* Resting: parks before the rest is over. */
+/* Parks a resting connection before its rest ends. */
 void conn_wake(struct conn *conn);
 
 /* Whether the connection takes a query: it is ready, or in on_early with room; it is not suspect,

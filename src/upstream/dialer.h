@@ -51,7 +51,7 @@ enum dial_turn_state {
 struct dial_turn {
     struct list node;
     enum dial_turn_state state;
-    bool has_paid; /* it took a token */
+    bool has_paid; /* the dial has taken a token */
     void (*on_turn)(struct dial_turn *turn);
 };
 

@@ -43,7 +43,7 @@ struct upstream_env {
     unsigned probe_count;
     struct tls_contexts *contexts; /* made for the first secure upstream */
     struct tls_tickets *tickets;   /* the process's; NULL: no resumption */
-    struct reach reach;            /* for queries over UDP */
+    struct reach reach;            /* which IP versions work for UDP */
     /* Discovered upstreams without a holder, the least recently used first. */
     struct list discovered_idle;
     size_t discovered_idle_count;

@@ -68,12 +68,12 @@ struct exchange_answer {
     struct upstream *upstream;
     bool over_stream;
     bool is_proven; /* no off-path attacker sent it: it came over a stream or with our cookie */
-    bool nailed;    /* it came over a nailed connection */
+    bool nailed;    /* the answer came over a nailed connection */
     struct tap_source source;
     uint64_t rtt_us;
 };
 
-/* A query that has brought no answer to judge. */
+/* A query that brought no usable answer. */
 struct exchange_loss {
     struct tap_source source;
     bool nailed;
@@ -82,7 +82,7 @@ struct exchange_loss {
 };
 
 enum exchange_verdict {
-    EXCHANGE_TAKEN,   /* the exchange is over */
+    EXCHANGE_TAKEN,   /* the exchange has ended */
     EXCHANGE_ANOTHER, /* this server cannot answer the question: ask another one */
 };
 
@@ -92,7 +92,7 @@ struct exchange_failure {
     bool any_network; /* a server refused, was unreachable or silent, or closed */
     bool full;        /* every way was full */
     bool is_late;     /* the time ran out while an answer could still come */
-    uint16_t rcode;   /* of the last rejected answer */
+    uint16_t rcode;   /* the rcode of the last rejected answer */
     enum err error;   /* the known failure of a connection; TLS errors first */
     const char *loss; /* how the network had a part in it, for clients: static; NULL: unknown */
 };
@@ -101,7 +101,7 @@ struct exchange_failure {
 struct exchange_signatures {
     bool are_missing;   /* although this zone is secure */
     bool is_certain;    /* the zone is certainly not broken (upstream_lost_signatures()) */
-    uint64_t zone_hash; /* of its name */
+    uint64_t zone_hash; /* the hash of the zone's name */
 };
 
 struct exchange_handler {
@@ -125,8 +125,8 @@ struct exchange {
     struct upstream *const *group; /* borrowed */
     uint16_t group_len;
     bool active;
-    bool lingering; /* it failed, but a late answer may come */
-    bool one_round; /* no silent server is asked again */
+    bool lingering; /* the exchange has failed, but a late answer may come */
+    bool one_round; /* a silent server gets no second query */
     bool *stopped;  /* on_answer runs: becomes true if the owner stops the exchange inside it */
     uint8_t attempts_made, attempts_max;
     uint8_t silent; /* attempts without an answer or error */

@@ -38,9 +38,9 @@ struct hold_facts {
     uint64_t announced_us; /* the peer's announcement (RFC 7828); 0: none */
     uint64_t own_us;       /* idle-timeout, for connections beyond the kept ones; 0: never */
     uint64_t dial_us;      /* the duration of a dial */
-    bool is_kept;          /* it has a nailed place */
+    bool is_kept;          /* the connection has a nailed place */
     bool may_hold;
-    bool is_ending;      /* its successor is on its way */
+    bool is_ending;      /* the successor is being dialled */
     bool by_replacement; /* a hold query would cost more than a dial, or never gets an answer */
 };
 

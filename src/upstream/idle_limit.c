@@ -39,7 +39,7 @@ void idle_limit_held(struct idle_limit *limit, uint64_t idle_us)
 {
     if (limit->observed_us == 0 || idle_us < limit->observed_us / 2)
         return;
-    if (idle_us > limit->observed_us) { /* it outlived the estimate */
+    if (idle_us > limit->observed_us) { /* the connection outlived the estimate */
         limit->observed_us = idle_us;
         limit->held = 0;
         return;

@@ -137,7 +137,7 @@ void inflight_give_up(struct inflight *inflight, uint16_t id)
     inflight->owed++;
 }
 
-/* Goes on where the last call ended: a search from the first slot each time would take a worker
+/* Continues where the last call ended. A search from the first slot each time would take a worker
  * half a second when a connection with 16384 queries ends. */
 struct flight *inflight_take_any(struct inflight *inflight)
 {

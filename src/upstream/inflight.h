@@ -39,7 +39,7 @@ struct inflight {
 };
 
 enum inflight_found {
-    INFLIGHT_UNKNOWN, /* no such query */
+    INFLIGHT_UNKNOWN, /* no query has this id */
     INFLIGHT_LIVE,    /* *flight is set */
     INFLIGHT_LATE,    /* the query was given up */
 };

@@ -28,10 +28,10 @@ enum { POLICY_LISTENERS = 2 };
 /* Borrows everything it points to. */
 struct policy {
     /* The options of a discovered server, with every rule of choice applied. */
-    struct upstream_options ipv4, ipv6; /* of an address in no prefix */
+    struct upstream_options ipv4, ipv6; /* the options of an address outside all prefixes */
     const struct prefix_set *prefixes;  /* values are indices of by_prefix */
     const struct upstream_options *by_prefix;
-    uint16_t port;         /* of authoritative servers, except over TLS */
+    uint16_t port;         /* the port of authoritative servers, except over TLS */
     bool no_ipv4, no_ipv6; /* servers with such an address must not be asked */
     const struct prefix_set *do_not_query;
     struct policy_listeners listeners[POLICY_LISTENERS];

@@ -504,7 +504,7 @@ struct conn *pool_take_suspect(struct pool *pool)
 }
 
 /* No connection is open and the last dial failed. A query without another way may dial before the
- * rest is over, at a bounded rate. */
+ * rest ends, at a bounded rate. */
 static bool dial_urgently(struct pool *pool)
 {
     return !dialed_lately(pool) && wake_one(pool);
@@ -546,7 +546,7 @@ static bool wants_redial(const struct pool *pool)
     return lack == POOL_RESTING && pool->patient_count > 0;
 }
 
-/* Every connection rests: dials one before its rest is over. */
+/* Every connection rests: dials one before its rest ends. */
 static void redial_resting(struct pool *pool)
 {
     uint64_t now = pool_now(pool), at = pool->dialed_at + POOL_RETURN_US;

@@ -17,7 +17,7 @@ enum pool_lack {
     POOL_STALLED, /* the open ones are silent */
     POOL_RESTING, /* the last dial failed */
     POOL_FULL,    /* each has as many queries in flight as it may */
-    POOL_CLOSED,  /* no connection is open or on its way */
+    POOL_CLOSED,  /* no connection is open or being dialled */
 };
 
 /* Filled to three quarters: another connection is due. Splitting earlier would halve the batches.

@@ -21,13 +21,13 @@ enum {
 struct plan_facts {
     uint32_t kept; /* connections to keep open: 0 when not nailed */
     uint32_t max_connections;
-    uint32_t max_requests; /* of a fresh connection */
+    uint32_t max_requests; /* the queries that a fresh connection may carry */
     uint32_t lead;         /* queries expected during a dial (plan_lead) */
     uint32_t lasting;      /* ready, not suspect, without a planned end */
     uint32_t
         ending; /* ready, but about to be replaced: age, recycling, few requests left, suspect */
     uint32_t coming;        /* parked, resting or dialling */
-    uint64_t requests_left; /* of all ready connections that are not suspect */
+    uint64_t requests_left; /* the sum over ready connections that are not suspect */
     bool full;              /* each lasting one is filled to three quarters */
     bool demanded;          /* queries wait, or came recently */
     uint32_t width;         /* see spread_width(); 0: the load needs no more than one */

@@ -194,7 +194,7 @@ void pool_add_conn(struct pool *pool, uint64_t rest_until_at, bool is_paced)
     }
 }
 
-/* Dials what the plan asks for when a query is about to use the connection taking (may be NULL). A
+/* Makes the dials of the plan when a query is about to use the connection `taking` (may be NULL). A
  * resting pool has a single connection, which rests. A retiring pool dials one for its waiters. */
 void pool_tend_for(struct pool *pool, const struct conn *taking)
 {

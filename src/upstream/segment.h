@@ -19,7 +19,7 @@
 enum { SEGMENT_SMALL_BYTES = 536 };
 #define SEGMENT_FORGET_US (10 * 60 * US_PER_S)
 
-struct segment { /* of one upstream; zeroed: no stall */
+struct segment { /* the facts about one upstream; zeroed: no stall */
     uint64_t small_until_at;
 };
 

@@ -26,7 +26,7 @@ enum silence_step {
 struct silence {
     uint64_t heard_at;  /* the last byte; 0: none yet */
     uint64_t since_at;  /* the first query after the last byte; 0: none */
-    uint64_t probed_at; /* in doubt: when the probe left; 0: not yet */
+    uint64_t probed_at; /* when the probe of the doubt left; 0: not yet */
     enum silence_step step;
 };
 

@@ -21,10 +21,10 @@
 
 enum {
     SINGLE_USE_STRIKES = 2,      /* connections in a row that prove it */
-    SINGLE_USE_DIALS_PER_S = 50, /* to such a server, by one worker */
+    SINGLE_USE_DIALS_PER_S = 50, /* the most dials of one worker to such a server */
 };
 
-#define SINGLE_USE_RETEST_US (600 * US_PER_S) /* from the last proof to the retest */
+#define SINGLE_USE_RETEST_US (600 * US_PER_S) /* the time from the last proof to the retest */
 #define SINGLE_USE_TRIAL_US                                                                        \
     (60 * US_PER_S) /* until the next retest after one that proved nothing */
 

@@ -24,7 +24,7 @@ enum {
     SPREAD_IN_FLIGHT = 16,
 };
 
-struct spread { /* of one upstream; zeroed: no loss */
+struct spread { /* the facts about one upstream; zeroed: no loss */
     uint64_t looked_at;
     uint64_t lossy_until_at;
     uint16_t history; /* a bit per look, the latest lowest: set if it saw a hole */

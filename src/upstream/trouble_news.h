@@ -23,7 +23,7 @@ enum { TROUBLE_NEWS_MAX = 256 };
 
 struct trouble_news_item {
     uint64_t upstream; /* 0: free */
-    uint32_t pools;    /* of all workers, in trouble */
+    uint32_t pools;    /* how many pools of all workers are in trouble */
     struct trouble trouble;
 };
 

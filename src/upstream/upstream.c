@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* One upstream and what it learned. exchange.c chooses and asks. */
+/* One upstream and the facts that it has learned. exchange.c chooses the upstream and sends
+ * queries. */
 
 #include "upstream/upstream.h"
 
@@ -130,8 +131,8 @@ uint64_t upstream_srtt_us(const struct upstream *upstream)
     return health ? health->srtt_us : upstream_srtt_us(upstream->plain);
 }
 
-/* A server that was asked and never answered gets a long time. Else it would count as unmeasured
- * and come first, and each question would wait for it. */
+/* A server that never answered a query gets a long expected time. Otherwise it would count as
+ * unmeasured and come first, and each question would wait for it. */
 static uint64_t expected_us(const struct upstream *upstream)
 {
     const struct health *health = next_health(upstream);
@@ -175,7 +176,7 @@ bool upstream_is_expected(const struct upstream *upstream)
 void upstream_give_up(struct upstream *upstream)
 {
     const struct health *health = next_health(upstream);
-    if (health && health->silences) /* else it answered another query meanwhile */
+    if (health && health->silences) /* otherwise it has answered another query meanwhile */
         upstream->given_up_until_at = loop_now(upstream->env->loop) + UPSTREAM_GIVEN_UP_US;
 }
 

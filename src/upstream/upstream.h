@@ -52,17 +52,17 @@ struct upstream {
     uint64_t number;  /* grows from each upstream made to the next */
     struct upstream_env *env;
     struct addr addr;
-    struct upstream_options options; /* they point into tls_memory */
+    struct upstream_options options; /* their pointers lead into tls_memory */
     void *tls_memory;
     char *host;             /* the name that the configuration has for it, or NULL */
     uint32_t wanted;        /* number of routes, and of opportunistic upstreams with this sibling */
     uint32_t held;          /* number of pointers that stay: wants, former routes, probes, tasks */
-    bool is_discovered;     /* by recursion, and not dropped from the discovered upstreams since */
+    bool is_discovered;     /* recursion discovered it, and it has not been dropped since */
     bool retiring;          /* unwanted: freed without connections and holders */
     struct list retire;     /* upstreams.retiring */
     struct list idle;       /* env.discovered_idle or discovered_silent: discovered and not held */
-    bool counts_idle;       /* it is in discovered_idle_count */
-    struct secure secure;   /* of a secure transport */
+    bool counts_idle;       /* discovered_idle_count includes it */
+    struct secure secure;   /* what a secure transport needs */
     struct upstream *plain; /* opportunistic TLS: the sibling for plain text, or NULL */
     struct pool pool;
     struct health udp, stream; /* answers over each */
@@ -78,11 +78,11 @@ struct upstream {
     uint64_t edns_doubted_at; /* when that memory was put aside last; 0: never */
     bool edns_works;          /* the server understood a query with EDNS */
     uint64_t no_case_until_at;
-    uint32_t case_losses; /* in a row over UDP, while no stream was available */
+    uint32_t case_losses; /* successive losses over UDP while no stream was available */
 
     bool strips;              /* it leaves out signatures, and has not sent one since */
     uint8_t unsigned_count;   /* signed zones in a row that it answered without signatures */
-    uint64_t strips_until_at; /* while it strips: others are asked first until then */
+    uint64_t strips_until_at; /* until then other servers come first, because this one strips */
     uint64_t unsigned_zones[UPSTREAM_UNSIGNED_ZONES - 1]; /* their hashes */
 
     uint64_t queries, answers, timeouts, fallbacks;

@@ -19,7 +19,7 @@
 enum upstream_fallback { UPSTREAM_FALLBACK_NONE, UPSTREAM_FALLBACK_UDP };
 
 struct upstream_options {
-    enum transport transport; /* of a query's first attempt; nailed upstreams have a stream */
+    enum transport transport; /* a query's first attempt uses it; nailed upstreams have a stream */
     enum upstream_fallback
         fallback; /* while a stream is dialled, stalled, refused or full; none with strict TLS */
     bool nailed;  /* a tcp-upstream-keepalive prefix contains the address */
@@ -40,11 +40,11 @@ struct upstream_options {
     uint32_t keepalive_interval_s;
     uint32_t keepalive_count;
     bool tcp_fast_open;
-    struct tls_peer_options tls; /* for a secure transport */
+    struct tls_peer_options tls; /* the options of a secure transport */
     uint32_t max_handshakes;     /* TLS handshakes a second to this address, per worker */
-    uint16_t queries_per_port;   /* of a burst over UDP; a discovered server gets 1 */
-    uint16_t fallback_port;      /* for plain text while opportunistic TLS is unavailable */
-    struct addr source;          /* in this upstream's family; family 0: the kernel chooses */
+    uint16_t queries_per_port;   /* in a burst over UDP; a discovered server has 1 */
+    uint16_t fallback_port; /* the port for plain text while opportunistic TLS is unavailable */
+    struct addr source;     /* has the upstream's family; family 0: the kernel chooses */
 };
 
 /* A server to ask: its address, its port, and the options of the transport. */

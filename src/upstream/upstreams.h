@@ -41,8 +41,8 @@ struct upstreams;
 /* Private to upstreams.c and upstreams_view.c. */
 struct upstreams {
     struct upstream_env env;
-    struct list all;            /* in the order of creation */
-    uint64_t last_number;       /* of the newest upstream */
+    struct list all;            /* the oldest comes first */
+    uint64_t last_number;       /* the newest upstream's number */
     struct upstream *walked_to; /* where the last walk continues; NULL: at the first */
     uint64_t seed;
     struct upstream **table; /* open addressing by address, a power of two */
@@ -203,16 +203,16 @@ struct upstream_view {
     struct addr addr;
     const char *host; /* the name that the configuration has for it, or ""; borrowed */
     const char *transport;
-    bool nailed; /* its connections are kept open now */
-    bool ill;    /* others are asked first, because its answers would come late or not at all */
-    bool strips; /* it leaves out signatures */
+    bool nailed; /* the pool keeps connections open now */
+    bool ill;    /* others come first, because its answers would come late or not at all */
+    bool strips; /* the server leaves out signatures */
     uint32_t ready, dialing, draining, resting;
     uint32_t in_flight;
     uint64_t queries, answers; /* attempts sent and answers accepted, over all transports */
     uint64_t timeouts, fallbacks, dials, dial_failures;
     uint64_t udp_rtt_us, stream_rtt_us; /* 0: not measured */
     const char *way;                    /* the next query's transport: "udp", "tcp" or "tls" */
-    uint64_t srtt_us;                   /* its expected answer time; 0: not measured */
+    uint64_t srtt_us;                   /* the expected answer time; 0: not measured */
     /* "good", "ill", "strips signatures", "resting", "no route", "no nailing (RFC 7828)", "asleep",
      * "one query per connection", or "draining": it is no longer configured */
     const char *health;
@@ -220,7 +220,7 @@ struct upstream_view {
     /* The proofs for "one query per connection": connections that the server closed after one
      * answer although it had received more queries; 0: no such verdict. */
     uint32_t single_use_proofs;
-    uint64_t idle_limit_us; /* of the server, announced or observed; 0: unknown */
+    uint64_t idle_limit_us; /* the server's limit, announced or observed; 0: unknown */
     bool is_limit_announced;
     uint64_t holds, hold_replacements; /* the cost of keeping it open while idle */
     uint64_t single_use_proved_us,

@@ -24,7 +24,8 @@ struct anchor_dates {
 
 uint32_t anchor_dates_hash(struct name zone);
 
-/* The worker's thread notes this zone in place of any other; the root stays. */
+/* The worker's thread notes this zone in place of the zone before. Only the root is never replaced.
+ */
 void anchor_dates_note(struct stats *stats, const struct anchor_dates *dates);
 
 /* The worker's thread has validated the keys of the zone. */

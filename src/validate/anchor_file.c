@@ -341,7 +341,7 @@ static enum err anchor_tell(struct anchor_file_problem *problem, size_t line, co
     return ERR_INVALID;
 }
 
-/* Checks what only shows at the end. */
+/* Finds the faults that show only at the end of the text. */
 static enum err check_whole(const struct anchor_reading *reading,
                             struct anchor_file_problem *problem)
 {

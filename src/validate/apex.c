@@ -31,7 +31,7 @@ struct apex {
     const struct anchor *anchor;
     struct verifier *verifier;
     unsigned verifications_left;
-    unsigned digests_left; /* of DS records */
+    unsigned digests_left; /* for DS records */
     struct message message;
     struct validation_space space; /* keys_bytes: the keys; ds_bytes: the RRset being verified */
 };

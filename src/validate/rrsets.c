@@ -12,7 +12,7 @@
 
 /* The working state of an RRset while the message is read. */
 struct gathered {
-    uint16_t place; /* of the owner's first label */
+    uint16_t place; /* the place of the owner's first label */
     uint16_t last, last_sig;
     bool has_owner; /* wire has the owner */
     uint8_t owner_len;

@@ -3,20 +3,20 @@
 #ifndef NAILUP_FUZZ_BENCH_QUERIES_H
 #define NAILUP_FUZZ_BENCH_QUERIES_H
 
-/* The targets of nailup-bench's kinds of query files share this. */
+/* Shared by the targets for the files of queries that nailup-bench reads. */
 
 #include <stdio.h>
 
 #include "base/check.h"
 #include "bench/capture.h"
 
-/* Opens the input as a file. NULL: it is empty. */
+/* Opens the input as a file. Returns NULL if the input is empty. */
 static inline FILE *bench_queries_open(const uint8_t *data, size_t size)
 {
     return size ? fmemopen((void *)data, size, "r") : NULL;
 }
 
-/* Ends with the file. The responder must be able to read each of its queries. */
+/* Checks the file and frees it. The responder must be able to read each of its queries. */
 static inline void bench_queries_check(struct query_file *file)
 {
     for (size_t i = 0; i < file->count; i++) {
@@ -26,7 +26,8 @@ static inline void bench_queries_check(struct query_file *file)
     query_file_deinit(file);
 }
 
-/* Ends with the capture. Each query has an event and a client, and each client has a query. */
+/* Checks the capture and frees it. Each query has an event and a client, and each client has a
+ * query. */
 static inline void bench_capture_check(struct capture *capture, bool is_fault, size_t packets)
 {
     size_t count = capture->queries.count, clients = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Addresses and prefixes from hostile text. An accepted value must come back unchanged from its own
- * text, and a prefix must contain the address that it was written with.
+ * Addresses and prefixes from hostile text. An accepted value must survive the conversion to text
+ * and back, and a prefix must contain its own address.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ static void try_addr(const char *text)
     const char *hint = addr_zone_hint(text);
     if (addr_parse_named(&addr, &has_port, name, text, 53))
         return;
-    MUST(*hint == '\0' || *name); /* nothing is wrong with the zone */
+    MUST(*hint == '\0' || *name); /* an accepted address has no fault in its zone */
     MUST(memchr(name, '\0', ADDR_NAME_MAX));
     MUST(has_port || addr_port(&addr) == 53);
     addr_format(&addr, out);

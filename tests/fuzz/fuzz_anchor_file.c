@@ -27,7 +27,7 @@ static void check_anchors(const struct anchors *anchors)
     }
 }
 
-/* Seeds are not written, and a file without a trusted key is not read. */
+/* A seed is not written, and a file without a trusted key is not read. */
 static void check_round_trip(struct anchor_point *point)
 {
     static struct anchor_point back;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The responder's answer to any bytes must fit its buffer and be a response to the question. The
- * first byte chooses the transport, the settings and the place in a hierarchy. */
+/* The responder's answer to any bytes must fit its buffer, and be a response to the question. The
+ * first byte chooses the transport, the settings and the place in a tree of zones. */
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 static struct tree tree;
 static struct tree_place places[TREE_LEVELS * 2];
 
-/* two servers at each level */
+/* Fills the tree with two servers at each level. */
 static void plant(void)
 {
     struct addr addr;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Reads any bytes as a dnstap file. It is refused, or gives queries that the responder can read. */
+/* Reads any bytes as a dnstap file. The file is refused, or has queries that the responder can
+ * read. */
 
 #include "bench/dnstap_file.h"
 #include "fuzz/bench_queries.h"

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Reads the input as text, line by line. Every stored answer must be sound. Written out and read
- * again, the text must give as many answers as before.
+ * Reads the input as text, line by line. Every stored answer must be sound. The text of the cache
+ * must give the same number of answers when it is read again.
  */
 
 #include <stddef.h>
@@ -42,7 +42,8 @@ struct written {
     uint64_t count;
 };
 
-/* ldns cannot read some records that it writes; such an answer is left out. */
+/* ldns cannot read some of the records that it writes, so an answer with such a record is left out.
+ */
 static enum cache_verdict write_item(void *context, const struct cache_item *item)
 {
     struct written *written = context;
@@ -61,7 +62,7 @@ static uint64_t write_all(struct written *written)
     return written->count;
 }
 
-/* The cache is a mapping, in which the leak checker looks for no pointers. */
+/* Frees the cache, because the leak checker does not search its mapping for pointers. */
 static void end_cache(void)
 {
     cache_free(cache);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Loads any bytes as a configuration file, with recursion and without. The result is either errors
- * or a configuration. A configuration prints to text that loads and prints to the same text.
+ * or a configuration, and its printed text must load and print the same text again.
  */
 #include <stddef.h>
 #include <stdint.h>

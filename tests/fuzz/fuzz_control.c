@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * Both ends of the control socket. The bytes are read as a reply, as in nailupctl, and as a
- * request. The words of a good request are sent through a reply, and as many must come out.
+ * Both ends of the control socket. The bytes are read as a reply, as nailupctl does, and as a
+ * request. The words of a good request are sent through a reply, and the same number must come out.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "ctl/print.h"
 #include "ctl/rates.h"
 
-/* Takes the text. */
+/* Prints the text and takes its memory. */
 static void print_if_good(char *text, size_t len, size_t rows_wanted)
 {
     static FILE *nowhere;

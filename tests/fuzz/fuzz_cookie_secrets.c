@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Reads any bytes as a file of cookie secrets. The result is secrets, or a place and a sentence.
- * Secrets that are written out read back the same.
+ * Secrets that are written must read back the same.
  */
 #include <stdio.h>
 #include <string.h>

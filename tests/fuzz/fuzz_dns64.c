@@ -41,7 +41,8 @@ static void check_made(const struct dns64_options *options, const struct questio
         MUST(rr.type != RRTYPE_AAAA || rr.ttl <= TTL_S);
 }
 
-/* The answer is that of the reverse name itself, never that of the name that comes next. */
+/* The answer must be about the reverse name itself, and never about the next name in the message.
+ */
 static void check_reverse(const struct dns64_options *options, const struct question *question,
                           const struct answer *answer)
 {

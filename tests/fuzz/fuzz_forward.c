@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads any lines as arguments of `nailupctl forward`, with a configuration that has zones with
- * strict TLS. Accepted lines make routes, and queries of the strict zones never use another
+ * Reads any lines as arguments of `nailupctl forward`, under a configuration with zones that have
+ * strict TLS. Accepted lines make routes, and queries for the strict zones never use another
  * transport.
  */
 #include <stddef.h>
@@ -36,7 +36,7 @@ static bool is_strict(const struct route_upstream *upstream)
            upstream->options.fallback == UPSTREAM_FALLBACK_NONE;
 }
 
-/* The first two zones of the file are strict. */
+/* The first two zones of the file have strict TLS. */
 static void lay_over(const struct config *config, const struct runtime_zone *forward)
 {
     struct runtime_zones forwards = {0};

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
 /*
- * The first byte chooses the pieces in which the rest arrives. The messages must equal those of the
- * whole stream.
+ * The first byte chooses the pieces in which the rest arrives. The messages must be the same as
+ * those of the whole stream.
  */
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The oracle is a second cursor over the whole stream. */
+/* A second cursor over the whole stream serves as the oracle. */
 static void expect(struct span *whole, struct span message)
 {
     struct span expected;

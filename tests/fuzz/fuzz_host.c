@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The first byte says whether the rest is the text of a server by name, or a server's answer to a
- * question for its addresses. Whatever a book of addresses takes, its bounds hold.
+ * The first byte chooses what the rest is: the text of a server by name, or a server's answer about
+ * its addresses. The bounds of the book of addresses must hold.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void fuzz_text(const uint8_t *data, size_t size)
     MUST(!strpbrk(host.name, "@# \"'\\"));
 }
 
-/* The same message is the answer to both questions: the types of its records decide. */
+/* The message is the answer to both questions, and the types of its records decide. */
 static void fuzz_answer(const uint8_t *data, size_t size)
 {
     struct message message;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A text that is read can be written, and gives the same entries again. Whatever a book takes from
- * it, an answer still has room.
+ * A text that can be read can be written, and then has the same entries. The book that takes it
+ * must still have room for an answer.
  */
 #include <stddef.h>
 #include <stdint.h>

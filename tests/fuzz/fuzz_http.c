@@ -3,8 +3,8 @@
 
 /*
  * Heads of HTTP requests from clients of metrics.listen. The verdict comes with the byte that
- * completes the head, in whatever pieces it arrives, and no later byte changes it. A refusal is a
- * complete response.
+ * completes the head, however it is cut, and no later byte changes it. A refusal is a complete
+ * response.
  */
 
 #include <stddef.h>

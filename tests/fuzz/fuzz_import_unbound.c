@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads any bytes as an unbound.conf. The output loads, or there is an error. */
+/* Reads any bytes as an unbound.conf. The output loads, or the import reports an error. */
 #include <stddef.h>
 #include <stdint.h>
 

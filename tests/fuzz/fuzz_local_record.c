@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads any bytes as records in wire form, each after its length. Accepted records are answered
- * completely. */
+/* Reads any bytes as records in wire form, each after its length. Each accepted record is in an
+ * answer. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

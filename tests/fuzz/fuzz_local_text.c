@@ -53,7 +53,7 @@ static void ask(const struct local_names *names, struct name name, uint16_t type
     MUST(message_check_rdata(&message));
 }
 
-/* Asks for a name in wire form at each byte. */
+/* Looks up a name in wire form at each byte. */
 static void ask_all(const struct local_names *names, struct span bytes)
 {
     static const uint16_t types[] = {RRTYPE_A, RRTYPE_PTR, RRTYPE_DS, RRTYPE_ANY};

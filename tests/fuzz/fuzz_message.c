@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Copies the records. *len is 0 when they do not fit into a message after decompression. */
+/* Copies the records. *len is 0 if they do not fit into a message after decompression. */
 static unsigned rebuild(const struct message *message, uint8_t *out, size_t size, size_t *len)
 {
     struct build build;
@@ -80,14 +80,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (check != MESSAGE_OK || len == 0)
         return 0;
     enum message_check recheck = message_parse(&again, span_of(out, len));
-    /* A dropped record may leave a TSIG in the wrong place, and nothing else. */
+    /* Only a TSIG record may make this check fail: a dropped record leaves it in a wrong place. */
     MUST(recheck == MESSAGE_OK || message.has_tsig);
     if (recheck != MESSAGE_OK)
         return 0;
     MUST(again.counts[1] + again.counts[2] + again.counts[3] == (int)copied);
     MUST(message_check_rdata(&again));
     compare(&message, &again);
-    /* with room for half of it, the build reports an overflow */
+    /* half the room must make the build report an overflow */
     rebuild(&message, out, len / 2, &len);
     MUST(len == 0 || len <= sizeof(out));
     return 0;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Reads any bytes as a netlink datagram. No byte after it is read, and there are never more facts
- * than messages with room for them.
+ * than the datagram has room for messages.
  */
 #include <stddef.h>
 #include <stdint.h>

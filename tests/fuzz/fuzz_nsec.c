@@ -48,7 +48,7 @@ static struct name swap_case(struct name name, uint8_t wire[NAME_WIRE_MAX])
     return (struct name){.wire = wire, .len = name.len};
 }
 
-/* Returns whether a record of the name has NS without DS and SOA. */
+/* Returns whether one of the name's records has NS without DS and SOA. */
 static bool has_cut(const struct denial *denial, struct name name)
 {
     for (size_t i = 0; i < denial->count; i++) {
@@ -78,7 +78,7 @@ static void check(struct denial *denial, struct name name, uint16_t type)
     MUST(!results.name && !results.type && !results.next_closer && !results.ds);
 }
 
-/* Takes a name from the front. */
+/* Takes a name from the front of the bytes. */
 static bool take_name(struct span *bytes, struct name *out)
 {
     size_t after = name_view(*bytes, 0, out);

@@ -29,7 +29,7 @@ struct setting {
     uint16_t type, iterations;
     struct span salt;
     unsigned units;
-    bool has_opt_out, has_many_iterations; /* of the records that can be read */
+    bool has_opt_out, has_many_iterations; /* whether a readable record has these properties */
     uint8_t owner[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
     uint8_t rdata[DENIAL_RECORDS_MAX][RECORD_MAX];
 };
@@ -41,7 +41,7 @@ struct results {
     enum denial_ds ds;
 };
 
-/* Asks with these units, of which *left are left. */
+/* Asks all questions with these units. *left is how many remain. */
 static struct results results_of(struct name name, unsigned units, unsigned *left)
 {
     struct denial *denial = &setting.denial;
@@ -95,7 +95,7 @@ static void owner_write(struct denial_record *record, uint8_t *wire,
     record->owner = (struct name){.wire = wire, .len = (uint8_t)(33 + zone.len)};
 }
 
-/* Adds 1 to the hash, or subtracts it. */
+/* Adds 1 to the hash, or subtracts 1. */
 static void hash_move(uint8_t hash[VERIFY_NSEC3_HASH], bool up)
 {
     for (unsigned i = VERIFY_NSEC3_HASH; i-- > 0;) {

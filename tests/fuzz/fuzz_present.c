@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Prints any bytes with ldns. A message that our parser accepts must not break it. */
+/* Prints any bytes with ldns. A message that our parser accepts must not crash ldns. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads any bytes as a PROXY header. A beginning of a header is partial, and more bytes behind a
- * whole header change nothing.
+ * Reads any bytes as a PROXY header. The beginning of a header is partial, and bytes after a whole
+ * header change nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A copy in its own memory, so that the address sanitizer sees each read behind the bytes. */
+/* Reads a copy in its own memory, so that the address sanitizer detects each read behind the bytes.
+ */
 static enum proxy_verdict read_copy(struct proxy_header *out, const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);

@@ -22,12 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
     RECORDS_MAX = 64,
-    RR_FIXED = 12,    /* bytes of a record before its data */
-    OPTION_FIXED = 4, /* bytes of an EDNS option before its data */
+    RR_FIXED = 12,    /* the bytes of a record before its data */
+    OPTION_FIXED = 4, /* the bytes of an EDNS option before its data */
     AGE_S = 11,
 };
 
-/* Bits of the first byte. Its other bits are a number of records. */
+/* Bits of the first byte. The other bits are the number of records. */
 enum { CHOICE_STREAM = 1, CHOICE_AD = 2, CHOICE_EDE = 4 };
 
 /* A bit of the second byte: padding over streams, and over UDP options that may be too long for a
@@ -42,8 +42,8 @@ static const char long_text[] =
 static uint8_t bytes[MESSAGE_MAX];
 static uint16_t offsets[RECORDS_MAX];
 
-/* Makes an answer of the resolver with the chosen number of records: the first half in answer, the
- * others in authority and additional. */
+/* Makes an answer of the resolver with the chosen number of records. The first half is in the
+ * answer section, and the others are in authority and additional. */
 static struct answer make_answer(const struct question *question, uint8_t choice, uint8_t sizes)
 {
     static const uint8_t fill[(UINT8_MAX >> 1) * FILL_STEP];
@@ -81,8 +81,8 @@ static struct answer make_answer(const struct question *question, uint8_t choice
     return answer;
 }
 
-/* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: no AA, no Z; AD only for clients that ask for
- * it. RD, RA and CD belong to the opcode QUERY. */
+/* RFC 1035 section 4.1.1 and RFC 6840 section 5.7: AA and Z are clear, and AD is set only for
+ * clients that request it. RD, RA and CD belong to the opcode QUERY. */
 static void check_flags(const struct message *message, const struct query *query)
 {
     const uint16_t opcode = query->flags & HEADER_OPCODE_MASK, echoed = HEADER_RD | HEADER_CD;
@@ -104,8 +104,8 @@ static unsigned count_of(const struct message *message)
            message->counts[SECTION_ADDITIONAL] - message->edns.present - message->has_tsig;
 }
 
-/* With TC the reply has only the question. Otherwise it has the answer's records from the first on,
- * at least the required ones, each with its own TTL. */
+/* With TC the reply has only the question. Otherwise it has the answer's records in order, at least
+ * the required ones, each with its own TTL. */
 static void check_records(const struct message *message, const struct answer *answer)
 {
     struct message whole;
@@ -149,7 +149,7 @@ static const struct addr client = {.in = {.sin_family = AF_INET}};
 
 enum { NOW_S = 1559731985 };
 
-/* The same decision as in gate.c. */
+/* Decides as gate.c does. */
 static void judge_cookie(struct query *query)
 {
     if (!query->has_cookie || !cookie_is_sound(query->cookie_len))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Reads any text as a response policy zone, asks for names and addresses of its rules, and writes
- * the replies. The owners are also read one by one.
+ * Reads any text as a response policy zone, looks up names and addresses of its rules, and writes
+ * the replies. It also reads each owner separately.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static void check_reply(const struct question *question, const struct rpz_decisi
     MUST(message_check_rdata(&message));
 }
 
-/* A rule that was read must be found for its own trigger. */
+/* Each rule that was read must be found by its own trigger. */
 static void check_owner(const struct rpz_policy *policy, const struct rpz_owner *owner,
                         bool is_sound)
 {
@@ -95,7 +95,7 @@ static struct zone_data *read_text(const uint8_t *data, size_t size)
     struct zone_data *zone = NULL;
     MUST(builder);
     MUST(zone_file_read(builder, span_of(head, sizeof(head) - 1), &fault) == ERR_OK);
-    /* Records before a fault count: more inputs get further. */
+    /* The records before a fault stay, so that more inputs reach the code below. */
     if (zone_file_read(builder, span_of(data, size), &fault))
         MUST(fault.sentence);
     if (zone_builder_finish(&builder, &zone))

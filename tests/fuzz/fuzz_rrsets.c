@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct rrsets sets;
 static uint8_t out[CANONICAL_MAX];
 
-/* Walks one list of a set. Returns how many records are in it. */
+/* Walks one list of a set. Returns how many records the list has. */
 static unsigned check_list(const struct rrset *set, uint16_t first, bool is_sig)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -74,7 +74,7 @@ static void check_signed(size_t len, const struct rrset *set, const struct rrsig
     }
 }
 
-/* Writes into a buffer of the heap with exactly this size. */
+/* Writes into a heap buffer of exactly this size. */
 static void write_within(size_t max, size_t len, const struct rrset *set, const struct rrsig *sig)
 {
     uint8_t *small = malloc(max + 1);
@@ -95,7 +95,7 @@ static void write_set(const struct rrset *set, const struct rrsig *sig)
     write_within(len / 2, len, set, sig);
 }
 
-/* Writes under a signature by the root with so many labels. */
+/* Writes the set under a signature by the root with this many labels. */
 static void write_by_root(const struct rrset *set, uint8_t labels)
 {
     uint8_t rdata[] = "\0\0\x0d\0\0\0\x0e\x10\x70\xdb\xd8\x80\x5e\x0b\xe1\0\0\1\0signature";

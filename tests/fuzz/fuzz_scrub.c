@@ -24,7 +24,7 @@ enum { TTL_MAX = 86400 };
 
 static struct cache *cache;
 static struct routes *routes;
-static struct prefix_set *inside; /* half of all addresses count as private */
+static struct prefix_set *inside; /* counts half of all addresses as private */
 static struct compose_space space, stitched;
 
 static void clean_up(void)
@@ -59,11 +59,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MUST(prefix_parse(&prefix, "::/1") == ERR_OK);
     MUST(prefix_set_add(inside, &prefix, 0) == ERR_OK && prefix_set_freeze(inside) == ERR_OK);
     MUST(cache && routes);
-    atexit(clean_up); /* the leak check does not search the cache's mapping */
+    atexit(clean_up); /* frees the cache, because the leak checker does not search its mapping */
     return 0;
 }
 
-/* Finds the target of the name if this record is an alias for it. Returns false otherwise. */
+/* Finds the target of the name, if this record is an alias of it. Returns false otherwise. */
 static bool leads_on(const struct message *message, const struct rr *rr, struct name *name,
                      uint8_t wire[NAME_WIRE_MAX])
 {

@@ -3,8 +3,7 @@
 
 /*
  * Loads the input as a snapshot, and again as the items of one block with valid checksums, because
- * random bytes never have them. Every answer that is stored must keep the promises of
- * cache/answer.h.
+ * random bytes never have those. Every stored answer must keep the promises of cache/answer.h.
  */
 
 #include <stddef.h>
@@ -37,7 +36,7 @@ static uint64_t load(const void *data, size_t size)
     return count;
 }
 
-/* Checks that the answer is sound and drops it, so that the next input finds an empty cache. */
+/* Checks that the answer is sound, and drops it, so that the next input finds an empty cache. */
 static enum cache_verdict check(void *context, const struct cache_item *item)
 {
     const struct answer *answer = &item->answer;
@@ -61,7 +60,7 @@ static void check_kept(uint64_t loaded)
     MUST(count <= loaded);
 }
 
-/* Returns the number of items in the bytes, or 0 when one is malformed. */
+/* Returns the number of items in the bytes, or 0 if one is malformed. */
 static uint64_t count_items(struct span bytes)
 {
     struct snapshot_item item;

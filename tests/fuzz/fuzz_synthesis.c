@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { NOW = 1, RECORDS_MAX = 64 };
 
-/* Takes a name from the front. */
+/* Takes a name from the front of the bytes. */
 static bool take_name(struct span *bytes, struct name *out)
 {
     size_t after = name_view(*bytes, 0, out);

@@ -34,12 +34,12 @@ static struct {
     struct tls_context *client, *server;
 } here;
 
-/* one end of a conversation */
+/* One end of a conversation. */
 struct end {
     struct tls *tls;
     const char *says, *expects;
     size_t heard;
-    uint64_t sent; /* bytes to the wire so far */
+    uint64_t sent; /* how many bytes it has sent */
     bool said, is_client;
     enum err err;
 };
@@ -95,7 +95,7 @@ static void end_init(struct end *end, bool is_client)
     MUST(tls_begin(end->tls, span_of(NULL, 0)) == ERR_OK);
 }
 
-/* Feeds pieces of up to max bytes, each in its own memory. */
+/* Feeds pieces of up to max bytes, each from its own memory. */
 static void feed(struct end *end, struct span bytes, size_t max)
 {
     struct span piece;
@@ -128,7 +128,7 @@ static void check_stranger(bool is_client, struct span bytes, size_t max)
 
 /* ---- flipped bits ---- */
 
-/* Flips the chosen bits within the bytes that `from` is about to send. */
+/* Flips the chosen bits in the bytes that `from` is about to send. */
 static bool flip(struct end *from, struct buf *wire, struct span flips)
 {
     struct span one;

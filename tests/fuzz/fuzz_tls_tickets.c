@@ -25,8 +25,8 @@ struct again {
     struct span key;
 };
 
-/* All tickets of a rack have the same span as their key. An empty span could have the address of
- * the previous rack's, but not here: each rack has its own head. */
+/* All tickets of a rack have the same span as their key. An empty span could equal that of the
+ * previous rack, but each rack here has its own head. */
 static bool on_ticket(void *owner, struct span key, struct span ticket)
 {
     struct again *again = owner;

@@ -19,7 +19,7 @@ enum { NOW = 1800000000 };
 static const char *const algorithms[] = {"hmac-sha1",       "hmac-sha256", "hmac-sha256-128",
                                          "hmac-sha384-192", "hmac-sha512", "hmac-sha224"};
 
-/* Signs a message that parses, and verifies it. */
+/* Signs a message if it parses, and verifies it. */
 static void check_own(const struct tsig_key *key, struct span bytes)
 {
     static uint8_t signed_bytes[MESSAGE_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The whole state machine of the validator: see tests/unit/validate/play.h. */
+/* The validator's whole state machine; see tests/unit/validate/play.h. */
 #include "validate/validation.h"
 
 #include "unit/validate/play.h"

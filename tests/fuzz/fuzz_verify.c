@@ -25,7 +25,7 @@ static bool fuzz_run(struct verifier *verifier, const struct verify_job *job)
     return is_right;
 }
 
-/* A DS record of the key fits it, and one with other bytes does not. */
+/* A DS record made from the key must fit it, and one with other bytes must not. */
 static void fuzz_ds(const struct dnskey *key, struct span rdata)
 {
     uint8_t made[4 + VERIFY_DIGEST_MAX] = {0};

@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CATALOG_MAX = 3 }; /* members that each later one is compared with */
+enum { CATALOG_MAX = 3 }; /* each later member is compared with this many */
 
 static void check_fault(struct span text, const struct zone_file_fault *fault)
 {
@@ -61,7 +61,7 @@ static void check_again(const struct zone_data *zone)
     zone_data_unref(again);
 }
 
-/* Members are below the zone, and no two are of one zone. */
+/* Checks that members are below the zone, and that no two are the same zone. */
 static void check_catalog(const struct zone_data *zone)
 {
     struct zone_catalog catalog;

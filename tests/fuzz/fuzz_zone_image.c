@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The file of a transferred zone. The fuzzer cannot find the hash, so an input also gets the right
- * one behind it. A version that comes out is written again and must come back the same. The bytes
- * are a NOTIFY as well.
+ * The file of a transferred zone. The fuzzer cannot find the hash, so each input is also read with
+ * the right hash behind it. A version that comes out is written again and must come back the same.
+ * The bytes also serve as a NOTIFY.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static uint64_t hash_of(struct span bytes, bool *is_whole)
     return hash;
 }
 
-/* Reads the entries with a magic before them and the right end behind. */
+/* Reads the entries between a magic number and the right end. */
 static void check_entries(struct span entries, struct name origin)
 {
     bool is_whole;

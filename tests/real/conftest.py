@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SYSTEM = HERE.parent / "system"
 sys.path[:0] = [str(SYSTEM), str(HERE.parents[1] / "bench" / "compare")]
 
-# Modules of tests/system say `from conftest import ...`. The names are here too, so either conftest will do.
+# Modules of tests/system say `from conftest import ...`. This file has the same names, so either conftest serves them.
 spec = importlib.util.spec_from_file_location("system_conftest", SYSTEM / "conftest.py")
 shared = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(shared)
@@ -27,11 +27,11 @@ entered = False
 
 
 def pytest_addoption(parser):
-    parser.addoption("--real", action="store_true", help="the full form: longer, more queries, and a table of times")
+    parser.addoption("--real", action="store_true", help="run the full form, which takes longer, sends more queries and prints a table of times")
 
 
 def pytest_sessionstart(session):
-    """Runs before the first thread: a process with several threads cannot enter a user namespace."""
+    """Runs before the first thread, because a process with several threads cannot enter a user namespace."""
     global entered
     if session.config.option.collectonly:
         return
@@ -45,7 +45,7 @@ def is_full(pytestconfig):
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory):
-    from servers import Servers  # needs the names above
+    from servers import Servers  # servers needs the names above
     if not entered:
         pytest.skip("no network namespaces here")
     with Servers(tmp_path_factory.mktemp("servers")) as running:
@@ -54,13 +54,13 @@ def running(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def servers(running):
-    """{name: RealServer}, all of them running. A test that ends a server starts it again."""
+    """Yields {name: RealServer} with all servers running. A test that ends a server starts it again."""
     return running.by_name
 
 
 @pytest.fixture(scope="session")
 def authority(running):
-    """The authority that signed the certificates of the servers."""
+    """Yields the authority that signed the servers' certificates."""
     return running.authority
 
 

@@ -12,14 +12,14 @@ import threading
 
 
 class FrameCounter:
-    """Cuts a stream of bytes into messages and counts them. RFC 1035 section 4.2.2: each message follows its
-    length."""
+    """Cuts a stream of bytes into messages and counts them. RFC 1035 section 4.2.2: the length precedes each
+    message."""
 
     def __init__(self):
         self.held, self.frames = bytearray(), 0
 
     def feed(self, data):
-        """Yields each message that is complete now, with its length."""
+        """Yields each message that is now complete, with its length."""
         self.held += data
         while len(self.held) >= 2:
             end = 2 + struct.unpack_from(">H", self.held)[0]
@@ -31,7 +31,8 @@ class FrameCounter:
 
 
 class CountingProxy:
-    """counters: {(name of the server, transport): [FrameCounter of each connection that carried bytes]}"""
+    """Passes connections on and counts their messages. counters: {(name of the server, transport): [FrameCounter of
+    each connection that carried bytes]}"""
 
     def __init__(self, authority):
         self.authority, self.counters, self.listeners, self.tasks = authority, {}, [], set()
@@ -43,7 +44,7 @@ class CountingProxy:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
 
     def stand_before(self, server, transport, ip, port):
-        """Sends everything that arrives at that address to the server from now on."""
+        """From now on, sends everything that arrives at that address to the server."""
         inside = outside = None
         if transport == "tls":
             inside = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -73,7 +74,7 @@ class CountingProxy:
         self.listeners.append(self.call(asyncio.start_server(serve, ip, port, ssl=inside)))
 
     def frames(self, server, transport):
-        """Returns the number of messages of each connection that had any."""
+        """Returns the number of messages on each connection that carried any."""
         return [one.frames for one in self.counters[server.name, transport] if one.frames]
 
     def close(self):
@@ -93,5 +94,5 @@ async def copy(reader, writer, counter):
             for part in counter.feed(data) if counter else [data]:
                 writer.write(part)
             await writer.drain()
-    except OSError:  # a reset of either end ends both
+    except OSError:  # a reset at one end ends both
         pass

@@ -47,7 +47,8 @@ FRONTS = {"haproxy": ("haproxy", ["-db", "-f", "{conf}"], "haproxy.cfg"),
 
 
 def add_address(ip):
-    """BIND listens only at addresses of an interface; a route that makes a whole network local is not enough."""
+    """Adds an address to the interface. BIND listens only on such addresses, and a route that makes a whole network
+    local is not enough."""
     subprocess.run(["ip", "addr", "replace", f"{ip}/32", "dev", "lo"], check=True, capture_output=True)
 
 
@@ -67,7 +68,7 @@ def write_zones(folder, zones):
 
 
 def conf_of(name, values):
-    """Returns a configuration: that of tests/system if it has one, else a file of peers/."""
+    """Returns the configuration of tests/system if it has one, else that of a file below peers/."""
     zones, folder = values["zones"], values["folder"]
     if name in ("nsd", "behind"):
         options = [f"ip-address: {values['ip']}@853", "tls-port: 853", f'tls-service-pem: "{values["pem"]}"',
@@ -85,7 +86,7 @@ def conf_of(name, values):
 
 
 class RealServer(Server):
-    """One of the eight. ip: its address; front: the program that speaks TLS for it, or None."""
+    """One of the eight servers. ip: its address; front: the program that speaks TLS for it, or None."""
 
     def __init__(self, name, ip, folder, authority, fronts):
         program, words, file_name, self.resolves, self.speaks_tls = ROWS[name]
@@ -100,18 +101,18 @@ class RealServer(Server):
             fronts.append(start_front(self.speaks_tls, values))
 
     def start(self):
-        """In its own group of processes, because some servers are several."""
+        """Starts the server in a process group, because some servers have several processes."""
         self.process = subprocess.Popen(self.command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=subprocess.STDOUT, start_new_session=True,
                                         preexec_fn=sandbox.die_with_parent)
 
     def kill(self):
-        """Ends it like a crash."""
+        """Kills the server, as a crash would."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(5)
 
     def terminate(self):
-        """Ends it like the service manager."""
+        """Ends the server, as a service manager would."""
         self.process.terminate()
         try:
             self.process.wait(10)
@@ -122,7 +123,7 @@ class RealServer(Server):
         return f"{self.ip}@{PORTS[transport]}"
 
     def answers(self):
-        """Whether it answers for both of its zones over UDP."""
+        """Returns whether the server answers for both of its zones over UDP."""
         def one(zone):
             answer = udp_ask(self, query(f"ready.{zone}"), timeout=0.3)
             return answer and rcode_of(answer) == 0
@@ -141,7 +142,7 @@ class RealServer(Server):
 
 def values_of(name, ip, folder, authority, zones):
     pem, key = authority.sign(f"IP:{ip}")
-    both = folder / "both.pem"  # haproxy wants the chain and its key in one file
+    both = folder / "both.pem"  # haproxy needs the chain and its key in one file
     both.write_text(pem.read_text() + key.read_text())
     first, second = zones
     return {"name": name, "ip": ip, "folder": folder, "behind": BEHIND, "pem": pem, "key": key, "both": both,
@@ -170,7 +171,7 @@ def start_front(kind, values):
 
 
 class Servers:
-    """All of them. Their folders have short names: a control socket's path has at most 107 bytes."""
+    """All eight servers. Their folders have short names, because the path of a control socket has at most 107 bytes."""
 
     def __init__(self, folder):
         self.folder, self.by_name, self.others = folder, {}, []

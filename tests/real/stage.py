@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A nailupd in front of the servers, clients that ask it, and views of its connections."""
+"""A nailupd in front of the servers, clients that send it queries, and views of its connections."""
 
 import itertools
 import socket
@@ -9,7 +9,7 @@ import time
 from peers import Stream, query, rcode_of
 from servers import TRANSPORTS
 
-numbers = itertools.count(1)  # no name is asked twice, so no answer comes from a cache
+numbers = itertools.count(1)  # each query has a new name, so no answer comes from a cache
 
 
 def zones_for(servers, transports=TRANSPORTS, address=None, **more):
@@ -23,14 +23,14 @@ def zones_for(servers, transports=TRANSPORTS, address=None, **more):
         if transport == "tls":
             zone["ca-bundle"] = str(server.ca_file)
         else:
-            zone["fallback"] = more.get("fallback", "udp")  # like a nailed address without such a zone
+            zone["fallback"] = more.get("fallback", "udp")  # as for a nailed address without such a zone
         parts["forward-zones" if server.resolves else "stub-zones"].append(zone)
     addresses = {one["upstreams"][0].partition("@")[0] for zones in parts.values() for one in zones}
     return {"tcp-upstream-keepalive": sorted(addresses), **parts}
 
 
 def places(servers, transports=TRANSPORTS):
-    """Returns [(server, transport)]."""
+    """Returns [(server, transport)] for all servers."""
     return [(server, transport) for server in servers for transport in transports]
 
 
@@ -51,26 +51,27 @@ def sum_of(metrics, name):
 
 
 def fresh_query(zone):
-    """Returns (id, a query for a new name of that zone)."""
+    """Returns (id, a query for a new name in that zone)."""
     number = next(numbers)
     return number & 0xFFFF, query(f"n{number}.{zone}", number & 0xFFFF)
 
 
 class Asker:
-    """A client over TCP. Several queries leave in one write, so the daemon reads all of them in one turn."""
+    """A client over TCP. Several queries leave in one write, so that the daemon reads all of them in one turn."""
 
     def __init__(self, server, stream=None):
         self.server, self.stream, self.open = server, None, stream or (lambda: Stream(server))
 
     def ask(self, zones):
-        """Asks one query for each of these zones, at once. Returns [seconds until its answer, None for a failure]."""
+        """Sends one query for each of these zones at the same time. Returns [seconds until its answer, or None for a
+        failure]."""
         queries = [fresh_query(zone) for zone in zones]
         began = time.monotonic()
         answers = self.exchange([message for _, message in queries], began)
         return [answers.get(number) for number, _ in queries]
 
     def exchange(self, messages, began):
-        """Returns {id: seconds}. Queries that failed or got no answer are missing."""
+        """Returns {id: seconds}. Queries that failed or had no answer are missing."""
         answered = {}
         try:
             self.stream = self.stream or self.open()
@@ -79,7 +80,7 @@ class Asker:
                 answer = self.stream.read()
                 if answer is None:
                     break
-                if rcode_of(answer) == 0 and answer[7]:  # with a record
+                if rcode_of(answer) == 0 and answer[7]:  # an answer with a record
                     answered[int.from_bytes(answer[:2], "big")] = time.monotonic() - began
         except OSError:
             pass
@@ -98,7 +99,7 @@ def send_all(client, messages):
         try:
             client.send(message)
         except (BlockingIOError, ConnectionRefusedError):
-            pass  # counts as lost if no answer comes
+            pass  # a query without an answer counts as lost
 
 
 class Flow:
@@ -117,7 +118,7 @@ class Flow:
         self.next_at = time.monotonic()
 
     def run_for(self, seconds, until=lambda: False):
-        """Runs until until() is true, which it checks a few times a second. Returns whether it was."""
+        """Runs until until() is true, and checks it a few times a second. Returns whether it was true."""
         end, look_at = time.monotonic() + seconds, 0
         while (now := time.monotonic()) < end:
             if now >= look_at:

@@ -17,12 +17,13 @@ SIZES = (1, 2, 4, 8, 64)
 QUICK_ROUNDS, FULL_ROUNDS = 4, 60
 SERVERS = ("nsd", "knotd", "bind", "unbound", "kresd", "pdns", "recursor", "dnsdist")
 TROUBLE = ("upstream_retries_total", "upstream_fallbacks_total", "upstream_cold_queries_total", "upstream_late_answers_total")
-# Slower than twice the server's own answer, by more than two processes wait for a CPU on a busy machine.
+# An answer is slow if it takes more than TIMES times the server's own time, and SPARE_S longer: two processes may wait
+# that long for a CPU on a busy machine.
 TIMES, SPARE_S = 2, 0.002
 
 
 class DirectStream:
-    """A client that asks a server directly, with each message in its own TLS record."""
+    """A client that queries a server directly, with each message in a separate TLS record."""
 
     def __init__(self, server, transport):
         ip, port = server.address(transport).split("@")
@@ -61,12 +62,12 @@ def burst(asker, zone, size, rounds):
 
 
 def told(times):
-    """Returns (median, slowest) in milliseconds, as text."""
+    """Returns the median and the slowest time in milliseconds, as text."""
     return [f"{1000 * seconds:.2f}" for seconds in (times[len(times) // 2], times[-1])] if times else ["-", "-"]
 
 
 def is_slow(times, own):
-    """Whether the median or the slowest one takes more than twice as long as the server's own."""
+    """Returns whether the median or the slowest time is more than twice the server's own."""
     if not times or not own:
         return not times
     return any(ours > max(TIMES * theirs, theirs + SPARE_S)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Does each connection carry exactly max-requests queries? A proxy before each server counts them."""
+"""Each connection carries exactly max-requests queries. A proxy before each server counts them."""
 
 import pytest
 from conftest import eventually
@@ -8,8 +8,8 @@ from counting_proxy import CountingProxy
 from servers import PORTS, add_address
 from stage import Asker, by_address, places, sum_of, zones_for
 
-PACE = 10  # so near a server, a dial takes as long as this many queries
-# (max-requests, queries to each server over each transport, queries at once)
+PACE = 10  # a dial to so near a server takes as long as this many queries
+# (max-requests, queries to each server over each transport, queries at the same time)
 QUICK = [(1, 8, 1), (2, 20, 1), (50, 160, 8)]
 FULL = [(1, 50, 1), (2, 100, 1), (10, 200, 8), (99, 640, 32), (100, 640, 32), (1000, 3200, 64)]
 
@@ -21,7 +21,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def proxy(servers, authority):
-    """A CountingProxy before each of the servers, at 10.53.3.N. address(server, transport) says where."""
+    """Yields a CountingProxy in front of each server, at 10.53.3.N. address(server, transport) tells its address."""
     made = CountingProxy(authority)
     ips = {name: f"10.53.3.{number}" for number, name in enumerate(servers, 1)}
     for ip in ips.values():
@@ -34,7 +34,7 @@ def proxy(servers, authority):
 
 
 def ask(daemon, servers, queries, at_once):
-    """Returns {(name, transport): (failures, cold queries)}."""
+    """Sends queries to all servers. Returns {(name, transport): (failures, cold queries)}."""
     asker, told, cold = Asker(daemon), {}, 0
     for server, transport in places(servers):
         answers = [answer for _ in range(queries // at_once) for answer in asker.ask([server.zones[transport]] * at_once)]
@@ -52,7 +52,7 @@ def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nail
 
     rows, bad = [], []
     for server, transport in places(servers):
-        # The daemon counts a query when it leaves; the proxy may still have to read it.
+        # The daemon counts a query when it leaves, but the proxy may still have to read it.
         eventually(lambda: sum(proxy.frames(server, transport)) >=
                    by_address(daemon)[proxy.address(server, transport)]["queries"])
         frames = proxy.frames(server, transport)
@@ -60,7 +60,7 @@ def test_a_connection_carries_exactly_its_number_of_queries(servers, proxy, nail
         row = (server.name, transport, sum(frames), len(frames), full, begun, *told[server.name, transport])
         rows.append(row)
         failed, cold = told[server.name, transport]
-        # A connection that carries less is still in use, or the peer closed it before its idle limit was
+        # A connection that carries fewer queries is still in use, or the peer closed it before its idle limit was
         # known.
         if max(frames) > limit or full < queries // limit or failed or (cold and limit >= PACE):
             bad.append(row)

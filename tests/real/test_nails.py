@@ -10,7 +10,7 @@ from conftest import eventually
 
 ASKED_EVERY_S = 20
 FULL = {"seconds": 320, "step_s": 1.0, "share": 0.995}
-QUICK = {"seconds": 46, "step_s": 0.5, "share": 0.98}  # a single bad sample of 92 is allowed
+QUICK = {"seconds": 46, "step_s": 0.5, "share": 0.98}  # the share allows one bad sample of 92
 
 
 class Watch:
@@ -29,7 +29,7 @@ class Watch:
 
 
 class ColdCounter:
-    """Asks each zone once, one after the other, and reads the number of cold queries after each."""
+    """Queries each zone once, one by one, and reads the number of cold queries after each."""
 
     def __init__(self, daemon):
         self.daemon, self.asker = daemon, Asker(daemon)

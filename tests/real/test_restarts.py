@@ -14,13 +14,13 @@ from conftest import eventually
 from stage import Flow, all_ready, by_address, places, zones_for
 
 BEFORE_S, AWAY_S, AFTER_S = 1.0, 1.5, 3.0
-STRICT_WAIT_S = 1.75  # a little less than the 1.8 s that a query waits for a strict TLS upstream
-READY_WITHIN_S = 15  # a server that rests for minutes fails the test
-QUICK_RATE, FULL_RATE = 10, 200  # queries a second to each zone
+STRICT_WAIT_S = 1.75  # a little less than the 1.8 s for which a query waits for a strict TLS upstream
+READY_WITHIN_S = 15  # a server that rests for minutes makes the test fail
+QUICK_RATE, FULL_RATE = 10, 200  # queries a second for each zone
 
 
 class Restart:
-    """Some servers end, are away, and come back while queries flow to all of their zones."""
+    """Some servers end, stay away, and come back while queries flow to all of their zones."""
 
     def __init__(self, daemon, servers, rate):
         self.daemon, self.servers = daemon, servers
@@ -52,10 +52,10 @@ class Restart:
 
 
 def play(daemon, servers, rate, how):
-    """Returns (the rows of a table, the faulty rows)."""
+    """Plays a restart. Returns (the rows of a table, the faulty rows)."""
     restart = Restart(daemon, servers, rate)
     restart.play(how)
-    # Queries wait for a strict TLS upstream, but the server may be slow to start.
+    # Queries wait for a strict TLS upstream, unless the server takes too long to start.
     is_waited_for = restart.back_at - restart.ended_at < STRICT_WAIT_S
     rows, bad = [], []
     for server, transport in places(servers):
@@ -63,8 +63,8 @@ def play(daemon, servers, rate, how):
         row = (server.name, transport, sent, unanswered, before, away, until_ready, after,
                "-" if first is None else f"{first:.1f}", by_address(daemon)[server.address(transport)]["health"])
         rows.append(row)
-        # A front that stays finishes handshakes and then closes: the daemon cannot know that the server
-        # behind it is missing.
+        # A front that stays finishes handshakes and then closes, so the daemon cannot know that the server behind it is
+        # missing.
         lost = transport == "tls" and server.speaks_tls == "itself" and is_waited_for and away + until_ready
         if unanswered or before or after or lost or first is None or not restart.ready:
             bad.append(row)
@@ -73,7 +73,7 @@ def play(daemon, servers, rate, how):
 
 @pytest.mark.parametrize("how", ["kill", "terminate"])
 def test_every_server_is_nailed_again_after_a_restart(servers, nailupd, report, is_full, how):
-    """In the full form each server restarts alone, at twenty times the rate."""
+    """In the full form, each server restarts alone, at twenty times the rate."""
     servers, rate = list(servers.values()), FULL_RATE if is_full else QUICK_RATE
     rows, bad = [], []
     for group in [[one] for one in servers] if is_full else [servers]:

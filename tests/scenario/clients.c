@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Sends the queries of steps and collects the answers. play.c checks them. */
+/* Sends the queries of the steps and collects the answers. play.c checks them. */
 #include "scenario/clients.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Chooses a fresh source, and the listener of its family. */
+/* Chooses a new source, and a listener of its family. */
 static void ends(struct world *world, const struct addr *wanted, struct addr *from, struct addr *to)
 {
     *from = addr_family(wanted) == AF_UNSPEC ? fake_addr("127.0.0.1@1") : *wanted;

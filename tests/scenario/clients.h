@@ -3,7 +3,8 @@
 #ifndef NAILUP_TESTS_SCENARIO_CLIENTS_H
 #define NAILUP_TESTS_SCENARIO_CLIENTS_H
 
-/* The clients of a scenario: queries over UDP, each from its own port, and named connections. */
+/* The clients of a scenario: queries over UDP, each from a different port, and connections with
+ * names. */
 
 #include "base/span.h"
 #include "scenario/world.h"
@@ -11,7 +12,7 @@
 /* Sends the bytes as a datagram from the address (family 0: 127.0.0.1). */
 void clients_send_udp(struct world *world, const struct addr *from, struct span message);
 
-/* Opens a connection with this name. NULL: there are too many. */
+/* Opens a connection with this name. Returns NULL if there are too many. */
 struct client *clients_open(struct world *world, const char *name, const struct addr *from);
 struct client *clients_find(struct world *world, const char *name);
 

@@ -88,7 +88,8 @@ static bool add_option(struct compose_message *work, uint16_t code, bool has_val
            (!has_value || put_number(&work->options, value));
 }
 
-/* Handles our own words: EDNS, EDNS=512, VERSION=1, KEEPALIVE, KEEPALIVE=100, EDE=22, ID=7. */
+/* Handles the words that Unbound does not have: EDNS, EDNS=512, VERSION=1, KEEPALIVE,
+ * KEEPALIVE=100, EDE=22, ID=7. */
 static bool own_word(struct compose_message *work, const char *word)
 {
     const char *value = strchr(word, '=');
@@ -167,7 +168,7 @@ bool compose_message_question(struct compose_message *work, const char *line)
     if (!reader_word(&line, word, sizeof(word), NULL) || !name_of(work, word, wire, &name))
         return false;
     while (reader_word(&line, word, sizeof(word), NULL)) {
-        if (isdigit((unsigned char)word[0])) /* a TTL, which has no meaning here */
+        if (isdigit((unsigned char)word[0])) /* a TTL has no meaning in a question */
             continue;
         if (!has_class && class_of(word, &cls) && strcasecmp(word, "ANY") != 0)
             has_class = true;
@@ -195,8 +196,8 @@ static bool directive(struct compose_message *work, const char *line)
     return true;
 }
 
-/* Takes "owner [TTL] [class] type \# length hex" (RFC 3597), also for types that have their own
- * form: a test may need exactly the record that ldns refuses. */
+/* Takes "owner [TTL] [class] type \# length hex" (RFC 3597), also for types with another form,
+ * because a test may need the very record that ldns refuses. */
 static bool raw_record(struct compose_message *work, struct buf *out, const char *line,
                        const char *raw)
 {
@@ -214,7 +215,8 @@ static bool raw_record(struct compose_message *work, struct buf *out, const char
         else if (!class_of(word, &cls) && rrtype_parse(&type, word) != ERR_OK)
             return false;
     raw += 2;
-    reader_word(&raw, word, sizeof(word), NULL); /* the length; the length of the hex counts */
+    /* skips the length, because the hexadecimal digits decide */
+    reader_word(&raw, word, sizeof(word), NULL);
     buf_init(&rdata, MESSAGE_MAX);
     bool fine = compose_message_hex(&rdata, raw) && put(out, name.wire, name.len) &&
                 put_number(out, type) && put_number(out, cls) && put(out, ttl, sizeof(ttl)) &&

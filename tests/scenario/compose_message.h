@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_COMPOSE_MESSAGE_H
 #define NAILUP_TESTS_SCENARIO_COMPOSE_MESSAGE_H
 
-/* A message in the making, from the lines of an entry: REPLY words and records. */
+/* A message that is being composed from the lines of an entry: REPLY words and records. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct compose_message {
     struct buf options;
     struct buf sections[SECTION_COUNT];
     uint16_t counts[SECTION_COUNT];
-    struct buf hex; /* the whole message, if given in hex */
+    struct buf hex; /* the whole message, if it is given in hexadecimal */
     uint32_t default_ttl;
     uint8_t origin_wire[NAME_WIRE_MAX];
     struct name origin;
@@ -31,7 +31,7 @@ struct compose_message {
 void compose_message_init(struct compose_message *work);
 void compose_message_deinit(struct compose_message *work);
 
-/* Adds one word of a REPLY line: a flag, an rcode, an opcode, or one of our words with '='. */
+/* Adds a word of a REPLY line: a flag, an rcode, an opcode, or one of nailup's words with '='. */
 bool compose_message_word(struct compose_message *work, const char *word);
 
 /* Adds a line of SECTION QUESTION, or a record of another section, $TTL or $ORIGIN. */

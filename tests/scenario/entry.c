@@ -25,7 +25,7 @@ struct reading {
     enum section section;
     enum place place;
     bool has_message;
-    struct script_zone signer; /* ADJUST sign=zone */
+    struct script_zone signer; /* of ADJUST sign=zone */
     uint8_t signer_wire[NAME_WIRE_MAX];
     unsigned sig_labels;
 };
@@ -279,7 +279,7 @@ static bool take_line(struct reading *work, const char *line)
         work->place = PLACE_HEX_ANSWER;
     else if (strcmp(word, "HEX_EDNSDATA_BEGIN") == 0) {
         work->place = PLACE_HEX_EDNS;
-        work->message.edns = true; /* without options too */
+        work->message.edns = true; /* EDNS, even without options */
     } else if (strcmp(word, "HEX_ANSWER_END") == 0 || strcmp(word, "HEX_EDNSDATA_END") == 0)
         work->place = PLACE_RECORDS;
     else

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_ENTRY_H
 #define NAILUP_TESTS_SCENARIO_ENTRY_H
 
-/* ENTRY_BEGIN to ENTRY_END: a message, the parts that must match, and how it is sent. */
+/* From ENTRY_BEGIN to ENTRY_END: a message, the parts that must match, and how it is sent. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,17 +72,17 @@ enum {
     ENTRY_MINTS_MAX = 15,
 };
 
-/* One message of an entry; most have one. */
+/* A message of an entry. Most entries have one. */
 struct entry_packet {
     struct entry_packet *next;
-    struct span bytes; /* uncompressed, unless given in hex; the OPT record comes last */
+    struct span bytes; /* uncompressed, unless given in hexadecimal; the OPT record is the last */
 };
 
 struct entry {
     struct entry *next;
     int line;
     uint32_t match, adjust;
-    int ede[ENTRY_EDE_MAX]; /* all of them must be present */
+    int ede[ENTRY_EDE_MAX]; /* the message must have all of these extended errors */
     unsigned ede_count;
     char says[ENTRY_SAYS_MAX]; /* text that the extended error must contain: MATCH says=a_b */
     size_t size_max;           /* MATCH size=N: the largest size of the message */
@@ -96,8 +96,8 @@ struct entry {
     struct entry_packet *packets;
 };
 
-/* Reads up to ENTRY_END, starting after ENTRY_BEGIN. The script owns the memory. NULL: the
- * script's error or needs says why. */
+/* Reads up to ENTRY_END, beginning after ENTRY_BEGIN. The script owns the memory. Returns NULL and
+ * sets the script's error or needs. */
 struct entry *entry_read(struct script *script, struct reader *reader);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { HELD_MAX = 16 };
 
-/* The daemon refuses any other version. */
+/* Returns false for a version that the daemon would refuse. */
 static bool held_is_good(const struct zone_data *data, enum zonemd_mode mode,
                          const struct apex_rules *rules)
 {

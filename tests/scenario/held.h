@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_HELD_H
 #define NAILUP_TESTS_SCENARIO_HELD_H
 
-/* The zones of auth-zones, which the daemon's keeper reads on its own thread. */
+/* The zones of auth-zones. In the daemon, a thread of the zone keeper reads them. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -57,7 +57,7 @@ static void say_result(struct run *run, const struct script *script, const struc
     run->failed++;
 }
 
-/* Leaves a part of each answer out of the comparison. */
+/* Excludes a part of each answer from the comparison. */
 static void compare_less(struct script *script, enum entry_match apart)
 {
     for (struct script_step *step = script->steps; step; step = step->next)
@@ -65,7 +65,8 @@ static void compare_less(struct script *script, enum entry_match apart)
             step->entry->match |= apart;
 }
 
-/* A file that uses features we lack may pass nevertheless; if not, the lack is the reason. */
+/* A file with features that nailup lacks may pass nevertheless. If it fails, the lack is the
+ * reason. */
 static void play_unbounds(struct run *run, struct play *play, struct script *script)
 {
     struct translation translation = translate_options(script->config);
@@ -73,11 +74,11 @@ static void play_unbounds(struct run *run, struct play *play, struct script *scr
     script->ignores_dates = translation.ignores_dates;
     if (translation.wall_s)
         script->wall_s = translation.wall_s;
-    /* The translation has no anchors, so the AD bit is left out: the rest can be compared. */
+    /* The translation has no anchors, so the AD bit is left out and all else is compared. */
     if (strcmp(translation.needs, TRANSLATE_VALIDATION) == 0)
         compare_less(script, MATCH_APART_AD);
-    /* Unbound sets AA in answers of policy. Here they have the SOA record of the policy zone in the
-     * additional section, as the draft says. */
+    /* Unbound sets AA in answers of a policy. nailup adds the SOA record of the policy zone in the
+     * additional section, as the draft demands. */
     if (translation.has_policy)
         compare_less(script, MATCH_APART_POLICY);
     char why[TRANSLATE_NEEDS_MAX + 16];
@@ -98,7 +99,7 @@ static void play_unbounds(struct run *run, struct play *play, struct script *scr
     translate_free(&translation);
 }
 
-/* Finds the reason on the line for this file. */
+/* Finds the reason in the line for this file. */
 static bool is_left_out(const struct run *run, const char *path, char *why, size_t size)
 {
     char key[PATH_MAX_LEN];

@@ -13,11 +13,11 @@
 
 enum { MATCH_WHY_MAX = 64 };
 
-/* why (of MATCH_WHY_MAX bytes) names the first difference. */
+/* why (of MATCH_WHY_MAX bytes) gets the first difference. */
 bool match_message(const struct entry *entry, struct span bytes, bool over_tcp,
                    char why[MATCH_WHY_MAX]);
 
-/* Returns the message as text like dig's, even if it is broken. The static storage lasts until
+/* Returns the message in dig's format, even if it is broken. The static storage stays valid until
  * the call after next. */
 const char *match_text(struct span bytes);
 

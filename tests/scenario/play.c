@@ -78,7 +78,7 @@ static bool some_waits(void *context)
     return servers_waiting(&play->world, &play->step->addr, NULL);
 }
 
-/* REPLY again: one more answer to the latest query, answered or not. */
+/* REPLY again: sends one more answer to the latest query, whether or not it is answered. */
 static bool do_reply(struct play *play)
 {
     const struct script_step *step = play->step;
@@ -159,14 +159,14 @@ static bool has_given_up(void *context)
            !servers_is_open(wait->out);
 }
 
-/* Leaves the query unanswered, and lets time pass until the resolver reacts: it asks again,
+/* Leaves the query unanswered, and lets time pass until the resolver reacts: it repeats the query,
  * answers its client or gives up. */
 static bool do_timeout(struct play *play)
 {
     struct world *world = &play->world;
     struct out *out = servers_waiting(world, &play->step->addr, NULL);
     if (!out && !play->script->is_ours)
-        return true; /* Unbound asks more often than nailup */
+        return true; /* Unbound repeats queries more often than nailup */
     if (!out)
         return play_fail(play, "no query waits for an answer");
     struct giving_up wait = {play, out, world->out_count, world->got_count};

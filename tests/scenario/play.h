@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_PLAY_H
 #define NAILUP_TESTS_SCENARIO_PLAY_H
 
-/* Plays the steps of a script in a separate world. */
+/* Plays the steps of a script, in a world made for that. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +18,13 @@ struct play {
     const struct script *script;
     const struct script_step *step;
     bool verbose;
-    uint64_t seed;   /* for everything random */
+    uint64_t seed;   /* seeds all random numbers */
     bool lacks_verb; /* the script has an unknown step */
     char why[PLAY_WHY_MAX];
 };
 
-/* Plays the script under this configuration. False: why says what was expected and what came
- * instead. */
+/* Plays the script under this configuration. Returns false, and in why the expected and the actual
+ * result. */
 bool play_script(struct play *play, const struct script *script, const char *yaml);
 
 /* ---- for the files with steps ---- */
@@ -32,8 +32,8 @@ bool play_script(struct play *play, const struct script *script, const char *yam
 /* Notes why the step fails. Returns false. */
 bool play_fail(struct play *play, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns a word of the step's line: "key=value" (static storage, NULL: missing), or a single
- * one. */
+/* Returns a word of the step's line: of "key=value" the value (static storage, NULL: missing), or a
+ * single word. */
 const char *play_arg(const struct play *play, const char *key);
 uint64_t play_number(const struct play *play, const char *key, uint64_t otherwise);
 uint64_t play_duration(const struct play *play, const char *key, uint64_t otherwise);
@@ -42,10 +42,10 @@ bool play_has(const struct play *play, const char *word);
 struct play_verb {
     const char *name;
     bool (*run)(struct play *play);
-    bool looks; /* it checks past events, so the ranges of this step apply, not those of the next */
+    bool looks; /* checks past events, so its own ranges apply, not the next step's */
 };
 
-/* Ends with a row that has no name. */
+/* A row without a name ends the table. */
 extern const struct play_verb play_stream_verbs[];
 extern const struct play_verb play_client_verbs[];
 extern const struct play_verb play_ask_verbs[];

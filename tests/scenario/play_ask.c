@@ -126,7 +126,7 @@ static bool has_come(void *context)
 
 /* ---- checking ---- */
 
-/* Returns the RDATA of an answer's record as the last columns of its line. */
+/* Writes the RDATA of an answer's record: the last columns of its line. */
 static void rdata_text(const struct message *message, const struct rr *rr, char *out, size_t size)
 {
     char line[SCRIPT_WORD_MAX * 4];
@@ -222,7 +222,7 @@ static bool do_ask(struct play *play)
     return fine;
 }
 
-/* The step acts and checks, so the ranges of this step apply. */
+/* The step acts and also checks, so its own ranges apply. */
 const struct play_verb play_ask_verbs[] = {
     {"ASK", do_ask, true},
     {NULL, NULL, false},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Steps of clients: their queries, the transport, and the answers that they must get. */
+/* The steps of clients: their queries, the transport, and the answers that they must get. */
 #include "scenario/play.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* ---- asking ---- */
 
-/* Sends over the connection of "ON name", over a new one, or as a datagram. */
+/* Sends the message over the connection of "ON name", over a new connection, or as a datagram. */
 static bool send_query(struct play *play, struct span message, bool over_tcp)
 {
     struct world *world = &play->world;
@@ -57,7 +57,7 @@ static bool do_query(struct play *play)
     return send_query(play, span_of(message, bytes.len), over_tcp);
 }
 
-/* QUERIES count=N name=TEXT [type=A] [first=0] [gap=]: "%" in the name becomes a number. */
+/* QUERIES count=N name=TEXT [type=A] [first=0] [gap=]: "%" in the name is replaced by a number. */
 static bool make_query(struct play *play, uint64_t number, uint8_t *out, size_t size, size_t *len)
 {
     char name[SCRIPT_WORD_MAX], text[2 * SCRIPT_WORD_MAX];
@@ -147,7 +147,7 @@ static bool do_check_answer(struct play *play)
                      match_text(got->bytes));
 }
 
-/* CHECK_ANSWERS count=N [rcode=NOERROR] [within=]: takes all answers; there must be N. */
+/* CHECK_ANSWERS count=N [rcode=NOERROR] [within=]: takes all answers, which must be N. */
 static bool enough(void *context)
 {
     struct play *play = context;
@@ -220,7 +220,7 @@ static bool do_client(struct play *play)
     return true;
 }
 
-/* SEND_HEX on=NAME hex=...: sends the bytes unchanged; without on, as a datagram. */
+/* SEND_HEX on=NAME hex=...: sends the bytes unchanged. Without `on`, they form a datagram. */
 static bool do_send_hex(struct play *play)
 {
     const char *hex = play_arg(play, "hex"), *on = play_arg(play, "on");

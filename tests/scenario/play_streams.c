@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Our own steps about the network between resolver and servers. README.md describes each. */
+/* nailup's own steps about the network between resolver and servers. README.md describes each. */
 #include "scenario/play.h"
 
 #include <stdio.h>
@@ -86,7 +86,8 @@ static bool do_latency(struct play *play)
     return server;
 }
 
-/* connection=K counts the dials from 0. Without it, the latest open one counts. */
+/* connection=K is the K-th dial, counted from 0. Without it, the step means the latest open
+ * connection. */
 static struct fake_conn *conn_of(struct play *play)
 {
     struct fake_server *server = server_of(play);
@@ -146,8 +147,8 @@ static bool do_dark(struct play *play)
     return conn;
 }
 
-/* WRITE_MAX bytes=N: every write of the resolver takes at most N bytes. With ADDRESS it applies
- * to one connection, and without to all connections opened from now on. */
+/* WRITE_MAX bytes=N: every write of the resolver takes at most N bytes. With ADDRESS it applies to
+ * one connection, else to all connections opened from now on. */
 static bool do_write_max(struct play *play)
 {
     size_t bytes = play_number(play, "bytes", 0);
@@ -163,7 +164,7 @@ static bool do_write_max(struct play *play)
 
 /* ---- checks ---- */
 
-/* True if key is missing on the line, or has this value. */
+/* Returns true if the line lacks the key, or gives it this value. */
 static bool is(struct play *play, const char *key, uint64_t value)
 {
     const char *wanted = play_arg(play, key);
@@ -184,7 +185,7 @@ static bool do_check_connections(struct play *play)
     return conn && is(play, "queries", fake_conn_messages(conn));
 }
 
-/* Whether the query has the name and type that the line names. */
+/* Returns whether the query has the name and type of the line. */
 static bool is_counted(const struct play *play, const struct out *out)
 {
     const char *at = play_arg(play, "name"), *below = play_arg(play, "below");

@@ -17,7 +17,7 @@ void reader_init(struct reader *reader, const char *data, size_t len)
     reader->text[0] = '\0';
 }
 
-/* Records have ';' in quotes and behind a backslash. */
+/* A ';' in quotes or after a backslash belongs to a record. */
 static void cut_comment(char *text)
 {
     bool quoted = false;

@@ -3,11 +3,11 @@
 #ifndef NAILUP_TESTS_SCENARIO_REASONS_H
 #define NAILUP_TESTS_SCENARIO_REASONS_H
 
-/* The reasons for skipped scenarios, for the summary of a run: each reason with a count. */
+/* Why scenarios were skipped, for the summary of a run: each reason with a count. */
 
 #include <stddef.h>
 
-enum { REASONS_MAX = 256, REASON_MAX = 160 /* bytes; a longer reason is cut */ };
+enum { REASONS_MAX = 256, REASON_MAX = 160 /* in bytes; a longer reason is cut */ };
 
 struct reason {
     char text[REASON_MAX];

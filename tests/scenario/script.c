@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Reads scenario files: the frame around entries. play.c defines the steps. */
+/* Reads scenario files, except for their entries. play.c defines the steps. */
 #include "scenario/script.h"
 
 #include <stdio.h>
@@ -72,7 +72,8 @@ static char *read_file(struct script *script, const char *path, size_t *len)
     return data;
 }
 
-/* The configuration ends at the line CONFIG_END. One of ours begins with "; nailup". */
+/* The configuration ends at the line CONFIG_END. A configuration of nailup begins with "; nailup".
+ */
 static bool take_config(struct script *script, struct reader *reader)
 {
     const char *begin = reader->at;
@@ -81,7 +82,7 @@ static bool take_config(struct script *script, struct reader *reader)
         return wrong(script, reader, "no CONFIG_END");
     script->config = take_text(script, begin, (size_t)(mark - begin));
     script->is_ours = strncmp(begin, "; nailup", 8) == 0;
-    if (script->is_ours) /* a comment in YAML too, so that line numbers stay the same */
+    if (script->is_ours) /* a comment in YAML as well, so that line numbers stay the same */
         script->config[0] = '#';
     while (reader_next(reader))
         if (strcmp(reader->text, "CONFIG_END") == 0)
@@ -141,7 +142,7 @@ static bool read_range(struct script *script, struct reader *reader)
     return wrong(script, reader, "no RANGE_END");
 }
 
-/* ADDRESS may be on the line of the step itself. */
+/* The step's own line may have ADDRESS. */
 static bool take_addr_word(struct script *script, struct reader *reader, struct script_step *step)
 {
     const char *at = strstr(step->rest, "ADDRESS ");
@@ -176,7 +177,7 @@ static bool take_reload(struct script *script, struct reader *reader, struct scr
     return true;
 }
 
-/* *again: the line read last belongs to the next part. */
+/* *again: the last line that was read belongs to the next part. */
 static bool read_step_body(struct script *script, struct reader *reader, struct script_step *step)
 {
     struct reader before = *reader;
@@ -241,7 +242,7 @@ static bool read_part(struct script *script, struct reader *reader)
         return read_included(script, reader);
     if (strncmp(text, "STEP", 4) == 0)
         return read_step(script, reader);
-    if (strcmp(text, "RANGE_END") == 0) /* one too many, which is harmless */
+    if (strcmp(text, "RANGE_END") == 0) /* a superfluous one is harmless */
         return true;
     return wrong(script, reader, "unexpected");
 }

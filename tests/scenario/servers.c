@@ -59,7 +59,7 @@ struct fake_server *servers_at(struct world *world, const struct addr *addr)
 
 /* ---- queries ---- */
 
-/* In most files a range's ADDRESS has no port. */
+/* In most files, the ADDRESS of a range has no port. */
 static bool is_at(const struct addr *wanted, const struct addr *addr)
 {
     return addr_family(wanted) == AF_UNSPEC || addr_equal(wanted, addr) ||
@@ -168,14 +168,14 @@ struct out *servers_waiting(struct world *world, const struct addr *addr, const 
 
 /* ---- answers ---- */
 
-/* Returns the end of the question in a message, as far as it is sound. */
+/* Returns the end of a message's question, as far as the question is sound. */
 static size_t question_end(struct span bytes)
 {
     size_t end = bytes.len > HEADER_LEN ? name_skip(bytes, HEADER_LEN) : 0;
     return end && end + 4 <= bytes.len ? end + 4 : 0;
 }
 
-/* Puts the query's question in place of the message's, and moves the rest. */
+/* Replaces the message's question with the query's, and moves the rest. */
 static size_t copy_question(uint8_t *message, size_t len, struct span query)
 {
     size_t ours = question_end(span_of(message, len)), theirs = question_end(query);
@@ -194,7 +194,7 @@ static bool same_name(const uint8_t *message, size_t len, struct span query)
            name_equal(a.question.name, b.question.name);
 }
 
-/* Adds the query's cookie with eight bytes of the server. Makes an OPT record if necessary. */
+/* Adds the query's cookie and eight bytes of the server. Makes an OPT record if necessary. */
 static size_t add_cookie(uint8_t *message, size_t len, struct span query)
 {
     static const uint8_t server_part[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -219,7 +219,8 @@ static size_t add_cookie(uint8_t *message, size_t len, struct span query)
     return len + 20;
 }
 
-/* Adds so many address records for the queried name right after the question, from 192.0.2.1 on. */
+/* Adds this many address records for the queried name right after the question, from 192.0.2.1 on.
+ */
 static size_t add_addrs(uint8_t *message, size_t len, unsigned count)
 {
     static const uint8_t record[16] = {0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 1};
@@ -237,8 +238,8 @@ static size_t add_addrs(uint8_t *message, size_t len, unsigned count)
     return len + bytes;
 }
 
-/* Turns the message into a referral: the queried name becomes a zone cut with so many servers,
- * each at an address in 10.128.0.0/9 that no other name has. */
+/* Turns the message into a referral: the queried name becomes a zone cut with this many servers.
+ * Each has an address in 10.128.0.0/9 that no other name has. */
 static size_t add_referral(uint8_t *message, size_t len, unsigned servers)
 {
     size_t end = question_end(span_of(message, len));
@@ -273,7 +274,7 @@ static void flip_case(uint8_t *message, size_t len)
     }
 }
 
-/* message has room for any answer. Returns its length. */
+/* Applies the ADJUST words. message has room for any answer. Returns its length. */
 static size_t adjust(struct world *world, const struct entry *entry, uint8_t *message, size_t len,
                      struct span query)
 {
@@ -289,7 +290,7 @@ static size_t adjust(struct world *world, const struct entry *entry, uint8_t *me
         len = copy_question(message, len, query);
     else if (is_ours && (entry->adjust & ADJUST_COPY_ID) && same_name(message, len, query))
         memcpy(message + HEADER_LEN, query.data + HEADER_LEN,
-               question_end(query) - 4 - HEADER_LEN); /* the case of its name */
+               question_end(query) - 4 - HEADER_LEN); /* the query's spelling of the name */
     if (entry->adjust & ADJUST_FLIP_CASE)
         flip_case(message, len);
     if (entry->mints) {
@@ -301,7 +302,7 @@ static size_t adjust(struct world *world, const struct entry *entry, uint8_t *me
     if (entry->adjust & (ADJUST_COOKIE | ADJUST_WRONG_COOKIE) || world->script->gives_cookies)
         len = add_cookie(message, len, query);
     if (entry->adjust & ADJUST_WRONG_COOKIE)
-        message[len - 16] ^= 1; /* our cookie, which the server must return */
+        message[len - 16] ^= 1; /* the cookie that the server must return */
     return len;
 }
 

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_SERVERS_H
 #define NAILUP_TESTS_SCENARIO_SERVERS_H
 
-/* The servers of a scenario: the ranges of the step answer each query, or the query waits. */
+/* The servers of a scenario. The ranges of the step answer each query, or the query waits. */
 
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@ void servers_add_minted(struct world *world);
 /* Returns the server at the address, whatever its port, or NULL. */
 struct fake_server *servers_at(struct world *world, const struct addr *addr);
 
-/* Tries the ranges again for all waiting queries: a new step has begun. */
+/* A new step has begun: tries its ranges on all waiting queries. */
 void servers_look_again(struct world *world);
 
 /* Returns the latest waiting query that matches the entry (NULL: any) at this server (family 0:
@@ -26,10 +26,10 @@ void servers_look_again(struct world *world);
 struct out *servers_waiting(struct world *world, const struct addr *addr,
                             const struct entry *entry);
 
-/* True while the resolver waits for the answer. */
+/* Returns true while the resolver waits for the answer. */
 bool servers_is_open(const struct out *out);
 
-/* Sends the entry's messages as its ADJUST words say. */
+/* Sends the entry's messages in the way of its ADJUST words. */
 void servers_answer(struct world *world, struct out *out, const struct entry *entry);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Writes temporary files. Their content has no meaning here. */
+/* Writes temporary files without regard to their content. */
 #include "scenario/temp_files.h"
 
 #include <stdbool.h>
@@ -43,7 +43,8 @@ static void write_file(struct temp_files *files, const char **at)
     *at = end + strlen(end_word);
 }
 
-/* Appends the configuration without the files, whose lines become empty. */
+/* Appends the configuration without the texts of files. Their lines become empty, so that line
+ * numbers stay the same. */
 static void cut_out(struct temp_files *files, struct buf *out, const char *config)
 {
     for (const char *found; (found = strstr(config, begin_word));) {

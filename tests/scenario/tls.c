@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Makes certificates when the first scenario needs them, and keeps them for all. */
+/* Makes certificates when a scenario first needs them, and keeps them for the others. */
 #include "scenario/tls.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ void tls_speak(struct fake_server *server, int word)
 {
     make();
     const struct tls_cert *cert = made.certs[word < OF_CERTS ? word : GOOD];
-    /* Behaves as after a restart: a resumed session would show no certificate. */
+    /* Forgets tickets, as a restart does, because a resumed session would show no certificate. */
     struct fake_tls_options how = {
         .certificate = cert->certificate, .key = cert->key, .forget_tickets = true};
     switch (word) {

@@ -93,7 +93,7 @@ static void option(struct translating *work, const char *key, char *value, const
 
 /* ---- text ---- */
 
-/* Recognises an unquoted "key:". Returns true and the word without its colon. */
+/* Recognises an unquoted "key:". Returns true, and the word without its colon. */
 static bool take_key(const char **at, char *word)
 {
     const char *before = *at;
@@ -109,7 +109,7 @@ static bool take_key(const char **at, char *word)
     return false;
 }
 
-/* Takes up to two words. The next option may follow them. */
+/* Takes up to two values. The next option may follow on the same line. */
 static void take_values(struct translating *work, const char *key, const char **at)
 {
     char value[WORD_MAX] = "", second[WORD_MAX] = "", ignored[WORD_MAX];
@@ -121,7 +121,7 @@ static void take_values(struct translating *work, const char *key, const char **
     else
         reader_word(at, second, sizeof(second), NULL);
     option(work, key, value, second, line);
-    if (strcmp(key, "local-data") == 0) /* its quotes hold quotes */
+    if (strcmp(key, "local-data") == 0) /* its value contains quotes */
         *at += strlen(*at);
 }
 
@@ -185,8 +185,8 @@ static bool take_included(struct translating *work, const struct reader *reader,
     return true;
 }
 
-/* Unbound also reads policy zones without a SOA record, and gives their records a TTL. Both follow
- * the line with $ORIGIN here. */
+/* Unbound also reads policy zones without a SOA record, and gives their records a TTL. Here the
+ * translation adds both after the line with $ORIGIN. */
 static void take_contents(struct translating *work, const char *text, size_t len)
 {
     static const char origin[] = "$ORIGIN ";
@@ -214,7 +214,7 @@ static void take_file(struct translating *work, struct reader *reader)
     size_t len = (size_t)(end - reader->at);
     if (!take_included(work, reader, len))
         take_contents(work, reader->at, len);
-    reader->at = end; /* the line of the end word follows, and has no meaning of its own */
+    reader->at = end; /* the end word follows, and its line has no other meaning */
     translate_put(&work->files, "%s\n", end_word);
 }
 

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_H
 #define NAILUP_TESTS_SCENARIO_TRANSLATE_H
 
-/* Translates Unbound's options to ours, as far as there is a counterpart. */
+/* Translates Unbound's options to nailup's where a counterpart exists. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,16 +11,16 @@
 
 enum { TRANSLATE_NEEDS_MAX = 256 };
 
-/* The feature that a trust anchor needs. */
+/* A trust anchor needs this feature. */
 #define TRANSLATE_VALIDATION "keys-of-DSA"
 
 struct translation {
     bool is_trusting;                /* unrelated records in answers are trusted */
-    bool has_policy;                 /* there are response policy zones */
-    bool has_held;                   /* there are auth-zones */
-    bool ignores_dates;              /* of signatures */
+    bool has_policy;                 /* the file has response policy zones */
+    bool has_held;                   /* the file has auth-zones */
+    bool ignores_dates;              /* the dates of signatures do not count */
     int64_t wall_s;                  /* the wall clock at the start; 0: any */
-    char *yaml;                      /* from malloc(); NULL: there is no server to ask */
+    char *yaml;                      /* from malloc(); NULL: no server can be queried */
     char needs[TRANSLATE_NEEDS_MAX]; /* missing features, separated by blanks, or "" */
 };
 

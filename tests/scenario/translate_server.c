@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Section "server": options become lines of our sections, and repeated options become lists. */
+/* The section "server": options become lines of nailup's sections, and repeated options become
+ * lists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 static const char *const section_keys[SECTIONS] = {"server", "cache", "recursion", "dns64"};
 
-/* The place of each list. Section -1: at the top of the file. */
+/* The place of each list. Section -1 is the top of the file. */
 static const struct {
     int section;
     const char *key, *first;
@@ -55,14 +56,14 @@ static void put_access(struct translating *work, const char *prefix, const char 
 static void put_root_hints(struct translating *work, const char *word, const char *name)
 {
     if (work->has_hints_file) {
-        translate_need(work, "root-hints"); /* a second file: for another class */
+        translate_need(work, "root-hints"); /* a second file would be for another class */
         return;
     }
     work->has_hints_file = true;
     translate_put(&work->section[IN_RECURSION], "  root-hints: %s %s\n", word, name);
 }
 
-/* Off by default. Another option has its duration. */
+/* This is off by default. Another option has its duration. */
 static bool take_stale(struct translating *work, const char *key, const char *value)
 {
     if (strcmp(key, "serve-expired-ttl") == 0)
@@ -74,7 +75,7 @@ static bool take_stale(struct translating *work, const char *key, const char *va
     return true;
 }
 
-/* One second less: nailup still serves during the last second. */
+/* One second less, because nailup still serves during the last second. */
 static void put_stale(struct translating *work)
 {
     unsigned long bound_s = work->stale_s > 1 ? work->stale_s - 1 : work->stale_s;
@@ -126,7 +127,7 @@ static void put_local_zone(struct translating *work, const char *name, const cha
         if (strcmp(actions[i][0], type) != 0)
             continue;
         snprintf(item, sizeof(item), "{name: \"%.900s\", action: %s}", name, actions[i][1]);
-        /* With redirect alone there is no record yet; playing reports the missing one. */
+        /* A redirect zone alone has no record yet. Playing reports that. */
         if (strcmp(type, "redirect") == 0)
             translate_put(&work->lists[LIST_LOCAL_ZONES], "%s%s",
                           buf_span(&work->lists[LIST_LOCAL_ZONES]).len ? ", " : "", item);
@@ -137,7 +138,8 @@ static void put_local_zone(struct translating *work, const char *name, const cha
     translate_need(work, "local-zone");
 }
 
-/* line: the record in quotes of either kind. Within YAML's single quotes only these are special. */
+/* line: the quoted record, in either kind of quotes. Within YAML's single quotes, only single
+ * quotes are special. */
 static void put_local_data(struct translating *work, const char *line)
 {
     char item[2 * WORD_MAX];
@@ -157,21 +159,21 @@ static void put_local_data(struct translating *work, const char *line)
 
 /* ---- validation ---- */
 
-/* YYYYMMDDHHMMSS as seconds since 1970; 0: something else. */
+/* Reads YYYYMMDDHHMMSS as seconds since 1970. Returns 0 for other text. */
 static int64_t date_of(const char *text)
 {
     struct tm date = {0};
     return strptime(text, "%Y%m%d%H%M%S", &date) ? timegm(&date) : 0;
 }
 
-/* Unbound checks no dates where this is -1. */
+/* With -1, Unbound does not check dates. */
 static void put_date(struct translating *work, const char *value)
 {
     work->out->ignores_dates = strcmp(value, "-1") == 0;
     work->out->wall_s = work->out->ignores_dates ? 0 : date_of(value);
 }
 
-/* The algorithm of a DS or DNSKEY record; 0: it has another form. */
+/* Returns the algorithm of a DS or DNSKEY record, or 0 if the record has another form. */
 static unsigned anchor_algorithm(const char *record)
 {
     static const struct {
@@ -205,7 +207,7 @@ static void put_insecure(struct translating *work, const char *name)
 
 /* ---- options ---- */
 
-/* A family is switched off by never asking servers of the other one. */
+/* Switches a family off: its servers are never queried. */
 static bool put_family(struct translating *work, const char *key, const char *value)
 {
     bool is_v4 = strcmp(key, "do-ip4") == 0, is_v6 = strcmp(key, "do-ip6") == 0;
@@ -219,7 +221,7 @@ static bool put_family(struct translating *work, const char *key, const char *va
  * answers. */
 static bool is_harmless_module(const char *key, const char *value)
 {
-    static const char *const before[] = {"respip ", "dns64 "}; /* in this order or the other one */
+    static const char *const before[] = {"respip ", "dns64 "}; /* also in the reverse order */
     if (strcmp(key, "module-config") != 0)
         return false;
     for (size_t i = 0; i < 2 * ARRAY_LEN(before); i++)
@@ -270,7 +272,7 @@ void translate_server(struct translating *work, const char *key, const char *val
 
 /* ---- the sections ---- */
 
-/* Writes Unbound's own default, unless the file sets the same prefix. */
+/* Writes Unbound's default, unless the file sets the same prefix. */
 static void put_access_list(struct translating *work, struct buf *yaml)
 {
     struct span text = buf_span(&work->access);

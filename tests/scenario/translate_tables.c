@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Names only. translate.c knows what to write for them. */
+/* Contains only names. translate.c decides what to write for them. */
 #include "scenario/translate_tables.h"
 
 #include <stddef.h>
@@ -109,7 +109,7 @@ static const struct counterpart counterparts[] = {
     {"dns64-prefix", IN_DNS64, "prefix", "", NULL},
 };
 
-/* Options of features that we lack. */
+/* Options of features that nailup lacks. */
 static const struct {
     const char *option, *off;
 } offs[] = {

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
 #define NAILUP_TESTS_SCENARIO_TRANSLATE_TABLES_H
 
-/* Options of Unbound's section "server" that have a counterpart, and options that need none. */
+/* Options of Unbound's section "server" with a counterpart, and options that need none. */
 
 #include <stdbool.h>
 
@@ -27,8 +27,10 @@ enum {
 };
 
 bool translate_is_harmless(const char *option);
-/* Whether the option belongs to a feature that we lack, and this value leaves it off. */
+/* Returns whether the option belongs to a feature that nailup lacks, and this value leaves the
+ * feature off. */
 bool translate_is_off(const char *option, const char *value);
-const struct counterpart *translate_find(const char *option); /* NULL: none */
+/* returns NULL if there is no counterpart */
+const struct counterpart *translate_find(const char *option);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "scenario/translate_inside.h"
 
-/* Adds a server of the root, under any name. */
+/* Adds a server of the root under an arbitrary name. */
 static void put_hint(struct translating *work, const char *addr)
 {
     static const char name[] = "hint.root-servers.invalid.";
@@ -17,7 +17,7 @@ static void put_hint(struct translating *work, const char *addr)
     translate_put(&work->hints, "%s 3600 IN %s %s\n", name, strchr(addr, ':') ? "AAAA" : "A", addr);
 }
 
-/* Writes "IP@PORT" without a name behind '#'. */
+/* Writes "IP@PORT", without a name after '#'. */
 static void put_addr(struct translating *work, char *value)
 {
     struct zones *zones = work->zone;
@@ -81,7 +81,7 @@ static void translate_auth(struct translating *work, const char *key, const char
         translate_need(work, key);
 }
 
-/* Takes out the zone: without a use it does nothing in Unbound. */
+/* Removes the zone, because a zone without a use has no effect in Unbound. */
 static void drop_auth(struct zones *zones)
 {
     struct span text = buf_span(&zones->text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Puts the layers together as a worker does, and takes them apart again. clients.c asks, and
- * servers.c answers.
+ * Puts the layers together as a worker does, and takes them apart again. clients.c sends queries,
+ * and servers.c answers.
  */
 #include "scenario/held.h"
 #include "scenario/world.h"
@@ -30,10 +30,10 @@
 #include "upstream/upstreams.h"
 #include "zone/zone_set.h"
 
-/* The world counts as settled after this many quiet slices. */
+/* The world is settled after this many quiet slices of time. */
 enum { SLICE_US = 200, QUIET_SLICES = 2, SLICES_MAX = 500, WAIT_SLICE_US = 5000 };
 
-/* Most scripts have servers without signatures. They say nothing about DNSSEC, and are played
+/* In most scripts the servers have no signatures. Such scripts say nothing about DNSSEC, and run
  * without validation. */
 static char *with_dnssec(const char *yaml)
 {
@@ -46,8 +46,8 @@ static char *with_dnssec(const char *yaml)
     return text;
 }
 
-/* Returns NULL where the text has an error. held: takes the zones held here, whose files live for
- * this call only; NULL: they are not wanted. */
+/* Returns NULL if the text has an error. held: gets the zones held here, whose files exist only
+ * during this call; NULL: the caller does not want them. */
 static struct config *load_config(const struct script *script, const char *yaml,
                                   struct zone_set **held, char *why)
 {
@@ -83,7 +83,7 @@ static struct config *load_config(const struct script *script, const char *yaml,
     return NULL;
 }
 
-/* Makes a configuration the one in effect, with the numbers of its spaces. */
+/* Makes a configuration the present one, with the numbers of its spaces. */
 static bool set_config(struct world *world, struct config **config)
 {
     static const struct runtime_zones no_forwards;
@@ -107,7 +107,7 @@ static bool open_config(struct world *world, const char *yaml, char *why)
     return set_config(world, &config);
 }
 
-/* With TLS there is also a server at the port of plain text; steps may say otherwise. */
+/* With TLS, another server listens at the port for plain text, unless a step says otherwise. */
 static void open_upstream(struct world *world, const struct route_upstream *upstream)
 {
     struct addr addr = upstream->addr;
@@ -119,7 +119,7 @@ static void open_upstream(struct world *world, const struct route_upstream *upst
     servers_add(world, &addr);
 }
 
-/* Servers that recursion begins with or may discover. */
+/* Opens the servers with which recursion begins, or which it may discover. */
 static void open_met(struct world *world)
 {
     const struct recursion_options *recursion = &world->route->recursion;
@@ -243,8 +243,8 @@ static void world_on_forgotten(void *context)
     *is_done = true;
 }
 
-/* Drops what the daemon drops after a reload (daemon/reload.c): names of local data, and spaces
- * that are gone. */
+/* Drops what the daemon drops after a reload (daemon/reload.c): names of local data, and the
+ * answers of spaces that have ended. */
 static void world_forget(struct world *world)
 {
     bool is_done = false;

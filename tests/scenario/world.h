@@ -4,7 +4,7 @@
 #define NAILUP_TESTS_SCENARIO_WORLD_H
 
 /*
- * A whole resolver in virtual time: one worker with its listeners, cache and upstreams between
+ * A whole resolver in virtual time: a worker with its listeners, cache and upstreams, between
  * scripted servers (servers.c) and scripted clients (clients.c).
  */
 
@@ -27,16 +27,16 @@ enum { WORLD_WHY_MAX = 512, WORLD_CLIENTS_MAX = 64 };
 /* How long a step waits for the event that it checks. */
 #define WORLD_PATIENCE_US (UINT64_C(15) * US_PER_S)
 
-/* One-way latency of servers unless a step says otherwise. It is short, so that TTLs match those
- * of Unbound's files. */
+/* The one-way latency of servers if no step sets it. It is short, so that TTLs match those of
+ * Unbound's files. */
 #define WORLD_LATENCY_US UINT64_C(50)
 
 /* A query that reached a server. */
 struct out {
     struct list node; /* in world.outs, oldest first */
-    struct addr addr; /* of the server */
+    struct addr addr; /* the server's address */
     bool over_tcp;
-    bool answered; /* or meant to stay silent: waits for no step */
+    bool answered; /* answered, or deliberately not: it waits for no step */
     bool checked;  /* a CHECK_OUT_QUERY has taken it */
     struct fake_query datagram;
     struct fake_conn *conn;
@@ -63,7 +63,7 @@ struct world {
     struct zone_set *held; /* zones held here; NULL: none */
     const struct script *script;
     struct generations generations;
-    struct generation *generation; /* in effect; it has the next two */
+    struct generation *generation; /* the present one; it owns the next two */
     const struct config *config;
     const struct route_options *route;
     struct loop *loop;
@@ -77,7 +77,7 @@ struct world {
     struct resolver *resolver;
     struct listen_sockets *sockets;
     struct server *server;
-    int now; /* the step whose ranges hold */
+    int now; /* the step whose ranges apply */
     uint16_t last_port, last_id;
     struct list outs, gots;
     size_t out_count, got_count; /* since the start */
@@ -85,8 +85,8 @@ struct world {
     size_t client_count;
 };
 
-/* seed decides everything random. False: why says what is wrong with the configuration. The
- * caller must call world_close() in each case. */
+/* seed determines all random numbers. Returns false if the configuration has an error, which why
+ * describes. The caller must call world_close() in each case. */
 bool world_open(struct world *world, const struct script *script, const char *yaml, uint64_t seed,
                 char why[WORLD_WHY_MAX]);
 
@@ -95,17 +95,17 @@ bool world_open(struct world *world, const struct script *script, const char *ya
  * False: why says what is wrong with the configuration. */
 bool world_reload(struct world *world, const char *yaml, bool forgets, char why[WORLD_WHY_MAX]);
 
-/* Makes the zones held here those of this configuration, and changes nothing else: their new
- * versions came from primaries. False: why says what is wrong. */
+/* Replaces the zones held here by those of this configuration, and changes nothing else, as after
+ * transfers from primaries. Returns false and a message in why if the configuration is wrong. */
 bool world_renew_zones(struct world *world, const char *yaml, char why[WORLD_WHY_MAX]);
 
-/* Ends everything. False: the resolver left something open. */
+/* Ends everything. Returns false if the resolver has left something open. */
 bool world_close(struct world *world, char why[WORLD_WHY_MAX]);
 
 /* Lets time pass and collects answers. */
 void world_advance(struct world *world, uint64_t us);
 
-/* Runs everything that needs no waiting, until nothing has moved for a moment. */
+/* Runs everything that needs no waiting, until nothing moves for a moment. */
 void world_settle(struct world *world);
 
 /* Waits until done(context), at most for WORLD_PATIENCE_US. Returns the last result of done(). */

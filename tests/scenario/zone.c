@@ -65,7 +65,7 @@ static bool read_head(struct script *script, const char *text, struct script_zon
     return true;
 }
 
-/* Records stay in the order of the file. */
+/* Adds a record, in the order of the file. */
 static void add_record(struct script *script, struct script_zone *zone, struct span bytes)
 {
     struct zone_record *record = arena_take(&script->arena, sizeof(*record));

@@ -22,20 +22,20 @@ struct script;
 
 enum {
     ZONE_ADDRS_MAX = 16,
-    ZONE_FIXED_LEN = 10, /* type, class, TTL and length of a record */
+    ZONE_FIXED_LEN = 10, /* the bytes of a record's type, class, TTL and length */
 };
 
-/* Manners: words after the zone's name. */
+/* Manners: the words that may follow the zone's name. */
 enum zone_manner {
-    ZONE_FULL = 1 << 0,        /* answers bring the zone's NS records along */
-    ZONE_NO_ENT = 1 << 1,      /* NXDOMAIN for empty non-terminals */
-    ZONE_LOWER_CASE = 1 << 2,  /* the question returns in lower case */
-    ZONE_NO_EDNS = 1 << 3,     /* FORMERR for queries with EDNS */
-    ZONE_DROPS_EDNS = 1 << 4,  /* silence for queries with EDNS */
-    ZONE_TRUNCATES = 1 << 5,   /* every answer over UDP */
-    ZONE_NOT_AA = 1 << 6,      /* never authoritative */
-    ZONE_OFFERS_RA = 1 << 7,   /* always with RA */
-    ZONE_REFUSES_RD0 = 1 << 8, /* like a resolver for other clients */
+    ZONE_FULL = 1 << 0,        /* answers also contain the zone's NS records */
+    ZONE_NO_ENT = 1 << 1,      /* denies empty non-terminals with NXDOMAIN */
+    ZONE_LOWER_CASE = 1 << 2,  /* returns the question in lower case */
+    ZONE_NO_EDNS = 1 << 3,     /* answers queries with EDNS with FORMERR */
+    ZONE_DROPS_EDNS = 1 << 4,  /* does not answer queries with EDNS */
+    ZONE_TRUNCATES = 1 << 5,   /* truncates every answer over UDP */
+    ZONE_NOT_AA = 1 << 6,      /* never sets AA */
+    ZONE_OFFERS_RA = 1 << 7,   /* always sets RA */
+    ZONE_REFUSES_RD0 = 1 << 8, /* refuses queries without RD, as a resolver does */
 };
 
 /* Records, in the order of the file. */
@@ -43,12 +43,12 @@ struct zone_record {
     struct zone_record *next;
     struct name owner;
     uint16_t type;
-    struct span rest; /* the record behind its owner */
+    struct span rest; /* the record without its owner */
 };
 
 struct script_zone {
     struct script_zone *next;
-    int first, last; /* steps, as for ranges */
+    int first, last; /* the steps in which it applies, as for ranges */
     struct addr addrs[ZONE_ADDRS_MAX];
     unsigned addr_count;
     uint32_t manners;
@@ -57,15 +57,15 @@ struct script_zone {
     struct zone_record *records;
 };
 
-/* Reads up to ZONE_END. The reader is at ZONE_BEGIN. The script owns the memory. NULL: its error
- * says why. */
+/* Reads up to ZONE_END. The reader is at ZONE_BEGIN. The script owns the memory. Returns NULL and
+ * sets the script's error. */
 struct script_zone *zone_read(struct script *script, struct reader *reader);
 
-/* ZONE_MORE name to ZONE_END: more records for the latest zone of that name. */
+/* From "ZONE_MORE name" to ZONE_END: further records for the latest zone with that name. */
 bool zone_read_more(struct script *script, struct reader *reader);
 
-/* Writes the answer of the server at the address to the query at this step, to out with room
- * for MESSAGE_MAX. Returns its length, or 0: the server has no zone, or is silent. */
+/* Writes the answer of the server at this address to a query in this step. out has room for
+ * MESSAGE_MAX. Returns the length, or 0 if the server has no zone or is silent. */
 size_t zone_answer(const struct script *script, int now, const struct addr *addr, bool over_tcp,
                    struct span bytes, uint8_t *out);
 

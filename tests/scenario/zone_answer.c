@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * A small authoritative server. Zones have a few records each, so every query looks at all of them.
- * It does not support compression; zone_sign.c signs.
+ * A small authoritative server. Zones have a few records each, so every query searches all of them.
+ * It does not compress names. zone_sign.c signs.
  */
 #include "scenario/zone.h"
 
@@ -20,7 +20,7 @@ enum { CHAIN_MAX = 20, FIXED_LEN = ZONE_FIXED_LEN };
 
 /* ---- finding ---- */
 
-/* At any port: recursion may use another one. */
+/* The port may differ, because recursion may use another one. */
 static bool is_at(const struct script_zone *zone, const struct addr *addr)
 {
     for (unsigned i = 0; i < zone->addr_count; i++)
@@ -29,15 +29,15 @@ static bool is_at(const struct script_zone *zone, const struct addr *addr)
     return false;
 }
 
-/* The zone above answers queries for DS. */
+/* Returns whether the zone answers the question. The zone above answers queries for DS. */
 static bool is_for(const struct script_zone *zone, const struct question *question)
 {
     return name_is_below(question->name, zone->apex) &&
            (question->type != RRTYPE_DS || question->name.len > zone->apex.len);
 }
 
-/* Returns the zone with the longest name that has the name, or else any zone of the server: *has
- * tells them apart. */
+/* Returns the zone with the longest name above the queried name, or else any zone of the server.
+ * *has tells which. */
 static const struct script_zone *find_zone(const struct script *script, int now,
                                            const struct addr *addr, const struct question *question,
                                            bool *has)
@@ -64,7 +64,8 @@ static const struct zone_record *find_record(const struct script_zone *zone, str
     return NULL;
 }
 
-/* Whether the name has a record or, with below, a name under it has. */
+/* Returns whether the name has a record. With `below`, a record of a name under it counts as well.
+ */
 static bool is_there(const struct script_zone *zone, struct name name, bool below)
 {
     for (const struct zone_record *record = zone->records; record; record = record->next)
@@ -73,8 +74,8 @@ static bool is_there(const struct script_zone *zone, struct name name, bool belo
     return false;
 }
 
-/* Returns the highest owner of the type between the apex and the name. Both ends are excluded,
- * except for the name with with_name. */
+/* Returns the highest owner of the type between the apex and the name, both excluded. with_name
+ * includes the name. */
 static const struct zone_record *find_above(const struct script_zone *zone, struct name name,
                                             uint16_t type, bool with_name)
 {
@@ -124,7 +125,7 @@ static unsigned put_rrset(struct answering *work, enum section section, struct n
     return count;
 }
 
-/* The name that the RDATA begins with. */
+/* Returns the name at the beginning of the RDATA. */
 static struct name target_of(const struct zone_record *record)
 {
     struct name target = name_root();
@@ -132,7 +133,7 @@ static struct name target_of(const struct zone_record *record)
     return target;
 }
 
-/* Writes the addresses of the name's servers that the zone has. */
+/* Writes the addresses that the zone has for the name's servers. */
 static void put_glue(struct answering *work, struct name owner)
 {
     for (const struct zone_record *ns = work->zone->records; ns; ns = ns->next) {
@@ -161,8 +162,8 @@ static void deny(struct answering *work, uint16_t rcode)
     put_rrset(work, SECTION_AUTHORITY, work->zone->apex, work->zone->apex, RRTYPE_SOA);
 }
 
-/* Finds the owner of the name's records: the name itself, or a wildcard. False: it has none of the
- * two. */
+/* Finds the owner of the name's records: the name itself, or a wildcard. Returns false if there is
+ * no owner. */
 static bool find_source(const struct script_zone *zone, struct name name,
                         uint8_t wire[NAME_WIRE_MAX], struct name *source)
 {
@@ -178,7 +179,7 @@ static bool find_source(const struct script_zone *zone, struct name name,
     return is_there(zone, *source, false);
 }
 
-/* Writes a CNAME from a DNAME. False: the name gets too long. */
+/* Writes the CNAME record that follows from a DNAME. Returns false if the name gets too long. */
 static bool put_substitute(struct answering *work, struct name name,
                            const struct zone_record *dname, uint8_t wire[NAME_WIRE_MAX],
                            struct name *target)
@@ -200,7 +201,8 @@ static bool put_substitute(struct answering *work, struct name name,
     return true;
 }
 
-/* Answers for one name. True: *name, which wire holds, is the next one. */
+/* Writes the answer for one name. Returns true if another name follows: *name, whose bytes are in
+ * wire. */
 static bool answer_name(struct answering *work, struct name *name, uint8_t wire[NAME_WIRE_MAX])
 {
     const struct script_zone *zone = work->zone;

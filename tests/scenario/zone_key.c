@@ -13,8 +13,8 @@
 
 enum {
     ED25519_LEN = 32,
-    P384_LEN = 48,                     /* of one number */
-    P384_POINT_LEN = 1 + 2 * P384_LEN, /* its first byte says that it is uncompressed */
+    P384_LEN = 48,                     /* the bytes of one number */
+    P384_POINT_LEN = 1 + 2 * P384_LEN, /* the first byte means that the point is uncompressed */
 };
 
 bool zone_key_has(unsigned algorithm)
@@ -41,11 +41,11 @@ static BIGNUM *p384_secret(const struct zone_key *key)
 {
     uint8_t seed[VERIFY_DIGEST_MAX];
     make_seed(key, 4, P384_LEN, seed);
-    seed[0] &= 0x7f; /* below the order of the group */
+    seed[0] &= 0x7f; /* keeps the number below the order of the group */
     return BN_bin2bn(seed, P384_LEN, NULL);
 }
 
-/* Writes the public point that belongs to the secret number. */
+/* Writes the public point of the secret number. */
 static void p384_point(const BIGNUM *secret, uint8_t out[P384_POINT_LEN])
 {
     EC_GROUP *group = EC_GROUP_new_by_curve_name(NID_secp384r1);

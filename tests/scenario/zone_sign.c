@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Zones have a few records each, so every step looks at all of them. */
+/* Signs zones. They have a few records each, so every step searches all of them. */
 #include "scenario/zone_sign.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const struct {
     {"short", FAULT_SIG_SHORT},     {"above", FAULT_SIG_ABOVE},
 };
 
-/* wrong, or wrong=AAAA */
+/* Reads "wrong" or "wrong=AAAA". */
 static bool fault_word(struct zone_signing *signing, const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(fault_words); i++) {
@@ -168,7 +168,7 @@ void zone_sign_link(struct script *script)
 
 /* ---- the names of a zone ---- */
 
-/* The zone cut at or above the name, or the name itself. */
+/* Returns whether the name is below a zone cut, and not at it. */
 static bool is_below_cut(const struct script_zone *zone, struct name name)
 {
     for (const struct zone_record *record = zone->records; record; record = record->next)
@@ -202,7 +202,7 @@ static int by_name(const void *a, const void *b)
     return name_compare(*(const struct name *)a, *(const struct name *)b);
 }
 
-/* The owners in canonical order; for NSEC3 with empty non-terminals. */
+/* Lists the owners in canonical order, for NSEC3 with the empty non-terminals. */
 static void names_of(const struct script_zone *zone, struct names *out)
 {
     out->count = 0;
@@ -254,10 +254,10 @@ static struct name wildcard_of(struct name encloser, uint8_t wire[NAME_WIRE_MAX]
 struct signer {
     const struct script_zone *zone;
     struct compose_message *message;
-    unsigned labels; /* of all signatures, or ZONE_OWN_LABELS */
-    bool is_literal; /* owners are what they are: the zone's records are not known */
+    unsigned labels; /* the labels field of all signatures, or ZONE_OWN_LABELS */
+    bool is_literal; /* owners are taken literally, because the zone's records are unknown */
     struct names names;
-    uint8_t hashes[NAMES_MAX][VERIFY_NSEC3_HASH]; /* of names, in order of the hashes */
+    uint8_t hashes[NAMES_MAX][VERIFY_NSEC3_HASH]; /* the hashes of the names, in their order */
     struct name hashed[NAMES_MAX];
 };
 
@@ -276,7 +276,7 @@ static void put(struct signer *work, enum section section, struct name owner, ui
     work->message->counts[section]++;
 }
 
-/* One record of a section; borrows from the section's bytes. */
+/* A record of a section. Borrows the section's bytes. */
 struct record {
     struct name owner;
     uint16_t type;
@@ -335,7 +335,7 @@ static size_t put_bitmap(const struct signer *work, struct name name, uint8_t *o
     return len;
 }
 
-/* The NSEC record of the owner with this number. */
+/* Writes the NSEC record of the owner with this number. */
 static void put_nsec(struct signer *work, unsigned at)
 {
     uint8_t rdata[NAME_WIRE_MAX + 1024];
@@ -345,11 +345,11 @@ static void put_nsec(struct signer *work, unsigned at)
     put(work, SECTION_AUTHORITY, work->names.at[at], RRTYPE_NSEC, 300, span_of(rdata, len));
 }
 
-/* An NSEC record from the name without its last letter to the name with one more. That of a
- * wildcard begins at the apex. */
+/* Writes an NSEC record from the name without its last letter to the name with one more letter. For
+ * a wildcard it begins at the apex. */
 static void put_narrow_nsec(struct signer *work, struct name name)
 {
-    static const uint8_t made_up[] = {0, 6, 0, 0, 0, 0, 0, 3}; /* RRSIG NSEC */
+    static const uint8_t made_up[] = {0, 6, 0, 0, 0, 0, 0, 3}; /* the types RRSIG and NSEC */
     uint8_t rdata[NAME_WIRE_MAX + 1024], wire[NAME_WIRE_MAX], letters = name.wire[0];
     bool is_wildcard = letters == 1 && name.wire[1] == '*';
     struct name owner = work->zone->apex;
@@ -433,7 +433,8 @@ static bool is_put(const struct signer *work, struct name owner, uint16_t type)
     return false;
 }
 
-/* Learns the names of the zone for its proofs, once for each answer: many answers need none. */
+/* Collects the names of the zone for its proofs. Many answers need none, so this happens on demand,
+ * once per answer. */
 static void learn_names(struct signer *work)
 {
     if (work->names.count)
@@ -443,7 +444,7 @@ static void learn_names(struct signer *work)
         sort_hashes(work);
 }
 
-/* The record that matches the name or, if none does, the one that covers it. */
+/* Writes the record that matches the name. If none matches, writes the one that covers it. */
 static void put_proof(struct signer *work, struct name name)
 {
     if (work->zone->signing.is_narrow && !exists(work->zone, name)) {
@@ -461,7 +462,7 @@ static void put_proof(struct signer *work, struct name name)
     }
     uint8_t hash[VERIFY_NSEC3_HASH], wire[NAME_WIRE_MAX] = {32};
     hash_name(work, name, hash);
-    at = count - 1; /* the last record covers the hashes before the first */
+    at = count - 1; /* the last record covers the hashes before the first one */
     for (unsigned i = 0; i < count && memcmp(work->hashes[i], hash, sizeof(hash)) <= 0; i++)
         at = i;
     base32hex(work->hashes[at], (char *)wire + 1);
@@ -470,13 +471,14 @@ static void put_proof(struct signer *work, struct name name)
         put_nsec3(work, at);
 }
 
-/* The name below the encloser on the way to the name. */
+/* Returns the ancestor of the name that is one label below the encloser. */
 static struct name next_closer(struct name name, struct name encloser)
 {
     return name_suffix(name, name_label_count(encloser) + 1);
 }
 
-/* The name is not in the chain: an empty non-terminal has its own NSEC3 record, but no NSEC. */
+/* Proves a name that is not in the chain. An empty non-terminal has an NSEC3 record, but no NSEC
+ * record. */
 static void put_closest(struct signer *work, struct name name)
 {
     struct name encloser = encloser_of(work->zone, name);
@@ -515,13 +517,13 @@ static const struct zone_fault *fault_of(const struct signer *work, enum zone_fa
     return NULL;
 }
 
-/* The owner of a proof may have no other records. */
+/* Returns whether the type is a proof, whose owner may have no other records. */
 static bool is_proof(const struct signer *work, uint16_t type)
 {
     return type == RRTYPE_NSEC3 || (type == RRTYPE_NSEC && work->zone->signing.is_narrow);
 }
 
-/* Whether the owner was expanded from a wildcard of the zone. */
+/* Returns whether a wildcard of the zone was expanded to the owner. */
 static bool is_expanded(const struct signer *work, struct name owner)
 {
     return !work->is_literal && !has_records(work->zone, owner);
@@ -633,8 +635,8 @@ static bool needs_sig(const struct signer *work, const struct record *record)
            !fault_of(work, FAULT_SIG_MISSING, record->type);
 }
 
-/* Signs each RRset of the section. The section's bytes move as it grows, so the records are read
- * again for each RRset. */
+/* Signs each RRset of the section. The section's bytes move while it grows, so each RRset is read
+ * again. */
 static void sign_section(struct signer *work, enum section section)
 {
     struct record records[RECORDS_MAX], set[RECORDS_MAX];
@@ -657,7 +659,7 @@ static void sign_section(struct signer *work, enum section section)
 
 /* ---- the whole ---- */
 
-/* The last name of the alias chain in the answer section. */
+/* Returns the last name of the alias chain in the answer section. */
 static struct name end_of(const struct signer *work, const struct question *question,
                           uint8_t wire[NAME_WIRE_MAX])
 {
@@ -685,7 +687,8 @@ static bool has_type(const struct signer *work, enum section section, uint16_t t
     return false;
 }
 
-/* A referral has the DS records of the zone below, or the proof that there are none. */
+/* Adds the DS records of the zone below to a referral, or the proof that there are no DS records.
+ */
 static void add_referral(struct signer *work, struct name cut)
 {
     bool any = false;

@@ -22,17 +22,17 @@ struct script_zone;
 enum { ZONE_FAULTS_MAX = 6, ZONE_OWN_LABELS = 255 };
 
 enum zone_fault_kind {
-    FAULT_SIG_WRONG,   /* a bit of the signature is flipped */
-    FAULT_SIG_EXPIRED, /* it ended long ago */
-    FAULT_SIG_EARLY,   /* it begins next year */
+    FAULT_SIG_WRONG,   /* a bit of the signature is wrong */
+    FAULT_SIG_EXPIRED, /* the signature ended long ago */
+    FAULT_SIG_EARLY,   /* the signature begins next year */
     FAULT_SIG_MISSING, /* the RRset has no signature */
-    FAULT_SIG_FOREIGN, /* made by a key that the zone does not have */
-    FAULT_SIG_LABELS,  /* one label more than the owner has */
-    FAULT_SIG_SHORT,   /* it ends in a minute */
-    FAULT_SIG_ABOVE,   /* the signer is the parent's name */
+    FAULT_SIG_FOREIGN, /* a key that the zone does not have made it */
+    FAULT_SIG_LABELS,  /* the labels field is one above the owner's labels */
+    FAULT_SIG_SHORT,   /* the signature ends in a minute */
+    FAULT_SIG_ABOVE,   /* the signer is the parent zone */
 };
 
-/* Type 0: all but DNSKEY. */
+/* Type 0 means all types except DNSKEY. */
 struct zone_fault {
     enum zone_fault_kind kind;
     uint16_t type;
@@ -43,27 +43,28 @@ struct zone_signing {
     bool is_signed;
     bool has_nsec3, has_opt_out;
     uint16_t iterations;
-    uint8_t algorithm;               /* of the key; 0: Ed25519 */
-    bool lacks_ds;                   /* the zone above has no DS record for it */
-    bool lacks_proofs;               /* no NSEC or NSEC3 records */
-    bool is_narrow;                  /* NSEC spans just around the name that is denied (RFC 4470) */
-    bool lacks_keys;                 /* no DNSKEY record */
-    uint8_t ds_algorithm, ds_digest; /* other than the true ones, where they are set */
-    bool has_bad_ds;                 /* the digest is that of another key */
-    uint16_t key_flags;              /* 257 */
-    uint32_t key_ttl_s;              /* of the DNSKEY record; 0: an hour */
+    uint8_t algorithm; /* of the key; 0 means Ed25519 */
+    bool lacks_ds;     /* the zone above has no DS record for it */
+    bool lacks_proofs; /* no NSEC or NSEC3 records */
+    bool is_narrow;    /* NSEC spans that cover little more than the denied name (RFC 4470) */
+    bool lacks_keys;   /* no DNSKEY record */
+    uint8_t ds_algorithm, ds_digest; /* used instead of the true ones where set */
+    bool has_bad_ds;                 /* the digest belongs to another key */
+    uint16_t key_flags;              /* 257 at first */
+    uint32_t key_ttl_s;              /* the TTL of the DNSKEY record; 0: an hour */
     unsigned fault_count;
     struct zone_fault fault[ZONE_FAULTS_MAX];
 };
 
-/* Takes one word after the name of a zone. False: it is none of these. */
+/* Takes a word after the name of a zone. Returns false if it is another word. */
 bool zone_sign_word(struct zone_signing *signing, const char *word);
 
-/* After the whole file is read: adds the keys of signed zones to them, and DS records to the zones
- * above. */
+/* Call it when the whole file is read: adds the keys of signed zones to them, and DS records to the
+ * zones above. */
 void zone_sign_link(struct script *script);
 
-/* Adds DS records, proofs and signatures to an answer of the zone, which has its other records. */
+/* Adds DS records, proofs and signatures to an answer of the zone, which has all other records
+ * already. */
 void zone_sign_answer(const struct script_zone *zone, const struct question *question,
                       struct compose_message *message);
 

@@ -26,19 +26,19 @@ def without_comments(text, keep_literals=True):
 
 
 def includes(text):
-    """Yields (line number, is system header, header)."""
+    """Yields (line number, is system header, header) for each include."""
     text = without_comments(text)
     for match in INCLUDE.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match.group(1) == "<", match.group(2)
 
 
 def functions(text):
-    """Yields (name, first line, lines from the name to the closing brace) of each definition."""
+    """Yields (name, first line, lines from the name to the closing brace) for each definition."""
     text = without_comments(text, keep_literals=False)
     for hidden in (DIRECTIVE, ATTRIBUTE):
         text = hidden.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
     depth = 0
-    start = 0  # where the present piece at file level began
+    start = 0  # the start of the present piece at file level
     body = None
     for at, char in enumerate(text):
         if char == "{":

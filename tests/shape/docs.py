@@ -18,7 +18,7 @@ NOT_OURS = ("corpus",)
 
 
 def anchor(heading):
-    """The anchor that a forge gives to a heading."""
+    """Returns the anchor that a forge gives to a heading."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
@@ -49,7 +49,7 @@ def broken_links(root, pages):
 
 
 def wrong_states(header, page):
-    """Yields a complaint for each state, or step from a state, that the page and the header do not share."""
+    """Yields a complaint for each state, or step from a state, that only one of the page and the header has."""
     rows = STATE.findall(header.replace("\\\n", ""))
     text_of = {name: text for name, text, _ in rows}
     code = {text: {text_of[after] for after in re.findall(r"CONN_BIT\((\w+)\)", mask)} for _, text, mask in rows}

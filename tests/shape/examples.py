@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tables
 
-# table, macro, argument that names the row, page, how the row is found there
+# (table, macro, number of the argument with the row's name, page, form of the row in the page)
 DOCUMENTED = [
     ("options.def", "OPTION", 1, "nailup.yaml.5", '.It Ic "{}"'),
     ("commands.def", "COMMAND", 0, "nailupctl.8", '.It Cm "{}"'),
@@ -29,13 +29,13 @@ DOCUMENTED = [
     ("metrics.def", "PER_RPZ_ZONE", 1, "nailup-metrics.7", '.It Va "nailup_{}"'),
 ]
 
-# Files of examples that a machine need not have: read, and written.
+# Example configurations name files that a machine may lack: files that are read, and files that are written.
 NAMED_CERTIFICATE = re.compile(r"/etc/nailup/[\w.-]+\.pem")
 NAMED_STATE = re.compile(r"/var/lib/nailup/[\w.-]+")
 
 
 def undocumented(root, pages):
-    """Rows that are missing in the page of their table."""
+    """Returns the rows that the page of their table lacks."""
     for table, macro, name_at, page, pattern in DOCUMENTED:
         path = root / "include/nailup" / table
         if not path.exists():
@@ -57,7 +57,7 @@ def untold(root, pages):
 
 
 def unexplained(root):
-    """Alerts without a heading in docs/operating.md, and headings without an alert."""
+    """Returns alerts without a heading in docs/operating.md, and headings without an alert."""
     rules = (root / "conf/prometheus/nailup.rules.yml").read_text()
     text = (root / "docs/operating.md").read_text()
     alerts = set(re.findall(r"- alert: (\w+)", rules))
@@ -68,7 +68,7 @@ def unexplained(root):
 
 
 def broken_links(root):
-    """Links of our own pages to files and headings that are not there."""
+    """Returns links of our own pages to files and headings that do not exist."""
     for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
             path, _, heading = target.partition("#")
@@ -82,12 +82,12 @@ def broken_links(root):
 
 
 def headings_of(text):
-    """The headings of a page, in the form of link targets."""
+    """Returns the headings of a page, in the form of link targets."""
     found = re.findall(r"^#+ (.*)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in found}
 
 
-# Findings about this machine, not about the page.
+# Findings about this machine rather than the page.
 NO_FAULT = re.compile(r"referenced manual not found|outdated mandoc\.db")
 
 
@@ -103,7 +103,7 @@ def lint(pages):
 
 
 def stand_in(folder):
-    """A certificate and its key in one file, for whatever an example names."""
+    """Makes a certificate and its key in one file, for any file that an example names."""
     made = folder / "stand-in.pem"
     run = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-pkeyopt",
                           "ec_paramgen_curve:P-256", "-subj", "/CN=example", "-keyout", "-"],
@@ -113,7 +113,7 @@ def stand_in(folder):
 
 
 def page_examples(pages, folder):
-    """The configurations in EXAMPLES of nailup.yaml(5), each in a file."""
+    """Writes each configuration in EXAMPLES of nailup.yaml(5) to a file. Returns the files."""
     text = (pages / "nailup.yaml.5").read_text().partition(".Sh EXAMPLES\n")[2].partition("\n.Sh ")[0]
     blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", text, re.S | re.M)
     for number, block in enumerate(blocks):
@@ -123,7 +123,7 @@ def page_examples(pages, folder):
 
 
 def prepared(examples, folder):
-    """Copies of the examples that name files in the folder instead of the system's."""
+    """Copies the examples. The copies name files in the folder instead of the system's."""
     certificate = stand_in(folder) if shutil.which("openssl") else None
     for example in examples:
         text, copy = example.read_text(), folder / example.name
@@ -136,14 +136,14 @@ def prepared(examples, folder):
 
 
 def state(folder, named):
-    """A file that is there: the cache, sessions or a list."""
+    """Makes a file that an example names: a cache, sessions or a list."""
     made = folder / Path(named).name
     made.touch()
     return str(made)
 
 
 def refused(daemon, pages, examples):
-    """Examples that the daemon does not accept, or does not accept again after it printed them."""
+    """Returns examples that the daemon refuses, or refuses after it has printed them."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as shown:
         examples = [*examples, *page_examples(pages, Path(shown))]
         yield from refused_copies(daemon, prepared(examples, Path(folder)))

@@ -16,9 +16,9 @@ from pathlib import Path
 FOLDERS = ("src", "include", "bench", "tests", "docs", "man", "conf", "tools", "packaging", "completion", "schema",
            "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CMakeLists.txt", "check", "demo")
 EXEMPT = ("docs/glossary.md", "CONTRIBUTING.md", "tests/shape/language.py", "tests/shape/test_shape.py")
-NOT_PROSE = ("corpus", "results", "unbound", "deckard")  # data, and other projects' files
+NOT_PROSE = ("corpus", "results", "unbound", "deckard")  # data, and files of other projects
 
-# A sentence never opens with these; a subject is never one of the second list.
+# No sentence opens with one of the first list. No subject is one of the second list.
 OPENINGS = re.compile(r"^(Of|As|But for|Whom|Who|What|Whose|Those|Whoever|Nor|Nobody)\b(?! usual\b)")
 PHRASES = [re.compile(words, re.IGNORECASE) for words in (
     r"\bnobody\b", r"\bwhoever\b", r"\bwhom\b", r"\bof before\b", r"\bis told\b", r"\bare told\b",
@@ -33,7 +33,7 @@ PHRASES = [re.compile(words, re.IGNORECASE) for words in (
     r"\bdear(er|est)?\b", r"\bas a rule\b",
     r"\bthere is none\b", r"\bits time is over\b", r"\bpast its end\b", r"\bparts? of (a|the) names?\b",
 )]
-# Names of tests are sentences too.
+# The name of a test is a sentence as well.
 TEST_NAME = re.compile(r"(?m)^(?:static void|\s*def) (test_(?:\w*_)?(?:who|whom|whoever|nobody|told|neither|nor|anew|"
                        r"any_more|of_its_own)(?:_\w+)?)\(")
 COMMENT_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -42,7 +42,7 @@ LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
 
 
 def pieces(path, text):
-    """Yields (offset, prose)."""
+    """Yields (offset, prose) for each piece of prose in the text."""
     if path.suffix in (".c", ".h"):
         found = COMMENT_C.finditer(text)
     elif path.suffix == ".def":
@@ -57,7 +57,7 @@ def pieces(path, text):
 
 
 def plain(prose):
-    """The prose without markers of comments, and blanked code, of the same length."""
+    """Blanks the markers of comments and the code in the prose, and keeps its length."""
     blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
     prose = re.sub(r"```.*?```", blank, prose, flags=re.DOTALL)
     prose = re.sub(r"`[^`\n]*`", lambda match: "x" * len(match.group(0)), prose)

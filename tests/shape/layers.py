@@ -20,11 +20,11 @@ import c_source
 
 LONG_FILE = 400
 SPDX = ("SPDX-License-Identifier: BSD-3-Clause", "SPDX-FileCopyrightText:")
-OWN_INCLUDES = "nailup"  # include/nailup: open to all
+OWN_INCLUDES = "nailup"  # include/nailup, which all folders may include
 
 
 def table(readme, first_cell):
-    """The rows of the Markdown table whose second column is headed first_cell."""
+    """Returns the rows of the Markdown table whose second column has the head first_cell."""
     rows, inside = [], False
     for line in readme.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -53,12 +53,12 @@ class Tree:
         self.problems.append(f"{path.relative_to(self.root)}:{line}: {sentence}")
 
     def place(self, path):
-        """'cache/entry.c' of src/cache/entry.c, 'bench/main.c' of bench/main.c."""
+        """Returns 'cache/entry.c' for src/cache/entry.c, and 'bench/main.c' for bench/main.c."""
         relative = path.relative_to(self.root)
         return relative.relative_to("src") if relative.parts[0] == "src" else relative
 
     def resolve(self, path, header):
-        """The file an #include "header" means, or None."""
+        """Returns the file that an #include "header" means, or None."""
         if "/" not in header:
             return path.parent / header if self.place(path).parts[0] == "bench" else None
         for base in (self.root / "src", self.root):
@@ -80,7 +80,7 @@ def check_tables(tree):
 
 
 def check_map(tree):
-    """The files that src/README.md names exist, and so do the functions, in these files."""
+    """Checks that the files named in src/README.md exist, and that its functions are in the files that it names."""
     readme = tree.root / "src/README.md"
     for line, text in enumerate(readme.read_text().splitlines(), 1):
         for name in re.findall(r"`((?:\.\./)?[\w/]+\.(?:[ch]|def))`", text):
@@ -126,7 +126,7 @@ def check_includes(tree):
 
 
 def module_graph(tree):
-    """Module to modules it includes; x.c and x.h are one module."""
+    """Returns {module: the modules that it includes}. x.c and x.h are one module."""
     graph = {}
     for path, text in tree.texts.items():
         module = str(tree.place(path).with_suffix(""))
@@ -142,7 +142,7 @@ def module_graph(tree):
 
 def check_cycles(tree):
     graph = module_graph(tree)
-    state = {}  # absent: unseen, 1: on the path, 2: done
+    state = {}  # absent: not visited; 1: on the path; 2: finished
     trail = []
 
     def visit(module):
@@ -178,7 +178,7 @@ def check_headers_compile(tree, compiler, build):
                *library_flags(), "-"]
 
     def compile_alone(path):
-        source = f'#include "{path}"\n' * 2  # twice: the guard is checked too
+        source = f'#include "{path}"\n' * 2  # twice, so that the guard is checked, too
         return path, subprocess.run(command, input=source, capture_output=True, text=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -202,7 +202,7 @@ def check_spdx(tree):
 
 
 def check_names(tree):
-    """A function name that two files share makes a stack trace ambiguous."""
+    """Checks that no two files share the name of a function, because a stack trace would be ambiguous."""
     first = {}
     for path, text in tree.texts.items():
         program = tree.place(path).parts[0] == "bench"

@@ -16,11 +16,11 @@ import sys
 from pathlib import Path
 
 KNOT_MAX = 3
-DEFINED = set("TDBRVWCGS")  # nm's letters of global symbols
+DEFINED = set("TDBRVWCGS")  # the letters that nm uses for global symbols
 
 
 def objects(root, build):
-    """Place ('src/cache/entry.c') to object, for each source of src and bench that the build compiles."""
+    """Returns {place ('src/cache/entry.c'): object} for each source of src and bench in the build."""
     commands = json.loads((build / "compile_commands.json").read_text())
     found = {}
     for command in commands:
@@ -32,7 +32,7 @@ def objects(root, build):
 
 
 def symbols(paths):
-    """The (defined, needed) names of each object."""
+    """Returns the (defined, needed) names of each object."""
     listed = subprocess.run(["nm", "--portability", "--extern-only", "--print-file-name", *map(str, paths)],
                             check=True, capture_output=True, text=True).stdout
     found = {path: (set(), set()) for path in paths}
@@ -45,7 +45,7 @@ def symbols(paths):
 
 
 def call_graph(found):
-    """found: place to (defined, needed). Returns each place with the places of its folder that it needs."""
+    """Returns {place: the places in its folder that it needs}. found: {place: (defined, needed)}."""
     owners = {}
     for place, (defined, _) in found.items():
         for name in defined:
@@ -70,7 +70,7 @@ def reachable(graph, start):
 
 
 def knots(graph):
-    """The strongly connected components of more than one file, largest first."""
+    """Returns the strongly connected components with more than one file, the largest first."""
     reach = {place: reachable(graph, place) for place in graph}
     groups = {frozenset([place, *(other for other in reach[place] if place in reach[other])])
               for place in graph}

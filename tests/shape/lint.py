@@ -21,11 +21,11 @@ from pathlib import Path
 
 LLVM_VERSION, CPPCHECK_VERSION = "14", "2.10"
 SKIPPED = 77
-BATCH = 16  # files for one process
+BATCH = 16  # the files for one process
 
 
 def checker(name, version):
-    """The program in the wanted version, or None."""
+    """Returns the path of the program in the wanted version, or None."""
     for program in (f"{name}-{version}", name):
         if shutil.which(program):
             said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
@@ -41,7 +41,7 @@ def sources(root, *suffixes):
 
 
 def in_batches(command, names, root):
-    """Runs the command over the names, on all CPUs. Returns [(batch, exit code, output)]."""
+    """Runs the command over the names on all CPUs. Returns [(batch, exit code, output)]."""
     batches = [names[i:i + BATCH] for i in range(0, len(names), BATCH)]
 
     def run(batch):
@@ -58,7 +58,8 @@ def run_format(program, root, _build):
 
 
 def stamps(root, names, program):
-    """A digest for each file, of all that its result depends on: itself, all headers, the checks."""
+    """Returns a digest for each file of everything that its result depends on: the file, all headers, and the
+    checks."""
     common = hashlib.sha256(program.encode())
     for name in sorted([*sources(root, ".h", ".def"), ".clang-tidy", "tests/.clang-tidy"]):
         common.update(name.encode() + (root / name).read_bytes())
@@ -71,14 +72,14 @@ def stamps(root, names, program):
 
 
 def run_tidy(program, root, build):
-    """Checks the files that the build compiles, except the files that passed before and are unchanged."""
+    """Checks the files of the build, except unchanged files that have passed before."""
     commands = json.loads((build / "compile_commands.json").read_text())
     compiled = {command["file"] for command in commands}
     names = [name for name in sources(root, ".c") if str(root / name) in compiled]
     memory = build / "lint-tidy.json"
     passed = json.loads(memory.read_text()) if memory.is_file() else {}
     stamp = stamps(root, names, program)
-    # -w: the compiler's own warnings are the build's task.
+    # -w: the build reports the compiler's own warnings.
     command = [program, "-p", str(build), "--quiet", "--extra-arg=-w"]
     results = in_batches(command, [name for name in names if passed.get(name) != stamp[name]], root)
     for batch, status, _ in results:
@@ -88,7 +89,7 @@ def run_tidy(program, root, build):
 
 
 def run_cppcheck(program, root, build):
-    """src and bench; the build folder keeps what cppcheck knows of unchanged files."""
+    """Checks src and bench. The build folder keeps what cppcheck knows about unchanged files."""
     memory = build / "lint-cppcheck"
     memory.mkdir(exist_ok=True)
     done = subprocess.run(

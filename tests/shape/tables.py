@@ -19,14 +19,14 @@ METRIC_NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABELS = re.compile(r'(?:[a-z][a-z0-9_]*="[^"\\\n]*")(?:,[a-z][a-z0-9_]*="[^"\\\n]*")*')
 METRICS_ARGUMENTS = {"METRIC": 5, "HISTOGRAM": 3, "FAMILY": 2, "PER_UPSTREAM": 4, "PER_RPZ_ZONE": 4,
                      "PER_HELD_ZONE": 4, "PER_VIEW": 4}
-# Which arguments are the row's name; in all other tables the first.
+# The arguments that form a row's name. In all other tables this is the first argument.
 NAME_AT = {"OPTION": slice(1, 2), "PER_VIEW": slice(0, 2), "PROGRAM_OPTION": slice(0, 3),
            "PROGRAM_COMMAND": slice(0, 2)}
 UNIT_NOT_BASE = re.compile(r"_(ms|us|milliseconds|microseconds|kib|mib|kilobytes|megabytes)(_|$)")
 
 
 def split_arguments(text):
-    """The arguments of a row: cut at commas outside of strings and parentheses."""
+    """Splits the arguments of a row at commas outside of strings and parentheses."""
     arguments, depth, start, quoted, at = [], 0, 0, False, 0
     while at < len(text):
         char = text[at]
@@ -50,14 +50,14 @@ def split_arguments(text):
 
 
 def string_of(argument):
-    """The text of a C string, pieces joined; None if it is none."""
+    """Returns the text of a C string with its pieces joined, or None if the argument is not a string."""
     if not argument.startswith('"'):
         return None
     return "".join(STRING.findall(argument)).replace('\\"', '"')
 
 
 def rows_of(path):
-    """Yields (line, macro, arguments); directives and comments are left out."""
+    """Yields (line, macro, arguments) for each row. Directives and comments are left out."""
     text = c_source.without_comments(path.read_text())
     text = c_source.DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
     for match in ROW.finditer(text):
@@ -101,7 +101,7 @@ def check_metric_name(tables, path, line, name, kind):
 
 
 def check_families(tables, path, families, labelled):
-    """The help text of a metric must fit all its rows."""
+    """Checks that the rows of a metric have the same help text."""
     for name in labelled - families.keys():
         tables.complain(path, labelled_line(path, name), f"'{name}' has labels and no FAMILY")
     for name in families.keys() - labelled:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Tests of the tests: each rule of layers.py, links.py and tables.py is broken once in a small tree."""
+"""Tests the tests: a small tree breaks each rule of layers.py, links.py and tables.py once."""
 import json
 import subprocess
 import tempfile

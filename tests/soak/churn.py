@@ -24,15 +24,15 @@ import time
 
 from load_mix import TIMEOUT_MS, LoadRun, play, stage
 
-TIMES_THE_CACHE = 2    # the number of names that fit, times this
-GROWTH_LIMIT = 1.05    # growth of resident memory, from the sample below to the end
-SETTLED_SAMPLE = 3     # of one sample each minute, or of SAMPLES_MIN in a short run
-CHECKED_PER_S = 10     # names that are asked twice, here and at the upstream
+TIMES_THE_CACHE = 2    # this many times the number of names that fit
+GROWTH_LIMIT = 1.05    # the growth of resident memory, from the sample below to the end
+SETTLED_SAMPLE = 3     # there is one sample a minute, or SAMPLES_MIN in a short run
+CHECKED_PER_S = 10     # names that are queried twice, here and at the upstream
 FILL_RATE = 20000
 FILL_S = 2
 BURST_IN_FLIGHT = 1024  # on each socket
 
-# (suffix, share of names and rate in percent, response code, transport of the clients)
+# (suffix, percentage of names and of the rate, response code, transport of the clients)
 MIX = [
     ("long.churn.example", 50, "NOERROR", "udp"),
     ("ttl60.churn.example", 15, "NOERROR", "udp"),
@@ -86,7 +86,7 @@ def ask_tcp(ip, port, name):
 
 
 def ask_any(ip, port, name):
-    """Asks like a stub: over UDP, and over TCP after a truncated answer."""
+    """Sends a query as a stub resolver does: over UDP, and over TCP after a truncated answer."""
     answer = stage.ask(port, name, TIMEOUT_MS / 1000, ip)
     if answer is None:
         raise OSError("no answer")
@@ -134,13 +134,13 @@ class Churn(LoadRun):
         self.worst_bytes = 0
 
     def start_loads(self, rate, seconds, names):
-        """Starts a load for each row of the mix. names: {suffix: count}, with None for new names only."""
+        """Starts a load for each row of the mix. names: {suffix: count}. None: only new names."""
         for suffix, share, _, transport in MIX:
             draw = ["--zipf", "0", "--names", names[suffix]] if names else ["--unique"]
             self.start_load(suffix, transport, rate * share / 100, seconds, *draw)
 
     def fill(self):
-        """Finds how many entries fit: the number when the cache evicts."""
+        """Fills the cache until it evicts. Returns how many entries fit."""
         while True:
             self.start_loads(FILL_RATE, FILL_S, None)
             self.end_loads()
@@ -165,7 +165,7 @@ class Churn(LoadRun):
               f"{metrics['cache_evictions_total']} evicted, {100 * found:.1f} % found", flush=True)
 
     def run(self):
-        """Returns the faults as sentences."""
+        """Runs the soak. Returns the faults as sentences."""
         fit = self.fill()
         self.burst()
         names = {suffix: int(fit * TIMES_THE_CACHE * share / 100) for suffix, share, _, _ in MIX}

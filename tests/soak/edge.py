@@ -30,20 +30,20 @@ import time
 from load_mix import TIMEOUT_MS, LoadRun, play, stage
 
 ZONES = ["held0.edge.test", "held1.edge.test", "held2.edge.test"]
-HOSTS = 2000           # records of each zone
-CHANGED = 20           # records of one update
+HOSTS = 2000           # how many records each zone has
+CHANGED = 20           # how many records an update changes
 UPDATE_S = 0.2
 RELOAD_S = 3
 CHECK_S = 0.02
-DEATH_S = (20, 40)     # between two deaths of the primary, and how long it is dead
+DEATH_S = (20, 40)     # the time between two deaths of the primary, and how long it is dead
 DEAD_S = (1, 8)
-SETTLE_S = 30          # within which the newest versions must have arrived, after the last change
-GUEST, EXTRA, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"  # clients
+SETTLE_S = 30          # after the last change, the newest versions must arrive within this time
+GUEST, EXTRA, OTHER = "127.0.0.2", "127.0.0.3", "127.0.0.4"  # the addresses of clients
 TXT, CONSTANT_RULES = 16, 20000
-GROWTH_LIMIT = 1.10    # growth of resident memory, from the samples after the one below to the last ones
+GROWTH_LIMIT = 1.10    # the growth of resident memory, from the samples after the one below to the last ones
 SETTLED_SAMPLE = 3
 
-# (suffix, share of the rate in percent, transport, further words): what clients ask meanwhile
+# (suffix, share of the rate in percent, transport, further words) of the clients' queries
 MIX = [
     ("long.edge.example", 60, "udp", ["--zipf", "1", "--names", 1000]),
     ("ttl5.edge.example", 15, "udp", ["--zipf", "0", "--names", 5000]),
@@ -61,7 +61,7 @@ def skip_name(message, at):
 
 
 def read_txt(message):
-    """Returns (response code, text of the first TXT record of the answer or None)."""
+    """Returns (response code, text of the first TXT record in the answer, or None)."""
     at = skip_name(message, 12) + 4
     for _ in range(struct.unpack_from(">H", message, 6)[0]):
         at = skip_name(message, at)
@@ -73,7 +73,7 @@ def read_txt(message):
 
 
 class Client:
-    """Asks from one address and port, so that one worker answers."""
+    """A client with one address and port, so that one worker answers it."""
 
     def __init__(self, ip, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -82,7 +82,7 @@ class Client:
         self.socket.settimeout(TIMEOUT_MS / 1000)
 
     def ask(self, name):
-        """Returns (response code, text or None). OSError: no answer."""
+        """Returns (response code, text or None). Raises OSError if no answer comes."""
         query = stage.make_query(name, TXT)
         self.socket.send(query)
         while True:
@@ -94,7 +94,7 @@ class Client:
 # ---- the primary ----
 
 class Primary(stage.Peer):
-    """BIND with all zones. It notifies nailupd of each change."""
+    """A BIND with all zones, which notifies nailupd of each change."""
 
     def __init__(self, folder, port, nailup_port):
         self.nsupdate, self.named = stage.find_program("nsupdate"), stage.find_program("named")
@@ -119,7 +119,7 @@ controls {{ }};
         self.process.wait()
 
     def update(self, zone, number):
-        """Returns whether the zone has this version now."""
+        """Updates a zone. Returns whether it has this version now."""
         rows = [f"update delete version.{zone}. TXT", f"update add version.{zone}. 60 TXT {number}"]
         for host in random.sample(range(HOSTS), CHANGED):
             rows += [f"update delete h{host}.{zone}. A", f"update add h{host}.{zone}. 60 A 192.0.2.{number % 250}"]
@@ -128,10 +128,10 @@ controls {{ }};
                               check=False).returncode == 0
 
 
-# ---- what runs beside the load ----
+# ---- threads beside the load ----
 
 class Side(threading.Thread):
-    """Repeats a step until it is stopped. wrong has what broke a rule."""
+    """Repeats a step until it is stopped. wrong has the breaches of a rule."""
 
     def __init__(self, soak, pause_s):
         super().__init__(daemon=True)
@@ -151,7 +151,7 @@ class Side(threading.Thread):
 
 
 class Changes(Side):
-    """Changes zones, and kills the primary now and then."""
+    """Changes zones, and sometimes kills the primary."""
 
     def __init__(self, soak):
         super().__init__(soak, UPDATE_S)
@@ -171,7 +171,8 @@ class Changes(Side):
 
 
 class Versions(Side):
-    """Asks for the versions of zones: each is at least as new as the one before. A lost update may have been made."""
+    """Queries the versions of zones. Each must be at least as new as the one before. A lost update may have taken
+    effect."""
 
     def __init__(self, soak):
         super().__init__(soak, CHECK_S)
@@ -187,7 +188,7 @@ class Versions(Side):
 
 
 class Leaks(Side):
-    """Asks clients of all views for names that their views answer differently."""
+    """Queries names as clients of all views. The views have different answers for these names."""
 
     def __init__(self, soak):
         super().__init__(soak, CHECK_S)
@@ -205,7 +206,7 @@ class Leaks(Side):
 
 
 class Reloads(Side):
-    """Changes the configuration and reloads it. Then exactly the new one is in force, with its rules."""
+    """Changes the configuration and reloads it. Exactly the new configuration must then be in force, with its rules."""
 
     def __init__(self, soak):
         super().__init__(soak, RELOAD_S)
@@ -267,7 +268,7 @@ class Edge(LoadRun):
         }
 
     def configure(self, number):
-        """Writes the configuration with this number. Returns whether it has the view extra."""
+        """Writes the configuration with this number. Returns whether it has the view `extra`."""
         has_extra = bool(number % 2)
         self.write_rules(number)
         path = self.folder / f"nailup-{self.daemon.port}.yaml"
@@ -300,7 +301,7 @@ class Edge(LoadRun):
               f"{count['failed']} failed", flush=True)
 
     def run(self):
-        """Returns the faults as sentences."""
+        """Runs the soak. Returns the faults as sentences."""
         self.await_zones()
         self.changes, self.reloads, self.versions = Changes(self), Reloads(self), Versions(self)
         self.sides = [self.changes, self.reloads, self.versions, Leaks(self)]
@@ -319,7 +320,7 @@ class Edge(LoadRun):
         return sum((side.wrong[:10] for side in self.sides), wrong) + self.judge_loads() + self.judge_memory()
 
     def judge_end(self):
-        """The newest versions arrive after the last change."""
+        """Checks that the newest versions arrive after the last change."""
         until = time.monotonic() + SETTLE_S
         while time.monotonic() < until:
             if all(self.versions.newest[zone] >= self.changes.versions[zone] for zone in ZONES):
@@ -331,7 +332,7 @@ class Edge(LoadRun):
         return self.end_loads(*((suffix, transport, "NOERROR") for suffix, _, transport, _ in MIX))
 
     def judge_memory(self):
-        """A reload holds two sets of rules for a moment, so a sample alone says little."""
+        """Checks the memory. A reload has two sets of rules for a moment, so a single sample says little."""
         third = max(1, len(self.samples) // 3)
         most, least = max(self.samples[SETTLED_SAMPLE - 1:][:third]), min(self.samples[-third:])
         print(f"resident at most {most // 1024} KiB in the samples after the second, at least {least // 1024} in the last "

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import stage_common as stage  # noqa: E402
 
 TIMEOUT_MS = 5000
-SAMPLES_MIN = 6  # of memory; a run of more minutes has one each minute
+SAMPLES_MIN = 6  # the fewest samples of memory; a run of more minutes takes one a minute
 
 
 def judge_load(suffix, transport, rcode, report):
@@ -26,7 +26,8 @@ def judge_load(suffix, transport, rcode, report):
 
 
 class LoadRun:
-    """Children set responder and daemon, and define run() and sample(began), which appends to samples."""
+    """A load over a daemon. Subclasses set responder and daemon. They define run(), and sample(began), which appends
+    to samples."""
 
     def __init__(self, args):
         self.args, self.programs = args, stage.Programs(args.build)
@@ -40,8 +41,8 @@ class LoadRun:
         self.loads.append(subprocess.Popen([str(word) for word in command], text=True, stdout=subprocess.PIPE))
 
     def end_loads(self, *expected):
-        """Waits for the loads. Returns their faults as sentences. expected: (suffix, transport, response code) of each load;
-        none: the answers do not matter."""
+        """Waits for the loads. Returns their faults as sentences. expected: (suffix, transport, response code) of each
+        load. None: the answers do not matter."""
         reports = [json.loads(load.communicate()[0]) for load in self.loads]
         self.loads = []
         return [fault for one, report in zip(expected, reports) for fault in judge_load(*one, report)]
@@ -58,7 +59,7 @@ class LoadRun:
         return []
 
     def stop(self):
-        """Returns the exit code of the daemon."""
+        """Stops the programs. Returns the exit code of the daemon."""
         for load in self.loads:
             load.kill()
         self.responder.stop()
@@ -68,7 +69,7 @@ class LoadRun:
 def play(name, make, success, description, *options):
     """Runs make(args, folder) from the command line. options: (option, type, default, help). Returns the exit code."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
+    parser.add_argument("--build", required=True, help="build folder of the programs")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=int, default=2000, help="queries a second")
     for option, kind, default, text in options:

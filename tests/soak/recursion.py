@@ -29,16 +29,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 
 from hierarchy import compare, run, truth, wire, zones  # noqa: E402
 
-CLIENTS = 24  # a client that waits for a dead zone must not hold up the others
-BATCH = 4  # queries at once of each client
-TIMEOUT_S = 12  # of one query
-MAX_TTL_S = 5  # of a resolver's cache, so that it asks again
+CLIENTS = 24  # many, because a client that waits for a dead zone must not delay the others
+BATCH = 4  # each client sends this many queries at the same time
+TIMEOUT_S = 12  # the timeout of one query
+MAX_TTL_S = 5  # the bound on TTLs in a resolver's cache, so that it asks again
 DOWN_S = (0.5, 8)  # how long a plant is dead
-QUIET_S = (0, 4)  # between two deaths
+QUIET_S = (0, 4)  # the time between two deaths
 MEMORY_SAMPLES = 20
-GROWTH_LIMIT = 1.1  # between the samples at half time and at the end
+GROWTH_LIMIT = 1.1  # from the sample at half time to that at the end
 SHORT_MIN = 10  # a shorter run proves nothing about memory
-BAD_CHANGES = ["127.50.2.1", "127.50.2.3", "127.50.2.6", "127.50.2.13"]  # each has a good server beside it
+BAD_CHANGES = ["127.50.2.1", "127.50.2.3", "127.50.2.6", "127.50.2.13"]  # each of these zones has a good server as well
 BAD_BEHAVIOURS = ["silent", "refuses", "fails", "upward"]
 
 
@@ -68,12 +68,13 @@ SERVERS = {zone: servers_of(zone) for zone in zones.ZONES}
 
 
 class Trouble:
-    """Kills plants and brings them back, one at a time, and knows when each was down."""
+    """Kills plants and starts them again, one at a time. It knows when each was down."""
 
     def __init__(self, tree, rng, grace_s):
         self.tree, self.rng, self.grace_s = tree, rng, grace_s
         self.victim, self.next_at, self.deaths = None, time.monotonic(), 0
-        self.back_at = dict.fromkeys(zones.PLANTS, float("-inf"))  # name: when it came back; infinity while it is down
+        # {name: when it came back}, or infinity while it is down
+        self.back_at = dict.fromkeys(zones.PLANTS, float("-inf"))
 
     def turn(self):
         """Does the steps that are due."""
@@ -98,13 +99,13 @@ class Trouble:
             self.back_at[self.victim], self.victim = time.monotonic(), None
 
     def were_down(self, since):
-        """Returns plants that were down after `since`, or shortly before."""
+        """Returns the plants that were down after `since`, or shortly before."""
         return {name for name, back_at in self.back_at.items() if back_at > since - self.grace_s}
 
 
 def is_excused(right, down):
-    """Whether some zone that the answer needs had no plant that was up all the time. Zones of bad servers only have
-    those servers, and are not excused."""
+    """Returns whether a failure is excused: some zone that the answer needs had no plant that was up all the time.
+    Zones with bad servers only are not excused."""
     needed = {one for zone in right.zones for one in NEEDED[zone]}
     return any(SERVERS[zone] and SERVERS[zone] <= down for zone in needed)
 
@@ -113,7 +114,7 @@ def is_excused(right, down):
 
 
 class Questions:
-    """Names of the hierarchy, and random ones."""
+    """Names of the hierarchy, and random names."""
 
     FORMS = ["{}.wild.two.", "{}.wild.good.one.", "{}.alias.good.one.", "{}.good.one.", "{}.one.", "{}.",
              "{}.zero.one.", "{}.moved.good.one.", "{}.x.d3.chain.one.", "{}.a.b.deep.two.", "{}.slow.one.",
@@ -171,7 +172,7 @@ def resident_bytes(pid):
 
 
 class Client(threading.Thread):
-    """Asks batches until it is stopped. ended_by: the error that ended it earlier."""
+    """Sends batches of queries until it is stopped. ended_by: the error that ended it early."""
 
     def __init__(self, soak, seed):
         super().__init__(daemon=True)
@@ -181,7 +182,7 @@ class Client(threading.Thread):
         try:
             while not self.soak.is_over.is_set():
                 self.ask_batch()
-        except Exception as error:  # a thread that ended silently would make the soak ask nothing
+        except Exception as error:  # if a thread ended silently, the soak would send no queries
             self.ended_by = None if self.soak.is_over.is_set() else repr(error)
 
     def ask_batch(self):
@@ -198,13 +199,13 @@ class Soak:
         self.is_over, self.lock = threading.Event(), threading.Lock()
 
     def run(self):
-        """Returns the faults as sentences."""
+        """Runs the soak. Returns the faults as sentences."""
         clients = [Client(self, self.args.seed + n + 1) for n in range(CLIENTS)]
         for client in clients:
             client.start()
         wrong = self.make_trouble()
         self.is_over.set()
-        until = time.monotonic() + 1  # longer batches are given up
+        until = time.monotonic() + 1  # batches that take longer are given up
         for client in clients:
             client.join(max(0, until - time.monotonic()))
         wrong += [f"a client ended: {client.ended_by}" for client in clients if client.ended_by]
@@ -265,10 +266,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--resolver", default="nailupd", help="unbound, named, nailupd or IP@PORT")
     parser.add_argument("--start", help="the command of a resolver at IP@PORT")
-    parser.add_argument("--build", help="the folder nailupd was built in")
+    parser.add_argument("--build", help="build folder of nailupd")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death is remembered")
-    parser.add_argument("--unexcused", type=int, default=0, help="failures without excuse that are let pass")
+    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death excuses failures")
+    parser.add_argument("--unexcused", type=int, default=0, help="number of failures without excuse that are tolerated")
     parser.add_argument("--seed", type=int, default=random.getrandbits(32))
     args = parser.parse_args()
     if args.resolver == "nailupd" and not args.build:

@@ -97,7 +97,7 @@ TROUBLES = {
     "killed and started": ["stop", 1, "start"],
     "one answer each": ["set one-shot-per-connection on"],
 }
-# With TLS the TCP connection below breaks as well, and new connections meet worse troubles.
+# Over TLS, the TCP connection below breaks in these ways as well, and new connections meet worse trouble.
 TLS_TROUBLES = {
     "tickets forgotten": ["tls forget", "tls reset"],
     "keys renewed": ["tls renew"],
@@ -109,11 +109,11 @@ CURES = ["set delay 2", "set tcp-idle 0", "set keepalive none", "set one-shot-pe
          "{stream} resume", "{stream} on"]
 TLS_CURES = ["set tls-identity good", "set tls-reply handshake"]
 
-SETTLED_S = 8          # after the load: by then connections with a short life are gone
-SAMPLES_MIN = 15       # one a minute: a third of them covers each trouble several times
-MEMORY_GROWTH = 1.10   # after the first third of the time
-FILES_SLACK = 16       # spares, and a dial under way
-FILES_GROWTH = 1.25    # of all files, from the second third of the time to the last
+SETTLED_S = 8          # after the load, connections with a short life end within this time
+SAMPLES_MIN = 15       # one sample a minute: a third of them covers each trouble several times
+MEMORY_GROWTH = 1.10   # the growth after the first third of the time
+FILES_SLACK = 16       # spare connections, and a dial under way
+FILES_GROWTH = 1.25    # the growth of the number of files, from the second third of the time to the last
 
 
 def resident_kib(pid):
@@ -126,7 +126,7 @@ def open_files(pid):
 
 
 def connections_to(pid, port):
-    """Returns the TCP connections of the process to that port, in every state."""
+    """Returns the TCP connections from the process to that port, in every state."""
     with open(f"/proc/{pid}/net/tcp") as table:
         rows = [line.split() for line in table][1:]
     ours = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
@@ -171,8 +171,8 @@ class Soak:
         self.responders[number].stdout.readline()
 
     def make_certificates(self):
-        """Makes one for the daemon and one for each upstream. An upstream keeps its certificate over a restart and
-        is its own authority."""
+        """Makes a certificate for the daemon and one for each upstream. An upstream is its own authority, and keeps
+        its certificate over a restart."""
         for name, subject in [("server", "DNS:soak.test"),
                               *((f"upstream{n}", f"IP:127.20.0.{n}") for n in (1, 2, 3))]:
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
@@ -223,7 +223,7 @@ class Soak:
             self.tell(number, words.format(stream="tls" if self.is_tls else "tcp"))
 
     def next_trouble(self):
-        """Returns (name, which upstream). Each kind comes once in a round."""
+        """Returns (name, number of the upstream) of the next trouble. Each kind comes once per round."""
         if not self.deck:
             troubles = TROUBLES | (TLS_TROUBLES if self.is_tls else {})
             self.deck = [(name, number) for name in troubles for number in (1, 2, 3)]
@@ -231,7 +231,7 @@ class Soak:
         return self.deck.pop()
 
     def note_failures(self, name, number):
-        """Notes SERVFAILs since the last trouble. They may also belong to the trouble before it."""
+        """Notes the SERVFAILs since the last trouble. They may also be due to the trouble before it."""
         stats = subprocess.run([os.path.join(self.args.build, "src/nailupctl"), "-s",
                                 f"{self.folder}/control.sock", "stats"],
                                stdout=subprocess.PIPE, text=True, check=False).stdout
@@ -245,7 +245,7 @@ class Soak:
     def trouble(self):
         name, number = self.next_trouble()
         if name == "killed and started" and number == 3:
-            number = 1  # the only upstream of its zone: no path would exist
+            number = 1  # the other upstream is the only one of its zone, so no path would remain
         self.met[name] = self.met.get(name, 0) + 1
         for words in (TROUBLES | TLS_TROUBLES)[name]:
             self.act(number, words)
@@ -329,7 +329,7 @@ class Soak:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder the programs were built in")
+    parser.add_argument("--build", required=True, help="build folder of the programs")
     parser.add_argument("--transport", choices=["tcp", "tls"], default="tcp")
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--rate", type=int, default=2000, help="queries a second")

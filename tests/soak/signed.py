@@ -42,16 +42,16 @@ from signed_tree.keys import KSK, ZSK, Key  # noqa: E402
 from signed_tree.signer import Signed, days  # noqa: E402
 
 CLIENTS = 12
-BATCH = 4  # queries at once of each client
-PAUSE_S = 0.3  # between the batches of a client
-TIMEOUT_S = 12  # of one query
-MAX_TTL_S = 5  # of the resolver's cache, so that it asks again
-TTL_S = 2  # of all records of zones that change
-PHASE_S = 10  # of a roll; longer than all TTLs, with the time that a server takes to read its zones
+BATCH = 4  # each client sends this many queries at the same time
+PAUSE_S = 0.3  # the pause between the batches of a client
+TIMEOUT_S = 12  # the timeout of one query
+MAX_TTL_S = 5  # the bound on TTLs in the resolver's cache, so that it asks again
+TTL_S = 2  # the TTL of all records in zones that change
+PHASE_S = 10  # the phase of a roll: longer than all TTLs, plus the time in which a server reads its zones
 RECOVERY_S = 75  # how long a resolver may remember that a zone was bogus
-SKEW_S = 3600  # a validator accepts a signature so long after its end
-ENDING_S, ENDED_S, STEADY_S = 15, 20, 110  # of a zone whose signatures end
-DOWN_S, QUIET_S = (1, 6), (15, 40)  # how long a server is dead, and how long none is
+SKEW_S = 3600  # how long after its end a validator accepts a signature
+ENDING_S, ENDED_S, STEADY_S = 15, 20, 110  # the times of a zone whose signatures end
+DOWN_S, QUIET_S = (1, 6), (15, 40)  # how long a server is dead, and how long all are up
 VICTIMS = ["leaf", "leaf", "other", "other", "tld", "root"]
 LIES = ["strips", "forges", "denies", "redirects"]
 LIE_S, TRUTH_S = (2, 10), (20, 120)
@@ -67,13 +67,13 @@ def capped(records):
 
 
 class Publisher:
-    """Signs zones again, and lets their server read them."""
+    """Signs zones again, and makes their servers read them."""
 
     def __init__(self, tree, builder):
         self.tree, self.builder, self.serial = tree, builder, 1
 
     def publish(self, name, keys, validity, limit=capped):
-        """Returns once the server has the zone. limit: changes the records before they are signed."""
+        """Publishes a zone. Returns when the server has it. limit: changes the records before they are signed."""
         zone = zones.ZONES[name]
         below = [record for child in zones.children_of(name)
                  for record in [*zones.delegation(child), *self.builder.ds[child.name]]]
@@ -103,14 +103,14 @@ class Publisher:
         raise RuntimeError(f"{plant} does not read {name} again")
 
     def publish_parent(self, name):
-        """The DS set of a zone has changed."""
+        """Publishes the parent, because the DS set of a zone has changed."""
         parent = zones.ZONES[name].parent
         self.publish(parent, self.builder.keys[parent], days(-1, 30), lambda records: records)
 
 
 class Roll:
     """A zone whose keys and algorithm roll all the time (RFC 6781 section 4.1.4): new keys appear, both sign, the DS
-    set has both, then the new one only, and the old keys go."""
+    set has both and then only the new one, and the old keys go."""
 
     def __init__(self, publisher, name, number):
         self.publisher, self.name, self.turns, self.rolls = publisher, name, number, 0
@@ -169,15 +169,15 @@ class Changing:
         self.step, self.next_at = 0, time.monotonic() + rng.uniform(5, 40)
 
     def verdict(self, one, since, now):
-        """Returns the right verdict of a question that was asked at `since` and answered at `now`."""
+        """Returns the right verdict about a question that was sent at `since` and answered at `now`."""
         if since > self.ended_at + 1.5:
             return cases.BOGUS
         return one.verdict if self.right_since + RECOVERY_S < since else cases.EITHER
 
 
 class Brief(Changing):
-    """Its signatures end. The steps change its state before the server changes what is wrong, and after it changes
-    what is right again."""
+    """A zone whose signatures end. It changes its own state before the server becomes wrong, and after the server is
+    right again."""
 
     def __init__(self, publisher, name, rng):
         super().__init__(name, rng)
@@ -204,7 +204,7 @@ class Brief(Changing):
 
 
 class Moody(Changing):
-    """Its server lies. The zone stays secure if another one does not."""
+    """A zone whose server lies. The zone stays secure if another server does not lie."""
 
     def __init__(self, tree, name, rng):
         super().__init__(name, rng)
@@ -232,7 +232,7 @@ class Moody(Changing):
 
 
 class Deaths:
-    """Kills servers and brings them back, one at a time, and knows when each was down."""
+    """Kills servers and starts them again, one at a time. It knows when each was down."""
 
     def __init__(self, tree, rng, grace_s):
         self.tree, self.rng, self.grace_s, self.deaths = tree, rng, grace_s, 0
@@ -258,7 +258,7 @@ class Deaths:
         self.tree.start(self.victim)
         while not self.tree.is_ready(self.victim):
             if self.tree.programs[self.victim].process.poll() is not None:
-                self.tree.start(self.victim)  # its predecessor may still have had the port
+                self.tree.start(self.victim)  # its predecessor may have kept the port until now
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{self.victim} does not come back")
             time.sleep(0.2)
@@ -270,7 +270,7 @@ class Deaths:
 
 
 def servers_of(name):
-    """Returns the servers that a zone and the zones above it need."""
+    """Returns the servers of a zone and of the zones above it."""
     zone, found = zones.zone_of(name), set()
     while zone.name != ".":
         found.add(zone.plant)
@@ -279,7 +279,7 @@ def servers_of(name):
 
 
 def servers_needed(one):
-    """The servers of the name and of the names that its aliases lead to."""
+    """Returns the servers of the name, and of the names to which its aliases lead."""
     names = [one.name, *(data for kind, data in one.rows or () if kind in ("CNAME", "DNAME"))]
     return set().union(*map(servers_of, names))
 
@@ -288,7 +288,7 @@ def servers_needed(one):
 
 
 class Client(threading.Thread):
-    """Asks batches until it is stopped. ended_by: the error that ended it earlier."""
+    """Sends batches of queries until it is stopped. ended_by: the error that ended it early."""
 
     def __init__(self, soak, seed):
         super().__init__(daemon=True)
@@ -298,7 +298,7 @@ class Client(threading.Thread):
         try:
             while not self.soak.is_over.wait(PAUSE_S):
                 self.ask_batch()
-        except Exception as error:  # a thread that ended silently would make the soak ask nothing
+        except Exception as error:  # if a thread ended silently, the soak would send no queries
             self.ended_by = None if self.soak.is_over.is_set() else repr(error)
 
     def ask_batch(self):
@@ -326,7 +326,7 @@ class Soak:
         self.is_over, self.lock = threading.Event(), threading.Lock()
 
     def run(self):
-        """Returns the faults as sentences."""
+        """Runs the soak. Returns the faults as sentences."""
         for one in [*self.rolls, *self.changing]:
             one.begin()
         time.sleep(RECOVERY_S / 5)  # until the resolver has forgotten the zones of the start
@@ -408,10 +408,10 @@ class Soak:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", required=True, help="the folder nailupd was built in")
+    parser.add_argument("--build", required=True, help="build folder of nailupd")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death is remembered")
-    parser.add_argument("--unexcused", type=int, default=0, help="failures without excuse that are let pass")
+    parser.add_argument("--grace", type=float, default=15, help="seconds for which a death excuses failures")
+    parser.add_argument("--unexcused", type=int, default=0, help="number of failures without excuse that are tolerated")
     parser.add_argument("--seed", type=int, default=random.getrandbits(32))
     args = parser.parse_args()
     print(f"seed {args.seed}")

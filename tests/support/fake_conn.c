@@ -143,7 +143,7 @@ void fake_conn_plain_in(struct fake_conn *conn, struct span bytes)
     cut_messages(conn, bytes);
 }
 
-/* Consumes the packet. */
+/* Delivers the bytes of the packet, and frees it. */
 static void take_bytes(struct fake_conn *conn, struct packet *packet)
 {
     if (conn->tls)
@@ -234,7 +234,7 @@ static void send_packet(struct fake_conn *conn, struct span bytes, enum packet_k
     schedule_in_order(conn, packet, fake_conn_latency(conn) + delay_us, &conn->arrives_at);
 }
 
-/* Also after the FIN of the other side. */
+/* The far end may still send after the FIN of the code under test (half closed). */
 static bool may_send(const struct fake_conn *conn)
 {
     bool is_half_closed = conn->is_client && conn->state == FAKE_CONN_CLOSED && conn->tcp;
@@ -277,7 +277,7 @@ void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t pie
     send_cut(conn, bytes, piece_bytes, gap_us);
 }
 
-/* A delay of the peer is over. */
+/* The peer's delay is over. */
 static void on_thought(struct fake_event *event)
 {
     struct packet *packet = CONTAINER_OF(event, struct packet, event);

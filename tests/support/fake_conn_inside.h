@@ -23,20 +23,20 @@ struct tcp {
     bool is_finished; /* it sent a FIN */
     const struct tcp_handler *handler;
     void *owner;
-    uint64_t dial_number; /* among those of the network; 0: accepted */
+    uint64_t dial_number; /* its number among the network's dials; 0: accepted */
 };
 
 enum packet_kind { PACKET_BYTES, PACKET_FIN, PACKET_RST };
 
 struct fake_conn {
     struct list node;    /* in net->conns */
-    struct list waiting; /* clients: in an acceptor's backlog */
+    struct list waiting; /* a client's connection waits in the backlog of an acceptor */
     struct fake_net *net;
-    struct fake_server *server; /* NULL: a client's connection, or one without a server */
+    struct fake_server *server; /* NULL: a client's connection, or no server */
     bool is_client;
     enum fake_conn_state state;
     size_t number;
-    struct addr ours, theirs; /* ours: the code under test's */
+    struct addr ours, theirs; /* ours: the end of the code under test */
     struct tcp_options options;
     struct tcp *tcp;      /* NULL: not yet, or closed */
     struct fake_tls *tls; /* NULL: plain */
@@ -64,22 +64,22 @@ struct fake_conn {
     struct list unread; /* arrived while stopped */
     struct framing framing;
     struct buf received;
-    size_t taken; /* bytes of received that the test borrows as a message */
+    size_t taken; /* how many bytes of received the test borrows as a message */
     size_t messages;
     uint64_t bytes, writes;
-    uint64_t light_bytes;    /* bytes written before it went dark */
+    uint64_t light_bytes;    /* the written bytes when the connection went dark */
     size_t last_write_bytes; /* by the code under test */
     uint64_t ack_delay_us;
     uint32_t retransmits;
     uint64_t last_write_turn, writes_this_turn, most_writes_a_turn;
 };
 
-/* The bound of one read of the code under test. */
+/* Returns how many bytes one read of the code under test takes at most. */
 size_t fake_conn_read_max(const struct fake_conn *conn);
 
 uint64_t fake_conn_latency(const struct fake_conn *conn);
 
-/* Ends the connection in this state unless it has ended before. */
+/* Ends the connection in this state unless it has already ended. */
 void fake_conn_end(struct fake_conn *conn, enum fake_conn_state state);
 
 /* fake_tcp.c: the code's end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* poll() without waiting. A watch that another callback stops is no longer called. */
+/* Polls without waiting. A watch that another callback has stopped is not called. */
 
 #include "support/fake_fd_watch.h"
 
@@ -20,7 +20,7 @@ struct fd_watch {
     struct fd_events wanted;
     fd_watch_fn on_ready;
     void *owner;
-    unsigned seen; /* the round of its last poll */
+    unsigned seen; /* the round that polled it last */
 };
 
 static struct list watches = {&watches, &watches};

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_FAKE_FD_WATCH_H
 
 /*
- * Watches of real descriptors on a loop in virtual time; replaces src/loop/fd_watch.c. Only the
- * functions below make callbacks.
+ * Watches of real descriptors on a loop in virtual time; replaces src/loop/fd_watch.c. Callbacks
+ * run only inside the functions below.
  */
 
 #include <stdbool.h>

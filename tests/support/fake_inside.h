@@ -26,7 +26,7 @@ struct fake_server {
     struct addr addr;
     const struct fake_server_handler *handler;
     void *owner;
-    struct prefix prefix; /* with has_prefix: further addresses */
+    struct prefix prefix; /* valid if has_prefix: the further addresses of the server */
     bool has_prefix;
     uint64_t latency_us;
     uint64_t accept_delay_us;
@@ -45,8 +45,8 @@ struct fake_net {
     struct loop *loop;
     struct fake_net_counts counts;
     struct list servers;
-    struct list memory;                 /* of fake_net_take() */
-    struct list conns;                  /* all, also closed ones */
+    struct list memory;                 /* what fake_net_take() returned */
+    struct list conns;                  /* all of them, including closed ones */
     struct list packets;                /* in flight, of all kinds */
     struct list queries[QUERY_BUCKETS]; /* open, by number */
     uint64_t last_query;
@@ -55,7 +55,7 @@ struct fake_net {
     enum err fail_why;
     size_t file_limit;
     unsigned drop_replies;
-    uint64_t address_lost_at; /* connections up to this dial are stranded */
+    uint64_t address_lost_at; /* connections dialled by then are stranded */
     size_t write_max;
     uint64_t client_latency_us;
     uint64_t datagram_age_us;
@@ -64,9 +64,9 @@ struct fake_net {
     unsigned thinned_count;
     size_t client_conns;
     struct list udp_servers, acceptors;
-    struct list replies;       /* at the clients, oldest first */
-    struct packet *last_reply; /* the test borrows it until the next */
-    struct fake_tls_net *tls;  /* NULL: TLS is unused so far */
+    struct list replies;       /* replies that have arrived at clients, oldest first */
+    struct packet *last_reply; /* borrowed by the test until it takes the next one */
+    struct fake_tls_net *tls;  /* NULL: no end has spoken TLS yet */
 };
 
 /* Bytes in flight from one end to the other: an event with its bytes. */
@@ -74,14 +74,14 @@ struct packet {
     struct fake_event event;
     struct list node; /* in net->packets, or in a list of arrived packets */
     struct fake_net *net;
-    void *target;    /* a struct fake_conn or fake_server, as run() expects */
+    void *target;    /* the struct fake_conn or fake_server that run() expects */
     int kind;        /* fake_tcp.c: an enum packet_kind */
-    bool separate;   /* gets a separate read */
+    bool separate;   /* arrives in its own read */
     uint64_t number; /* of a query */
     enum err why;
     struct addr from, to;
     uint64_t sent_at, turn;
-    void (*after)(void *copy); /* of fake_net_after() */
+    void (*after)(void *copy); /* the call of fake_net_after() */
     size_t len;
     _Alignas(max_align_t) uint8_t data[];
 };
@@ -93,30 +93,31 @@ void packet_free_all(struct list *packets);
 
 struct span packet_bytes(const struct packet *packet);
 
-/* Returns the fault of the next open, and counts it down. */
+/* Returns the error that the next open must report, and counts it down. */
 enum err fake_net_open_fault(struct fake_net *net);
 
-/* Whether a file is free. */
+/* Whether the file limit leaves room for another socket. */
 bool fake_net_has_file(const struct fake_net *net);
 
-/* Returns a source address of the family: the given one, if any, with a drawn port if it is 0. */
+/* Returns a source address of the family: the given one if there is one. Draws its port if that is
+ * 0. */
 struct addr fake_net_source(struct fake_net *net, const struct addr *source, int family);
 
-void fake_net_note_open(struct fake_net *net); /* high-water marks */
+void fake_net_note_open(struct fake_net *net); /* updates the high-water marks */
 
-uint64_t fake_latency(const struct fake_server *server); /* NULL: the default */
+uint64_t fake_latency(const struct fake_server *server); /* NULL: the default latency */
 
 /* loop_free() frees the network; net may be NULL. */
 void fake_net_free(struct fake_net *net);
 void fake_tcp_free_all(struct fake_net *net);
 void fake_udp_free_all(struct fake_net *net);
 void fake_listen_free_all(struct fake_net *net);
-void fake_tls_free_net(struct fake_net *net); /* after the connections */
+void fake_tls_free_net(struct fake_net *net); /* must run after the connections are freed */
 
 /* The fake loop's pointer to its network. */
 struct fake_net **fake_loop_net(struct loop *loop);
 
-/* fake_tcp.c for fake_listen.c: a client's connection, and its struct tcp once accepted. */
+/* For fake_listen.c: makes the connection of a client, and its struct tcp once it is accepted. */
 struct fake_conn *fake_conn_new(struct fake_net *net, struct fake_server *server);
 void fake_conn_set_ends(struct fake_conn *conn, const struct addr *ours, const struct addr *theirs);
 void fake_conn_refuse(struct fake_conn *conn);

@@ -31,11 +31,11 @@ struct udp_server {
     struct fake_event readable;
     struct list replies; /* committed, not sent */
     unsigned reply_count;
-    uint8_t *slot; /* malloc'd per reserve, so that ASan sees a write beyond it or a late one */
+    uint8_t *slot; /* a new block per reserve: ASan detects a wrong write */
     struct turn_end turn_end;
     bool in_batch, closed;
-    bool is_left;                  /* shared, and no longer read */
-    void (*on_quiet)(void *owner); /* set when it ends */
+    bool is_left;                  /* the socket stays shared, but this server no longer reads it */
+    void (*on_quiet)(void *owner); /* set by udp_server_end() */
     struct fake_event end;
     uint64_t dropped;
 };
@@ -50,7 +50,7 @@ struct acceptor {
     struct list backlog;
     struct fake_event acceptable;
     bool accepting, closed;
-    void (*on_ended)(void *owner); /* set when it ends */
+    void (*on_ended)(void *owner); /* set by acceptor_end() */
     struct fake_event end;
 };
 

@@ -19,7 +19,7 @@ enum { FIRST_FD = 1000000, SOCKETS_MAX = 4096, FIRST_PORT = 61000 };
 
 struct place {
     unsigned users;
-    bool is_foreign; /* of another program */
+    bool is_foreign; /* the socket belongs to another program */
     struct addr local;
     enum listen_type type;
 };

@@ -17,7 +17,7 @@
 #include "loop/timer.h"
 #include "support/fake_inside.h"
 
-enum { HOOK_ROUNDS_MAX = 10000 }; /* more rounds mean hooks that request each other */
+enum { HOOK_ROUNDS_MAX = 10000 }; /* more rounds mean that hooks request each other endlessly */
 
 struct loop {
     struct loop_turn turn; /* first */
@@ -155,7 +155,7 @@ void fake_event_schedule(struct loop *loop, struct fake_event *event, uint64_t d
     list_remove(&event->node);
     event->at_us = loop->turn.now_us + delay_us;
     event->sequence = loop->sequence++;
-    /* Most events are the latest, so the search starts at the end. */
+    /* Most events are later than all others, so the search starts at the end. */
     at = loop->events.prev;
     while (at != &loop->events && LIST_ITEM(at, struct fake_event, node)->at_us > event->at_us)
         at = at->prev;

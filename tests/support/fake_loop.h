@@ -22,18 +22,18 @@
 #include "base/list.h"
 #include "loop/loop.h"
 
-/* The start of each new loop's clock: an odd instant, so that no value is round by luck. */
+/* The start of each new loop's clock. The instant is odd, so that no value is round by chance. */
 #define FAKE_LOOP_START_US UINT64_C(1234567891)
 /* The start of the wall clock: an instant in 2019. */
 #define FAKE_LOOP_WALL_S 1559731985
 
-/* Moves the wall clock: it shows this time at the start of the loop's clock. */
+/* Sets the wall clock: the time that it shows when the loop's clock starts. */
 void fake_loop_set_wall(struct loop *loop, int64_t wall_s);
 
 /* The result of loop_is_saturated(); false at first. */
 void fake_loop_set_saturated(struct loop *loop, bool is_saturated);
 
-/* Moves what loop_clock() and loop_cpu_us() show within a turn, as work on the CPU does. */
+/* Advances loop_clock() and loop_cpu_us() within a turn, as work on the CPU does. */
 void fake_loop_work(struct loop *loop, uint64_t us);
 
 /* Runs one turn. Returns false if no event, timer, mail or hook is left. */
@@ -54,9 +54,7 @@ bool fake_loop_run_until(struct loop *loop, bool (*done)(void *arg), void *arg, 
  * limit_us have passed (false). */
 bool fake_loop_run_until_idle(struct loop *loop, uint64_t limit_us);
 
-/* Moves the clock as after a suspend: events that fell due meanwhile run in the next turn, all at
- * once.
- */
+/* Moves the clock as a suspend does: events that fell due meanwhile all run in the next turn. */
 void fake_loop_jump(struct loop *loop, uint64_t us);
 
 /* Turns run so far. */
@@ -77,7 +75,7 @@ static inline void fake_event_init(struct fake_event *event, void (*run)(struct 
     event->run = run;
 }
 
-/* Schedules it for loop_now() + delay_us, also if it waits already. */
+/* Schedules the event for loop_now() + delay_us, or moves it there if it is already scheduled. */
 void fake_event_schedule(struct loop *loop, struct fake_event *event, uint64_t delay_us);
 void fake_event_cancel(struct fake_event *event);
 

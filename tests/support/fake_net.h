@@ -42,8 +42,8 @@ struct loop *fake_net_loop(struct fake_net *net);
 /* Zeroed memory that lives as long as the network. */
 void *fake_net_take(struct fake_net *net, size_t size);
 
-/* Calls run once, delay_us from now, with a copy of size bytes of data: a later act of a peer.
- * loop_free() drops pending calls. */
+/* Runs a function once, delay_us from now, with a copy of size bytes of data: something that a peer
+ * does later. loop_free() drops pending calls. */
 void fake_net_after(struct fake_net *net, uint64_t delay_us, void (*run)(void *copy),
                     const void *data, size_t size);
 
@@ -54,19 +54,19 @@ struct addr fake_addr(const char *text);
 
 struct fake_net_counts {
     uint64_t dials;       /* calls of tcp_dial() that returned ERR_OK */
-    uint64_t dial_errors; /* calls that did not */
+    uint64_t dial_errors; /* calls of tcp_dial() that failed */
     uint64_t udp_queries; /* calls of udp_query_open() that returned ERR_OK */
     uint64_t udp_errors;
     uint64_t tcp_writes;           /* calls of tcp_write() that moved bytes */
     uint64_t tcp_acknowledgements; /* calls of tcp_acknowledge() */
     uint64_t tcp_reads;            /* calls of on_bytes */
     size_t open_conns;             /* struct tcp that the code has not closed */
-    size_t open_queries;           /* struct udp_query likewise */
+    size_t open_queries;           /* the same for struct udp_query */
     size_t open_listeners;         /* udp_servers and acceptors */
     size_t most_open_conns;        /* high-water marks */
     size_t most_open_queries;
     uint64_t udp_batches;    /* batches handed to udp_servers */
-    uint64_t late_datagrams; /* arrived for a closed udp_query */
+    uint64_t late_datagrams; /* datagrams for a udp_query that had already closed */
 };
 
 struct fake_net_counts fake_net_counts(const struct fake_net *net);
@@ -76,22 +76,23 @@ size_t fake_net_open_sockets(const struct fake_net *net);
 
 /* ------------------------------------------------------------------ faults of the local machine */
 
-/* The next count calls of tcp_dial() and udp_query_open() return why. */
+/* Makes the next count calls of tcp_dial() and udp_query_open() return why. */
 void fake_net_fail_opens(struct fake_net *net, unsigned count, enum err why);
 
-/* Once this many sockets are open, tcp_dial(), udp_query_open() and accept() find no free file
- * (ERR_NO_FILES), and connections wait in the backlog; 0: no limit. */
+/* Limits the open sockets (0: no limit). At the limit, tcp_dial(), udp_query_open() and accept()
+ * find no free file (ERR_NO_FILES), and connections wait in the backlog. */
 void fake_net_set_file_limit(struct fake_net *net, size_t sockets);
 
 /* Makes listen_socket_open() of this address return why (not ERR_ADDRESS_UNKNOWN with freebind)
  * until the network is freed; ERR_OK ends it. */
 void fake_net_fail_listen(struct fake_net *net, const struct addr *listen, enum err why);
 
-/* Takes the local address from all present connections (tcp_is_stranded()), but not from later
- * ones. */
+/* Takes the local address away from all connections that exist now (tcp_is_stranded()). Later
+ * connections have it again. */
 void fake_net_lose_address(struct fake_net *net);
 
-/* Open listening sockets of the whole program, also the ones that a loop has taken. */
+/* Returns how many listening sockets the whole program has open. Sockets that a loop has taken
+ * count too. */
 size_t fake_listen_sockets(void);
 
 /* Opens a socket for udp_server_open() or acceptor_open(). */
@@ -101,7 +102,7 @@ struct listen_socket fake_listen_at(const struct addr *addr, enum listen_type ty
 int fake_foreign_socket(const struct addr *local, enum listen_type type);
 void fake_foreign_close(int fd);
 
-/* The user that the last listen_socket_chown() named. */
+/* Returns the user that the last listen_socket_chown() named. */
 uid_t fake_listen_owner(void);
 
 /* Drops the next count replies of udp_servers, as a full kernel does. */
@@ -112,17 +113,17 @@ void fake_net_drop_replies(struct fake_net *net, unsigned count);
 /* One UDP query that arrived at a server: a plain value. */
 struct fake_query {
     struct fake_server *server;
-    uint64_t number;  /* of all datagrams to servers of this network, from 1 */
-    struct addr from; /* its random port shows here */
+    uint64_t number;  /* counts all datagrams to servers of this network, from 1 */
+    struct addr from; /* has the random port of the query */
     uint64_t sent_at;
 };
 
-/* All members may be NULL: the server then ignores datagrams and bytes, and accepts dials. */
+/* All members may be NULL: such a server ignores datagrams and bytes, and accepts dials. */
 struct fake_server_handler {
     void (*on_datagram)(void *owner, const struct fake_query *query, struct span datagram);
     void (*on_accept)(void *owner, struct fake_conn *conn);
     void (*on_bytes)(void *owner, struct fake_conn *conn, struct span bytes);
-    /* The same bytes as messages. index counts them on the connection. */
+    /* The same bytes, cut into messages. index counts the messages of the connection. */
     void (*on_message)(void *owner, struct fake_conn *conn, size_t index, struct span message);
     /* The FIN of the code under test arrived. */
     void (*on_fin)(void *owner, struct fake_conn *conn);
@@ -134,7 +135,7 @@ struct fake_server *fake_server_new(struct fake_net *net, const struct addr *add
                                     const struct fake_server_handler *handler, void *owner);
 struct fake_server *fake_server_at(struct fake_net *net, const struct addr *addr); /* or NULL */
 
-/* Makes it listen at every address of the prefix too, at its own port. */
+/* Makes the server listen at every address of the prefix too, at the same port. */
 void fake_server_take_prefix(struct fake_server *server, const struct prefix *prefix);
 
 const struct addr *fake_server_addr(const struct fake_server *server);
@@ -151,10 +152,10 @@ enum fake_dial {
     FAKE_DIAL_FAIL_NOW,    /* tcp_dial() itself returns ERR_UNREACHABLE */
 };
 
-/* Sets the fate of later dials. */
+/* Decides what happens to later dials. */
 void fake_server_set_dial(struct fake_server *server, enum fake_dial how);
 
-/* Adds to the round trip of an accepted dial. */
+/* Delays the acceptance of dials by this time, in addition to the round trip. */
 void fake_server_set_accept_delay(struct fake_server *server, uint64_t us);
 
 enum fake_udp {
@@ -174,7 +175,8 @@ void fake_server_lose_datagrams(struct fake_server *server, unsigned count);
  * called repeatedly at any time. A closed socket gets nothing. */
 void fake_query_reply(const struct fake_query *query, struct span datagram, uint64_t delay_us);
 
-/* Sends one from an attacker's address. A connected socket never sees it, so it is only counted. */
+/* Sends a datagram from an attacker's address. A connected socket never sees it, so the fake only
+ * counts it. */
 void fake_query_spoof(const struct fake_query *query, struct span datagram);
 
 /* Sends an ICMP error to the query's socket: ERR_REFUSED or ERR_UNREACHABLE. */
@@ -186,8 +188,8 @@ bool fake_query_is_open(const struct fake_query *query);
 uint64_t fake_server_datagrams(const struct fake_server *server); /* received, without lost ones */
 uint64_t fake_server_spoofed(const struct fake_server *server);
 
-/* Connections in the order of their dials, from 0, also refused and closed ones. They live until
- * the loop is freed. */
+/* Connections in the order of their dials, from 0, including refused and closed ones. They live
+ * until the loop is freed. */
 size_t fake_server_dials(const struct fake_server *server);
 struct fake_conn *fake_server_conn(const struct fake_server *server, size_t number);
 size_t fake_server_open_conns(const struct fake_server *server); /* established, not ended */
@@ -210,8 +212,8 @@ enum fake_conn_state fake_conn_state(const struct fake_conn *conn);
 /* Sends bytes, which arrive in one read after the latency and after earlier bytes. */
 void fake_conn_send(struct fake_conn *conn, struct span bytes);
 
-/* Sends pieces of at most piece_bytes, gap_us apart, each its own read; gap 0: each its own turn.
- */
+/* Sends pieces of at most piece_bytes, gap_us apart. Each piece is a separate read, and with gap
+ * 0 each arrives in its own turn. */
 void fake_conn_send_pieces(struct fake_conn *conn, struct span bytes, size_t piece_bytes,
                            uint64_t gap_us);
 
@@ -233,9 +235,9 @@ void fake_conn_reset(struct fake_conn *conn);
  * route ...). */
 void fake_conn_fail(struct fake_conn *conn, enum err why);
 
-/* Loses everything in both directions silently, like a dead NAT entry. tcp_write() still takes a
- * socket buffer of bytes; with a user_timeout_ms the connection fails with ERR_TIMED_OUT that long
- * after the first lost write. */
+/* Silently loses everything in both directions, as a dead NAT entry does. tcp_write() still fills a
+ * socket buffer. With a user_timeout_ms, the connection fails with ERR_TIMED_OUT that long after
+ * the first lost write. */
 void fake_conn_go_dark(struct fake_conn *conn);
 
 /* Delays the acknowledgements of arriving bytes (tcp_unacknowledged()). */
@@ -250,30 +252,31 @@ void fake_conn_retransmit(struct fake_conn *conn);
 /* Delays each read of this connection, as if the loop had many other sockets. */
 void fake_conn_delay_reads(struct fake_conn *conn, uint64_t us);
 
-/* Stops reading: tcp_write() takes window_bytes more, and nothing after that until
+/* Stops reading: tcp_write() accepts window_bytes more, and then nothing until
  * fake_conn_start_reading(). */
 void fake_conn_stop_reading(struct fake_conn *conn, size_t window_bytes);
 void fake_conn_start_reading(struct fake_conn *conn);
 
-/* Limits the bytes of every tcp_write() (0: no limit); on_writable comes in the next turn. Writes
- * cut for lack of window wait for fake_conn_start_reading() instead. */
+/* Limits the bytes of every tcp_write() (0: no limit); on_writable comes in the next turn. A write
+ * that the window cuts waits for fake_conn_start_reading() instead. */
 void fake_conn_set_write_max(struct fake_conn *conn, size_t bytes);
 
 /* The same for all later connections. */
 void fake_net_set_write_max(struct fake_net *net, size_t bytes);
 
-/* The bytes that arrived at the far end and were not taken yet, for clients, and for servers
- * without on_bytes and on_message. Borrowed until the next turn or take. */
+/* Returns the bytes that arrived at the far end and have not been taken: for clients, and for
+ * servers without on_bytes and on_message. Borrowed until the next turn or take. */
 struct span fake_conn_received(const struct fake_conn *conn);
 void fake_conn_take(struct fake_conn *conn, size_t bytes);
 
 /* Takes the next whole message of fake_conn_received(), borrowed until the next call. Returns false
- * without one. */
+ * if there is no whole message. */
 bool fake_conn_next_message(struct fake_conn *conn, struct span *message);
 
-size_t fake_conn_number(const struct fake_conn *conn);   /* of its server or client */
+/* among the connections of its server or client */
+size_t fake_conn_number(const struct fake_conn *conn);
 size_t fake_conn_messages(const struct fake_conn *conn); /* whole messages that arrived */
-uint64_t fake_conn_bytes(const struct fake_conn *conn);  /* that the code under test wrote */
+uint64_t fake_conn_bytes(const struct fake_conn *conn);  /* written by the code under test */
 uint64_t fake_conn_writes(const struct fake_conn *conn); /* tcp_write() calls that moved bytes */
 uint64_t fake_conn_most_writes_a_turn(const struct fake_conn *conn);
 uint64_t fake_conn_reads(const struct fake_conn *conn); /* on_bytes calls */
@@ -282,44 +285,45 @@ uint64_t fake_conn_ended_at(const struct fake_conn *conn); /* 0: not yet */
 
 /* Whether a FIN or RST of the code under test has arrived. */
 bool fake_conn_was_closed(const struct fake_conn *conn);
-/* Whether the code under test holds its end. */
+/* Whether the code under test still holds its end. */
 bool fake_conn_is_held(const struct fake_conn *conn);
 
-/* The code under test's end: its address, and the options it dialled with. */
+/* The end of the code under test: its address, and the options that it dialled with. */
 const struct addr *fake_conn_source(const struct fake_conn *conn);
 const struct tcp_options *fake_conn_options(const struct fake_conn *conn);
 struct fake_net *fake_conn_net(const struct fake_conn *conn);
 
 /* ------------------------------------------------------------------ clients */
 
-/* One way, between clients and the listeners of the code under test; 0 when not set. */
+/* Sets the one-way latency between clients and the listeners of the code under test; 0 at first. */
 void fake_net_set_client_latency(struct fake_net *net, uint64_t one_way_us);
 
-/* Sends a datagram from a client to the udp_server that listens at to (wildcards match; path.local
- * is then set). Datagrams of one turn are one batch of at most 32. Lost without a listener. */
+/* Sends a datagram from a client to the udp_server that listens at `to` (wildcards match;
+ * path.local is then set). Datagrams of one turn form batches of at most 32. Without a listener the
+ * datagram is lost. */
 void fake_client_udp_send(struct fake_net *net, const struct addr *to, const struct addr *from,
                           struct span datagram);
 
 /* Sets the age of datagrams when they are read. 0, the initial value: unknown. */
 void fake_net_set_datagram_age(struct fake_net *net, uint64_t age_us);
 
-/* Counts datagrams that the kernel has dropped. */
+/* Adds to the datagrams that the kernel has dropped. */
 void fake_net_lose_datagrams(struct fake_net *net, uint32_t count);
 
-/* The prefixes whose datagrams the kernel thins, as the server wants it. */
+/* Returns the prefixes whose datagrams the server wants the kernel to thin. */
 unsigned fake_net_thinned(const struct fake_net *net, const struct udp_thinned **thinned);
 
 /* A reply of a udp_server to a client. */
 struct fake_reply {
-    struct addr from; /* the listener's address, also on wildcards: as the client sees it */
+    struct addr from; /* the listener's address as the client sees it, also with a wildcard */
     struct addr to;
     uint64_t at_us;
-    uint64_t turn; /* fake_loop_turns() when it was sent: replies of one batch share it */
+    uint64_t turn; /* fake_loop_turns() when it was sent: the replies of one batch have the same */
     struct span datagram;
 };
 
-/* Takes the oldest reply to a client (NULL: to any), borrowed until the next call. Returns false
- * without one. */
+/* Takes the oldest reply to a client (NULL: to any), borrowed until the next call. Returns false if
+ * there is no reply. */
 bool fake_client_udp_next(struct fake_net *net, const struct addr *to, struct fake_reply *reply);
 size_t fake_client_udp_waiting(const struct fake_net *net);
 

@@ -32,7 +32,7 @@ struct fake_peer {
     struct fake_net *net;
     fake_peer_fn fn;
     void *owner;
-    size_t queries[FAKE_TLS + 1]; /* by transport */
+    size_t queries[FAKE_TLS + 1]; /* counted by transport */
     struct fake_answer answer;
 };
 
@@ -47,7 +47,8 @@ static struct fake_answer *ask_test(struct fake_peer *peer, struct fake_ask *ask
 {
     struct fake_answer *answer = &peer->answer;
 
-    memset(answer, 0, offsetof(struct fake_answer, data)); /* without the 64 KiB of data */
+    /* leaves the 64 KiB of data alone, which would cost time */
+    memset(answer, 0, offsetof(struct fake_answer, data));
     ask->peer = peer;
     ask->count = fake_peer_queries(peer);
     peer->queries[ask->transport]++;
@@ -101,7 +102,7 @@ static void act(struct fake_conn *conn, const struct fake_answer *answer)
         fake_conn_reset(conn);
 }
 
-/* A delayed act of the peer on a connection, with the bytes of its answer. */
+/* Something that the peer does later on a connection, with the bytes of its answer. */
 struct thought {
     struct fake_conn *conn;
     struct fake_answer answer;
@@ -144,7 +145,7 @@ static void on_message(void *owner, struct fake_conn *conn, size_t index, struct
         act(conn, answer);
 }
 
-/* The code under test has closed: closes too. */
+/* The code under test has closed its side, so the peer closes too. */
 static void on_fin(void *owner, struct fake_conn *conn)
 {
     (void)owner;
@@ -308,7 +309,7 @@ void fake_answer_add_soa(struct fake_answer *answer, struct span zone, uint32_t 
     add_u16(answer, 1);
     add_u32(answer, ttl);
     add_u16(answer, (uint16_t)(2 * zone.len + 20));
-    add(answer, zone.data, zone.len); /* MNAME and RNAME do not matter */
+    add(answer, zone.data, zone.len); /* MNAME and RNAME have no influence */
     add(answer, zone.data, zone.len);
     add_u32(answer, 1); /* serial, refresh, retry, expire, minimum */
     add_u32(answer, 3600);

@@ -4,9 +4,9 @@
 #define NAILUP_TESTS_FAKE_PEER_H
 
 /*
- * A DNS server in the simulated network: a function of the test gets every query, over UDP, TCP and
- * TLS (fake_tls.h), and returns the answer and its manner. Built on fake_net.h; fake_peer_server()
- * returns the server below it, for latency, refusals, resets and counters.
+ * A DNS server in the simulated network. A function of the test gets every query, over UDP, TCP or
+ * TLS (fake_tls.h), and returns the answer and how to send it. fake_peer_server() returns the
+ * server of fake_net.h below it, which controls latency, refusals, resets and counters.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct fake_peer;
 
 enum fake_transport { FAKE_UDP, FAKE_TCP, FAKE_TLS };
 
-/* One query as the peer sees it. Borrowed until the return. */
+/* One query as the peer sees it. Borrowed until the function returns. */
 struct fake_ask {
     struct fake_peer *peer;
     enum fake_transport transport;
@@ -37,17 +37,17 @@ struct fake_ask {
 enum fake_how {
     FAKE_ANSWER, /* send data */
     FAKE_SILENT, /* never answer */
-    FAKE_CLOSE,  /* TCP, TLS: send data (may be empty), then close. UDP: silent */
-    FAKE_RESET,  /* TCP, TLS: RST. UDP: silent */
-    FAKE_REFUSE, /* UDP: ICMP port unreachable. TCP, TLS: RST */
+    FAKE_CLOSE,  /* TCP, TLS: send data (may be empty), then close. UDP: send nothing */
+    FAKE_RESET,  /* TCP, TLS: send a RST. UDP: send nothing */
+    FAKE_REFUSE, /* UDP: send ICMP port unreachable. TCP, TLS: send a RST */
 };
 
-/* The answer. Zeroed at first: FAKE_ANSWER with len 0, which sends nothing. */
+/* The answer. It is zeroed before the call: FAKE_ANSWER with len 0 sends nothing. */
 struct fake_answer {
     enum fake_how how;
-    uint64_t delay_us;     /* answers may overtake each other on a stream */
-    unsigned extra_copies; /* repeats of the answer */
-    size_t piece_bytes;    /* TCP, TLS: in pieces, each its own read; 0: whole */
+    uint64_t delay_us;     /* a later answer may overtake this one on a stream */
+    unsigned extra_copies; /* further copies of the answer */
+    size_t piece_bytes;    /* TCP, TLS: the size of pieces, each its own read; 0: one piece */
     uint64_t gap_us;       /* between pieces */
     size_t len;
     uint8_t data[65535];
@@ -55,12 +55,13 @@ struct fake_answer {
 
 typedef void (*fake_peer_fn)(void *owner, const struct fake_ask *ask, struct fake_answer *answer);
 
-/* Registers a server at the address. fn NULL answers every A query with 192.0.2.1 and TTL 300. */
+/* Makes a server at the address. If fn is NULL, it answers every A query with 192.0.2.1 and TTL
+ * 300. */
 struct fake_peer *fake_peer_new(struct fake_net *net, const struct addr *addr, fake_peer_fn fn,
                                 void *owner);
 struct fake_server *fake_peer_server(struct fake_peer *peer);
 
-/* Replaces its function. */
+/* Replaces the function that answers. */
 void fake_peer_set(struct fake_peer *peer, fake_peer_fn fn, void *owner);
 
 size_t fake_peer_queries(const struct fake_peer *peer); /* all transports */
@@ -71,7 +72,7 @@ size_t fake_peer_tls_queries(const struct fake_peer *peer);
 /* ------------------------------------------------------------------ answers
  * All copy the query's header and question (id, case) and set QR and RA. */
 
-/* Only the question and an rcode; rcode 0 makes NODATA. */
+/* The question and an rcode, without records; rcode 0 makes NODATA. */
 void fake_answer_rcode(struct fake_answer *answer, struct span query, unsigned rcode);
 
 /* One A record for the QNAME. */
@@ -81,11 +82,11 @@ void fake_answer_a(struct fake_answer *answer, struct span query, const char *ip
 void fake_answer_record(struct fake_answer *answer, struct span query, uint16_t type, uint32_t ttl,
                         struct span rdata);
 
-/* Adds an authority section with one SOA of the zone, in wire format (negative answers). */
+/* Adds an authority section with one SOA of the zone, in wire format, for negative answers. */
 void fake_answer_add_soa(struct fake_answer *answer, struct span zone, uint32_t ttl,
                          uint32_t minimum);
 
-/* Truncated: header and question with TC. */
+/* A truncated answer: header and question with TC. */
 void fake_answer_truncated(struct fake_answer *answer, struct span query);
 
 /* ------------------------------------------------------------------ queries */

@@ -5,8 +5,9 @@
  * TCP connections of the fake network for the code under test: every symbol of src/net/tcp.c.
  * fake_conn.c has the far end for tests.
  *
- * Invariant: conn->tcp is the code's end while the code holds one; the conn itself lives as long as
- * the network. Each event makes at most one callback and does not touch the tcp afterwards.
+ * Invariant: conn->tcp is the end of the code under test while the code holds one; conn itself
+ * lives as long as the network. Each event makes at most one callback and does not touch the tcp
+ * afterwards.
  */
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ void fake_tcp_fail(struct fake_conn *conn, enum err why)
         tcp->handler->on_failed(tcp->owner, why);
 }
 
-/* Counts the packets of the next read: all that have arrived, up to one that gets a separate read.
+/* Counts the packets of the next read: all that have arrived, up to one that must be its own read.
  */
 static size_t readable_bytes(struct fake_conn *conn, unsigned *count)
 {
@@ -69,7 +70,7 @@ static void read_bytes(struct fake_conn *conn, struct tcp *tcp)
 {
     unsigned count;
     size_t len = readable_bytes(conn, &count), done = 0;
-    uint8_t *bytes = malloc(len); /* a copy, so that ASan sees a use after the return */
+    uint8_t *bytes = malloc(len); /* a copy, so that ASan detects a use after the callback */
 
     MUST(bytes && count > 0);
     while (count-- > 0) {
@@ -108,7 +109,7 @@ static void on_readable(struct fake_event *event)
     schedule_read(conn);
 }
 
-/* A RST also reaches code that does not read, and discards unread bytes. */
+/* A RST reaches code that is not reading, too, and discards unread bytes. */
 void fake_tcp_arrived(struct fake_conn *conn, struct packet *packet)
 {
     const struct tcp *tcp = conn->tcp;
@@ -286,8 +287,8 @@ bool tcp_peer_has_left(const struct tcp *tcp)
             LIST_ITEM(last, struct packet, node)->kind != PACKET_BYTES);
 }
 
-/* The acknowledgement comes one latency after the arrival of the bytes, or later if the peer delays
- * it. Only the last write can lack one, unless the connection is dark. */
+/* The acknowledgement comes one latency after the bytes arrive, or later if the peer delays it.
+ * Only the last write can lack an acknowledgement, unless the connection is dark. */
 size_t tcp_unacknowledged(const struct tcp *tcp)
 {
     const struct fake_conn *conn = tcp->conn;
@@ -328,7 +329,7 @@ static void count_write(struct fake_conn *conn, size_t len)
     conn->most_writes_a_turn = MAX(conn->most_writes_a_turn, conn->writes_this_turn);
 }
 
-/* No acknowledgement will come. */
+/* Starts TCP_USER_TIMEOUT: a dark connection gets no acknowledgement. */
 static void start_user_timeout(struct fake_conn *conn)
 {
     if (conn->options.user_timeout_ms && !list_is_linked(&conn->timed_out.node))
@@ -380,7 +381,7 @@ bool tcp_is_delivered(const struct tcp *tcp)
     return tcp->state == FAKE_TCP_FAILED || tcp_unacknowledged(tcp) == 0;
 }
 
-/* Unacknowledged bytes are lost. */
+/* A reset loses the bytes that are not acknowledged. */
 void tcp_reset(struct tcp **tcp)
 {
     struct tcp *closing = *tcp;

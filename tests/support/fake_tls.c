@@ -88,7 +88,8 @@ static bool stops_midway(const struct fake_tls *tls)
     return trouble == FAKE_TLS_STALL || trouble == FAKE_TLS_FIN || trouble == FAKE_TLS_RST;
 }
 
-/* Returns how many of len bytes leave before the end stops; *stops_now: it stops after them. */
+/* Returns how many of len bytes may leave before the end stops. *stops_now: the end stops after
+ * these bytes. */
 static size_t allowance(struct fake_tls *tls, size_t len, bool *stops_now)
 {
     const struct fake_tls_manner *manner = &tls->manner;
@@ -136,7 +137,7 @@ static void flush(struct fake_tls *tls)
     fake_tls_flush(tls, tls->manner.piece_bytes, tls->manner.gap_us);
 }
 
-/* OpenSSL reported an error: sends its alert, then a FIN. */
+/* OpenSSL has reported an error: sends its alert, then a FIN. */
 static void give_up(struct fake_tls *tls)
 {
     const char *why = ERR_reason_error_string(ERR_peek_error());
@@ -148,7 +149,7 @@ static void give_up(struct fake_tls *tls)
     fake_conn_raw_fin(tls->conn);
 }
 
-/* Handles a call of OpenSSL without success. */
+/* Handles a call of OpenSSL that did not succeed. */
 static void check(struct fake_tls *tls, int result)
 {
     int error = SSL_get_error(tls->ssl, result);
@@ -157,7 +158,7 @@ static void check(struct fake_tls *tls, int result)
         give_up(tls);
 }
 
-/* Sends a reply instead of the first flight. */
+/* Sends the configured garbage in place of the first flight. False: none is configured. */
 static bool says_something_else(struct fake_tls *tls)
 {
     static const char garbage[] = "\x00\xff this is no record of TLS \x16\x03 nor is this \xff\x00";
@@ -274,7 +275,8 @@ static void note_handshake(struct fake_tls *tls)
     facts->early_accepted = SSL_get_early_data_status(tls->ssl) == SSL_EARLY_DATA_ACCEPTED;
     SSL_get0_alpn_selected(tls->ssl, &alpn, &len);
     if (len > 0)
-        memcpy(facts->alpn, alpn, len); /* at most 255 bytes, so the last byte stays 0 */
+        /* an ALPN name has at most 255 bytes, so the last byte stays 0 */
+        memcpy(facts->alpn, alpn, len);
     if (peer)
         note_peer(facts, peer);
 }
@@ -292,7 +294,7 @@ static void on_finished(struct fake_tls *tls)
 
 static void hand_out(struct fake_tls *tls, const uint8_t *bytes, size_t len, bool early)
 {
-    uint8_t *copy = malloc(len); /* a copy, so that ASan sees a use after the return */
+    uint8_t *copy = malloc(len); /* a copy, so that ASan detects a use after the callback */
 
     MUST(copy);
     memcpy(copy, bytes, len);

@@ -4,14 +4,14 @@
 #define NAILUP_TESTS_FAKE_TLS_H
 
 /*
- * TLS at the far end of the fake network's TCP connections: real OpenSSL ends in memory, in virtual
- * time, that can also misbehave. Independent of src/tls/tls.c, so that they do not repeat a mistake
- * there.
+ * TLS at the far end of the fake network's TCP connections: real OpenSSL ends in memory and in
+ * virtual time, which can also misbehave. They do not use src/tls/tls.c, so that they do not repeat
+ * a mistake there.
  *
  * A connection with TLS has the same struct fake_conn. The bytes and messages of fake_net.h and
- * fake_peer.h then mean plain text: fake_conn_send() and similar functions seal;
+ * fake_peer.h are then plain text: fake_conn_send() and similar functions seal;
  * fake_conn_received(), on_bytes, on_message and fake_conn_messages() see opened bytes.
- * fake_conn_close() ends TLS as the options specify, then TCP. Pieces are pieces of sealed bytes.
+ * fake_conn_close() ends TLS as the options specify, then TCP. Pieces are cut from sealed bytes.
  * fake_conn_bytes(), _writes() and _reads() count bytes on the wire. Bytes sent before the
  * handshake wait for it.
  *
@@ -29,7 +29,7 @@
 #include "support/fake_net.h"
 #include "support/fake_peer.h"
 
-/* The numbers on the wire. */
+/* The version numbers on the wire. */
 enum fake_tls_version {
     FAKE_TLS_1_0 = 0x0301,
     FAKE_TLS_1_1 = 0x0302,
@@ -37,16 +37,16 @@ enum fake_tls_version {
     FAKE_TLS_1_3 = 0x0304,
 };
 
-/* A misbehaviour. "After" means after the end has sent after_flights flights, or after_bytes bytes
- * (both 0: before its first byte); it then reads no more. */
+/* How an end misbehaves. "After" means after the end has sent after_flights flights, or after_bytes
+ * bytes (both 0: before its first byte). From then on it reads nothing. */
 enum fake_tls_trouble {
     FAKE_TLS_FINE,
     FAKE_TLS_STALL,   /* after: silence */
     FAKE_TLS_FIN,     /* after: FIN */
     FAKE_TLS_RST,     /* after: RST */
-    FAKE_TLS_GARBAGE, /* bytes that are no TLS instead of its first flight, then silence */
-    FAKE_TLS_PLAIN,   /* a DNS message in plain text instead, then silence */
-    FAKE_TLS_REFUSE,  /* a fatal alert (handshake_failure) instead, then FIN */
+    FAKE_TLS_GARBAGE, /* instead of its first flight, bytes that are not TLS, then silence */
+    FAKE_TLS_PLAIN,   /* instead of its first flight, a DNS message in plain text, then silence */
+    FAKE_TLS_REFUSE,  /* instead of its first flight, a fatal alert (handshake_failure), then FIN */
 };
 
 /* The effect of fake_conn_close() and FAKE_CLOSE. */
@@ -56,15 +56,15 @@ enum fake_tls_ending {
     FAKE_TLS_END_NOTIFY, /* close_notify; TCP stays open */
 };
 
-/* The behaviour of an end on the wire. Zeroed: correct. */
+/* How an end behaves on the wire. Zeroed: correctly. */
 struct fake_tls_manner {
     enum fake_tls_trouble trouble;
     size_t after_bytes;
     unsigned after_flights;
     size_t piece_bytes;  /* sends pieces of this size, each its own read */
-    uint64_t gap_us;     /* between them */
-    size_t record_bytes; /* bound of the plain text in a record; 0: as few records as possible */
-    uint64_t delay_us;   /* before each flight of the handshake */
+    uint64_t gap_us;     /* the time between pieces */
+    size_t record_bytes; /* the most plain text in a record; 0: as few records as possible */
+    uint64_t delay_us;   /* the delay before each flight of the handshake */
     enum fake_tls_ending ending;
 };
 
@@ -92,13 +92,13 @@ struct fake_tls_options {
     const char *key;            /* PEM */
     enum fake_tls_alpn alpn;
     enum fake_tls_early early;    /* TLS 1.3 */
-    bool ask_certificate;         /* requests one of the client; accepts any, and none */
-    bool need_certificate;        /* requires one (TLS 1.3: an alert after the handshake) */
+    bool ask_certificate;         /* requests a client certificate, and accepts any or none */
+    bool need_certificate;        /* requires one */
     int tickets;                  /* 0: two with TLS 1.3, one with 1.2; FAKE_TLS_NO_TICKETS */
     uint32_t ticket_lifetime_s;   /* 0: 7200 */
-    bool forget_tickets;          /* does not accept its earlier tickets */
-    const char *ciphers, *groups; /* OpenSSL's words, NULL: its defaults. A group that the client
-                                     did not guess causes a HelloRetryRequest */
+    bool forget_tickets;          /* rejects the tickets that it gave earlier */
+    const char *ciphers, *groups; /* in OpenSSL's syntax; NULL: its defaults. A group that the
+                                     client did not guess causes a HelloRetryRequest */
     struct fake_tls_manner manner;
 };
 
@@ -107,7 +107,8 @@ struct fake_tls_options {
 void fake_server_speak_tls(struct fake_server *server, const struct fake_tls_options *options);
 
 /* The same for a DNS server: its function gets the transport FAKE_TLS. FAKE_CLOSE ends as
- * manner.ending specifies, FAKE_RESET is a RST; the answer has delays and pieces. */
+ * manner.ending specifies, and FAKE_RESET sends a RST. Delays and pieces of the answer still apply.
+ */
 void fake_peer_speak_tls(struct fake_peer *peer, const struct fake_tls_options *options);
 
 /* ------------------------------------------------------------------ clients */
@@ -116,10 +117,10 @@ struct fake_tls_client_options {
     enum fake_tls_version only;     /* 0: 1.2 and 1.3 */
     const char *alpn;               /* offers "dot" or "h2,dot"; NULL: none */
     const char *sni;                /* NULL: none */
-    const struct fake_conn *resume; /* use the newest ticket of this earlier connection */
-    struct span early;              /* whole, framed messages; early data if that ticket
-                                       allows it, else sent after the handshake */
-    const char *certificate, *key;  /* PEM, on request; NULL: none */
+    const struct fake_conn *resume; /* uses the newest ticket of this earlier connection */
+    struct span early; /* whole, framed messages; sent as early data if that ticket allows it, else
+                          after the handshake */
+    const char *certificate, *key; /* PEM, sent on request; NULL: none */
     const char *ciphers, *groups;
     struct fake_tls_manner manner;
 };
@@ -134,26 +135,26 @@ struct fake_conn *fake_client_tls_open(struct fake_net *net, const struct addr *
 
 enum { FAKE_TLS_TEXT = 256 };
 
-/* Facts of one connection, from its far end. */
+/* The facts about one connection, as its far end sees them. */
 struct fake_tls_facts {
     bool finished;                 /* this end has completed the handshake */
     bool resumed;                  /* false: a full handshake */
     enum fake_tls_version version; /* 0: unknown yet */
     char offered[FAKE_TLS_TEXT];   /* servers: the client's ALPN list, "h2,dot" */
     char alpn[FAKE_TLS_TEXT];      /* the chosen protocol, or "" */
-    char sni[FAKE_TLS_TEXT];       /* servers: the client's, or "" */
+    char sni[FAKE_TLS_TEXT];       /* servers: the name that the client sent, or "" */
     bool offered_ticket;           /* servers: the ClientHello had a PSK or a session ticket */
-    bool offered_early;            /* servers */
+    bool offered_early;            /* servers: the client offered early data */
     bool early_accepted;
-    size_t early_bytes;         /* servers: accepted ones */
+    size_t early_bytes;         /* servers: early data that the server accepted */
     size_t plain_in, plain_out; /* bytes of application data, without early data */
-    bool plain_first;           /* the first bytes were no TLS handshake */
+    bool plain_first;           /* the first bytes were not a TLS handshake */
     bool got_close_notify, sent_close_notify;
     int got_alert, sent_alert; /* number of the last alert, except close_notify; -1: none */
     unsigned tickets;          /* servers: sent; clients: received */
-    bool has_certificate;      /* from the other side */
+    bool has_certificate;      /* the other side sent a certificate */
     uint8_t pin[32];           /* SHA-256 of its SubjectPublicKeyInfo */
-    const char *error;         /* why OpenSSL gave up, static; "" */
+    const char *error;         /* the static text of OpenSSL's error; "": none */
 };
 
 /* Whether the connection speaks TLS. */
@@ -175,10 +176,10 @@ bool fake_conn_tls_raw_has(const struct fake_conn *conn, struct span bytes);
 /* Sends a fatal alert (bad_record_mac), then FIN. */
 void fake_conn_tls_alert(struct fake_conn *conn);
 
-/* TLS 1.2: sends a HelloRequest, or a client's new ClientHello. */
+/* TLS 1.2: a server sends a HelloRequest, a client a new ClientHello. */
 void fake_conn_tls_renegotiate(struct fake_conn *conn);
 
-/* TLS 1.3: updates the keys of this direction, and requests the same of the other side. */
+/* TLS 1.3: updates the keys of this direction, and asks the other side to do the same. */
 void fake_conn_tls_update_keys(struct fake_conn *conn);
 
 /* TLS 1.3 servers: sends another ticket. */

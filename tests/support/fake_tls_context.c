@@ -76,7 +76,8 @@ static SSL_CTX *context_new(const SSL_METHOD *method)
 
     MUST(context);
     SSL_CTX_set_info_callback(context, on_info);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* keeps thousands of idle ends cheap */
+    /* saves memory in tests with thousands of idle ends */
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_options(context, SSL_OP_NO_ANTI_REPLAY | SSL_OP_ALLOW_CLIENT_RENEGOTIATION);
     return context;
 }
@@ -194,7 +195,7 @@ static int on_client_hello(SSL *ssl, int *alert, void *arg)
 
     (void)alert;
     (void)arg;
-    tls->facts.offered[0] = 0; /* a HelloRetryRequest makes it come twice */
+    tls->facts.offered[0] = 0; /* after a HelloRetryRequest the ClientHello comes twice */
     note_sni(&tls->facts, extension(ssl, TLSEXT_TYPE_server_name));
     note_alpn(&tls->facts, extension(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation));
     tls->facts.offered_ticket =
@@ -251,7 +252,7 @@ static void set_versions(SSL_CTX *context, enum fake_tls_version only)
         SSL_CTX_set_security_level(context, 0);
 }
 
-/* TLS 1.2 also has sessions without tickets; the fake does not use them. */
+/* TLS 1.2 also has sessions without tickets, which the fake does not use. */
 static void set_tickets(SSL_CTX *context, struct fake_server *server,
                         const struct fake_tls_options *options)
 {
@@ -321,7 +322,7 @@ void fake_server_speak_tls(struct fake_server *server, const struct fake_tls_opt
 
 /* ---------------------------------------------------------------- clients */
 
-/* Keeps a copy, which the end of the connection cannot spoil. */
+/* Keeps a copy, because the end of the connection may invalidate the session itself. */
 static int on_new_session(SSL *ssl, SSL_SESSION *session)
 {
     struct fake_tls *tls = SSL_get_app_data(ssl);

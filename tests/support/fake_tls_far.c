@@ -124,7 +124,7 @@ static struct fake_tls *secured(struct fake_conn *conn)
     return conn->tls;
 }
 
-/* Injects an unsealed record; OpenSSL does the rest. */
+/* Sends a plain record with the alert; OpenSSL seals nothing here. */
 void fake_conn_tls_alert(struct fake_conn *conn)
 {
     static const uint8_t record[5 + 40] = {23, 3, 3, 0, 40};

@@ -5,7 +5,7 @@
 
 /*
  * Shared by fake_conn.c and the files of TLS: fake_tls_context.c (certificates, tickets, ALPN),
- * fake_tls.c (one end and its manner), fake_tls_far.c (calls of tests). Tests do not include it.
+ * fake_tls.c (one end and its behaviour), fake_tls_far.c (calls of tests). Tests do not include it.
  */
 
 #include <openssl/ssl.h>
@@ -14,27 +14,27 @@
 #include "support/fake_conn_inside.h"
 #include "support/fake_tls.h"
 
-/* One end. */
+/* One end of a TLS connection. */
 struct fake_tls {
     struct fake_conn *conn;
     SSL *ssl;
     BIO *in, *out;                        /* of ssl */
     const struct fake_tls_server *server; /* NULL: a client's end */
-    bool stopped;                         /* reads no more, after trouble or an error of OpenSSL */
-    bool reads_early;                     /* servers: early data may still come */
-    bool in_early;                        /* the bytes of the present callback are early data */
+    bool stopped;     /* the end reads nothing more, after trouble or an error of OpenSSL */
+    bool reads_early; /* servers: early data may still come */
+    bool in_early;    /* the callback that runs now gets early data */
     struct fake_tls_manner manner;
     struct fake_tls_facts facts;
-    SSL_SESSION *newest; /* clients: the last ticket */
-    struct buf early;    /* clients: sent and not accepted yet */
+    SSL_SESSION *newest; /* clients: the last ticket they received */
+    struct buf early;    /* clients: early data that the server has not accepted yet */
     struct buf unsent;   /* plain text that waits for the handshake */
     struct buf raw;
     size_t sent_bytes;
     unsigned sent_flights;
 };
 
-/* The TLS of a server, one for each call of fake_server_speak_tls(). Lives as long as the network,
- * because earlier connections still use it. */
+/* The TLS settings of a server, made by each call of fake_server_speak_tls(). They live as long as
+ * the network, because earlier connections still use them. */
 struct fake_tls_server {
     struct fake_tls_server *next; /* of the network */
     SSL_CTX *context;
@@ -43,11 +43,11 @@ struct fake_tls_server {
     struct fake_tls_manner manner;
 };
 
-/* The TLS objects of a network, made at first use. */
+/* The TLS objects of a network, made when an end first speaks TLS. */
 struct fake_tls_net {
     struct fake_tls_server *servers;
     SSL_CTX *clients;
-    struct tls_cert *certificate; /* of servers without one */
+    struct tls_cert *certificate; /* for servers that set no certificate */
 };
 
 /* fake_tls_context.c */

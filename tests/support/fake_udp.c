@@ -159,7 +159,7 @@ static void on_reply_arrived(struct fake_event *event)
     packet_free(packet);
 }
 
-/* The fake network draws ports by its own rule. */
+/* The fake network draws ports itself, so the set of ports has no effect. */
 void outgoing_ports_use(struct loop *loop, const struct outgoing_ports *ports, uint64_t *fallbacks)
 {
     (void)loop, (void)ports, (void)fallbacks;

@@ -22,16 +22,16 @@
 
 #include "base/span.h"
 
-/* An authority. */
+/* A certificate authority. */
 struct tls_certs;
 
 struct tls_certs *tls_certs_authority(const char *name);
 void tls_certs_free(struct tls_certs *ca); /* ca may be NULL */
 
-/* Its certificate as PEM; borrowed. */
+/* Returns the authority's certificate as PEM; borrowed. */
 const char *tls_certs_pem(const struct tls_certs *ca);
 
-/* SHA-256 of its SubjectPublicKeyInfo. */
+/* Writes the SHA-256 of the authority's SubjectPublicKeyInfo. */
 void tls_certs_ca_pin(const struct tls_certs *ca, uint8_t pin[32]);
 
 /* The properties of a new certificate. All zero: no name, valid, self-signed. */
@@ -41,19 +41,19 @@ struct tls_cert_wish {
     const char *ip;             /* "192.0.2.1" or "2001:db8::1" in subjectAltName, or NULL */
     const char *subject;        /* the common name, or NULL: "test" */
     int64_t from_s, until_s;    /* validity, from now; both 0: yesterday to next month */
-    bool intermediate;          /* ca signs an intermediate authority, which signs this one */
-    bool client;                /* for clients (extendedKeyUsage clientAuth) */
+    bool intermediate; /* an intermediate authority, which ca signs, signs this certificate */
+    bool client;       /* a certificate for clients (extendedKeyUsage clientAuth) */
 };
 
 struct tls_cert {
-    char *certificate; /* PEM: its own, then the intermediate one */
+    char *certificate; /* PEM: the certificate, then the intermediate one */
     char *key;         /* PEM */
     uint8_t pin[32];   /* SHA-256 of its SubjectPublicKeyInfo */
     char *path;        /* tls_certs_write(): certificate and key in one file; else NULL */
 };
 
 struct tls_cert *tls_certs_make(const struct tls_cert_wish *wish);
-/* Makes a certificate with the key of another one. */
+/* Makes a certificate with the same key as an earlier one. */
 struct tls_cert *tls_certs_renew(const struct tls_cert *old, const struct tls_cert_wish *wish);
 void tls_certs_free_cert(struct tls_cert *cert); /* removes its file; cert may be NULL */
 
@@ -75,7 +75,7 @@ static inline struct span tls_certs_key(const struct tls_cert *cert)
  * frees the name. */
 char *tls_certs_file(const char *text);
 
-/* Writes certificate and key to one new file, once; its name is cert->path. */
+/* Writes certificate and key to one new file, at the first call. Returns cert->path. */
 const char *tls_certs_write(struct tls_cert *cert);
 
 #endif

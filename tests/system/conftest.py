@@ -34,12 +34,12 @@ from free_ports import free_port  # noqa: E402
 BAD_WORDS = re.compile(r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:|MUST\(")
 
 
-STANDSTILL_S = 0.1  # a machine with a CPU that stood still this long can fail any test
+STANDSTILL_S = 0.1  # any test may fail if a CPU stops for this long
 
 
 class Standstill:
-    """The longest time that a CPU did not run this process while it was entered. Daemon and upstream may be on any
-    CPU."""
+    """Measures the longest time for which a CPU did not run this process while `with` lasted. Daemon and upstream may
+    use any CPU."""
 
     def __enter__(self):
         self.worst, self.done = 0.0, threading.Event()
@@ -50,7 +50,7 @@ class Standstill:
         return self
 
     def watch(self, cpu):
-        os.sched_setaffinity(0, {cpu})  # of this thread
+        os.sched_setaffinity(0, {cpu})  # only this thread
         before = time.monotonic()
         while not self.done.wait(0.02):
             now = time.monotonic()
@@ -66,8 +66,8 @@ played_again = []
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """A test that failed while the machine stood still proves nothing, so it runs again, twice at most. Timeouts
-    are part of the tests, so they cannot all be long."""
+    """Repeats a failed test, at most twice, if the machine stood still meanwhile, because such a failure proves
+    nothing. Timeouts are part of the tests, so not all of them can be long."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for left in (2, 1, 0):
         with Standstill() as still:
@@ -96,12 +96,12 @@ def find_build():
 
 BUILD = find_build()
 if BUILD:
-    os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py finds the same build
+    os.environ["NAILUP_BUILD_DIR"] = str(BUILD)  # test_bench.py then uses the same build
 
 
 def why_no_namespace(*names):
-    """Returns None if a test can make a namespace and start these programs in it, else the reason for
-    pytest.skip()."""
+    """Returns None if a test can make a namespace and start these programs in it. Returns the reason for pytest.skip()
+    otherwise."""
     if BUILD is None:
         return "nailupd is not built"
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -118,7 +118,7 @@ def program(name):
 
 
 def eventually(check, within=5.0):
-    """Calls check() until it returns a true value, and returns it; else fails with the last value."""
+    """Calls check() until it returns a true value, and returns that. Fails with the last value otherwise."""
     deadline = time.monotonic() + within
     while True:
         value = check()
@@ -129,13 +129,13 @@ def eventually(check, within=5.0):
 
 
 def free_address(ip=None):
-    """Returns (IP, port) that is free over UDP and TCP; without ip, at a random loopback address."""
+    """Returns (IP, port) that is free over UDP and TCP. Without ip, the address is a random one on loopback."""
     ip = ip or f"127.{random.randint(1, 250)}.{random.randint(0, 250)}.{random.randint(1, 250)}"
     return ip, free_port(ip)
 
 
 def merge(base, more):
-    """Returns base with the mappings of more laid over it, key by key."""
+    """Returns a copy of base in which the mappings of more replace or extend its own, key by key."""
     out = dict(base)
     for key, value in more.items():
         both = isinstance(value, dict) and isinstance(out.get(key), dict)
@@ -182,18 +182,18 @@ class Responder:
         self.server = self.servers[0]
 
     def tell(self, *words):
-        """Sends one command to the running responder: ("tcp", "off"), ("set", "delay", "50") ..."""
+        """Sends a command to the running responder: ("tcp", "off"), ("set", "delay", "50") and so on."""
         done = subprocess.run([program("nailup-bench"), "control", self.control_path,
                                *map(str, words)], text=True, capture_output=True, timeout=10)
         assert not done.stdout.startswith("error"), done.stdout
         return done.stdout.strip()
 
     def stream(self, what):
-        """tell() for the connections of its transport: "off", "reset", "stall" ..."""
+        """Calls tell() for the connections of the responder's transport: "off", "reset", "stall" and so on."""
         return self.tell(self.transport, what)
 
     def stats(self):
-        """Returns the counters. stream_... is tcp_... or tls_..., whichever the transport is."""
+        """Returns the counters. stream_... are those of tcp_... or tls_..., as the transport is."""
         stats = json.loads(self.tell("stats"))
         if self.transport == "tls" and len(self.servers) == 1:
             of_tls = next(one for one in stats["listeners"] if one["listen"] == self.server)
@@ -213,7 +213,7 @@ class Responder:
 
 
 class Daemon:
-    """A running nailupd. inside: words before its own, such as nsenter with a namespace."""
+    """A running nailupd. inside: words that come before its command, such as nsenter with a namespace."""
 
     def __init__(self, folder, config, inside=()):
         self.socket_path = config["control"]["socket"]
@@ -222,7 +222,7 @@ class Daemon:
         self.port = int(port)
         self.server = listen
         self.config_path = folder / f"nailup-{self.port}.yaml"
-        self.config_path.write_text(json.dumps(config, indent=1))  # JSON is YAML too
+        self.config_path.write_text(json.dumps(config, indent=1))  # every JSON file is a YAML file
         self.log_path = folder / f"nailup-{self.port}.log"
         self.started = time.monotonic()
         with open(self.log_path, "w") as log:
@@ -260,7 +260,7 @@ class Daemon:
         return self.ask("upstreams")["upstreams"]
 
     def metrics(self):
-        """Returns {'queries_total{protocol="udp"}': 1, 'cache_hits_total': 0, ...}."""
+        """Returns the metrics as {'queries_total{protocol="udp"}': 1, 'cache_hits_total': 0, ...}."""
         rows = self.ask("stats")["metrics"]
         return {row["metric"].removeprefix("nailup_") +
                 (f"{{{row['labels']}}}" if row["labels"] else ""): row["value"] for row in rows}
@@ -269,7 +269,7 @@ class Daemon:
         self.process.send_signal(number)
 
     def stop(self, number=signal.SIGTERM, within=60):
-        """Returns its exit code."""
+        """Stops the daemon. Returns its exit code."""
         if self.process.poll() is None:
             self.send(number)
         return self.process.wait(within)
@@ -280,12 +280,12 @@ class Daemon:
 
 
 class Answer:
-    """The output of dig. rows: (name, TTL, type, data); data: that of every row of the answer."""
+    """The output of dig. rows: (name, TTL, type, data). data: the data of each row of the answer."""
 
     def __init__(self, text):
         self.text = text
         found = re.search(r"status: (\w+)", text)
-        self.status = found and found.group(1)  # None: no answer arrived
+        self.status = found and found.group(1)  # None: no answer has arrived
         found = re.search(r"flags: ([\w ]*);", text)
         self.flags = found.group(1).split() if found else []
         self.ede = [int(code) for code in re.findall(r"; EDE: (\d+)", text)]
@@ -316,12 +316,12 @@ def responder(tmp_path):
 
 @pytest.fixture
 def make_config(tmp_path):
-    """Like nailupd, but only makes the configuration, a dict."""
+    """make_config(...) takes the arguments of nailupd, but only makes the configuration, a dict."""
 
     def make(config=None, upstreams=(), nailed=False, workers=1, ip=None):
         address = "%s@%d" % free_address(ip)
         base = {"server": {"workers": workers, "listen": [address],
-                           "default-local-zones": "no",  # many tests ask for names below test
+                           "default-local-zones": "no",  # because many tests use names below test
                            "access": [{"prefix": "127.0.0.0/8", "action": "allow"},
                                       {"prefix": "::1", "action": "allow"}]},
                 "dnssec": {"validate": "no"},  # the responder signs nothing
@@ -335,7 +335,7 @@ def make_config(tmp_path):
         if over_tls:
             base["upstream"] = tls_upstream(tmp_path, over_tls)
         made = merge(base, config or {})
-        if made.get("forward-zones"):  # otherwise names outside the zones would go to the world's servers
+        if made.get("forward-zones"):  # otherwise names outside of the zones would go to the servers of the Internet
             made["recursion"] = {"enabled": "no", **made.get("recursion", {})}
         return made
 
@@ -360,7 +360,7 @@ def nailupd(tmp_path, make_config):
     yield start
     for daemon in started:
         was_running = daemon.process.poll() is None
-        if was_running:  # pytest shows it if the test has failed
+        if was_running:  # pytest shows the output if the test has failed
             print(f"{daemon.log()}\n{daemon.ctl('connections').stdout}")
         code = daemon.stop()
         daemon.check_clean()
@@ -369,7 +369,7 @@ def nailupd(tmp_path, make_config):
 
 @pytest.fixture
 def dig():
-    """dig(server, name, type, *options): asks a Daemon or Responder once. Returns an Answer."""
+    """dig(server, name, type, *options): queries a Daemon or a Responder once. Returns an Answer."""
 
     def ask(server, name, kind="A", *options):
         done = subprocess.run(["dig", f"@{server.ip}", "-p", str(server.port), "+tries=1",

@@ -32,7 +32,7 @@ from conftest import BAD_WORDS, eventually, merge, program
 from hierarchy.wire import AA, RD, Message, Record, is_at_or_below, pack_query, pack_reply, parent_of
 
 NEWUSER, NEWNET = 0x10000000, 0x40000000
-SELF, SELF6 = "10.53.0.10", "fd53::10"  # address of the daemon
+SELF, SELF6 = "10.53.0.10", "fd53::10"  # the daemon's addresses
 ROOT, ROOT6 = "193.0.14.129", "fd53::1"
 HINTS = f"""\
 ; one server of any name
@@ -46,7 +46,7 @@ SKIPPED = 77
 
 
 def unshare():
-    """Makes this process root of its own, empty namespaces."""
+    """Makes this process root in its own, empty namespaces."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(NEWUSER | NEWNET):
@@ -60,7 +60,7 @@ def unshare():
 
 
 def play(test, folder, report, more):
-    """Runs in the child: writes the outcome to the report. The exit code gives its kind."""
+    """Runs in the child and writes the outcome to the report. The exit code tells its kind."""
     try:
         unshare()
         with Harness(folder) as harness:
@@ -75,7 +75,7 @@ def play(test, folder, report, more):
 
 
 def alone(test):
-    """A test whose first argument is a Harness."""
+    """Decorates a test whose first argument is a Harness."""
 
     @functools.wraps(test)
     def run(tmp_path, **more):
@@ -103,7 +103,7 @@ def absolute(word, origin):
 
 
 class Zone:
-    """Lines `NAME [TTL] TYPE DATA`. A name without a dot at its end is below the zone; "@" is the zone itself."""
+    """Lines `NAME [TTL] TYPE DATA`. A name without a final dot is below the zone, and "@" is the zone itself."""
 
     def __init__(self, name, text):
         self.name, self.records = name, {}
@@ -116,7 +116,7 @@ class Zone:
         self.records.setdefault(name, []).append(self.soa)
 
     def cut_of(self, name):
-        """Returns the NS records of the delegation at or above the name."""
+        """Returns the NS records of the delegation at the name or above it."""
         found = []
         while is_at_or_below(name, self.name) and name != self.name:
             found = [one for one in self.records.get(name, ()) if one.type == "NS"] or found
@@ -164,7 +164,7 @@ class Servers(threading.Thread):
         self.queries.append((ip, query, source, is_tcp))
         zones = self.zones[ip]
         if zones is None:
-            return None  # silent
+            return None  # the server stays silent
         name = query.question[0].lower()
         found = [one for one in zones if is_at_or_below(name, one.name)]
         return max(found, key=lambda one: len(one.name)).answer(query) if found else pack_reply(query, 0, 5)
@@ -228,7 +228,7 @@ class Harness:
                        capture_output=True)
 
     def serve(self, ip, zones, port=53):
-        """zones: {name: lines}, or None for a silent server."""
+        """Serves zones, {name: lines}, at this address. None makes a silent server."""
         self.add(ip)
         self.servers.listen(ip, port, None if zones is None else [Zone(name, text) for name, text in zones.items()])
         if not self.servers.is_alive():
@@ -238,7 +238,7 @@ class Harness:
         (self.folder / name).write_text(text)
 
     def config(self, more):
-        """Returns the configuration of every test with `more` laid over it. None removes a key."""
+        """Returns the configuration that all tests share, changed by `more`. The value None removes a key."""
         base = {"server": {"listen": [SELF], "workers": 1, "outgoing": [SELF],
                            "access": [{"prefix": "0.0.0.0/0", "action": "allow-snoop"},
                                       {"prefix": "::/0", "action": "allow-snoop"}]},
@@ -259,7 +259,7 @@ class Harness:
         return daemon
 
     def start(self, more=None):
-        """Like other harnesses: the daemon is up once it accepts a client over TCP."""
+        """Starts the daemon. Like other harnesses, takes it for started when it accepts a client over TCP."""
         daemon = self.spawn(more or {})
 
         def accepts():
@@ -280,7 +280,7 @@ class Harness:
         return (self.folder / "server.log").read_text()
 
     def ask(self, name, kind="A", flags=RD, within=10):
-        """Returns a Message, whose took_s is the time until it arrived."""
+        """Sends a query. Returns a Message, with the time until it arrived in took_s."""
         begin, number = time.monotonic(), os.getpid() & 0xFFFF
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
             client.settimeout(within)
@@ -291,13 +291,13 @@ class Harness:
         return answer
 
     def asked(self, ip=None):
-        """Returns [(name, type)] in the order and the case in which a server got them."""
+        """Returns [(name, type)] in the order and the spelling in which the servers got them."""
         return [query.question for server, query, _, _ in self.servers.queries if ip in (None, server)]
 
 
 class Clock:
-    """libfaketime's clock, with a file that says when the daemon started. move() takes effect at once. Without
-    monotonic it fakes the wall clock alone, like Deckard."""
+    """The clock of libfaketime, with a file that shows when the daemon started. move() takes effect at once. Without
+    `monotonic`, only the wall clock is fake, as with Deckard."""
 
     LIBRARY = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
@@ -316,4 +316,4 @@ class Clock:
         beside = self.path.with_suffix(".next")
         beside.write_text(time.strftime("@%Y-%m-%d %H:%M:%S\n", time.localtime(self.now_s)))
         beside.replace(self.path)
-        time.sleep(0.01)  # the daemon reads the clock this often, and not at every turn
+        time.sleep(0.01)  # the daemon reads the clock this often, and not in every turn

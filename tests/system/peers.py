@@ -21,7 +21,7 @@ from conftest import Answer, eventually, free_address, program
 
 
 def need(tool):
-    """Returns the path of a program. Skips the test if it is missing."""
+    """Returns the path of a program. Skips the test if the program is missing."""
     found = shutil.which(tool, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
     if not found:
         pytest.skip(f"{tool} is not installed")
@@ -42,7 +42,7 @@ NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
 class Authority:
-    """A certificate authority in a folder that it makes: ca_file, and the certificates that it signs."""
+    """A certificate authority in a folder that it creates: ca_file, and the certificates that it signs."""
 
     def __init__(self, folder):
         self.folder, self.made = folder, 0
@@ -68,7 +68,7 @@ class Authority:
 
 
 def pin_of(certificate):
-    """Returns the pin of a certificate's key; RFC 7858 section 4.2."""
+    """Returns the pin of a certificate's key (RFC 7858 section 4.2)."""
     public = openssl("x509", "-in", certificate, "-noout", "-pubkey")
     der = openssl("pkey", "-pubin", "-outform", "DER", data=public)
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
@@ -78,8 +78,8 @@ def pin_of(certificate):
 
 
 class Server:
-    """A server in the foreground, in its own folder. Ready once it answers over UDP. With an authority it also
-    serves TLS: servers then has the TLS addresses, and ip and port that of plain text."""
+    """A server in the foreground, in its own folder. It is ready when it answers over UDP. With an authority it also
+    serves TLS: servers then has the TLS addresses, and ip and port are those of plain text."""
 
     def __init__(self, folder, address, *command, over_tls=None, authority=None):
         self.ip, self.port = address
@@ -97,7 +97,7 @@ class Server:
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def kill(self):
-        """Ends it like a crash."""
+        """Kills the server, as a crash would."""
         self.process.kill()
         self.process.wait(5)
 
@@ -222,8 +222,8 @@ def unbound(tmp_path):
 
 
 def start_resolving_unbound(harness, address, modules, more):
-    """Starts an Unbound that resolves in the network of the harness. Returns the process, whose output is in peer.log. more:
-    further clauses."""
+    """Starts an Unbound that resolves in the network of the harness. Returns the process. Its output is in peer.log.
+    more: further clauses."""
     harness.write("root.hints", harness.hints)
     harness.write("unbound.conf", f"""\
 server:
@@ -247,7 +247,7 @@ remote-control:
 
 
 def start_peer(harness, command):
-    """Starts another resolver in the network of the harness. Returns the process, whose output is in peer.log."""
+    """Starts another resolver in the network of the harness. Returns the process. Its output is in peer.log."""
     with open(harness.folder / "peer.log", "w", encoding="utf-8") as log:
         harness.daemons.append(subprocess.Popen(command, cwd=harness.folder, stdin=subprocess.DEVNULL, stdout=log,
                                                 stderr=subprocess.STDOUT))
@@ -258,7 +258,7 @@ def start_peer(harness, command):
 
 
 def dig_all(server, questions, folder, *options):
-    """Asks [(name, type), ...] one after the other with one dig. Returns a list of Answers."""
+    """Sends [(name, type), ...] one by one, with a single dig. Returns a list of Answers."""
     path = folder / "questions"
     path.write_text("".join(f"{name} {kind}\n" for name, kind in questions))
     done = subprocess.run([need("dig"), f"@{server.ip}", "-p", str(server.port), "+tries=1",
@@ -270,7 +270,7 @@ def dig_all(server, questions, folder, *options):
 
 
 def load(server, *options, check=True):
-    """Returns the report of nailup-bench load. With check every query must be answered with NOERROR."""
+    """Returns the report of nailup-bench load. With `check`, every query must be answered with NOERROR."""
     done = subprocess.run(load_command(server, *options), text=True, capture_output=True,
                           timeout=60)
     return judge_load(done.stdout, check)
@@ -290,7 +290,7 @@ def judge_load(text, check=True):
 
 
 class Load:
-    """nailup-bench load in the background, while the test does something to the upstream."""
+    """Runs nailup-bench load in the background while the test does something to the upstream."""
 
     def __init__(self, server, *options):
         self.process = subprocess.Popen(load_command(server, *options), text=True,
@@ -314,7 +314,8 @@ def rcode_of(message):
 
 
 def udp_ask(server, message, timeout=5, source=None):
-    """Returns the answer, or None. The socket is connected: the answer must come from that address."""
+    """Sends a query from a connected socket, which accepts answers from that address only. Returns the answer, or
+    None."""
     family = socket.AF_INET6 if ":" in server.ip else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as client:
         client.settimeout(timeout)
@@ -329,7 +330,7 @@ def udp_ask(server, message, timeout=5, source=None):
 
 
 class Stream:
-    """A TCP client that does exactly the reads and writes of the test."""
+    """A TCP client that makes exactly the reads and writes of the test."""
 
     def __init__(self, server, source=None, timeout=10, receive_bytes=None):
         family = socket.AF_INET6 if ":" in server.ip else socket.AF_INET
@@ -351,7 +352,7 @@ class Stream:
         self.socket.sendall(framed(*messages))
 
     def read(self):
-        """Returns the next message, or None at the end. Raises ConnectionResetError, TimeoutError."""
+        """Returns the next message, or None if the stream has ended. Raises ConnectionResetError, TimeoutError."""
         head = self.read_exactly(2)
         return head and self.read_exactly(struct.unpack(">H", head)[0])
 
@@ -365,7 +366,7 @@ class Stream:
         return data
 
     def ended(self):
-        """Returns True at a FIN, after any bytes before it. Raises ConnectionResetError."""
+        """Returns True when a FIN comes. Skips bytes before it. Raises ConnectionResetError."""
         while self.socket.recv(65536):
             pass
         return True
@@ -375,7 +376,7 @@ class Stream:
 
 
 class Listener:
-    """Serves each TCP connection on its own thread, and keeps datagrams to the same port."""
+    """Serves each TCP connection on a separate thread, and keeps datagrams to the same port."""
 
     def __init__(self, ip=None):
         self.ip, self.listening_port = free_address(ip)
@@ -393,7 +394,7 @@ class Listener:
             while True:
                 self.datagrams.append(self.udp.recv(65535))
         except OSError:
-            return  # closed
+            return  # the listener has been closed
 
     def accept(self):
         try:
@@ -406,14 +407,14 @@ class Listener:
     def stop(self):
         for one in (self.udp, self.tcp):
             try:
-                one.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits on it
+                one.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits for it
             except OSError:
                 pass
             one.close()
 
 
 class Sniffer(Listener):
-    """Sits between the daemon and a Responder with TLS. flows has the bytes of each connection."""
+    """Passes bytes between the daemon and a Responder with TLS. flows has the bytes of each connection."""
 
     def __init__(self, responder):
         super().__init__(responder.ip)
@@ -431,7 +432,7 @@ class Sniffer(Listener):
                     for source in select.select(list(ends), [], [])[0]:
                         self.copy(source, client if source is server else server, ends,
                                   flow if source is client else None)
-            except OSError:  # one end has gone; the other end was told in the same way
+            except OSError:  # one end has closed, and so has the other
                 for one in (client, server):
                     one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -447,7 +448,7 @@ class Sniffer(Listener):
             ends.remove(source)
 
     def records(self):
-        """Returns (type, length) of every TLS record of every flow. Fails on anything else."""
+        """Returns (type, length) of every TLS record of every flow. Fails on bytes that are not TLS."""
         return [record for flow in self.flows for record in tls_records(bytes(flow))]
 
 
@@ -460,7 +461,7 @@ def tls_records(data):
 
 
 class TlsServer(Listener):
-    """DNS over TLS in Python. queries has every message it received; each answer is the query with QR."""
+    """DNS over TLS in Python. queries has every received message. Each answer is the query with QR set."""
 
     def __init__(self, authority, port=53):
         super().__init__()
@@ -484,13 +485,13 @@ class TlsServer(Listener):
 
 
 def question_answered(message):
-    """Returns NODATA with the question of a query, and without EDNS."""
+    """Returns NODATA for a query, with its question and without EDNS."""
     end = message.index(b"\0", 12) + 5
     return message[:2] + struct.pack(">5H", 0x8180, 1, 0, 0, 0) + message[12:end]
 
 
 def options_of(message):
-    """Returns {code: data} of the OPT record at the end of a query without other additional records."""
+    """Returns {code: data} from the OPT record at the end of a query that has no other additional records."""
     at = message.index(b"\0", 12) + 5
     kind, _, _, length = struct.unpack(">HHIH", message[at + 1:at + 11])
     assert message[at] == 0 and kind == 41 and at + 11 + length == len(message)
@@ -503,7 +504,7 @@ def options_of(message):
 
 @pytest.fixture
 def listeners():
-    """A list whose members are stopped at the end."""
+    """Yields a list. Its members are stopped at the end of the test."""
     started = []
     yield started
     for one in started:

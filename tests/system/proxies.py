@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Proxies in front of nailup: dnsdist and haproxy from Debian. Test files import the fixtures they use."""
+"""Proxies in front of nailup: Debian's dnsdist and haproxy. Test files import the fixtures that they use."""
 
 import itertools
 
@@ -9,7 +9,7 @@ import pytest
 from conftest import free_address
 from peers import Server, need
 
-PROXY = "127.0.77.7"  # the address that proxies ask from
+PROXY = "127.0.77.7"  # proxies send their queries from this address
 
 DNSDIST = """
 setLocal("{address}", {{reusePort=false}})
@@ -38,7 +38,7 @@ backend resolvers
 
 
 def dnsdist_server(server, **options):
-    """A newServer() line. Values are Lua."""
+    """Returns a newServer() line. The values are Lua."""
     options = {"address": f'"{server.ip}:{server.port}"', "useProxyProtocol": "true",
                "source": f'"{PROXY}"', "checkInterval": "1", "maxCheckFailures": "2",
                "checkName": '"health.example."', "mustResolve": "false", **options}
@@ -47,7 +47,7 @@ def dnsdist_server(server, **options):
 
 @pytest.fixture
 def dnsdist(tmp_path):
-    """dnsdist(["newServer(...)"], more=LUA): starts dnsdist, over UDP and TCP at one address."""
+    """dnsdist(["newServer(...)"], more=LUA): starts dnsdist, which serves UDP and TCP at one address."""
     started, count = [], itertools.count()
 
     def start(servers, more="", wait=True):

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Addresses that are more than a number: link-local ones with their zone, and addresses that appear later.
-
-Each test has its own network namespace with a cable (veth) from va to vb.
-"""
+"""Addresses with more than a number: link-local addresses with their zone, and addresses that appear later. Each test
+has its own network namespace with a cable (veth) from va to vb."""
 import os
 import shutil
 import subprocess
@@ -33,7 +31,7 @@ UNSHARE = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-r", "-n"]
 
 @pytest.fixture
 def in_namespace(tmp_path):
-    """Runs a script beside a daemon with this configuration. Returns its output, by word."""
+    """Runs a script beside a daemon with this configuration. Returns the words of its output."""
     if not shutil.which("ip") or not shutil.which("dig"):
         pytest.skip("needs ip (iproute2) and dig")
     probe = [*UNSHARE, "ip", "link", "add", "va", "type", "veth", "peer", "name", "vb"]
@@ -69,7 +67,7 @@ def test_a_link_local_address_is_served_and_its_clients_are_distinguished_by_lin
         grep -c 'nailed: fe80::54%va' daemon.log
         """)
     assert said[:2] == ["NOERROR", "NOERROR"]
-    # A query over the cable itself reaches fe80::53 on vb.
+    # A query over the cable to fe80::53 on vb.
     assert said[2] == "NOERROR"
     assert said[3] == "1"
 

@@ -23,7 +23,7 @@ STATES = ["START", "ADDPEND", "VALID", "MISSING", "REVOKED", "REMOVED"]
 
 
 def twin(key, flags):
-    """The same key with other flags."""
+    """Returns the same key with other flags."""
     other = Key(key.algorithm, flags, public=key.public)
     other.pair = key.pair
     return other
@@ -51,14 +51,14 @@ def states(daemon):
 
 
 def in_file(path):
-    """{tag: state} of a file in Unbound's form."""
+    """Returns {tag: state} from a file in Unbound's format."""
     found = re.findall(r"\{id = (\d+).*?;;state=(\d)", path.read_text())
     return {int(tag): STATES[int(state)] for tag, state in found}
 
 
 @pytest.fixture
 def follow(nailupd, dig, tmp_path):
-    """follow(server, text): a daemon with this anchor file that has validated an answer."""
+    """follow(server, text): starts a daemon with this anchor file, and waits until it has validated an answer."""
     folder = tmp_path / "state"
     folder.mkdir(exist_ok=True)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Trust anchors: those of the configuration, of files, and negative ones that are set at run time. Most basic first."""
+"""Trust anchors from the configuration and from files, and negative trust anchors that are set at run time. Most basic
+first."""
 
 import pathlib
 import subprocess
@@ -26,7 +27,7 @@ def ntas(daemon):
 
 
 def check(config, tmp_path):
-    """Runs nailupd -t. Returns what it says, without the file's name."""
+    """Runs nailupd -t. Returns its messages, without the file's name."""
     path = tmp_path / "checked.yaml"
     path.write_text(config)
     done = subprocess.run([program("nailupd"), "-t", "-c", str(path)], text=True, capture_output=True, timeout=20)

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.skipif(BUILD is None, reason="nailupd is not built"),
 
 FLEET = ROOT / "conf/fleet"
 SERVICE, SERVICE6 = "198.51.100.53", "2001:db8::53"
-UPSTREAM = "10.99.0.1"  # in the namespace of the router
+UPSTREAM = "10.99.0.1"  # inside the namespace of the router
 SECOND = {"192.0.2.": "203.0.113.", "2001:db8:2::": "2001:db8:3::"}
 
 ROUTER_CONFIG = """\
@@ -37,7 +37,7 @@ protocol bgp two4 from machine { neighbor 203.0.113.7 as 64512; }
 protocol bgp two6 from machine { neighbor 2001:db8:3::7 as 64512; }
 """
 
-# A client asks every 20 ms from a new port, and once more after 0.5 s without an answer.
+# A client sends a query every 20 ms from a new port, and repeats it if no answer comes within 0.5 s.
 ASKER = """
 import json, socket, struct, sys, time
 address, seconds, family = sys.argv[1], float(sys.argv[2]), socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -73,7 +73,7 @@ def found(name, *more):
 
 
 class Space:
-    """A network namespace with its programs, which end with it."""
+    """A network namespace and its programs, which end with it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -115,7 +115,7 @@ class Space:
 
 
 class Instance:
-    """nailupd, nailup-anycast and a routing daemon with its recipe."""
+    """nailupd, nailup-anycast, and a routing daemon with its recipe."""
 
     def __init__(self, space, replace):
         self.space, self.replace, self.daemon, self.anycast = space, replace, None, None
@@ -157,7 +157,7 @@ class Instance:
                          self.space.folder / "bird.ctl", log="bird.log")
 
     def start_frr(self):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-frr-"))  # FRR's own user must reach it
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-frr-"))  # the user of FRR must have access
         self.space.folders.append(folder)
         (folder / "zebra.conf").write_text("")
         shutil.copy(self.recipe("frr.conf"), folder)
@@ -172,7 +172,7 @@ class Instance:
 
 
 class Site:
-    """A router with clients and the upstream, and two instances."""
+    """A router with clients and the upstream, and the two instances."""
 
     def __init__(self, folder, start_routing):
         self.spaces = [Space(folder / name) for name in ("router", "one", "two")]
@@ -214,7 +214,7 @@ class Site:
         return started
 
     def paths(self):
-        """How many ways the router has to the service, over IPv4 and over IPv6."""
+        """Returns how many paths the router has to the service, over IPv4 and over IPv6."""
         counts = []
         for words in (("ip", "-4"), ("ip", "-6")):
             text = self.router.run(*words, "route", "show", SERVICE if words[1] == "-4" else SERVICE6)
@@ -241,7 +241,7 @@ def site(request):
     found("bird", "/usr/sbin/bird")
     if request.param == "frr":
         found("bgpd", "/usr/lib/frr/bgpd")
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-anycast-"))  # short: it has sockets
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-anycast-"))  # a short path, because it contains sockets
     try:
         made = Site(folder, Instance.start_bird if request.param == "bird" else Instance.start_frr)
         yield made
@@ -255,7 +255,7 @@ def site(request):
 def test_a_planned_stop_loses_no_query(site):
     one = site.instances[0]
     asking = site.start_asking(12)
-    one.anycast.terminate()  # as systemd does before it stops nailupd: see nailup-anycast.service
+    one.anycast.terminate()  # systemd does this before it stops nailupd (see nailup-anycast.service)
     assert one.anycast.wait(20) == 0
     assert site.paths() == (1, 1)
     one.stop_daemon()
@@ -282,7 +282,7 @@ def test_a_draining_or_dead_instance_is_withdrawn_and_comes_back(site):
 
 
 def await_degraded(site):
-    """New names are asked until each instance has noticed that its upstream is gone."""
+    """Queries new names until each instance has noticed that its upstream is gone."""
     numbers = itertools.count()
 
     def are_degraded():
@@ -295,16 +295,16 @@ def await_degraded(site):
 
 
 def test_an_outage_of_the_internet_withdraws_no_instance(site):
-    assert site.ask()["rcodes"] == [0]  # both instances know www.example now
+    assert site.ask()["rcodes"] == [0]  # both instances have www.example in their caches now
     site.upstream.terminate()
     site.upstream.wait()
     site.router.run("ip", "address", "del", f"{UPSTREAM}/32", "dev", "lo")
     site.router.run("ip", "route", "add", "unreachable", f"{UPSTREAM}/32")
     await_degraded(site)
-    time.sleep(1.5)  # several checks
+    time.sleep(1.5)  # time for several checks
     assert site.paths() == (2, 2)
-    assert site.ask()["rcodes"] == [0]  # cached
-    for one in site.instances:  # and so after a cold start
+    assert site.ask()["rcodes"] == [0]  # from the cache
+    for one in site.instances:  # the same after a cold start
         one.stop_daemon()
         one.start_daemon()
     await_degraded(site)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/attack: are hostile answers as their zones say, are goals judged by the figures, and does an attack reach
-nailup and the report? These tests do not judge how well a resolver does."""
+"""bench/attack: hostile answers follow their zones, the figures decide about the goals, and an attack reaches nailup
+and the report. These tests do not judge how well a resolver does."""
 
 import csv
 import pathlib
@@ -13,12 +13,12 @@ import pytest
 from conftest import BUILD, ROOT, why_no_namespace
 
 ATTACK = ROOT / "bench/attack"
-# The faults have modules of the same names, so a separate process looks at the attacks.
+# The faults have modules with the same names, so a separate process reads those of the attacks.
 LOOK = "import sys; sys.path[:0] = ['bench/attack', 'bench/compare', 'bench']; sys.path.append('bench/faults'); "
 
 
 def look(code):
-    """Returns the output of code that imports the modules of bench/attack."""
+    """Runs code that imports the modules of bench/attack. Returns its output."""
     done = subprocess.run([sys.executable, "-c", LOOK + code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
@@ -97,7 +97,7 @@ def test_attacks_are_played_to_nailup_and_reported(tmp_path):
     with open(tmp_path / "attack.csv", encoding="utf-8", newline="") as file:
         seen = {(line["row"], line["figure"]): float(line["value"]) for line in csv.DictReader(file) if line["value"]}
     assert {row for row, _ in seen} == set(chosen)
-    # The attack arrived, and the honest clients asked beside it.
+    # The attack has arrived, and the honest clients have sent queries meanwhile.
     assert seen["pipelining-100", "per_second"] > 0 and seen["pipelining-100", "asked"] > 10
     assert seen["zone-flood", "packets"] > 0 and seen["zone-flood", "asked"] == 10
     text = pathlib.Path(tmp_path, "attack.md").read_text(encoding="utf-8")

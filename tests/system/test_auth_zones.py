@@ -52,7 +52,7 @@ def held(path, **more):
 
 
 def shape(answer, with_extra):
-    """The parts that must agree. NSD adds NS records and addresses to positive answers."""
+    """Returns the parts of an answer that must agree. NSD adds NS records and addresses to positive answers."""
     rows = [sorted((name.lower(), ttl, kind, data.lower()) for name, ttl, kind, data in answer.section("ANSWER"))]
     authority = sorted((name.lower(), ttl, kind, data.lower()) for name, ttl, kind, data in answer.section("AUTHORITY"))
     if rows[0]:
@@ -96,7 +96,7 @@ def test_proofs_are_those_of_nsd(nailupd, nsd, dig, tmp_path, options):  # noqa:
     path = tmp_path / "zone"
     path.write_text(text)
     compare(dig, nailupd(held(path)), nsd({"corp.example": text}), "+dnssec", "+bufsize=4096",
-            # NSD leaves out a proof behind a DNAME, and adds one that a wildcard's own name does not need.
+            # NSD omits a proof behind a DNAME, and adds one that the name of a wildcard itself does not need.
             leave_out=["*.corp.example"] if options else ["no.moved.corp.example"])
 
 
@@ -135,7 +135,7 @@ def test_a_zone_that_comes_later_displaces_cached_answers(nailupd, responder, di
 
 
 def test_answers_from_a_file_do_not_hide_a_zone(nailupd, responder, dig, tmp_path):
-    """The snapshot and the dump are from before the zone was held here."""
+    """The snapshot and the dump were made before the zone was held here."""
     path, upstream = tmp_path / "zone", responder()
     path.write_text(ZONE)
     keeps = {"cache": {"snapshot": str(tmp_path / "snapshot")}}
@@ -194,7 +194,7 @@ def test_an_anchor_that_a_reload_adds_judges_a_zone_that_is_held_already(nailupd
     path = tmp_path / "zone"
     path.write_text(ZONE)
     daemon = nailupd(held(path, fallback="yes") | {"dnssec": {"validate": "yes"}})
-    assert "aa" in dig(daemon, "www.corp.example").flags  # the root's anchor is further up
+    assert "aa" in dig(daemon, "www.corp.example").flags  # only the root has an anchor now
     config = json.loads(daemon.config_path.read_text())
     config["dnssec"]["trust-anchors"] = ["corp.example. DS 12345 13 2 " + "00" * 32]
     daemon.config_path.write_text(json.dumps(config))

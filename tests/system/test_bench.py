@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def find_bench():
-    """Returns NAILUP_BUILD_DIR, or the newest build below build/."""
+    """Returns NAILUP_BUILD_DIR, or else the newest build below build/."""
     named = os.environ.get("NAILUP_BUILD_DIR")
     places = [pathlib.Path(named)] if named else list((ROOT / "build").glob("*")) + [ROOT / "build"]
     found = [p / "bench/nailup-bench" for p in places if (p / "bench/nailup-bench").exists()]
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(BENCH is None, reason="nailup-bench is not built
 
 
 class Served:
-    """A nailup-bench command that serves on a free port of 127.0.0.1 until the end of the test."""
+    """A command of nailup-bench that serves on a free port of 127.0.0.1 until the test ends."""
 
     def __init__(self, tmp_path, command, *options):
         self.control_path = str(tmp_path / "control.sock")
@@ -66,7 +66,7 @@ class Served:
         self.process.terminate()
         code = self.process.wait(10)
         self.process.stdout.close()
-        assert code in (0, -15)  # a sanitizer would give another code; the floor handles no signal
+        assert code in (0, -15)  # a sanitizer would exit with another code; udp-floor does not handle signals
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def framed(*messages):
 
 
 class Stream:
-    """A TCP client that does exactly the reads and writes of the test."""
+    """A TCP client that makes exactly the reads and writes of the test."""
 
     def __init__(self, served):
         self.socket = socket.create_connection(("127.0.0.1", served.port), 5)
@@ -113,7 +113,8 @@ class Stream:
         self.socket.sendall(framed(*messages))
 
     def read_id(self):
-        """Returns the id of the next answer, or None at the end. Raises ConnectionResetError, TimeoutError."""
+        """Returns the id of the next answer, or None if the stream has ended. Raises ConnectionResetError,
+        TimeoutError."""
         head = self.read_exactly(2)
         if head is None:
             return None
@@ -262,7 +263,7 @@ def test_in_a_hole_nothing_is_acknowledged_until_it_is_resumed(serve):
         with pytest.raises(TimeoutError):
             dialler.connect(("127.0.0.1", served.port))
     assert served.tell("tcp", "resume") == "ok"
-    client.socket.settimeout(30)  # the kernel sends it again
+    client.socket.settimeout(30)  # the kernel repeats the lost bytes
     assert client.read_id() == 2
     other = Stream(served)
     other.send(query(number=3))
@@ -288,7 +289,7 @@ def test_a_lost_connection_is_half_open_while_others_are_served(serve):
 
 
 def unacknowledged(client):
-    """Bytes that the other side's kernel has not acknowledged (SIOCOUTQ)."""
+    """Returns how many bytes the other side's kernel has not acknowledged (SIOCOUTQ)."""
     left = fcntl.ioctl(client, termios.TIOCOUTQ, b"\0\0\0\0")
     return int.from_bytes(left, sys.byteorder)
 
@@ -486,7 +487,7 @@ def test_saturating_load_counts_answered_queries(serve):
 
 
 def write_capture(path, names):
-    """Writes what tcpdump -w writes on a raw interface: queries over UDP to port 53, and one to another port."""
+    """Writes a file as tcpdump -w does for a raw interface: UDP queries to port 53, and one to another port."""
     packets = []
     for port, name in [(5353, "nx.example"), *((53, name) for name in names)]:
         message = query(name)
@@ -497,7 +498,7 @@ def write_capture(path, names):
 
 
 def to_pcapng(path):
-    """Makes a pcapng file of one that write_capture() wrote: a section, an interface, a block for each packet."""
+    """Converts a file of write_capture() to pcapng: a section, an interface, and a block for each packet."""
     def block(kind, body):
         size = struct.pack("<I", 12 + len(body))
         return struct.pack("<I", kind) + size + body + size
@@ -557,7 +558,8 @@ def test_loss_is_reported_and_no_answer_at_all_is_an_error(serve):
 
 
 def test_latency_counts_from_when_a_query_was_due(serve):
-    """One query of 50 ms at a time cannot keep up with 100 a second: the wait must show."""
+    """A single query at a time that takes 50 ms cannot keep up with 100 a second, so latencies must include the
+    wait."""
     served = serve("--delay", "50", "--handshake", "off")
     report = json.loads(run("load", "--server", served.server, "--rate", "100", "--duration", "1",
                             "--connections", "1", "--in-flight", "1", "--timeout", "5000",
@@ -585,24 +587,24 @@ def test_the_floor_answers_every_query_with_one_record(serve, batch):
 
 @pytest.fixture
 def serve_tls(serve, tmp_path):
-    """Like serve, with a TLS listener and the authority in a file."""
+    """Serves as serve() does, but with a TLS listener, and with the authority in a file."""
     return lambda *options: serve("--listen-tls", "127.0.0.1@0", "--tls-ca-file",
                                   str(tmp_path / "ca.pem"), *options)
 
 
-def tell_of_missing_notify(context):
-    """Debian's Python takes an end without close_notify for a regular one, unless this flag is off."""
+def report_missing_notify(context):
+    """Makes a missing close_notify an error. With this flag on, Debian's Python accepts it."""
     context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 1 << 7)
     return context
 
 
 class TlsStream(Stream):
-    """A client that verifies the responder like a careful one."""
+    """A client that verifies the responder strictly."""
 
     def __init__(self, served, name="responder.test", version=None, session=None, context=None,
                  ragged=True):
         self.context = context or ssl.create_default_context(cafile=served.ca)
-        tell_of_missing_notify(self.context)
+        report_missing_notify(self.context)
         self.context.set_alpn_protocols(["dot"])
         if version:
             self.context.minimum_version = self.context.maximum_version = version
@@ -618,7 +620,7 @@ class TlsStream(Stream):
         return [self.read_id() for _ in names]
 
 
-RESET = (ConnectionResetError, ssl.SSLError)  # Python's view of a reset under TLS
+RESET = (ConnectionResetError, ssl.SSLError)  # Python may report a reset under TLS as either error
 VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
 
 
@@ -653,7 +655,7 @@ def test_without_alpn_a_client_is_served(serve_tls):
 
 
 def spki_pin(served):
-    """Computes the pin of the presented certificate by other means."""
+    """Computes the pin of the presented certificate in another way than the program."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     client = TlsStream(served, context=context)
@@ -742,7 +744,7 @@ def test_a_version_may_be_refused(serve_tls):
 def test_a_handshake_goes_wrong_as_configured(serve_tls, reply, error):
     served = serve_tls("--tls-reply", reply)
     plain = socket.create_connection(("127.0.0.1", served.tls_port), 0.4)
-    context = tell_of_missing_notify(ssl.create_default_context(cafile=served.ca))
+    context = report_missing_notify(ssl.create_default_context(cafile=served.ca))
     with plain, pytest.raises(error):
         context.wrap_socket(plain, server_hostname="responder.test")
     assert served.stats()["tls_handshakes_failed"] == 1
@@ -771,7 +773,7 @@ def test_a_late_alert_comes_after_the_handshake(serve_tls, tmp_path):
     client_file = str(tmp_path / "client.pem")
     served = serve_tls("--tls-late-alert", "--tls-client-file", client_file)
     assert os.stat(client_file).st_mode & 0o777 == 0o600
-    client = TlsStream(served, version=ssl.TLSVersion.TLSv1_3)  # succeeds
+    client = TlsStream(served, version=ssl.TLSVersion.TLSv1_3)  # the handshake succeeds
     with pytest.raises(ssl.SSLError, match="certificate required"):
         client.read_exactly(2)
     context = ssl.create_default_context(cafile=served.ca)

@@ -31,7 +31,7 @@ def enter_namespace():
 
 
 def in_namespace(test):
-    """A decorator: the test runs in a child in a new namespace. Its exit code is the verdict."""
+    """Runs the test in a child in a new namespace. The exit code of the child is the verdict."""
 
     def run():
         if not os.access(TUN, os.R_OK | os.W_OK):
@@ -79,7 +79,7 @@ class Cable:
 
     def __exit__(self, *_):
         self.process.terminate()
-        assert self.process.wait(10) == 0  # a sanitizer would give another code
+        assert self.process.wait(10) == 0  # a sanitizer would exit with another code
 
     def tell(self, sentence):
         self.process.stdin.write(sentence + "\n")
@@ -94,7 +94,7 @@ class Cable:
 
 
 def datagram_pair(port=5300):
-    """(server, client) whose datagrams go over the cable."""
+    """Yields (server, client), whose datagrams go over the cable."""
     server, client = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     server.bind((HERE, port))
     client.connect((THERE, port))
@@ -104,7 +104,7 @@ def datagram_pair(port=5300):
 
 
 def echo(server, client, payload):
-    """Returns the seconds that it took. The server sees the client at the far end."""
+    """Returns how many seconds an echo took. The server sees the client at the far end."""
     started = time.monotonic()
     client.send(payload)
     data, source = server.recvfrom(65536)
@@ -122,7 +122,7 @@ def receive_all(connection):
 
 
 def transfer(listener, data):
-    """Returns the bytes of data that arrive over a new connection."""
+    """Returns how many bytes of data arrive over a new connection."""
     def send():
         with socket.create_connection((THERE, listener.getsockname()[1]), 30) as client:
             client.sendall(data)
@@ -216,7 +216,7 @@ def test_beyond_the_queue_packets_are_dropped_and_counted():
         _, client = datagram_pair()
         for _ in range(15):
             client.send(b"x")
-            time.sleep(0.01)  # the kernel would drop what it does not read in time
+            time.sleep(0.01)  # otherwise the kernel would drop what the server does not read in time
         stats = cable.stats()
         assert stats["under_way"] + stats["delivered"] + stats["dropped_full"] == 15
         assert stats["dropped_full"] > 0 and stats["under_way"] <= 10
@@ -259,7 +259,7 @@ def test_commands_are_answered_one_by_one():
                          "delay 1 2", "", "x" * 1000):
             assert cable.tell(sentence).startswith("error: "), sentence
             while sentence == "x" * 1000 and not cable.tell("loss 1").startswith("ok"):
-                pass  # the rest of a line that was too long counts as one more
+                pass  # the rest of a line that is too long counts as another line
         assert cable.tell("quit") == "ok" and cable.process.wait(10) == 0
 
 

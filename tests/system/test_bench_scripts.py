@@ -29,7 +29,7 @@ def play(script, *options, build=BUILD, codes=(MEASURED, MISSED), timeout=300, *
 
 
 def rows_of(text):
-    """Returns the rows of the Markdown table, as dicts by the names of its columns."""
+    """Returns the rows of the Markdown table as dicts, with the names of its columns as keys."""
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
              if line.startswith("|")]
     return [dict(zip(lines[0], line)) for line in lines[2:]]
@@ -80,7 +80,7 @@ def test_cpu_of_a_process_is_counted_in_microseconds(common):
     while common.cpu_us(os.getpid()) < before + 50_000:
         pass
     user, system = common.user_system_us(os.getpid())
-    assert user + system >= 30_000  # the kernel counts ticks of 10 ms
+    assert user + system >= 30_000  # the kernel counts in ticks of 10 ms
     assert common.threads_us(os.getpid())[os.getpid()] > threads[os.getpid()]
 
 

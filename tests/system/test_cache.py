@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The cache from the view of operators and clients: flushing, and answers that have expired."""
+"""The cache as operators and clients see it: flushing, and expired answers."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def test_a_dead_upstream_leaves_stale_answers(nailupd, responder, dig):
     assert (answer.status, answer.data, answer.ede[0]) == ("NOERROR", data, 3)
     assert answer.rows[0][1] == 30
     assert daemon.metrics()["cache_stale_answers_total"] >= 2
-    assert dig(daemon, "www.example.org", "A", "+dnssec").data == data  # it is not secure
+    assert dig(daemon, "www.example.org", "A", "+dnssec").data == data  # the stale answer is not secure
     assert dig(daemon, "unknown.example.org").status == "SERVFAIL"
 
 
@@ -133,7 +133,7 @@ def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig,
     data = dig(daemon, "www.example.org").data
     dig(daemon, "other.example.org")
     upstream.stop()
-    for _ in range(2):  # an entry that was stale once is stale again
+    for _ in range(2):  # an entry that was stale before is stale again
         assert eventually(lambda: dig(daemon, "www.example.org").ede, 20)
         assert daemon.stop() == 0
         daemon = nailupd(config, upstreams=[upstream])
@@ -142,7 +142,7 @@ def test_a_restart_during_an_outage_keeps_stale_answers(nailupd, responder, dig,
         assert (answer.status, answer.data, answer.ede[0]) == ("NOERROR", data, 3), answer.text
         assert answer.rows[0][1] == 30
     assert dig(daemon, "www.example.org", "A", "+cd").ede[:1] == [3]
-    assert eventually(lambda: dig(daemon, "other.example.org").ede[:1] == [3])  # it was cached later
+    assert eventually(lambda: dig(daemon, "other.example.org").ede[:1] == [3])  # this answer was cached later
 
 
 def test_a_torn_snapshot_is_reported_in_one_line_and_ignored(nailupd, responder, dig, tmp_path):

@@ -32,7 +32,7 @@ def node(label, zone):
 
 
 class Producer(Bind):
-    """named with a catalog that tests write themselves, and members a.corp.example and so on."""
+    """A named whose catalog the tests write, with members a.corp.example and so on."""
 
     ZONES = ["a.corp.example", "b.corp.example", "c.corp.example", "9.10.in-addr.arpa"]
 
@@ -65,7 +65,7 @@ class Producer(Bind):
 
 
 class Generator(Server):
-    """knotd that makes the catalog itself, of the members it has. Transfers need the key."""
+    """A knotd that makes the catalog from its members. Transfers need the key."""
 
     def __init__(self, folder, *members):
         folder.mkdir()
@@ -114,7 +114,7 @@ def rows(daemon):
 
 
 def served(daemon):
-    """The members that are served."""
+    """Returns the members that are served."""
     return sorted(zone for zone, row in rows(daemon).items() if row["catalog"] == f"{CATALOG}." and row["state"] == "served")
 
 
@@ -144,14 +144,15 @@ def test_a_catalog_brings_and_drops_zones(nailupd, primary, dig, tmp_path):  # n
     await_members(daemon, "b.corp.example", "c.corp.example")
     assert answers(daemon, dig, "c.corp.example") and not answers(daemon, dig, "a.corp.example")
     assert sorted(path.name for path in folder.iterdir()) == ["b.corp.example.zone", "c.corp.example.zone", f"{CATALOG}.zone"]
-    bind.update("add new.c.corp.example. 60 A 192.0.2.9", zone="c.corp.example")  # its NOTIFY is accepted
+    # the NOTIFY for the new member is accepted
+    bind.update("add new.c.corp.example. 60 A 192.0.2.9", zone="c.corp.example")
     eventually(lambda: dig(daemon, "new.c.corp.example").data == ["192.0.2.9"])
-    assert daemon.ctl("reload").returncode == 0  # the members stay
+    assert daemon.ctl("reload").returncode == 0  # the reload keeps the members
     assert answers(daemon, dig, "b.corp.example") and answers(daemon, dig, "c.corp.example")
     bind.kill()
     assert daemon.stop() == 0
     daemon = nailupd(config)
-    assert answers(daemon, dig, "b.corp.example")  # the first query already
+    assert answers(daemon, dig, "b.corp.example")  # the first query gets an answer
     assert dig(daemon, "new.c.corp.example").data == ["192.0.2.9"]
 
 
@@ -165,10 +166,10 @@ def test_an_expired_catalog_keeps_its_members_over_a_restart(nailupd, primary, r
     bind.kill()
     assert daemon.stop() == 0
     for zone in (CATALOG, "b.corp.example"):
-        os.utime(folder / f"{zone}.zone", (time.time() - 4000,) * 2)  # EXPIRE is 3600
+        os.utime(folder / f"{zone}.zone", (time.time() - 4000,) * 2)  # the EXPIRE of the zone is 3600
     daemon = nailupd(config, upstreams=[upstream])
     assert answers(daemon, dig, "a.corp.example")
-    assert dig(daemon, "www.b.corp.example").status == "SERVFAIL"  # it fails closed
+    assert dig(daemon, "www.b.corp.example").status == "SERVFAIL"  # the expired member fails closed
     eventually(lambda: transfers(daemon, "failed") > 1)
     assert rows(daemon)[f"{CATALOG}."]["state"] == "expired"
     assert daemon.ctl("reload").returncode == 0 and answers(daemon, dig, "a.corp.example")
@@ -230,7 +231,7 @@ def test_a_broken_catalog_leaves_its_members_and_says_so_once(nailupd, primary, 
     bind.update(*breaks, f"add {node('2', 'b.corp.example')}")
     eventually(lambda: rows(daemon)[f"{CATALOG}."]["state"] == "kept")
     assert fault in rows(daemon)[f"{CATALOG}."]["why"]
-    eventually(lambda: transfers(daemon, "failed") > 1, within=20)  # the next round after SOA RETRY
+    eventually(lambda: transfers(daemon, "failed") > 1, within=20)  # the next round comes after the SOA's RETRY
     assert daemon.log().count(f"{fault}; its members do not change") == 1
     assert daemon.log().count("is refused: ") == 1
     assert answers(daemon, dig, "a.corp.example") and served(daemon) == ["a.corp.example."]
@@ -239,7 +240,7 @@ def test_a_broken_catalog_leaves_its_members_and_says_so_once(nailupd, primary, 
 
 
 def test_a_healthy_catalog_shows_no_fault_of_its_stored_copy(nailupd, primary, tmp_path):  # noqa: F811
-    """The copy is from a time when the zone was no catalog, and it makes no catalog."""
+    """The stored copy comes from a time when the zone was not a catalog, so it has no list of members."""
     folder, broken = tmp_path / "zones", catalog_text(node("1", "a.corp.example")).replace("version", "other")
     folder.mkdir()
     bind = primary(Producer, broken)
@@ -282,7 +283,7 @@ def test_servers_for_names_of_a_member_are_refused_except_below_a_cut(nailupd, p
     assert refused.returncode != 0 and f"a.corp.example. is a member of the catalog {CATALOG}." in refused.stderr
     refused = daemon.ctl("forward", "sub.a.corp.example", upstream.server)
     assert refused.returncode != 0 and "is below a.corp.example., which is held here" in refused.stderr
-    assert "aa" in dig(daemon, "x.sub.a.corp.example").flags  # true: no server would have been asked
+    assert "aa" in dig(daemon, "x.sub.a.corp.example").flags  # nailup answers, so a forward would have no effect
     bind.update("add sub.a.corp.example. 60 NS ns.sub.a.corp.example.", zone="a.corp.example")
     eventually(lambda: rows(daemon)["a.corp.example."]["serial"] > 1)
     assert daemon.ctl("forward", "sub.a.corp.example", upstream.server).returncode == 0
@@ -298,14 +299,15 @@ def test_a_member_goes_before_a_special_use_name(nailupd, primary, dig):  # noqa
     await_members(daemon, "9.10.in-addr.arpa")
     assert answers(daemon, dig, "9.10.in-addr.arpa")
     assert "aa" in dig(daemon, "9.10.in-addr.arpa", "SOA").flags
-    assert dig(daemon, "1.8.10.in-addr.arpa", "PTR").status == "NXDOMAIN"  # the private network answers for the rest
+    # the local zone of the private network still answers other names
+    assert dig(daemon, "1.8.10.in-addr.arpa", "PTR").status == "NXDOMAIN"
     bind.update(f"delete 1.zones.{CATALOG}. PTR")
     await_members(daemon)
     assert dig(daemon, "www.9.10.in-addr.arpa").status == "NXDOMAIN"
 
 
 def test_cached_answers_do_not_hide_a_member(nailupd, primary, responder, dig, tmp_path):  # noqa: F811
-    """They are in the cache, in a dump, and in a snapshot of a daemon without the catalog."""
+    """The cache, a dump, and the snapshot of a daemon without the catalog have answers for the member's names."""
     address, folder = free_address(), tmp_path / "zones"
     folder.mkdir()
     upstream, bind = responder(), primary(Producer, catalog_text(), notify=address)
@@ -321,7 +323,7 @@ def test_cached_answers_do_not_hide_a_member(nailupd, primary, responder, dig, t
                    capture_output=True)
     assert answers(daemon, dig, "a.corp.example") and "www.example.org" in daemon.ctl("dump-cache").stdout
     assert daemon.stop() == 0
-    other = nailupd(keeps, upstreams=[upstream])  # it has no catalog, and caches the name
+    other = nailupd(keeps, upstreams=[upstream])  # this daemon has no catalog, and caches the answer
     assert dig(other, "www.a.corp.example").data != ["192.0.2.2"] and other.stop() == 0
     bind.kill()
     assert answers(nailupd(config, upstreams=[upstream]), dig, "a.corp.example")
@@ -343,7 +345,7 @@ def test_members_above_the_bound_are_left_out(nailupd, primary, dig):  # noqa: F
     many = [node(f"n{number:05}", f"m{number}.corp.example") for number in range(4100)]
     bind = primary(Producer, catalog_text(node("a", "a.corp.example"), *many))
     daemon = nailupd(catalog(bind.server))
-    eventually(lambda: len(rows(daemon)) == 4097, within=60)  # with the catalog
+    eventually(lambda: len(rows(daemon)) == 4097, within=60)  # the members and the catalog
     assert f"catalog {CATALOG}.: 5 members are left out" in daemon.log()
     eventually(lambda: answers(daemon, dig, "a.corp.example"), within=60)
 

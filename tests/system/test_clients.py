@@ -31,7 +31,7 @@ def daemon(nailupd, upstream):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """One responder and one daemon for the tests that only ask: (daemon, upstream)."""
+    """One responder and one daemon for all tests that only send queries: (daemon, upstream)."""
     folder = tmp_path_factory.mktemp("shared")
     upstream = Responder(folder)
     daemon = Daemon(folder, {
@@ -145,7 +145,7 @@ def test_a_ttl_counts_down(shared, dig):
 @pytest.mark.parametrize("options, status", [
     (["+edns=1", "+noednsnegotiation"], "BADVERS"), (["+opcode=notify"], "NOTIMP"),
     (["+opcode=update"], "NOTIMP"), (["+opcode=status"], "NOTIMP"), (["+header-only", "+nocookie"], "FORMERR"),
-    (["+header-only"], "NOERROR"),  # only asks for a cookie (RFC 7873 section 5.4)
+    (["+header-only"], "NOERROR"),  # a query that contains only a cookie (RFC 7873 section 5.4)
     (["-c", "CH"], "REFUSED"), (["-t", "AXFR"], None), (["-t", "IXFR=1"], None)],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value)
 def test_unusual_questions_get_an_error(shared, dig, options, status):
@@ -243,7 +243,7 @@ def test_dnsperf_loses_none_of_thousands(nailupd, responder, many_questions, mod
 
 # ---- getaddrinfo ----
 
-# The C library reads /etc/resolv.conf: it gets its own file in its own mount namespace.
+# The C library reads /etc/resolv.conf, so it gets a different file in a separate mount namespace.
 IN_NAMESPACE = 'mount --bind "$1" /etc/resolv.conf && mount --bind "$2" /etc/nsswitch.conf && ' \
                'shift 2 && exec "$@"'
 

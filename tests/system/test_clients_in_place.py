@@ -27,17 +27,17 @@ def with_cookie(message, cookie):
 
 
 def cookie_of(answer):
-    """Returns the content of the last option of the last record."""
+    """Returns the data of the last option in the last record."""
     return answer[-24:] if answer[-28:-24] == b"\0\x0a\0\x18" else None
 
 
 def full_rcode(answer):
-    """Returns the rcode of an answer whose OPT record has only a cookie."""
+    """Returns the full rcode of an answer whose OPT record contains only a cookie."""
     return answer[-34] << 4 | rcode_of(answer)
 
 
 def flood(daemon, count, source=FLOODER, make=lambda i: query("flood.example", i)):
-    """Returns the answers. Each query has its own port."""
+    """Sends queries, each from its own port. Returns the answers."""
     answers = []
     for i in range(count):
         answer = udp_ask(daemon, make(i), timeout=0.05, source=source)
@@ -96,7 +96,7 @@ def test_servers_with_one_secret_take_each_others_cookies(nailupd, responder, tm
 def test_workers_take_each_others_cookies(nailupd, responder):
     daemon = nailupd(upstreams=[responder()], workers=2)
     cookie = cookie_of(udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST))
-    for number in range(20):  # each from another port, so for either worker
+    for number in range(20):  # each from a different port, so that each worker gets some
         udp_ask(daemon, with_cookie(query(number=number), cookie), source=HONEST)
     assert daemon.metrics()['cookies_total{result="valid"}'] == 20
 
@@ -109,13 +109,13 @@ LIMITED = {"server": {"rate-limit": {"queries-per-second": QPS, "slip": 1}}}
 def test_a_flooder_gets_truncated_answers_and_its_neighbours_are_served(nailupd, responder):
     daemon = nailupd(LIMITED, upstreams=[responder()], workers=2)
     answers = flood(daemon, 10 * QPS)
-    cut = [answer for answer in answers if answer[2] & 2]  # TC
+    cut = [answer for answer in answers if answer[2] & 2]  # the answers with TC
     assert cut and all(len(answer) == len(query("flood.example")) for answer in cut)
     assert daemon.metrics()['rate_limited_total{action="truncated"}'] == len(cut)
     assert all(rcode_of(answer) == NOERROR for answer in answers)
     neighbour = udp_ask(daemon, query("other.example"), source=HONEST)
     assert rcode_of(neighbour) == NOERROR and not neighbour[2] & 2
-    with Stream(daemon, FLOODER) as client:  # a client over TCP is served
+    with Stream(daemon, FLOODER) as client:  # the same client is served over TCP
         client.send(*[query("flood.example", i) for i in range(3 * QPS)])
         assert {client.read()[2] & 2 for _ in range(3 * QPS)} == {0}
 
@@ -137,7 +137,7 @@ def test_a_client_with_a_cookie_is_served_while_its_address_is_forged(nailupd, r
     daemon = nailupd(LIMITED, upstreams=[responder()])
     flood(daemon, 5 * QPS, source=HONEST)
     told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
-    while full_rcode(told) == NOERROR:  # slow machines: that second is over
+    while full_rcode(told) == NOERROR:  # on a slow machine, the second may be over
         flood(daemon, 5 * QPS, source=HONEST)
         told = udp_ask(daemon, with_cookie(query(), b"12345678"), source=HONEST)
     assert full_rcode(told) == BADCOOKIE
@@ -149,7 +149,7 @@ def test_a_client_with_a_cookie_is_served_while_its_address_is_forged(nailupd, r
 
 
 def test_dig_gets_through_a_flood_from_its_own_address(nailupd, responder, dig):
-    """dig sends a cookie on its own, and asks again after BADCOOKIE."""
+    """dig sends a cookie by default, and repeats the query after BADCOOKIE."""
     daemon = nailupd(LIMITED, upstreams=[responder()])
     flood(daemon, 5 * QPS, source=HONEST)
     answer = dig(daemon, "a.example", "A", "-b", HONEST, "+ignore", "+notcp")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailupctl as a cockpit: lookups and zones, watching, JSON of every command, and completion in shells."""
+"""nailupctl as a cockpit: look-ups and zones, watching, JSON of every command, and completion in shells."""
 import fcntl
 import json
 import os
@@ -35,7 +35,7 @@ WATCHED = re.findall(r'"([^"]+)"', re.search(r"#define CONTROL_WATCHED (.*)",
 
 @pytest.fixture
 def cockpit(nailupd, responder, tmp_path):
-    """A daemon that uses many features, and its two upstreams."""
+    """Yields a daemon that uses many features, and its two upstreams."""
     up, other = responder(), responder()
     blocked = tmp_path / "blocked"
     blocked.write_text("bad.example\n*.worse.example\n")
@@ -96,7 +96,8 @@ def test_lookup_tells_how_an_answer_grows_old(cockpit, dig):
         return cockpit.ask("lookup", "ttl2.example")["cached_answers"][0]
 
     dig(cockpit, "ttl2.example")
-    assert cached()["prefetch"] in ("in its last tenth, if queried before", "no")  # it may be over already
+    # the answer may be in its last tenth already
+    assert cached()["prefetch"] in ("in its last tenth, if queried before", "no")
     eventually(lambda: cached()["state"] == "expired, may be served stale", 30)
     assert cached()["ttl_seconds"] == 0 and cached()["prefetch"] == "no"
     assert cockpit.ask("lookup", "ttl2.example")["lookup"]["answered"] == "by upstreams"
@@ -127,7 +128,7 @@ def test_the_log_level_changes_at_once(cockpit):
 
 # ---- JSON and exit codes ----
 
-# Words that each command takes here. None: tested elsewhere, because it ends or changes the daemon.
+# The words that each command takes here. None: another test covers it, because it ends or changes the daemon.
 WORDS = {"lookup": ["www.example", "AAAA"], "trace": ["nas.lan"], "flush": ["www.example"], "flush-zone": ["example"],
          "log-level": ["info"], "drain": None, "forward": None, "nta": ["list"], "reload": None}
 UNITS = ("_seconds", "_bytes", "_per_second")
@@ -149,7 +150,8 @@ def check_value(name, value):
 
 
 def check_document(document):
-    """Records are objects, tables are lists of objects with one set of names, and values are plain."""
+    """Checks a document: a record is an object, a table is a list of objects with the same names, and values are
+    plain."""
     assert document
     for name, table in document.items():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
@@ -161,7 +163,7 @@ def check_document(document):
 
 
 def check_text(document, text):
-    """Text has the same tables with the same names; it may leave columns out."""
+    """Checks that the text has the same tables with the same names. It may omit columns."""
     blocks = text.rstrip("\n").split("\n\n")
     assert len(blocks) == len(document)
     for (name, table), block in zip(document.items(), blocks):
@@ -192,7 +194,7 @@ def check_command(daemon, verb, words):
         assert all(isinstance(line, str) for line in document["text"])
         return
     check_document(document)
-    if verb != "help":  # its text is made for reading
+    if verb != "help":  # the text of help is free prose
         workers = ("--worker", "all") if verb in ("upstreams", "connections") else ()
         check_text(document, ask(*workers).stdout)
 
@@ -202,7 +204,7 @@ def test_each_command_is_one_document_with_the_names_of_the_text(cockpit, dig):
     for verb in VERBS:
         words = WORDS.get(verb, [])
         if words is not None:
-            print(verb)  # pytest shows the last one on failure
+            print(verb)  # pytest shows the last one if the test fails
             check_command(cockpit, verb, words)
 
 
@@ -245,8 +247,8 @@ def test_malformed_requests_do_no_harm(cockpit):
     for line in (b"lookup\t" + b"a" * 65536 + b"\n", b"lookup\t" + b"\\" * 4000 + b"\n",
                  b"lookup\t\x1b\n", b"zones\t" * 600 + b"\n", b"lookup\ta\tA\tA\n"):
         assert not told(line).startswith(b"ok")
-    assert b"\\255\\254." in told(b"lookup\t\xff\xfe\n")  # bytes that a name may have
-    for _ in range(20):  # a client that asks and leaves
+    assert b"\\255\\254." in told(b"lookup\t\xff\xfe\n")  # a name may contain these bytes
+    for _ in range(20):  # clients that send a command and leave
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(cockpit.socket_path)
             client.sendall(b"zones\n")
@@ -275,11 +277,11 @@ def test_traces_of_silent_servers_are_bounded_and_end_with_the_daemon(nailupd, r
     with trace(8) as one_more:
         one_more.settimeout(20)
         assert one_more.recv(4096).startswith(b"refused\ttoo many traces")
-    for client in running[:4]:  # clients that ask and leave
+    for client in running[:4]:  # some clients leave before their answer
         client.close()
     assert daemon.ctl("reload").returncode == 0
     assert daemon.ask("status")["daemon"]["queries"] == 0
-    assert daemon.stop() == 0  # with traces under way
+    assert daemon.stop() == 0  # traces are still under way
     daemon.check_clean()
     for client in running:
         client.close()
@@ -365,7 +367,7 @@ ENTER, LEAVE = b"\x1b[?1049h\x1b[?25l", b"\x1b[?25h\x1b[?1049l"
 
 
 class Terminal:
-    """nailupctl on its own terminal."""
+    """A nailupctl with its own terminal."""
 
     def __init__(self, daemon, *words, lines=24, columns=80):
         self.output = b""
@@ -373,7 +375,7 @@ class Terminal:
         go, begin = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.read(go, 1)  # the parent has read the settings
+            os.read(go, 1)  # the parent has read the settings of the terminal
             os.execve(args[0], args, os.environ | {"TERM": "xterm"})
         self.status = None
         self.resize(lines, columns)
@@ -415,7 +417,7 @@ class Terminal:
         return self.status
 
     def has_ended(self):
-        """Whether it ended with 0 and restored the terminal."""
+        """Returns whether it ended with 0 and restored the terminal."""
         if self.state() is None:
             return False
         assert self.status == 0
@@ -540,7 +542,7 @@ def test_a_refused_watch_leaves_the_terminal_and_says_why(cockpit, terminal):
 
 # ---- completion ----
 
-# Each takes a folder and lines. It prints a match on each line, and "--" after the matches of each line.
+# Each script takes a folder and lines. It prints a line for each match, and "--" after the matches of each line.
 
 def bash(folder, *lines):
     return ["bash", "--norc", "-c", """
@@ -571,8 +573,8 @@ def fish(folder, *lines):
 
 @pytest.fixture(params=[bash, zsh, fish], ids=lambda shell: shell.__name__)
 def offered(request, tmp_path):
-    """offered(line, ...): the completions that the shell offers for each line, from the built files; a list of
-    sets."""
+    """offered(line, ...): returns a list with the set of completions that the shell offers for each line. It uses the
+    built files."""
     shell = request.param
     if not shutil.which(shell.__name__):
         pytest.skip(f"{shell.__name__} is not installed")
@@ -587,7 +589,7 @@ def offered(request, tmp_path):
         for text in done.stdout.splitlines():
             if text == "--":
                 found.append(set())
-            elif text:  # fish puts a description behind a tab, and prints --x=y where others print y
+            elif text:  # fish adds a description after a tab, and prints --x=y where others print y
                 found[-1].add(re.sub(r"^--[a-z-]+=(?=.)", "", text.split("\t")[0].strip()))
         assert len(found) == len(lines) + 1, done
         return found[:-1]
@@ -634,6 +636,6 @@ def test_the_table_of_options_matches_the_programs_help(name):
         rows = {option for of, behind, option in OPTIONS if (of, behind) == (name, command)}
         if (name, command) == ("nailup-bench", ""):
             said |= {"version"}
-        if command == "control":  # --control belongs to the responder
+        if command == "control":  # the option --control is the responder's
             said = {"help"}
         assert rows == said, f"programs.def and {name} {command} --help differ"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/compare/run --quick, with nailupd and Unbound: is the output complete and consistent? No figure is judged:
---quick does not measure."""
+"""bench/compare/run --quick with nailupd and Unbound: the output is complete and consistent. No figure is judged,
+because --quick does not measure."""
 
 import csv
 import importlib
@@ -63,7 +63,7 @@ def test_rows_hold_figures_that_can_be(results):
     for row in rows_of(results / "results.csv"):
         assert 0 < int(row["answered"]) <= int(row["sent"])
         assert int(row["noerror"]) <= int(row["answered"])
-        # On a slow machine every answer may come after the short measured time.
+        # On a slow machine, every answer may come after the short time of the measurement.
         assert float(row["qps"]) == 0 or float(row["cpu_us_per_query"]) >= 0
         assert 0 < float(row["p50_us"]) <= float(row["p99_us"]) <= float(row["max_us"])
 
@@ -79,7 +79,7 @@ def test_misses_go_to_the_upstream_over_the_transport_that_is_measured(results):
 def test_the_tables_are_complete_and_list_where_others_are_better(results):
     text = (results / "results.md").read_text(encoding="utf-8")
     tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(tables) == 3  # hits, misses, over time
+    assert len(tables) == 3  # a table each for hits, misses, and series
     for table in tables:
         lines = table.splitlines()
         assert len({line.count("|") for line in lines}) == 1 and len(lines) > 3
@@ -120,7 +120,7 @@ def test_the_servers_reached_nothing_but_loopback(results):
 
 @pytest.fixture(scope="module")
 def far_results(tmp_path_factory):
-    """Results of nailupd alone, over the cable if there is one."""
+    """Yields the results of nailupd alone, over the cable if there is one."""
     out = tmp_path_factory.mktemp("far")
     done = compare(out, "--quick", "--peers", "nailupd", "--cells", "far,recycle,miss-loss", "--rate", "1000")
     assert done.returncode == 0, done.stderr
@@ -135,7 +135,8 @@ def test_recycling_is_compared_with_the_same_distance_without_it(far_results):
     for row in rows:
         asked = {over: int(row[f"upstream_{over}_queries"]) for over in ("udp", "tcp", "tls")}
         assert max(asked, key=asked.get) == row["transport"]
-        assert row["mode"] == "max" or 0 < int(row["rate"]) <= 1000  # less if a server cannot
+        # the rate is lower if a server cannot do the usual one
+        assert row["mode"] == "max" or 0 < int(row["rate"]) <= 1000
         assert 0 < int(row["answered"]) <= int(row["sent"])
         if row["cell"] == "recycle" and row["mode"] == "max":
             assert int(row["connections_opened"]) > 0
@@ -243,7 +244,7 @@ def test_unknown_names_are_refused(tmp_path):
 
 @pytest.fixture
 def compare_modules(monkeypatch):
-    """(programs, summary, charts) of bench/compare, without running anything."""
+    """Returns the modules (programs, summary, charts) of bench/compare, without running any of them."""
     monkeypatch.syspath_prepend(str(ROOT / "bench/compare"))
     return [importlib.import_module(name) for name in ("programs", "summary", "charts")]
 
@@ -376,7 +377,7 @@ def test_tables_and_charts_can_be_made_again_from_the_files_alone(results, tmp_p
         (again / name).unlink()
     done = compare(tmp_path / "unused", "--again", again)
     assert done.returncode == 0, done.stderr
-    for name in made:  # the CSV rounds the figures that charts draw
+    for name in made:  # charts draw the figures that the CSV has rounded
         texts = [(folder / name).read_text(encoding="utf-8") for folder in (results, again)]
         if name.endswith(".svg"):
             texts = [re.sub(r"[\d.]+", "#", text) for text in texts]

@@ -66,7 +66,7 @@ def test_its_daemon_runs_without_root_on_a_read_only_file_system(tmp_path):
         pytest.skip("needs namespaces and mounts, which this kernel or container refuses")
     work = tmp_path / "work"
     work.mkdir()
-    for folder in (tmp_path, *tmp_path.parents[:-2]):  # /tmp itself stays as it is
+    for folder in (tmp_path, *tmp_path.parents[:-2]):  # /tmp itself must stay as it is
         folder.chmod(0o755)
     shutil.copy(CONFIG, work)
     for name in ("nailupd", "nailupctl"):
@@ -76,7 +76,7 @@ def test_its_daemon_runs_without_root_on_a_read_only_file_system(tmp_path):
     everything = done.stdout + done.stderr
     assert "the root can be written" not in done.stdout, everything
     assert "check 0\n" in done.stdout, everything
-    assert "required 1\n" in done.stdout, everything  # no route out of this namespace
+    assert "required 1\n" in done.stdout, everything  # this namespace has no route to the Internet
     assert "no route to any upstream" in done.stdout, everything
     assert "answer 127.0.0.1\n" in done.stdout and "stopped 0\n" in done.stdout, everything
 
@@ -95,8 +95,8 @@ def test_docker_builds_and_runs_the_image():
     assert run.returncode == 0 and "953" in run.stdout, run.stdout + run.stderr
 
 
-# The commands of the image in its file system, as an engine runs them: read-only, its user, no capabilities, a network
-# of its own, a volume that has the owner of the folder in the image.
+# Runs the image's commands in its file system as an engine does: read-only, as its user, without capabilities, in a
+# separate network, with a volume whose owner is that of the folder in the image.
 RUN_IMAGE = r"""
 set -e
 image=$1 user=$2 health=$3 entry=$4

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, eventually, free_address, program
 
-# a.example A, framed for TCP
+# The query a.example A, framed for TCP.
 QUERY = b"\0\x1b\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\7example\0\0\1\0\1"
 
 
@@ -145,7 +145,7 @@ def test_each_worker_keeps_its_own_connection(nailupd, responder):
 
 
 def test_the_log_has_a_dead_upstream_once_for_all_workers(nailupd, responder, dig):
-    """The workers notice at different times, because their back-offs are random."""
+    """The workers notice the failure at different times, because their back-offs are random."""
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True, workers=4)
 
@@ -347,7 +347,7 @@ def test_workers_that_asked_no_upstream_do_not_hide_that_none_answers(nailupd):
     ip, port = free_address()
     daemon = nailupd(upstreams=[f"{ip}@{port}"], workers=2)
     assert daemon.ask("check")["check"]["state"] == "ready"
-    with socket.create_connection((daemon.ip, daemon.port), 5) as client:  # one worker has it
+    with socket.create_connection((daemon.ip, daemon.port), 5) as client:  # only one worker has sent it
         for number in range(6):
             name = bytes([4]) + b"www%d" % number
             client.sendall(b"\0\x1e\0\x07\1\0\0\1\0\0\0\0\0\0" + name + b"\7example\0\0\1\0\1")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""AAAA records made from A records, beside Unbound's module for it: both ask the same server and must give the same
-answers."""
+"""DNS64 beside Unbound's module for it. Both query the same server and must give the same answers."""
 
 import ipaddress
 
@@ -35,7 +34,7 @@ def local_data():
 
 @pytest.fixture
 def source(unbound):
-    """The server that both ask."""
+    """Yields the server that both query."""
     return unbound(**local_data())
 
 
@@ -58,10 +57,10 @@ def test_answers_are_those_of_unbound(start, source, unbound, dig):
                        ("four.site", "A"), ("text.site", "TXT"), (reverse, "PTR")]:
         ours, theirs = dig(daemon, name, kind), dig(peer, name, kind)
         assert ours.status == theirs.status, (name, ours.text, theirs.text)
-        # For PTR, Unbound changes the owner of the record. RFC 6147 section 5.3.1 asks for an alias.
+        # For PTR queries, Unbound changes the owner of the record. RFC 6147 section 5.3.1 demands an alias.
         rows = [row for row in ours.rows if kind != "PTR" or row[2] == "PTR"]
         assert sorted(row[2:] for row in rows) == sorted(row[2:] for row in theirs.rows), name
-        again = dig(daemon, name, kind)  # from the cache
+        again = dig(daemon, name, kind)  # this answer comes from the cache
         assert sorted(again.data) == sorted(ours.data)
 
 
@@ -71,7 +70,7 @@ def test_excluded_addresses_are_replaced_or_left_out(start, dig):
     assert dig(daemon, "mixed.site", "AAAA").data == ["2001:db8::5"]
     daemon = start(exclude=["2001:db8::/64"])
     assert dig(daemon, "both.site", "AAAA").data == ["2001:db8:64::c000:203"]
-    answer = dig(daemon, "six.site", "AAAA")  # there is nothing else
+    answer = dig(daemon, "six.site", "AAAA")  # the name has no other address
     assert answer.status == "NOERROR" and answer.rows == []
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Admission: clients that may ask, beside many that may not or that only shake hands."""
+"""Admission: allowed clients among many that are refused, or that only shake hands."""
 
 import select
 import socket
@@ -28,7 +28,7 @@ def authority(tmp_path):
 
 @pytest.fixture
 def both(nailupd, responder, authority):
-    """both(server): a daemon with listeners for TCP and, at daemon.tls, TLS."""
+    """both(server): starts a daemon with listeners for TCP and, at daemon.tls, for TLS."""
 
     def start(server, workers=1):
         ip, port = free_address()
@@ -43,7 +43,7 @@ def both(nailupd, responder, authority):
 
 @pytest.fixture
 def opened():
-    """opened(server, source): a bare TCP connection from that address, which stays open."""
+    """opened(server, source): opens a bare TCP connection from that address, which stays open."""
     held = []
 
     def connect(server, source):
@@ -60,7 +60,7 @@ def opened():
 
 
 def client_hello():
-    """The first bytes of a TLS client."""
+    """Returns the first bytes of a TLS client."""
     into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     hello = context.wrap_bio(into, out, server_hostname="dot.example.net")
@@ -70,7 +70,7 @@ def client_hello():
 
 
 class Flood:
-    """Sends the same client hello over and over, from twenty addresses, and never answers."""
+    """Sends the same ClientHello again and again from twenty addresses, and never continues."""
 
     def __init__(self, server):
         self.server, self.hello, self.ended = server, client_hello(), threading.Event()
@@ -121,13 +121,12 @@ def is_answered(client):
 
 
 def test_refused_clients_leave_room_for_allowed_ones(both, opened, authority):
-    """Twenty refused addresses open as many connections as they can and hold them, while forty allowed clients
-    come."""
+    """Twenty refused addresses open and hold as many connections as they can, while forty allowed clients connect."""
     daemon = both({"max-clients": 40})
     for number in range(400):
         source = f"127.0.9.{1 + number % 20}"
         opened(daemon if number % 2 else daemon.tls, source)
-    with Stream(daemon, "127.0.9.30") as late:  # beyond the few that get an answer, or among them
+    with Stream(daemon, "127.0.9.30") as late:  # this address is refused, whether or not it gets an answer
         late.send(query("refused.example", 9))
         try:
             answer = late.read()
@@ -184,7 +183,7 @@ def test_new_clients_take_the_places_of_idle_ones(both, opened):
     for number in range(5):
         assert is_answered(Stream(daemon, f"127.0.6.{1 + number}"))
         time.sleep(0.5)
-    assert idle[0].recv(1) == b""  # closed, and not reset
+    assert idle[0].recv(1) == b""  # closed by a FIN, and not reset
     told = daemon.metrics()
     assert told["clients_displaced_total"] >= 1
     assert told['clients_refused_total{reason="full"}'] == 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS for clients, with kdig, openssl s_client and Python's own TLS: clients and their answers, and
-changes of the certificate's files."""
+"""DNS over TLS for clients, with kdig, openssl s_client and Python's TLS: their answers, and what happens when the
+certificate's files change."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ def made(*words):
 
 
 class Authority:
-    """Makes certificates in a folder, always in the same two files."""
+    """Makes certificates, always in the same two files of a folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -49,7 +49,7 @@ class Authority:
              "-keyout", self.ca_key, "-out", self.ca, "-days", "2", "-subj", "/CN=test authority")
 
     def make(self, key="ec", certificate=None, key_file=None, days=2):
-        """Makes a chain for HOST and its key. The serial number is random."""
+        """Makes a key and a chain for HOST. The serial number is random."""
         certificate, key_file = certificate or self.certificate, key_file or self.key
         request, leaf, names = (self.folder / name for name in ("request", "leaf", "names"))
         kind = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[key]
@@ -63,7 +63,7 @@ class Authority:
         return self
 
     def pin(self):
-        """RFC 7858 section 4.2."""
+        """Returns the pin of the key (RFC 7858 section 4.2)."""
         public = made("x509", "-in", self.certificate, "-noout", "-pubkey")
         der = openssl("pkey", "-pubin", "-outform", "DER", data=public).stdout
         return base64.b64encode(hashlib.sha256(der).digest()).decode()
@@ -88,7 +88,7 @@ def tls_options(authority, *addresses):
 
 @pytest.fixture
 def dot(nailupd, responder, authority):
-    """dot(config): a daemon with a TLS listener at daemon.tls."""
+    """dot(config): starts a daemon with a TLS listener at daemon.tls."""
 
     def start(config=None, **more):
         ip, port = free_address()
@@ -103,12 +103,12 @@ def dot(nailupd, responder, authority):
 
 
 class TlsStream(Stream):
-    """Like Stream, over TLS. Trusts the authority, or every server without one."""
+    """A Stream over TLS. Without an authority it trusts every server."""
 
     def __init__(self, server, authority=None, session=None, version=None, **options):
         super().__init__(server, **options)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        # An end without close_notify is an error; Debian's Python would let it pass.
+        # A missing close_notify is an error here. Debian's Python would accept it.
         context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 1 << 7)
         if authority:
             context.load_verify_locations(authority.ca)
@@ -182,7 +182,7 @@ PADDING, KEEPALIVE = 12, 11
 
 
 def query_with_options(*options):
-    """Options are (code, bytes)."""
+    """Returns a query with options, given as (code, bytes)."""
     data = b"".join(struct.pack(">HH", code, len(value)) + value for code, value in options)
     opt = struct.pack(">BHHIH", 0, 41, 1232, 0, len(data)) + data
     plain = query(NAME)
@@ -222,7 +222,7 @@ def test_clients_that_may_not_ask_get_no_handshake(dot):
 
 
 def s_client(server, *options, said=b""):
-    """Returns the output of a session, which ends on its own or by the text in said."""
+    """Runs a session until it ends, or until the text comes. Returns its output."""
     done = openssl("s_client", "-connect", f"{server.ip}:{server.port}", "-servername", HOST,
                    *options, data=said)
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
@@ -256,7 +256,7 @@ def test_old_versions_are_refused(dot, option):
 def test_weak_ciphers_are_refused(dot, authority, key, ciphers):
     authority.make(key)
     _, text = s_client(dot().tls, "-tls1_2", "-cipher", f"{ciphers}:@SECLEVEL=0")
-    assert "Cipher is (NONE)" in text or "no cipher match" in text  # or openssl itself has none of them
+    assert "Cipher is (NONE)" in text or "no cipher match" in text  # openssl itself may lack all of these ciphers
 
 
 @pytest.mark.parametrize("key", ["ec", "rsa"])
@@ -359,7 +359,7 @@ def test_an_idle_client_is_closed_with_close_notify(dot):
     with TlsStream(daemon.tls) as client:
         client.send(query_with_options((KEEPALIVE, b"")))
         assert struct.pack(">HHH", KEEPALIVE, 2, 10) in client.read()
-        assert client.ended()  # a missing close_notify would be an SSLEOFError
+        assert client.ended()  # a missing close_notify would raise SSLEOFError
 
 
 def test_the_end_of_the_daemon_is_a_close_notify(dot):
@@ -391,7 +391,7 @@ def test_tcp_and_tls_clients_get_the_same_answer_and_are_counted_together(dot):
 
 
 def hang_up(daemon, words):
-    """Sends SIGHUP. Returns the log line that it causes."""
+    """Sends SIGHUP. Returns the log line that follows."""
     before = len(daemon.log())
     daemon.send(signal.SIGHUP)
     eventually(lambda: words in daemon.log()[before:])
@@ -410,7 +410,7 @@ def test_a_new_certificate_is_served_and_cuts_off_no_client(dot, authority):
         assert client.ask() and client.certificate() == old
         new = authority.make("rsa").der()
         hang_up(daemon, "is in effect after")
-        for _ in range(8):  # any worker
+        for _ in range(8):  # eight connections reach every worker
             eventually(lambda: serves(daemon, new))
         assert client.ask(number=2)
         assert daemon.status()["stream_clients"] >= 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""DNS over TLS with other servers and clients: NSD, Unbound, Knot Resolver and openssl s_server as upstreams, also
-when they crash; Unbound, Knot Resolver and kdig as clients. Knot Resolver takes part if installed."""
+"""DNS over TLS with other programs: NSD, Unbound, Knot Resolver and openssl s_server as upstreams, also when they
+crash; Unbound, Knot Resolver and kdig as clients. Knot Resolver takes part if it is installed."""
 
 import re
 import socket
@@ -34,7 +34,7 @@ def authority(tmp_path):
 
 @pytest.fixture
 def kresd(tmp_path):
-    """kresd(lines of Lua, authority=...): starts Knot Resolver, with an authority also over TLS."""
+    """kresd(lines of Lua, authority=...): starts Knot Resolver. With an authority it also serves TLS."""
     started = []
 
     def start(more, authority=None):
@@ -60,14 +60,14 @@ def kresd(tmp_path):
 
 
 def forwards_to(server):
-    """For unbound(): forwards every query to a server in plain text."""
+    """Returns a clause for unbound() that forwards every query to a server in plain text."""
     return (f'forward-zone:\n  name: "."\n  forward-addr: {server.ip}@{server.port}\n',
             {"local-zone": "test. nodefault"})
 
 
 @pytest.fixture(params=["nsd", "unbound", "kresd"])
 def server(request, authority):
-    """server(zones): each server with TLS; all but NSD forward to an NSD."""
+    """server(zones): starts each server with TLS. All except NSD forward to an NSD."""
     def start(zones):
         start_nsd = request.getfixturevalue("nsd")
         if request.param == "nsd":
@@ -123,7 +123,7 @@ def test_connections_to_real_servers_are_resumed(server, nailupd, tmp_path):
 
 
 def ask_at_once(daemon, names):
-    """Returns the answers to queries that arrive together, by name. The test fails if one is missing."""
+    """Sends queries for these names at the same time. Returns the answers by name. Fails the test if one is missing."""
     ip, _, port = daemon.server.rpartition("@")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(10)
@@ -136,8 +136,8 @@ def ask_at_once(daemon, names):
 
 @pytest.mark.parametrize("burst", [2, 8, 64])
 def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst):
-    """NSD 4.6 answers the first message of a TLS record, and the others when further bytes come: then the daemon
-    asks again. A burst starts only after the previous one is answered."""
+    """NSD 4.6 answers the first message of a TLS record, and the others only when further bytes come, so the daemon
+    would have to repeat queries. Each burst starts after the previous one is answered."""
     upstream = server({"load.test": ZONE})
     daemon = nailupd(upstreams=[upstream], nailed=True)
     await_ready(daemon)
@@ -151,8 +151,8 @@ def test_queries_of_one_turn_are_answered_without_a_stall(server, nailupd, burst
 
 @pytest.mark.parametrize("profile", ["strict", "opportunistic"])
 def test_a_crash_in_mid_load_fails_no_query_for_long(server, nailupd, tmp_path, profile):
-    """The only server is killed and started again. Each query gets an answer, and queries during the gap get a
-    failure; afterwards everything is as before."""
+    """The only server is killed and started again. Each query gets an answer. A query during the gap gets a failure.
+    Afterwards all queries succeed."""
     upstream = server({"load.test": ZONE})
     daemon = nailupd({"upstream": {"profile": profile}}, upstreams=[upstream], nailed=True)
     await_ready(daemon)
@@ -204,7 +204,7 @@ def is_listening(ip, port):
 
 @pytest.fixture
 def s_server(authority, tmp_path):
-    """s_server(*options, key=["rsa:2048"]): openssl s_server in the role of an upstream."""
+    """s_server(*options, key=["rsa:2048"]): starts openssl s_server as an upstream."""
     started = []
 
     def start(*options, key=None):
@@ -241,7 +241,7 @@ def test_a_handshake_with_openssl(s_server, nailupd, version, key):
     ["-tls1_2", "-cipher", "AES128-SHA"], ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-SHA256"],
     ["-tls1_2", "-cipher", "AES128-GCM-SHA256"], ["-alpn", "http/1.1"]], ids=lambda o: "".join(o))
 def test_weak_or_foreign_handshakes_are_not_accepted(s_server, nailupd, dig, options):
-    """Old versions, ciphers without forward secrecy or AEAD, and a foreign protocol."""
+    """Old versions, ciphers without forward secrecy or AEAD, and another protocol."""
     daemon = nailupd(upstreams=[s_server(*options, key=["rsa:2048"])], nailed=True)
     eventually(lambda: "connection rests" in daemon.log())
     answer = dig(daemon, "www.example")
@@ -250,7 +250,7 @@ def test_weak_or_foreign_handshakes_are_not_accepted(s_server, nailupd, dig, opt
 
 
 def test_other_protocols_are_not_answers(s_server, nailupd, dig):
-    """-rev gives each line back in reverse."""
+    """With -rev, s_server returns each line reversed."""
     daemon = nailupd({"upstream": {"query-timeout": "300ms"}},
                      upstreams=[s_server("-alpn", "dot", "-rev")], nailed=True)
     await_ready(daemon)
@@ -264,8 +264,8 @@ def test_other_protocols_are_not_answers(s_server, nailupd, dig):
 
 @pytest.fixture
 def dot(nailupd, responder, authority):
-    """dot(config, upstreams=None): a daemon that serves TLS at daemon.servers, for dot.test and its
-    address, with a responder behind it."""
+    """dot(config, upstreams=None): starts a daemon that serves TLS at daemon.servers, for dot.test and its address,
+    with a responder behind it."""
 
     def start(config=None, upstreams=None, **more):
         ip, port = free_address()
@@ -280,7 +280,7 @@ def dot(nailupd, responder, authority):
 
 
 def check_client(client, daemon, folder):
-    """All queries came over TLS, over few connections."""
+    """Checks that all queries came over TLS, on few connections."""
     answers = dig_all(client, NAMES, folder)
     assert {answer.status for answer in answers} == {"NOERROR"}
     assert all(answer.data for answer in answers)
@@ -327,7 +327,7 @@ def test_nailupd_forwards_to_nailupd_over_tls(dot, nailupd, tmp_path):
 
 
 def test_tls_on_both_sides(dot, server, tmp_path):
-    """kdig asks nailupd over TLS, which asks each server over TLS."""
+    """kdig asks nailupd over TLS, and nailupd asks each server over TLS."""
     daemon = dot(upstreams=[server(BOTH)], nailed=True)
     await_ready(daemon)
     ip, _, port = daemon.servers[0].rpartition("@")

@@ -19,7 +19,7 @@ NAME = "secret.example.org"
 OTHER_PIN = "A" * 43 + "="
 KEEPALIVE, PADDING = 11, 12
 
-# name: (options of the responder, of the section upstream, text of the EDE, change that the log suggests)
+# {name: (options of the responder, options of the section upstream, text of the EDE, change that the log suggests)}.
 IMPOSTORS = {
     "expired": (["--tls-identity", "expired"], {}, "expired or is not valid yet", "has to renew it"),
     "not-yet-valid": (["--tls-identity", "future"], {}, "expired or is not valid yet", "the clock"),
@@ -53,14 +53,14 @@ VERSIONS = pytest.mark.parametrize("version", ["1.2", "1.3"])
 
 
 def options_for(upstream, options):
-    """Returns the section upstream. A pin of True is the upstream's own."""
+    """Returns the section upstream. True as a pin is replaced by the upstream's pin."""
     pins = {"pin-sha256": [upstream.pin]} if "pin" in options else {}
     return {key: value for key, value in options.items() if key != "pin"} | pins
 
 
 @pytest.fixture
 def secure(nailupd, responder, listeners):  # noqa: F811
-    """secure(*responder options, **section upstream): (a daemon, its upstream over TLS)."""
+    """secure(*responder options, **section upstream): starts (a daemon, its upstream over TLS)."""
 
     def start(*options, nailed=True, sniffed=False, config=None, **upstream_options):
         upstream = responder(*options, transport="tls")
@@ -99,7 +99,7 @@ def ask_all(daemon, count, folder, suffix="example"):
 
 
 def check_refusal(daemon, dig, text, advice):
-    """Checks for SERVFAIL with the reason, and a line in the log that says what to change."""
+    """Checks for SERVFAIL with the reason, and for a line of the log that says what to change."""
     answer = dig(daemon, NAME)
     assert answer.status == "SERVFAIL" and 22 in answer.ede, answer.text
     assert text in " ".join(answer.ede_texts), answer.text
@@ -109,8 +109,8 @@ def check_refusal(daemon, dig, text, advice):
 
 
 def check_nothing_told(upstream, version):
-    """No datagram, no plain text, and no record with room for a query: with TLS 1.3 an alert looks like application
-    data, and so does the end of a handshake (RFC 8446 section 5.2)."""
+    """Checks that no datagram, no plain text, and no record with room for a query has left. In TLS 1.3 an alert looks
+    like application data, and so does the end of a handshake (RFC 8446 section 5.2)."""
     sniffer = upstream.sniffer
     assert sniffer.flows and sniffer.datagrams == [] and plain_queries(upstream) == 0
     assert upstream.stats()["tls_queries"] == 0
@@ -126,7 +126,7 @@ def test_strict_asks_no_server_with_a_false_identity(secure, dig, peer, version)
     options, section, text, advice = (IMPOSTORS | BREAKERS)[peer]
     daemon, upstream = secure(*options, "--tls-version", version, sniffed=True, **section)
     check_refusal(daemon, dig, text, advice)
-    if peer != "wants-our-certificate" or version == "1.2":  # else it was authenticated before
+    if peer != "wants-our-certificate" or version == "1.2":  # otherwise the server was authenticated first
         check_nothing_told(upstream, version)
     assert plain_queries(upstream) == 0 and upstream.sniffer.datagrams == []
     wanted = "identity" if peer in IMPOSTORS else "handshake"
@@ -144,7 +144,7 @@ def test_strict_waits_for_a_handshake_up_to_its_limit(secure, dig, peer):
 
 
 def test_strict_sends_no_query_to_a_server_of_plain_text(secure, dig, nailupd, responder):
-    """The server takes the handshake for a long message and waits for the rest."""
+    """The server reads the handshake as a long message, and waits for its rest."""
     upstream = responder(transport="tls")
     daemon = nailupd({"upstream": {"connect-timeout": "300ms"}, "forward-zones": [
         {"name": ".", "upstreams": upstream.plain}]}, upstreams=[upstream], nailed=True)
@@ -153,7 +153,7 @@ def test_strict_sends_no_query_to_a_server_of_plain_text(secure, dig, nailupd, r
 
 
 def test_strict_asks_only_after_the_proof(secure, dig):
-    """Only one handshake leaves before the answer, and then one sealed query."""
+    """Before the proof, only the handshake leaves. One sealed query follows."""
     daemon, upstream = secure("--tls-version", "1.2", sniffed=True)
     await_ready(daemon)
     assert 23 not in [kind for kind, _ in upstream.sniffer.records()]
@@ -168,7 +168,7 @@ def test_a_peer_that_chooses_no_protocol_is_asked(secure, dig):
     assert upstream.stats()["tls_alpn_dot"] == 0
 
 
-def test_strict_recovers_when_the_peer_is_mended(secure, dig):
+def test_strict_recovers_when_the_peer_is_repaired(secure, dig):
     daemon, upstream = secure("--tls-identity", "expired")
     assert dig(daemon, NAME).status == "SERVFAIL"
     upstream.tell("set", "tls-identity", "good")
@@ -269,7 +269,7 @@ def test_a_wrong_name_is_reported(responder, nailupd, dig, way, version):
 def test_an_address_is_not_reported_as_a_name(secure, dig):
     daemon, upstream = secure()
     assert dig(daemon, NAME).status == "NOERROR"
-    assert upstream.stats()["tls_with_sni"] == 0  # RFC 6066 section 3
+    assert upstream.stats()["tls_with_sni"] == 0  # RFC 6066 section 3 allows names only
 
 
 @VERSIONS
@@ -298,7 +298,7 @@ def test_recycled_connections_are_exact_and_resumed(secure, tmp_path, most, vers
     assert set(stats["closed_recent"]) == {most}
     assert (stats["tls_queries"], stats["resets_sent"], plain_queries(upstream)) == (200, 0, 0)
     assert (stats["tls_tickets_reused"], stats["tls_handshakes_failed"]) == (0, 0)
-    # Dials made before the first ticket are full; with many spares there may be a few.
+    # Dials before the first ticket are full handshakes. With many spares there may be a few.
     assert stats["tls_handshakes_full"] <= 17
     assert stats["tls_handshakes_resumed"] >= 200 // most - 16
     assert counted(daemon, "upstream_resumptions_total") == stats["tls_handshakes_resumed"]
@@ -337,7 +337,7 @@ def test_tickets_outlive_a_reset(secure, tmp_path):
 
 @pytest.fixture
 def saved(responder, nailupd, tmp_path):
-    """Returns (configuration, its session-file as a daemon left it, its upstream with fresh counters)."""
+    """Yields (configuration, its session-file as a daemon left it, its upstream with fresh counters)."""
     upstream = responder(transport="tls")
     path = tmp_path / "sessions"
     config = {"upstream": {"session-file": str(path)}}
@@ -362,7 +362,7 @@ def test_sessions_are_saved_for_the_owner_alone_and_resumed(saved, nailupd, tmp_
         daemon = nailupd(config, upstreams=[upstream], nailed=True)
         (conn,) = await_ready(daemon)
         assert conn["session"] == "resumed" and conn["authenticated"]
-        assert not path.exists()  # a ticket is used once, even by a daemon that crashes
+        assert not path.exists()  # a ticket is used once, even if the daemon crashes
         ask_all(daemon, 3, tmp_path, f"again{i}.example")
         assert daemon.stop() == 0
     assert handshakes(upstream) == (0, 2) and upstream.stats()["tls_tickets_reused"] == 0
@@ -414,8 +414,8 @@ def test_a_saved_session_does_not_get_around_a_pin(saved, nailupd, dig):
 
 
 def dial_again(daemon, upstream, dig, name):
-    """Asks a query that opens the connection again, with the knowledge from the previous one."""
-    time.sleep(1.2)  # recently used connections are reopened at once
+    """Sends a query that reopens the connection, with the tickets of the previous one."""
+    time.sleep(1.2)  # otherwise the pool reopens a recently used connection at once
     closed = upstream.stats()["connections_closed"]
     upstream.stream("fin")
     eventually(lambda: upstream.stats()["connections_closed"] > closed)
@@ -443,7 +443,7 @@ def test_early_data(secure, dig, ours, server):
 
 
 def test_with_fast_open_all_is_as_without(secure, dig):
-    """Holds whether the kernel grants it or not."""
+    """The result is the same whether or not the kernel allows fast open."""
     daemon, upstream = secure("--tls-early-data", "on", nailed=False,
                               **{"early-data": "yes", "tcp-fast-open": "yes"})
     assert dig(daemon, "first.example").status == "NOERROR"
@@ -459,7 +459,7 @@ def test_with_fast_open_all_is_as_without(secure, dig):
 @pytest.mark.parametrize("notify", ["on", "off"])
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
 def test_an_end_with_and_without_notice_costs_no_answer(secure, dig, notify, version, busy):
-    """UDP could not help here."""
+    """A fallback to UDP could not hide a fault here."""
     options = ["--tcp-close-after", 3] if busy else []
     daemon, upstream = secure("--tls-notify", notify, "--tls-version", version, *options)
     await_ready(daemon)
@@ -477,7 +477,7 @@ def test_an_end_with_and_without_notice_costs_no_answer(secure, dig, notify, ver
 
 @VERSIONS
 def test_a_server_that_renews_its_keys_loses_no_query(secure, tmp_path, version):
-    """TLS 1.3: new keys; TLS 1.2: a renegotiation, which peers may refuse."""
+    """TLS 1.3 renews the keys. TLS 1.2 renegotiates, which a peer may refuse."""
     daemon, upstream = secure("--tls-version", version)
     await_ready(daemon)
     for i in range(3):
@@ -509,7 +509,7 @@ def test_max_age_replaces_connections_and_no_query_waits(secure):
 
 
 def test_handshakes_a_second_are_bounded(secure):
-    """A bucket of five, refilled by five a second: a query that waits too long fails."""
+    """The bucket holds five tokens and gets five more a second. A query that waits for too long fails."""
     begun = time.monotonic()
     daemon, upstream = secure(config={"server": {"discard-timeout": "0s"}},
                               **{"max-requests": 1, "max-handshakes": 5})
@@ -537,13 +537,13 @@ def test_every_query_is_padded_to_a_multiple_of_128(nailupd, listeners, dig, tmp
         assert len(message) % 128 == 0
         assert set(options_of(message)[PADDING]) <= {0}
     asked = [options_of(message).get(KEEPALIVE) for message in server.queries]
-    assert asked == [b""] + [None] * (len(asked) - 1)  # once a connection
-    assert len({len(message) for message in server.queries}) > 1  # long names take a block more
+    assert asked == [b""] + [None] * (len(asked) - 1)  # once per connection
+    assert len({len(message) for message in server.queries}) > 1  # a long name needs one more block
     assert server.datagrams == []
 
 
 def test_plain_text_is_not_padded(nailupd, listeners, responder, dig):  # noqa: F811
-    """RFC 7830 section 6."""
+    """RFC 7830 section 6: padding needs encryption."""
     upstream = responder(transport="tls")
     daemon = nailupd({"upstream": {"profile": "opportunistic"}}, upstreams=[upstream], nailed=True)
     await_ready(daemon)
@@ -569,7 +569,7 @@ def test_a_keepalive_timeout_is_obeyed(secure, dig, version):
     await_ready(daemon)
     assert dig(daemon, "a.example").status == "NOERROR"
     eventually(lambda: counted(daemon, "upstream_closes_total", 'reason="idle"') >= 1)
-    eventually(lambda: upstream.stats()["tls_closed_with_notify"] >= 1)  # our close_notify
+    eventually(lambda: upstream.stats()["tls_closed_with_notify"] >= 1)  # our side has sent a close_notify
     await_ready(daemon)
     assert upstream.stats()["tls_handshakes_resumed"] >= 1
 
@@ -625,7 +625,8 @@ def test_the_key_log_fits_the_connections_and_is_warned_of(responder, nailupd, d
     assert len(warnings) == 1 and "warning" in warnings[0] and str(path) in warnings[0]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     rows = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-    client_random = bytes(sniffer.flows[0])[11:43].hex()  # RFC 8446 section 4.1.2
+    # the place of the client's random bytes (RFC 8446 section 4.1.2)
+    client_random = bytes(sniffer.flows[0])[11:43].hex()
     for label, random, secret in rows:
         assert random.lower() == client_random and re.fullmatch("([0-9a-fA-F]{2}){32,48}", secret)
     assert {"CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",

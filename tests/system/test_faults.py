@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/faults: are figures and verdicts computed correctly from points, and does a fault do what its row says?
-These tests do not judge how well a system does."""
+"""bench/faults: figures and verdicts follow correctly from points, and a fault does what its row says. These tests do
+not judge how well a system does."""
 
 import csv
 import os
@@ -59,7 +59,7 @@ def test_a_system_without_an_answer_has_no_percentile_and_never_recovers():
 def test_recovery_is_the_start_of_a_second_of_normal_answers():
     assert verdict.recovered_at(points((0, 15.5, -1), (15.5, 25, 10.0)), 5) == 15.5
     assert verdict.recovered_at(points((0, 25, 10.0)), 5) == 5
-    # A slow answer is not normal, and half a second between two faults is not a recovery.
+    # A slow answer is not normal, and half a second between two faults does not count as recovery.
     assert verdict.recovered_at(points((0, 8, 400.0), (8, 8.5, 10.0), (8.5, 9, -1), (9, 25, 10.0)), 5) == 9
 
 
@@ -92,7 +92,7 @@ def test_a_percentile_is_excused_by_failures_of_the_other_only():
     ours, others = figures(0, 400.0, 5.0), {"a": figures(500, 20.0, 9.0)}
     assert [one.is_excused for one in verdict.misses(ours, others)] == [True]
     assert [one.is_excused for one in verdict.misses(ours, {"a": figures(1, 20.0, 9.0)})] == [False]
-    # The best of the systems that fail no more often counts first.
+    # The best of the systems that fail no more often has priority.
     both = verdict.misses(ours, others | {"b": figures(0, 100.0, 9.0)})
     assert [(one.other, one.is_excused) for one in both] == [("b", False)]
 
@@ -125,7 +125,7 @@ def test_recovery_before_the_end_counts_from_the_beginning():
     one = rows.chosen(["tcp-blackhole"])[0]
     assert table.recovery_words(figures(0, 10.0, 5.4), one, TIMES) == "0.4 s from its beginning"
     assert table.recovery_words(figures(0, 10.0, 15.7), one, TIMES) == "0.7 s"
-    # Asked just before the end, answered right after it.
+    # This query was sent just before the end and answered right after it.
     assert table.recovery_words(figures(0, 10.0, 14.98), one, TIMES) == "0.0 s"
     assert table.recovery_words(figures(0, None, verdict.NEVER), one, TIMES) == "never"
 
@@ -152,7 +152,7 @@ def test_a_fault_is_played_to_both_nailup_systems_and_reported(tmp_path):
     for (several,) in (rounds for of_systems in seen.values() for rounds in of_systems.values()):
         assert len(several) == times.total_s * times.rate
     for (several,) in seen["all-dropped"].values():
-        # Between the beginning and the end of the fault no answer came. The steps take a moment.
+        # No answer came between the beginning and the end of the fault. The steps take a moment.
         hit = [point for point in several if times.begin_s + 0.5 < point.due_s < times.end_s - 0.5 and point.is_good]
         assert all(point.due_s + point.latency_ms / 1000 >= times.end_s for point in hit)
     with open(tmp_path / "faults.csv", encoding="utf-8", newline="") as file:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
 @pytest.fixture
 def limited(tmp_path, make_config):
-    """limited(1024, config, ...): like nailupd, with a hard limit of open files."""
+    """limited(1024, config, ...): starts nailupd with this hard limit of open files."""
     started = []
 
     def start(files, config=None, **more):
@@ -37,7 +37,7 @@ def limited(tmp_path, make_config):
 
 @pytest.fixture
 def crowd():
-    """crowd(daemon, count): idle TCP clients that stay; some may be turned away."""
+    """crowd(daemon, count): opens idle TCP clients, which stay. Some may be turned away."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2200:
         pytest.skip(f"no more than {hard} files may be open here")
@@ -57,7 +57,7 @@ def crowd():
 
 
 def turned_away(daemon, reason):
-    """New clients, and idle ones that made room for them."""
+    """Returns how many new clients were refused, and how many idle ones made room."""
     told = daemon.metrics()
     return told[f'clients_refused_total{{reason="{reason}"}}'] + told["clients_displaced_total"]
 
@@ -68,7 +68,7 @@ TCP_ONLY = {"upstream": {"transport": "tcp", "fallback": "none"}}
 @pytest.mark.parametrize("files, clients", [(1024, 1100), (64, 100)])
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_idle_clients_leave_upstreams_their_files(limited, responder, crowd, files, clients, transport):
-    """Every query is answered, the control socket still works, and refusals are counted."""
+    """Every query is answered, the control socket still works, and the refusals are counted."""
     upstream = responder("--delay", 2)
     daemon = limited(files, TCP_ONLY if transport == "tcp" else None, upstreams=[upstream], workers=2)
     crowd(daemon, clients)
@@ -86,7 +86,8 @@ def test_admitted_clients_are_served_and_places_become_free(limited, responder):
     daemon = limited(64, upstreams=[responder()], workers=1)
     held = []
     while not daemon.metrics()['clients_refused_total{reason="files"}']:
-        held += [Stream(daemon) for _ in range(8)]  # each look at the metrics takes time, and idle clients are closed
+        # each look at the metrics takes time, in which idle clients may be closed
+        held += [Stream(daemon) for _ in range(8)]
         assert len(held) <= 64
     served = 0
     for number, client in enumerate(held):
@@ -105,7 +106,7 @@ def test_admitted_clients_are_served_and_places_become_free(limited, responder):
 
 
 def test_many_queries_at_once_share_few_sockets(limited, responder):
-    """All over UDP, hundreds at a time with files for about five: they queue."""
+    """All queries go over UDP. Hundreds come at once, but there are files for about five, so they queue."""
     daemon = limited(64, upstreams=[responder("--delay", 1)], workers=2)
     report = load(daemon, "--rate", 500, "--duration", 2, "--unique")
     assert report["sent"] >= 900
@@ -152,7 +153,7 @@ def test_a_soft_limit_is_raised(responder, tmp_path, make_config):
 
 @pytest.mark.parametrize("files, table", [(1024, 1024), (20000, 16384)])
 def test_the_kernels_table_of_files_is_large_from_the_start(limited, responder, files, table):
-    """Otherwise a worker waits in socket() whenever the kernel doubles the table."""
+    """Otherwise a worker would wait in socket() whenever the kernel doubles the table."""
     daemon = limited(files, upstreams=[responder()], workers=2)
     status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
     assert f"\nFDSize:\t{table}\n" in status

@@ -37,7 +37,7 @@ def every(kind):
 
 
 def pods():
-    """Returns the pod templates by name."""
+    """Returns the templates of pods by name."""
     return {one["metadata"]["name"]: one["spec"]["template"]
             for one in every("Deployment") + every("DaemonSet")}
 
@@ -97,7 +97,7 @@ def test_probes_ask_about_the_daemon_and_never_about_the_internet():
 def test_config_maps_are_configurations(name, tmp_path):
     text = next(one["data"]["nailup.yaml"] for one in every("ConfigMap") if one["metadata"]["name"] == name)
     values = yaml.safe_load(text)
-    values["server"].pop("user", None)  # this machine may lack it
+    values["server"].pop("user", None)  # this machine may not have the user
     path = tmp_path / "nailup.yaml"
     path.write_text(json.dumps(values))
     done = subprocess.run([program("nailupd"), "-t", "-c", str(path)], text=True, capture_output=True, timeout=20)
@@ -113,7 +113,7 @@ def test_manifests_fit_the_schemas_of_kubernetes(path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# Plays a container of a pod with fsGroup: the mount of /run/nailup belongs to that group, and processes are members of it.
+# Plays a container in a pod with fsGroup: that group owns the mount of /run/nailup, and the processes are its members.
 POD = """
 set -e
 config=$1 group=$2 added=$3 nailupd=$4 nailupctl=$5 folder=$6
@@ -171,7 +171,7 @@ def test_dnsdist_takes_its_configuration():
 
 
 def test_the_configuration_for_dnsdist_2_is_lua():
-    """Debian 12 has no dnsdist 2. Version 1.7 ignores keys that it lacks."""
+    """Debian 12 has no dnsdist 2, and version 1.7 ignores keys that it does not know."""
     done = subprocess.run([need("dnsdist"), "--check-config", "-C", str(FLEET / "dnsdist-2.conf")], text=True,
                           capture_output=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -184,7 +184,8 @@ def dnsdist_version():
 
 @pytest.fixture
 def recipe(tmp_path):
-    """recipe(name, instances): dnsdist with this file of conf/fleet, and the addresses of the test in it."""
+    """recipe(name, instances): starts dnsdist with a file of conf/fleet, in which the test's addresses replace those
+    of the recipe."""
     started = []
 
     def start(name, instances):
@@ -211,7 +212,7 @@ def test_the_recipe_moves_the_names_of_a_dead_instance_and_moves_them_back(nailu
     if dnsdist_version() < 2 <= float(name[8:-5]):
         pytest.skip("this dnsdist is older than the recipe")
     upstream = responder()
-    own = {"server": {"proxy-from": ["127.0.0.1"], "default-local-zones": "yes"}}  # the health check asks for localhost
+    own = {"server": {"proxy-from": ["127.0.0.1"], "default-local-zones": "yes"}}  # the health check queries localhost
     instances = [nailupd(own, upstreams=[upstream]) for _ in range(4)]
     proxy = recipe(name, instances)
 
@@ -248,7 +249,7 @@ def test_haproxy_takes_its_configuration():
 
 @pytest.fixture
 def anycast(tmp_path):
-    """anycast(verdicts): plays one exit code of `status --check` after the other. Returns what became of the address."""
+    """anycast(verdicts): plays exit codes of `status --check` one by one. Returns the events of the address."""
 
     def run(verdicts):
         (tmp_path / "verdicts").write_text("".join(f"{one}\n" for one in verdicts))
@@ -290,7 +291,7 @@ RATE, LOAD_S = 400, 8
 
 
 class Fleet:
-    """Four instances with sockets of a service manager, and dnsdist in front."""
+    """Four instances with sockets from a service manager, behind dnsdist."""
 
     def __init__(self, folder, make_config, upstream, dnsdist):
         options = {"server": {"proxy-from": [PROXY],

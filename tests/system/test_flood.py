@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Clients that flood streams: with garbage, half queries, answers that they never read, and sudden ends. An honest
-client is served meanwhile, and the daemon and the kernel keep nothing of the flood."""
+"""Clients that flood streams with garbage, half queries, answers that they never read, and sudden ends. Meanwhile an
+honest client is served. Afterwards the daemon and the kernel keep nothing of it."""
 
 import random
 import socket
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 KIB = 1 << 10
 LISTEN, TIME_WAIT = "0A", "06"
 IDLE = {"client-idle-timeout": "1s", "max-clients-per-address": 1000}
-BIG = {"forward-zones": [{"name": ".", "upstreams": ["127.0.0.1@1"]}],  # never asked
+BIG = {"forward-zones": [{"name": ".", "upstreams": ["127.0.0.1@1"]}],  # a server that is never used
        "local-data": ["served.example. 3600 IN A 192.0.2.1"] +
                      [f'big.example. 3600 IN TXT "{number:04}{"x" * 60}"' for number in range(400)]}
 TXT = 16
 
 
 def kernel_sockets(daemon):
-    """Returns [(state, bytes to send, bytes to read)] of the daemon's TCP connections, closed or not."""
+    """Returns [(state, bytes to send, bytes to read)] of the daemon's TCP connections, including closed ones."""
     with open("/proc/net/tcp") as table:
         rows = [line.split() for line in table.readlines()[1:]]
     port = f"{daemon.port:04X}"
@@ -35,7 +35,8 @@ def kernel_sockets(daemon):
 
 
 def nothing_is_left(daemon):
-    """A connection that its client has yet to close is still in the table, without any bytes."""
+    """Returns whether no bytes are left. A connection that its client has yet to close remains in the table, but
+    without bytes."""
     queued = sum(sent + unread for _, sent, unread in kernel_sockets(daemon))
     return daemon.metrics()["stream_clients"] == 0 and queued == 0
 
@@ -47,7 +48,7 @@ def is_served(daemon):
 
 
 def is_ended(client):
-    """Whether the daemon has closed or reset the connection."""
+    """Returns whether the daemon has closed or reset the connection."""
     try:
         client.socket.setblocking(False)
         while client.socket.recv(65536):
@@ -68,7 +69,7 @@ def try_send(client, data):
 
 
 def flood_until_ended(daemon, clients, pieces, within=20):
-    """Sends pieces of a flood to the clients' connections, four times a second, until the daemon has ended all of
+    """Sends pieces of a flood on the clients' connections, four times a second, until the daemon has ended all of
     them."""
     until = time.monotonic() + within
     while clients and time.monotonic() < until:
@@ -89,7 +90,7 @@ def test_garbage_does_not_keep_a_connection(nailupd):
     answer = query("served.example", flags=0x8000)
     noise = bytes(random.randrange(256) for _ in range(200))
     kinds = [update, two_questions, transfer, trailing, answer, noise]
-    for kind in kinds:  # separately: none of them keeps a connection
+    for kind in kinds:  # one kind at a time, because none of them may keep a connection
         flood_until_ended(daemon, [Stream(daemon) for _ in range(5)], [framed(kind)])
     flood_until_ended(daemon, [Stream(daemon) for _ in range(20)], [framed(kind) for kind in kinds])
     eventually(lambda: nothing_is_left(daemon), 20)
@@ -105,7 +106,7 @@ def test_half_queries_do_not_keep_a_connection(nailupd):
 
 
 def stalled(daemon, count):
-    """Clients that ask for large answers and read none."""
+    """Opens clients that request large answers and read none."""
     clients = []
     for _ in range(count):
         clients.append(Stream(daemon, receive_bytes=4096))
@@ -134,7 +135,7 @@ def test_answers_for_clients_that_have_finished_are_not_orphaned(nailupd):
     assert is_served(daemon)
 
     def holding():
-        return sum(sent > 1 for _, sent, _ in kernel_sockets(daemon))  # a FIN counts as one
+        return sum(sent > 1 for _, sent, _ in kernel_sockets(daemon))  # a FIN counts as one byte
 
     eventually(lambda: holding() == 20)
     while holding():  # the bytes in the kernel belong to a connection that still counts
@@ -157,7 +158,7 @@ def test_random_ends_leave_nothing(nailupd):
         elif end == 1:
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif end == 2:
-            is_ended(client)  # takes all available bytes
+            is_ended(client)  # reads all available bytes
         client.socket.close()
     assert is_served(daemon)
     eventually(lambda: nothing_is_left(daemon), 30)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Reports and losses on a full disk: /dev/full, and a tiny tmpfs in a namespace."""
+"""A full disk, which is /dev/full or a tiny tmpfs in a namespace: what is reported, and what is lost."""
 
 import pathlib
 import subprocess
@@ -27,7 +27,8 @@ def test_lines_of_the_query_log_that_are_lost_are_counted(nailupd, responder, ma
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """(folder, words that run a command which sees the small disk there, the folder as other processes see it)."""
+    """Yields (folder, words that run a command with the small disk in that folder, the folder as other processes see
+    it)."""
     folder = tmp_path / "disk"
     folder.mkdir()
     holder = subprocess.Popen(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Can other harnesses drive the daemon? In namespaces with one user, by relative paths, with made-up servers, and
-with a clock that jumps. harness.py describes such a harness."""
+"""Other harnesses can drive the daemon: in namespaces with a single user, with relative paths, invented servers, and a
+clock that jumps. harness.py is such a harness."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ from peers import Authority
 
 COOKIE = b"\0\x0a"
 TLD = "10.53.1.1"
-# One of the two servers of each of these zones is silent, not running, or nonexistent.
+# Each of these zones has two servers. One of them is silent, not running, or does not exist.
 HALVES = {f"half{number}.tld.": (f"10.53.2.{number}", f"10.53.3.{number}") for number in range(6)}
 SILENT = [dead for dead, _ in HALVES.values()][:3]
 NOWHERE = [dead for dead, _ in HALVES.values()][4:]
@@ -68,7 +68,7 @@ def test_a_daemon_starts_answers_and_ends_with_0(harness):
     serve_all(harness)
     begin = time.monotonic()
     daemon = harness.start()
-    assert time.monotonic() - begin < 5  # one second is the goal; this machine is busy
+    assert time.monotonic() - begin < 5  # the goal is one second, but this machine is busy
     answers(harness, "www.tld.", ["192.0.2.1"])
     answers(harness, "alias.tld.", ["www.tld.", "192.0.2.1"])
     assert harness.ask("nothing.tld.").rcode == 3
@@ -174,7 +174,7 @@ def test_random_case_and_cookies(harness, switch):
 def test_minimal_responses(harness, switch):
     serve_all(harness)
     daemon = harness.start({"server": {"minimal-responses": switch}})
-    for _ in range(2):  # the second one comes from the cache
+    for _ in range(2):  # the second answer comes from the cache
         answer = answers(harness, "www.tld.", ["192.0.2.1"])
         assert [one.data for one in answer.authority] == ([] if switch == "yes" else ["ns.tld."])
         assert [one.data for one in answer.additional] == ([] if switch == "yes" else [TLD])
@@ -244,7 +244,7 @@ def test_zones_with_a_dead_server_are_answered_at_first_contact(harness):
     daemon = harness.start()
     for zone in HALVES:
         answer = answers(harness, f"www.{zone}", ["192.0.2.4"])
-        assert answer.took_s < 5  # two seconds are the goal; a client asks again after five
+        assert answer.took_s < 5  # the goal is two seconds, and a client repeats its query after five
     harness.stop(daemon)
 
 

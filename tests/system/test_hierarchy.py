@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The hierarchy of real servers for tests of recursion (hierarchy/README.md): is it complete, do Unbound and BIND
-resolve it, and does it come and go without a trace?"""
+"""The hierarchy of real servers for tests of recursion (hierarchy/README.md): it is complete, Unbound and BIND resolve
+it, and it leaves nothing behind."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ SAMPLE = ["good.one.", "away.one.", "chain.one.", "plant.one.", "zero.one.", "wi
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """The hierarchy, running."""
+    """Yields the running hierarchy."""
     try:
         with run.Place() as place, run.Hierarchy(tmp_path_factory.mktemp("hierarchy"), place) as tree:
             yield tree
@@ -41,14 +41,14 @@ def namespace_of(pid):
 
 
 def processes_in(namespace):
-    """Returns command lines."""
+    """Returns the command lines of the processes in a namespace."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             if namespace_of(process.name) == namespace:
                 found.append((process / "cmdline").read_text().replace("\0", " "))
         except OSError:
-            continue  # the process has ended
+            continue  # the process has ended meanwhile
     return found
 
 
@@ -96,7 +96,7 @@ def test_the_hierarchy_can_be_started_twice_side_by_side_and_leaves_nothing(tree
         with run.Hierarchy(tmp_path, place) as other:
             assert other.serves("nsd-root") and tree.serves("nsd-root")
             assert len(processes_in(namespace)) > len(PLANTS)
-        eventually(lambda: len(processes_in(namespace)) == 1, within=30)  # its holder
+        eventually(lambda: len(processes_in(namespace)) == 1, within=30)  # only the process that holds the namespace
     eventually(lambda: not processes_in(namespace), within=30)
 
 
@@ -136,7 +136,7 @@ def test_every_server_behaves_as_the_table_says(tree):
     assert ask(by_behaviour["fails"], "www.failhalf.one.") == "SERVFAIL"
     assert ask(by_behaviour["formerr-edns"], "www.noedns.one.") == "FORMERR"
     assert ask(by_behaviour["drops-edns"], "www.dropsedns.one.", timeout=0.5) is None
-    assert ask(by_behaviour["truncates"], "www.tcponly.one.") == "NOERROR"  # over TCP
+    assert ask(by_behaviour["truncates"], "www.tcponly.one.") == "NOERROR"  # this answer comes over TCP
     assert ask(by_behaviour["nxdomain-at-ent"], "y.minbreak.one.") == "NXDOMAIN"
     assert ask(by_behaviour["knows-no-ns"], "nons.one.", "NS") == "NOTIMP"
     assert ask("127.50.9.1", "www.refused.one.") is None
@@ -183,7 +183,7 @@ def test_the_soak_is_content_with_a_right_resolver_and_not_with_a_wrong_one(tree
         return subprocess.run([sys.executable, ROOT / "tests/soak/recursion.py", "--minutes", "0.05", "--seed", "7",
                                *words], capture_output=True, text=True, timeout=120, check=False)
 
-    resolver(tree, "unbound").stop()  # or skips the test
+    resolver(tree, "unbound").stop()  # a missing Unbound skips the test here
     good = soak("--resolver", "unbound", "--unexcused", "1000")
     assert good.returncode == 0 and "every answer was right" in good.stdout, good.stdout + good.stderr
     wrong = tmp_path / "conf"

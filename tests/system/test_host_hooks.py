@@ -32,7 +32,7 @@ case "$* " in *" ${{REFUSED-none}} "*) echo "$REFUSED is refused" >&2; exit 1 ;;
 
 
 class Host:
-    """Runs hooks with its own nailupctl, or with that of a daemon."""
+    """Runs hooks with a nailupctl of the test, or with that of a daemon."""
 
     def __init__(self, folder, ctl):
         self.folder, self.ctl, self.log, self.logged = folder, ctl, folder / "log", folder / "logged"
@@ -44,7 +44,7 @@ class Host:
         logger.chmod(0o755)
 
     def __call__(self, command, *words, **environment):
-        """Returns the arguments of nailupctl, line by line."""
+        """Runs a hook. Returns the arguments of nailupctl, line by line."""
         self.log.write_text("")
         self.logged.write_text("")
         done = subprocess.run([*command, *words], text=True, capture_output=True, timeout=60,
@@ -75,7 +75,8 @@ def dhclient(told, reason, **environment):
 
 
 def networkd(told, interface, state, lines=None, **environment):
-    """networkd-dispatcher has a variable STATE too; lines: the state file of the interface."""
+    """Runs the hook of networkd-dispatcher, which also sets a variable STATE. lines: the state file of the
+    interface."""
     links, devices = told.folder / "links", told.folder / "devices"
     if "/" not in interface and interface:
         (devices / interface).mkdir(parents=True, exist_ok=True)
@@ -126,7 +127,7 @@ case $4 in IP4.DNS*) printf '%s' "$NM_SERVERS" ;; *) printf '%s' "$NM_ZONES" ;; 
 
 @pytest.fixture
 def managed(told):
-    """The environment of a connection that nmcli knows."""
+    """Yields the environment of a connection that nmcli knows."""
     nmcli = told.folder / "nmcli"
     nmcli.write_text(NMCLI)
     nmcli.chmod(0o755)
@@ -134,7 +135,8 @@ def managed(told):
 
 
 def test_zones_and_servers_of_the_profile_count_too(told, managed):
-    """The variables of NetworkManager lack search domains of the profile, and the new servers after a change."""
+    """NetworkManager's variables lack the search domains of the profile. After a change they also lack the new
+    servers."""
     now = {"NM_ZONES": "corp.example | lab.example\n~ops.example | ~\n\n", "NM_SERVERS": "10.8.0.2 | 10.8.0.3\nfd00::1"}
     servers = "10.8.0.2 10.8.0.3 fd00::1"
     assert dispatcher(told, "tun0", "vpn-up", **VPN, **managed, **now) == [
@@ -145,14 +147,15 @@ def test_zones_and_servers_of_the_profile_count_too(told, managed):
     assert dispatcher(told, "eth0", "up", **network) == ["forward old.example 192.0.2.1"]
     assert dispatcher(told, "eth0", "reapply", **network, **managed, **now) == [
         f"forward ops.example {servers}", "forward old.example off"]
-    # A connection without servers has no zones. A connection that nmcli does not know has those of the variables.
+    # A connection without servers has no zones. If nmcli does not know the connection, the zones come from the
+    # variables.
     assert dispatcher(told, "eth0", "reapply", **network, **managed, NM_ZONES="ops.example") == ["forward ops.example off"]
     assert dispatcher(told, "eth0", "up", **network, **managed | {"CONNECTION_UUID": "another"}, **now) == [
         "forward old.example 192.0.2.1"]
 
 
 def test_the_interface_of_a_vpn_keeps_the_zones_of_the_vpn(told):
-    """NetworkManager reports the interface of a plugin a second time, as a connection of others."""
+    """NetworkManager reports the interface of a plugin a second time, as an external connection."""
     vpn = VPN | {"CONNECTION_UUID": "a"}
     assert dispatcher(told, "tun0", "vpn-up", **vpn) != []
     assert dispatcher(told, "tun0", "up", CONNECTION_UUID="b", CONNECTION_EXTERNAL="1", IP4_DOMAINS="x.example",
@@ -226,7 +229,8 @@ def test_networkd_writes_ports_and_names_in_its_own_way(told):
 
 
 def test_networkmanager_writes_transports_in_its_own_way(told):
-    """A server over TLS keeps the name of its certificate, so that nailupd refuses it where it would use plain text."""
+    """A server over TLS keeps the name of its certificate, so that nailupd refuses it where it would send plain
+    text."""
     servers = ("dns+tls://10.8.0.1#a.example dns+udp://10.8.0.2 dns+tls://[fd00::1]:8853#a.example dns+tls://10.8.0.3 "
                "dns+udp://[fe80::1%eth1] dns+udp://[fd00::2]:5353 https://10.8.0.4/#a dns+quic://10.8.0.5 "
                "10.8.0.6:53%eth1 [fd00::3]x [fe80::1%a]:53%b dns+tls://$(id)#x dns+udp://dns+tls://10.8.0.7")
@@ -255,7 +259,7 @@ def test_an_interface_of_wireguard_is_a_vpn_whatever_its_name(told):
         "forward lab.example 10.9.0.1", "forward corp.example off"]
     assert dispatcher(told, "wg7", "up", **network) == ["forward lab.example 10.9.0.1"]
     assert dispatcher(told, "wg7", "up", **network, VPN_INTERFACES="") == [
-        "forward lab.example 10.9.0.1"]  # the servers of office
+        "forward lab.example 10.9.0.1"]  # the servers of the office
     assert dispatcher(told, "office", "down") == ["forward lab.example off"]
 
 
@@ -334,7 +338,7 @@ def test_one_bad_server_is_left_out_and_reported(told):
         "forward a.example 192.0.2.2", "forward a.example 192.0.2.3",
         "forward a.example 192.0.2.1 192.0.2.3"]
     assert told.logged.read_text() == ("a.example: 192.0.2.2 is left out: 192.0.2.2 is refused\n")
-    # When no server is left the zone loses its servers.
+    # When no server is left, the zone loses its earlier servers.
     network["IP4_NAMESERVERS"] = "192.0.2.9"
     assert dispatcher(told, "eth0", "dhcp4-change", **network, REFUSED="192.0.2.9") == [
         "forward a.example 192.0.2.9", "forward a.example off"]
@@ -384,7 +388,7 @@ def test_servers_set_at_run_time_are_set_again_after_a_restart(told):
 
 @pytest.fixture
 def daemon_told(tmp_path, nailupd, responder):
-    """(a daemon, and told() that reaches it)."""
+    """Yields (a daemon, told() that reaches it)."""
     daemon = nailupd({"server": {"default-local-zones": "yes"}}, upstreams=[responder()])
     ctl = tmp_path / "nailupctl"
     ctl.write_text(f'#!/bin/sh\nexec {program("nailupctl")} -s {daemon.socket_path} "$@"\n')

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-# In its own namespaces for mounts: boots a copy of a root, which runs /trial.sh and ends.
+# Boots a copy of a root in separate mount namespaces. The copy runs /trial.sh and ends.
 BOOT = r"""
 set -eu
 work=$1 lower=$2 package=$3 trial=$4
@@ -31,7 +31,7 @@ SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 timeout 500 systemd-nspawn --boot --register=
 if [ -e "$root/trial.out" ]; then cat "$root/trial.out"; else cat "$work/console"; echo "== no systemd that boots"; fi
 """
 
-# The stage: a network with a gateway, which is a namespace with a VPN's server and DNS servers.
+# The stage: a network with a gateway. The gateway is a namespace with DNS servers and the server of a VPN.
 STAGE = r"""
 say() { echo "== $*"; }
 export LC_ALL=C.UTF-8
@@ -192,7 +192,7 @@ def booted_roots():
 
 
 def boot(root, trial, folder):
-    """Returns the values of the trial, and all of its output."""
+    """Boots the copy of a root. Returns the values of the trial, and all of its output."""
     for tool in ("systemd-nspawn", "unshare"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
@@ -213,7 +213,7 @@ def boot(root, trial, folder):
 
 
 def servers(**zones):
-    """The zones as the trial prints them: the name below .example, and its servers."""
+    """Returns the zones as the trial prints them: the label below .example, and the zone's servers."""
     return " ".join(sorted(f"{zone}.example.={server}" for zone, several in zones.items() for server in several.split())) + " "
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Upstreams by host name: bootstrap servers, own zones, changes of addresses. Most basic first."""
+"""Upstreams by host name: bootstrap servers, names in nailup's own zones, and changes of addresses. Most basic
+first."""
 
 import json
 import subprocess
@@ -25,7 +26,7 @@ def hosts(harness):
 
 
 def addresses(harness):
-    """The addresses of upstreams by name; None before the daemon accepts commands."""
+    """Returns the addresses of upstreams by name, or None before the daemon accepts commands."""
     if not (harness.folder / "control.sock").exists():
         return None
     return sorted(row["upstream"] for row in ctl(harness, "upstreams")["upstreams"] if row["host"])
@@ -87,7 +88,7 @@ def test_a_new_address_takes_over_and_a_reload_keeps_what_is_known(harness):
     harness.servers.zones[BOOT][0].records["ns.up."] = [Record("ns.up.", "A", 60, SECOND)]
     for count in range(1, 5):
         asked = len(harness.asked(BOOT))
-        harness.clock.move(70)  # a command wakes the loop that waits in the kernel
+        harness.clock.move(70)  # the loop waits in the kernel, and a command wakes it
         eventually(lambda asked=asked: hosts(harness) and len(harness.asked(BOOT)) >= asked + 2, within=20)
         if count == 1:
             eventually(lambda: addresses(harness) == [f"{FIRST}@53", f"{SECOND}@53"])
@@ -111,13 +112,13 @@ def test_after_a_restart_without_bootstrap_the_saved_addresses_answer_at_once(ha
     harness.stop(daemon)
     assert path.read_text().startswith("nailup hosts 1\nns.up ") and path.stat().st_mode & 0o777 == 0o600
 
-    config["upstream"]["bootstrap"] = ["10.53.3.2"]  # no server there
+    config["upstream"]["bootstrap"] = ["10.53.3.2"]  # no server has this address
     daemon = harness.start(config)
     assert harness.ask("www.corp.").answer
     assert hosts(harness)["ns.up"]["addresses"] == FIRST
     harness.stop(daemon)
 
-    path.write_text(path.read_text()[:-2])  # cut
+    path.write_text(path.read_text()[:-2])  # cuts the end of the file
     daemon = harness.start(config)
     assert not harness.ask("www2.corp.").answer
     assert f"host-file {path} is not used" in harness.log()

@@ -26,7 +26,7 @@ def run(*command):
 
 
 def imported(source, tmp_path):
-    """Imports a file and loads the result. Returns the text, and the messages."""
+    """Imports a file and loads the result. Returns the text and the messages."""
     made = run(program("nailupd"), "--import-unbound", source)
     if made.returncode != 0:
         assert made.returncode == 1 and made.stdout == ""

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 PORT, PLAIN = 5311, 5312
 REFUSES = next(address for address, bad in BADS.items() if bad.behaviour == "refuses" and ":" not in address)
 
-# The public resolver: recursion over the hierarchy, plain and over TLS, and some names of its own.
+# A public resolver: recursion over the hierarchy, in plain text and over TLS, and some local names.
 PUBLIC = """\
 server:
   interface: 127.0.0.1@5312
@@ -41,7 +41,7 @@ remote-control:
   control-enable: no
 """
 
-# Unbound needs these lines to run in a test at all.
+# Unbound needs these lines in order to run in a test.
 COMMON = """
 server:
   username: ""
@@ -286,7 +286,7 @@ QUESTIONS = [(name, kind) for name in (
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """The hierarchy, and the public resolver in it."""
+    """Yields the hierarchy, with the public resolver in it."""
     folder = tmp_path_factory.mktemp("styles")
     try:
         with run.Place() as place, run.Hierarchy(folder, place) as tree:

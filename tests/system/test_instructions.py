@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""bench/instructions.py: does it count the same twice, and does it notice a more expensive build? No number of instructions
-is judged, because compilers differ."""
+"""bench/instructions.py: two counts of one build agree, and a more expensive build shows. The numbers themselves are
+not judged, because compilers differ."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ PATHS = {"hit UDP", "hit UDP, one at a time", "hit TCP", "hit UDP, in a view", "
 
 
 def is_sanitized():
-    """valgrind and the sanitizers need the same memory."""
+    """Returns whether this is a build with a sanitizer, which needs the same memory as valgrind."""
     binary = (BUILD / "src/nailupd").read_bytes()
     return b"__asan_init" in binary or b"__tsan_init" in binary
 
@@ -45,7 +45,7 @@ def counted(tmp_path_factory):
 
 
 def compared(folder, paths, *options):
-    """Counts one path again and compares it with the figures in paths."""
+    """Counts one path again, and compares it with the figures in paths."""
     before = folder / "before.json"
     before.write_text(json.dumps({"paths": paths}), encoding="utf-8")
     return instructions("--only", "hit TCP", "--compare", before, *options)
@@ -121,7 +121,7 @@ def test_a_foreign_file_is_refused_before_counting(tmp_path, content):
     assert "Traceback" not in done.stderr and "broken.json" in done.stderr
 
 
-def test_a_path_that_there_is_not_is_refused():
+def test_an_unknown_path_is_refused():
     done = instructions("--only", "hit TPC")
     assert done.returncode == 2
     assert "hit TPC" in done.stderr

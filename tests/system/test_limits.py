@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 def is_served(daemon, source=None, name="served.example"):
-    """Whether a query over UDP and TCP is answered."""
+    """Returns whether a query is answered over UDP and over TCP."""
     with Stream(daemon, source) as client:
         client.send(query(name, 7))
         over_tcp = client.read()
@@ -30,7 +30,7 @@ def is_served(daemon, source=None, name="served.example"):
 
 
 def is_turned_away(daemon, source=None):
-    """Whether a new connection is closed before its query is answered."""
+    """Returns whether a new connection is closed before its query is answered."""
     try:
         with Stream(daemon, source) as client:
             client.send(query())
@@ -51,7 +51,7 @@ def test_no_more_clients_than_allowed(nailupd, responder):
     held = [Stream(daemon) for _ in range(5)]
     eventually(lambda: clients_of(daemon) == 5)
     assert is_turned_away(daemon)
-    for number, client in enumerate(held):  # existing clients stay
+    for number, client in enumerate(held):  # the clients that are connected keep their places
         client.send(query("a.example", number))
         assert rcode_of(client.read()) == 0
     assert rcode_of(udp_ask(daemon, query())) == 0
@@ -68,7 +68,7 @@ def test_one_address_cannot_take_all_places(nailupd, responder):
                      workers=2)
     held = [Stream(daemon, "127.0.0.2") for _ in range(3)]
     eventually(lambda: clients_of(daemon) == 3)
-    for _ in range(4):  # any worker may get it
+    for _ in range(4):  # every worker may get the connection
         assert is_turned_away(daemon, "127.0.0.2")
         assert is_served(daemon, "127.0.0.3")
     for client in held:
@@ -90,7 +90,7 @@ def test_a_thousand_clients_are_held_and_served(nailupd, responder):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2200:
         pytest.skip(f"no more than {hard} files may be open here")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2200), hard))  # also for the daemon
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2200), hard))  # the daemon inherits the limit
     daemon = nailupd({"server": {"max-clients-per-address": 2000}}, upstreams=[responder()],
                      workers=2)
     held = [Stream(daemon) for _ in range(1000)]
@@ -116,7 +116,7 @@ def test_an_idle_client_gets_a_fin(nailupd, responder):
     with Stream(daemon) as silent, Stream(daemon) as asked:
         asked.send(query())
         assert rcode_of(asked.read()) == 0
-        assert silent.ended() and asked.ended()  # ended() raises at a reset
+        assert silent.ended() and asked.ended()  # ended() would raise an exception at a reset
     eventually(lambda: clients_of(daemon) == 0)
 
 
@@ -137,7 +137,7 @@ def test_a_client_that_waits_for_a_slow_answer_is_not_idle(nailupd, responder):
 
 
 def test_dribbled_bytes_do_not_count_as_a_query(nailupd, responder):
-    """Slowloris: a byte now and then does not hold a place for ever; the end is a FIN."""
+    """Slowloris: a client that sends a byte now and then does not keep its place. Its end is a FIN."""
     daemon = nailupd(SOON, upstreams=[responder()])
     with Stream(daemon) as client:
         message = framed(query("a-name-that-is-quite-long-so-that-it-lasts.example"))
@@ -160,27 +160,27 @@ def test_a_client_that_closes_its_half_still_gets_its_answers(nailupd, responder
 
 
 def test_a_client_that_never_reads_is_given_up(nailupd, responder, dig):
-    """The memory of such a client is bounded, others are served, and its place becomes free."""
+    """The memory for such a client is bounded, others are served, and its place becomes free."""
     daemon = nailupd(upstreams=[responder()])
-    assert dig(daemon, "big.example", "A", "+tcp").status == "NOERROR"  # 4 KB, cached now
+    assert dig(daemon, "big.example", "A", "+tcp").status == "NOERROR"  # an answer of 4 KB, which is cached now
     before = resident_bytes(daemon)
     ask = framed(*[query("big.example", i) for i in range(200)])
     with Stream(daemon, receive_bytes=4096, timeout=1) as client:
         sent = 0
         try:
-            while sent < 5000:  # a million queries, whose answers would be 4 GB
+            while sent < 5000:  # a million queries, whose answers would have 4 GB
                 client.socket.sendall(ask)
                 sent += 1
         except TimeoutError:
             pass
-        assert sent < 5000  # the daemon stopped reading
+        assert sent < 5000  # by then the daemon has stopped reading
         assert is_served(daemon)
         assert resident_bytes(daemon) - before < 32 * MIB
         eventually(lambda: clients_of(daemon) == 0, within=25)
 
 
 def test_many_large_answers_at_once_reach_a_client_that_reads(nailupd, responder):
-    """All wait for the same upstream. Then one client has a megabyte of answers in one turn."""
+    """All queries wait for the same upstream. Then one client gets a megabyte of answers in one turn."""
     daemon = nailupd(upstreams=[responder("--delay", 100)])
     with Stream(daemon) as client:
         client.send(*[query("big.example", i) for i in range(250)])
@@ -201,7 +201,7 @@ def test_a_client_with_dropped_answers_gets_a_fin_after_the_others(nailupd, resp
             while client.read():
                 answers += 1
                 if answers == 356:
-                    return  # the kernel took everything
+                    return  # the kernel took all bytes
         except ConnectionResetError:
             pytest.fail(f"a reset after {answers} answers")
 
@@ -211,7 +211,7 @@ def test_clients_that_leave_before_the_answer_harm_no_other(nailupd, responder):
     for i in range(100):
         with Stream(daemon) as client:
             client.send(*[query(f"n{i}-{k}.example", k) for k in range(5)])
-            if i % 2:  # these leave with a reset
+            if i % 2:  # half of the clients leave with a reset
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                          b"\1\0\0\0\0\0\0\0")
     eventually(lambda: daemon.status()["in_flight"] == 0 and clients_of(daemon) == 0)
@@ -221,8 +221,8 @@ def test_clients_that_leave_before_the_answer_harm_no_other(nailupd, responder):
 # ---- how much ----
 
 CACHE = 8 * MIB
-SLACK = 40 * MIB  # code, libraries, stacks, sockets' buffers, waiting queries
-SANITIZER = 700 * MIB  # AddressSanitizer's shadow and its quarantine of freed memory
+SLACK = 40 * MIB  # code, libraries, stacks, buffers of sockets, and waiting queries
+SANITIZER = 700 * MIB  # AddressSanitizer's shadow memory, and its quarantine of freed memory
 
 
 def resident_bytes(daemon):

@@ -35,7 +35,7 @@ def can_make_network():
 
 
 def statuses(pid):
-    """Returns the status of each thread: {"Name": "worker-0", "Uid": "65534\t65534 ...", ...}."""
+    """Returns the status of each thread: {"Name": "worker-0", "Uid": "65534   65534 ...", ...}."""
     found = []
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         lines = (task / "status").read_text().splitlines()
@@ -45,14 +45,14 @@ def statuses(pid):
 
 @pytest.fixture
 def open_folder(tmp_path):
-    """A folder that every user of the machine can enter, unlike tmp_path."""
+    """Yields a folder that every user of the machine may enter, unlike tmp_path."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nailup-live-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
 
 
-# ---- who it is ----
+# ---- user and rights ----
 
 
 @needs_root
@@ -144,11 +144,11 @@ def test_a_key_that_the_user_could_not_read_keeps_it_from_starting(open_folder, 
     assert done.returncode == 3
     assert f"server.user cannot read {authorities}" in done.stderr
     authorities.chmod(0o644)
-    path.chmod(0o600)  # only a reload needs it
+    path.chmod(0o600)  # the start may not read it, and only a reload would need it
     process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=subprocess.PIPE,
                                text=True)
     wanted = f"server.user cannot read {path}, so a reload will fail"
-    assert any(wanted in line for line in process.stderr)  # other lines may come before it
+    assert any(wanted in line for line in process.stderr)  # other lines may come first
     process.terminate()
     process.stderr.read()
     process.stderr.close()
@@ -185,7 +185,7 @@ def test_low_ports_are_served_without_root(open_folder):
     assert lines[-1] == "exit 0"
 
 
-# ---- who may use the control socket ----
+# ---- access to the control socket ----
 
 
 def test_the_control_socket_has_the_mode_that_is_wanted(nailupd):
@@ -197,7 +197,7 @@ def test_the_control_socket_has_the_mode_that_is_wanted(nailupd):
 @needs_root
 def test_the_group_of_the_control_socket_may_ask_and_others_learn_its_name(
         open_folder, make_config, nailupd):
-    group = grp.getgrgid(1).gr_name  # daemon
+    group = grp.getgrgid(1).gr_name  # the group named daemon
     daemon = nailupd({"control": {"socket": str(open_folder / "control.sock"), "owner": "nobody",
                                   "group": group}}, upstreams=["127.0.0.1@9"])
     found = os.stat(daemon.socket_path)
@@ -216,11 +216,11 @@ def test_the_group_of_the_control_socket_may_ask_and_others_learn_its_name(
     assert f"members of the group {group} may run commands" in refused.stderr
 
 
-# ---- what the service manager hears ----
+# ---- messages to the service manager ----
 
 
 class Manager:
-    """The socket of a service manager."""
+    """A service manager's socket."""
 
     def __init__(self, folder):
         self.path = str(folder / "notify.sock")
@@ -229,11 +229,11 @@ class Manager:
         self.socket.settimeout(30)
 
     def hear(self):
-        """Returns the next message, a dict."""
+        """Returns the next message as a dict."""
         return dict(line.split("=", 1) for line in self.socket.recv(4096).decode().splitlines())
 
     def hear_of(self, what):
-        """Returns the next message that has this."""
+        """Returns the next message that contains this key."""
         while what not in (message := self.hear()):
             pass
         return message[what]
@@ -250,7 +250,7 @@ class Manager:
 
 @pytest.fixture
 def manager(tmp_path, monkeypatch):
-    """A manager that nailupd reports to."""
+    """Yields a manager to which nailupd reports."""
     if "with: libsystemd" not in subprocess.run([program("nailupd"), "-V"], text=True,
                                                 capture_output=True).stdout:
         pytest.skip("nailupd was built without libsystemd")
@@ -298,8 +298,8 @@ def test_a_start_that_fails_is_never_ready(manager, tmp_path, make_config):
 
 
 class Held:
-    """One thread of another process is held by ptrace(2) during `with`. All calls come from one thread, as the
-    kernel demands."""
+    """Holds one thread of another process with ptrace(2) during `with`. The kernel requires that all calls come from
+    one thread."""
 
     SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 
@@ -327,12 +327,12 @@ def test_the_watchdog_is_fed_as_long_as_every_worker_turns(manager, nailupd, mon
                   if (task / "comm").read_text().strip() == "worker-1")
     with Held(worker):
         manager.drain()
-        time.sleep(1)  # pending messages have arrived, and one more for letters that were read
+        time.sleep(1)  # pending messages arrive, and one more, because the letters have been read
         manager.drain()
         manager.socket.settimeout(2)  # five intervals of the watchdog
         with pytest.raises(TimeoutError):
             manager.hear_of("WATCHDOG")
-        assert daemon.ctl("help").returncode == 0  # the main thread does turn
+        assert daemon.ctl("help").returncode == 0  # the main thread still turns
     manager.socket.settimeout(30)
     assert manager.hear_of("WATCHDOG") == "1"
 
@@ -359,13 +359,13 @@ def test_without_a_watchdog_none_is_fed(manager, nailupd):
             assert b"WATCHDOG" not in manager.socket.recv(4096)
 
 
-# ---- what the service manager gives ----
+# ---- sockets from the service manager ----
 
 
 QUERY = b"\x12\x34\1\0\0\1\0\0\0\0\0\0\x09localhost\0\0\1\0\1"
 
 
-# Two descriptors and a command: the work of systemd between fork and exec.
+# Takes two descriptors and a command, and does what systemd does between fork and exec.
 HAND_OVER = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -376,7 +376,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Sockets:
-    """A UDP and a TCP socket of one address, like those of nailupd.socket."""
+    """A UDP and a TCP socket of one address, as nailupd.socket makes them."""
 
     def __init__(self):
         self.ip, self.port = free_address()
@@ -386,7 +386,7 @@ class Sockets:
         self.udp.bind((self.ip, self.port))
 
     def start(self, path):
-        """nailupd with them as descriptors 3 and 4."""
+        """Starts nailupd with the sockets as descriptors 3 and 4."""
         assert not self.process or self.process.poll() is not None
         kept = [fcntl.fcntl(one, fcntl.F_DUPFD, 20) for one in (self.udp, self.tcp)]
         self.process = subprocess.Popen([sys.executable, "-c", HAND_OVER, *map(str, kept),
@@ -396,7 +396,7 @@ class Sockets:
             os.close(one)
 
     def end(self):
-        """Returns its output and its exit code."""
+        """Ends nailupd. Returns its output and its exit code."""
         said = self.process.communicate(timeout=60)[1]
         return said, self.process.returncode
 
@@ -416,7 +416,7 @@ def sockets():
 
 
 def ask_both(sockets):
-    """Asks over UDP and TCP, and returns the sockets that will get the answers."""
+    """Sends a query over UDP and TCP. Returns the sockets that will get the answers."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.settimeout(30)
     udp.sendto(QUERY, (sockets.ip, sockets.port))
@@ -441,7 +441,7 @@ def test_queries_wait_in_sockets_of_the_service_manager_over_a_restart(
     path = open_folder / "nailup.yaml"
     path.write_text(json.dumps(config))
     for _ in range(2):
-        asked = ask_both(sockets)  # no daemon runs: the kernel keeps the queries
+        asked = ask_both(sockets)  # without a daemon, the kernel keeps the queries
         sockets.start(path)
         expect_answers(*asked)
         sockets.process.terminate()
@@ -464,7 +464,7 @@ def test_sockets_of_addresses_that_are_not_served_are_refused(manager, make_conf
 
 @pytest.fixture
 def unit(tmp_path):
-    """The unit of an installation, with the programs of this build."""
+    """Writes the unit of an installation, with the programs of this build."""
     text = (ROOT / "packaging/systemd/nailupd.service.in").read_text()
     made = tmp_path / "nailupd.service"
     made.write_text(text.replace("@NAILUP_SBINDIR@/nailupd", program("nailupd"))

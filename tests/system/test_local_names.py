@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Local data from the view of dig and glibc. Most basic first."""
+"""Local data as dig and glibc see it. Most basic first."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ def upstream(responder):
 
 @pytest.fixture
 def files(tmp_path):
-    """A list, a hosts file and the part of a configuration that names them."""
+    """Yields a list, a hosts file, and the part of a configuration that names them."""
     blocked, redirected, hosts = (tmp_path / name for name in ("ads", "more", "hosts"))
     blocked.write_text("# a list\nads.example\n0.0.0.0 one.bad two.bad\n<html>\n")
     redirected.write_text("*.track.example\n")
@@ -118,7 +118,7 @@ def test_version_and_identity_are_answered_by_option_only(nailupd, upstream, dig
 
 
 def list_size():
-    """Sanitizers check every byte: a tenth of the list takes as long."""
+    """Returns the length of the list. With a sanitizer, a tenth of it takes as long."""
     binary = (BUILD / "src/nailupd").read_bytes()
     return 100_000 if b"__asan_init" in binary or b"__tsan_init" in binary else 1_000_000
 
@@ -151,7 +151,7 @@ def test_block_lists_cover_targets_of_aliases(harness):
     eventually(lambda: www() == (3, []))
     assert harness.ask("fine.tld.").rcode == 0
     asked = len(harness.asked())
-    assert www() == (3, []) and len(harness.asked()) == asked  # the answer is cached
+    assert www() == (3, []) and len(harness.asked()) == asked  # the cache has the answer
     harness.write("ads.txt", "other.tld\n")
     daemon.send_signal(signal.SIGHUP)
     eventually(lambda: www() == (0, ["x.ads.tld.", "192.0.2.1"]))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""local-root: the root zone from the address of a root server, in a separate network namespace. NSD gives the transfer."""
+"""local-root: the root zone comes from the address of a root server, in a separate network namespace. NSD sends the
+transfer."""
 
 import subprocess
 
@@ -11,7 +12,7 @@ from harness import ROOT, alone
 from hierarchy.wire import AD, RD
 from peers import NSD_CONFIG, Server, need
 
-C_ROOT = "192.33.4.12"  # one of the servers that local-root asks
+C_ROOT = "192.33.4.12"  # one of the servers from which local-root transfers the zone
 TLD = "10.53.1.1"
 ZONE = f"""\
 . 86400 SOA k.root-servers.net. h. 2026112300 1800 900 604800 86400
@@ -23,7 +24,8 @@ ns.tld. 172800 A {TLD}
 
 
 def signed_root(folder, *options):
-    """Returns the signed zone with its digest, and the trust anchor. ldns-signzone gets the options."""
+    """Signs a root zone with ldns-signzone and these options. Returns the zone with its digest, and the trust
+    anchor."""
     folder.mkdir()
     (folder / "root").write_text(ZONE)
     key = subprocess.run([need("ldns-keygen"), "-a", "ECDSAP256SHA256", "-k", "."], cwd=folder, check=True,
@@ -34,7 +36,7 @@ def signed_root(folder, *options):
 
 
 def start_primary(harness, text, address=C_ROOT, more="  provide-xfr: 0.0.0.0/0 NOKEY\n"):
-    """NSD at the address of a root server. It must be stopped."""
+    """Starts NSD at the address of a root server. The caller must stop it."""
     folder = harness.folder / f"nsd-{address}"
     folder.mkdir()
     harness.add(address)
@@ -47,7 +49,7 @@ def start_primary(harness, text, address=C_ROOT, more="  provide-xfr: 0.0.0.0/0 
 
 
 def start(harness, anchor, **more):
-    """A daemon whose hints name another root server, which is watched."""
+    """Starts a daemon whose hints name a different root server, so that the test sees its queries."""
     harness.serve(ROOT, {".": f"@ NS k.root-servers.net.\nk.root-servers.net. A {ROOT}\ntld. NS ns.tld.\nns.tld. A {TLD}\n"})
     harness.serve(TLD, {"tld.": "@ NS ns.tld.\nns A 10.53.1.1\nwww A 192.0.2.1\n"})
     return harness.start({"local-root": "yes", "dnssec": {"validate": "yes" if anchor else "no",
@@ -59,7 +61,7 @@ def addresses(answer):
 
 
 def is_in_force(harness):
-    """Whether all workers have the zone, some time after the log has it."""
+    """Returns whether all workers have the zone, which takes a moment after the log says so."""
     shown = subprocess.run([program("nailupctl"), "-s", "control.sock", "zones"], cwd=harness.folder, check=True,
                            capture_output=True, text=True).stdout
     return "served" in shown
@@ -75,7 +77,7 @@ def test_the_root_zone_comes_by_transfer_and_no_root_server_is_asked(harness):
         eventually(lambda: is_in_force(harness))
         assert addresses(harness.ask("www.tld.")) == ["192.0.2.1"]
         denied = harness.ask("no.such.name.nowhere.", flags=RD | AD)
-        assert denied.rcode == 3 and denied.flags & AD  # proven by the zone's own NSEC records
+        assert denied.rcode == 3 and denied.flags & AD  # the zone's own NSEC records prove it
         assert harness.asked(ROOT) == []
         harness.stop(daemon)
     finally:
@@ -113,7 +115,7 @@ def lines_without(text, *unwanted):
 
 
 def hostile_roots(folder):
-    """For each fault, a root zone whose digest is right or missing, and the reason that the log gives."""
+    """Yields a root zone for each fault, with a right digest or without one, and the reason that the log gives."""
     good, anchor = signed_root(folder / "good")
     expired, expired_anchor = signed_root(folder / "expired", "-i", "20200101000000", "-e", "20200201000000")
     foreign, _ = signed_root(folder / "foreign")
@@ -145,7 +147,7 @@ def test_a_root_zone_whose_signatures_are_wrong_is_refused_and_recursion_goes_on
                                                                 "trust-anchors": [anchor, honest_anchor]}})
         eventually(lambda: f"zone .: serial 2026112300: {reason}; " in harness.log())
         assert addresses(harness.ask("www.tld.")) == ["192.0.2.1"]
-        assert "from 192.33.4.12@53, AXFR" not in harness.log()  # no version was taken
+        assert "from 192.33.4.12@53, AXFR" not in harness.log()  # nailupd has taken no version
         harness.stop(daemon)
     finally:
         primary.stop()

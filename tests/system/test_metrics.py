@@ -28,13 +28,13 @@ needs_prometheus = pytest.mark.skipif(not shutil.which("prometheus"),
                                       reason="prometheus is not installed")
 RULES = ROOT / "conf/prometheus/nailup.rules.yml"
 SCRAPE = b"GET /metrics HTTP/1.0\r\n\r\n"
-SCRAPES_MAX = 16  # EXPORTER_SCRAPES_MAX
-CLOSING_MAX = 2 * 32  # of two turns of the loop, which accepts ACCEPTS_PER_TURN and closes at its end
+SCRAPES_MAX = 16  # the same as EXPORTER_SCRAPES_MAX
+CLOSING_MAX = 2 * 32  # two turns of the loop: each accepts ACCEPTS_PER_TURN, and closes at its end
 DASHBOARD = ROOT / "conf/grafana/nailup.json"
 
 
 class Watched:
-    """A daemon with metrics."""
+    """A daemon that serves metrics."""
 
     def __init__(self, nailupd, ip="127.0.0.1", config=None, **more):
         self.ip, self.port = free_address(ip)
@@ -56,12 +56,12 @@ class Watched:
         return text
 
     def numbers(self):
-        """Returns {'nailup_queries_total{protocol="udp"}': 1.0, ...}."""
+        """Returns the metrics as {'nailup_queries_total{protocol="udp"}': 1.0, ...}."""
         rows = [line.rsplit(" ", 1) for line in self.page().splitlines() if line[0] != "#"]
         return {name: float(value) for name, value in rows}
 
     def raw(self, sent, source=""):
-        """Returns everything that comes back for these bytes until the end."""
+        """Sends these bytes. Returns everything that comes back."""
         with socket.create_connection((self.ip, self.port), 20, (source, 0)) as client:
             client.sendall(sent)
             return b"".join(iter(lambda: client.recv(65536), b""))
@@ -86,7 +86,7 @@ def test_the_page_has_the_numbers_of_nailupctl(watched, responder, dig):
     for name, value in one.daemon.metrics().items():
         assert numbers["nailup_" + name] == value, name
     assert numbers['nailup_queries_total{protocol="udp"}'] == 3
-    assert numbers["nailup_answer_latency_seconds_count"] == 1  # hits do not wait
+    assert numbers["nailup_answer_latency_seconds_count"] == 1  # a hit does not wait, so it does not count
     assert numbers["nailup_workers"] == 2
 
 
@@ -184,7 +184,8 @@ def test_hostile_scrapers_do_not_block_others_or_delay_the_end(watched, responde
 
 
 class Crowd:
-    """Scrapers that never read, never finish a request, or scrape without end, for as long as the block lasts."""
+    """Runs bad scrapers while the block lasts: some never read, some never finish a request, some scrape without
+    end."""
 
     def __init__(self, one):
         self.one, self.is_over, self.opened = one, threading.Event(), 0
@@ -207,7 +208,7 @@ class Crowd:
             client = socket.socket()
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             client.settimeout(5)
-            with contextlib.suppress(OSError):  # the daemon closes the oldest connection
+            with contextlib.suppress(OSError):  # the daemon may close the oldest connection
                 client.connect((self.one.ip, self.one.port))
                 self.opened += 1
                 step(client)
@@ -245,8 +246,8 @@ def test_a_crowd_of_bad_scrapers_is_bounded_and_costs_clients_nothing(watched, r
         clients = Load(one.daemon, *hits, "--duration", 3)
         while clients.process.poll() is None:
             most = max(most, len(os.listdir(files)))
-        clients.end()  # every query got its answer
-        assert b"nailup_workers 1" in one.raw(SCRAPE, source="127.0.0.2")  # another host gets its page
+        clients.end()  # every query has been answered
+        assert b"nailup_workers 1" in one.raw(SCRAPE, source="127.0.0.2")  # a scraper on another host gets the page
     assert crowd.opened > 1000
     assert before < most <= before + SCRAPES_MAX + CLOSING_MAX
     assert "more than 16 scrapers at once; the oldest of the busiest host" in one.daemon.log()
@@ -335,7 +336,7 @@ class Prometheus:
 
 
 def dashboard_queries():
-    """Returns (title, expr) of every query of the dashboard, its variables filled in."""
+    """Returns (title, expr) of every query of the dashboard. Its variables are filled in."""
     board = json.loads(DASHBOARD.read_text())
     for panel in board["panels"]:
         for target in panel.get("targets", []):

@@ -26,7 +26,7 @@ with_strict = pytest.mark.parametrize("transport", ["strict"], indirect=True)
 
 @pytest.fixture(params=["tcp", "strict"])
 def transport(request):
-    """How the daemon speaks to its upstreams: one of PROFILES."""
+    """The transport between the daemon and its upstreams: one of PROFILES."""
     return request.param
 
 
@@ -56,7 +56,7 @@ def nailupd(nailupd, transport):
 
 
 def await_ready(daemon, count=1):
-    """Waits until that many connections are ready, or more, and none is in another state."""
+    """Waits until at least that many connections are ready, and none is in another state."""
     def ready():
         states = [c["state"] for c in daemon.connections()]
         return len(states) >= count and set(states) == {"ready"}
@@ -64,8 +64,8 @@ def await_ready(daemon, count=1):
 
 
 def start(nailupd, upstream, config=None, **more):
-    """Starts a daemon whose one upstream is nailed and dialled. All load comes from one address and is counted, so
-    the age limit of queries is off."""
+    """Starts a daemon with one upstream, which is nailed and dialled. All load comes from a single address and all of
+    it counts, so the age limit of queries is off."""
     config = {"server": {"discard-timeout": "0s"}, **(config or {})}
     daemon = nailupd(config, upstreams=[upstream], nailed=True, **more)
     await_ready(daemon, len(upstream.servers))
@@ -77,13 +77,13 @@ def names(count, suffix="example"):
 
 
 def ask_all(daemon, count, folder, suffix="example"):
-    """Asks count questions, one after the other."""
+    """Sends count questions one by one."""
     answers = dig_all(daemon, names(count, suffix), folder)
     assert {answer.status for answer in answers} == {"NOERROR"}
 
 
 def ask_at_once(daemon, messages):
-    """Returns {id: rcode} of queries that one write sends on one connection."""
+    """Sends queries in one write on one connection. Returns {id: rcode}."""
     with Stream(daemon, timeout=20) as client:
         client.send(*messages)
         answers = [client.read() for _ in messages]
@@ -91,7 +91,7 @@ def ask_at_once(daemon, messages):
 
 
 def counted(daemon, name, **labels):
-    """Returns the sum of a metric's rows with these labels."""
+    """Returns the sum of the rows of a metric that have these labels."""
     wanted = [f'{key}="{value}"' for key, value in labels.items()]
     return sum(value for row, value in daemon.metrics().items()
                if row.partition("{")[0] == name and all(one in row for one in wanted))
@@ -102,8 +102,8 @@ def asked(stats):
 
 
 def late(daemon):
-    """Returns how many queries were asked again because the first answer was late: none, unless programs get no
-    CPU."""
+    """Returns how many queries were repeated because their first answer was late. There are none, unless programs get
+    no CPU."""
     return sum(counted(daemon, "upstream_retries_total", reason=why) for why in ("timeout", "silent"))
 
 
@@ -126,7 +126,8 @@ def test_a_connection_carries_exactly_its_number_of_queries(nailupd, responder, 
     await_ready(daemon)
     told = daemon.metrics()
     assert told["upstream_recycles_total"] == 140 // most
-    if most > 1:  # with one, each query is a dial: the next connection is ready unless the machine is slow
+    # with one query per connection, each query is a dial, and on a slow machine the next connection may not be ready
+    if most > 1:
         assert (stats["udp_queries"], told["upstream_cold_queries_total"]) == (0, 0)
 
 
@@ -177,17 +178,18 @@ def test_an_operator_recycles_under_load(nailupd, responder):
 
 
 def test_a_slow_answer_delays_no_other_query(nailupd, responder, transport):
-    """S3 of the peers' measurements: one of 900 ms, ten of 300 ms, thirty fast ones."""
+    """S3 of the measurements of peers: one answer takes 900 ms, ten take 300 ms, and thirty are fast."""
     upstream = responder()
     daemon = start(nailupd, upstream)
-    ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # a history of fast answers
+    ask_at_once(daemon, [query(f"f{i}.example", i) for i in range(50)])  # so that the upstream is known to be fast
     messages = [query("d900.slow.example", 1)]
     messages += [query(f"d300.m{i}.example", 10 + i) for i in range(10)]
     messages += [query(f"g{i}.example", 100 + i) for i in range(30)]
     assert set(ask_at_once(daemon, messages).values()) == {0}
     stats = upstream.stats()
     assert stats["connections_closed"] == 0
-    assert stats["connections_opened"] <= (2 if transport == "strict" else 1)  # one to be safe
+    # one connection more may open as a precaution
+    assert stats["connections_opened"] <= (2 if transport == "strict" else 1)
 
 
 def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
@@ -199,7 +201,7 @@ def test_fast_answers_do_not_wait_for_slow_ones(nailupd, responder):
 
 
 def test_a_name_that_is_never_answered_fails_alone(nailupd, responder, transport):
-    """S6: the connection survives, and answers the forty others."""
+    """S6: the connection survives, and the forty other queries are answered."""
     upstream = responder()
     daemon = start(nailupd, upstream)
     messages = [query("silent.example", 1)]
@@ -209,7 +211,7 @@ def test_a_name_that_is_never_answered_fails_alone(nailupd, responder, transport
     assert set(rcodes.values()) == {0}
     stats = upstream.stats()
     assert stats["connections_closed"] == 0
-    if transport == "strict":  # each further attempt for that name may use a fresh connection
+    if transport == "strict":  # each further attempt for the name may use a fresh connection
         assert stats["connections_opened"] <= 10
     else:
         assert stats["connections_opened"] == 1
@@ -228,7 +230,7 @@ def test_a_late_answer_is_dropped_and_the_connection_lives_on(nailupd, responder
 
 
 def test_fifty_at_once_are_fifty_queries_on_one_connection(nailupd, responder):
-    """S2: no query is asked twice because the others are slow too."""
+    """S2: no query is repeated, because the other answers are slow as well."""
     upstream = responder("--delay", 100)
     daemon = start(nailupd, upstream)
     rcodes = ask_at_once(daemon, [query(f"n{i}.example", i) for i in range(50)])
@@ -239,7 +241,7 @@ def test_fifty_at_once_are_fifty_queries_on_one_connection(nailupd, responder):
 
 
 def test_four_hundred_at_once_are_answered(nailupd, responder):
-    """S8: more than one connection's limit in flight."""
+    """S8: more queries in flight than one connection may carry."""
     upstream = responder("--delay", 300)
     daemon = start(nailupd, upstream, {"server": {"max-clients-per-address": 10}})
     with Stream(daemon, timeout=20) as one, Stream(daemon, timeout=20) as other:
@@ -259,7 +261,7 @@ CURES = {"off": "on", "stall": "resume"}
 
 
 def trouble_while_queries_flow(daemon, upstream, trouble, check=True):
-    """Returns the report of a load during which the connections had this trouble for 1 s."""
+    """Runs a load during which the connections have this trouble for 1 s. Returns its report."""
     running = Load(daemon, "--rate", 300, "--duration", 2.3)
     time.sleep(0.5)
     if trouble == "silent":
@@ -289,7 +291,7 @@ def test_no_query_fails_when_a_stream_dies_while_queries_flow(nailupd, responder
 @with_strict
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_no_query_leaves_in_plain_text_when_the_only_path_dies(nailupd, responder, trouble, tmp_path):
-    """Queries wait for an upstream that answered recently and is away for a second."""
+    """The upstream has answered recently and is away for a second, so queries wait for it."""
     upstream = responder("--delay", 5)
     daemon = start(nailupd, upstream, {"upstream": {"stall-timeout": "500ms"}})
     report = trouble_while_queries_flow(daemon, upstream, trouble, check=False)
@@ -318,7 +320,7 @@ def test_a_stream_that_came_back_is_used_again(nailupd, responder, tmp_path):
 
 @with_all
 def test_queries_in_flight_on_a_dead_connection_are_asked_again(nailupd, responder, transport):
-    """S5 with company: a hundred queries wait when the connection dies."""
+    """S5 with more queries: a hundred wait when the connection dies."""
     for what in ("reset", "fin", "off"):
         upstream = responder("--delay", 400)
         daemon = start(nailupd, upstream)
@@ -347,8 +349,8 @@ def test_a_peer_that_ends_every_connection_after_a_few_queries_fails_none(nailup
 @pytest.mark.parametrize("option", ENDS_ALL)
 def test_a_peer_that_ends_every_connection_after_a_few_queries_is_asked_nowhere_else(
         nailupd, responder, option):
-    """No query fails if answers came before the end. A reset before any answer is as good as refused, and silence
-    takes longer to notice than a hundred a second leave; but each query gets some answer."""
+    """No query fails if answers came before the end. A reset before any answer equals a refusal. Silence is noticed
+    too late for a hundred queries a second to leave, but each query gets some answer."""
     daemon = start(nailupd, responder(option, 5), {"upstream": {"stall-timeout": "500ms"}})
     answers_first = option == "--tcp-close-after"
     report = load(daemon, "--rate", 100, "--duration", 1.2, check=answers_first)
@@ -362,7 +364,7 @@ def test_a_refusing_peer_is_asked_over_udp_at_once(nailupd, responder, tmp_path)
     daemon = nailupd(upstreams=[upstream], nailed=True)
     load(daemon, "--rate", 500, "--duration", 1)
     ask_all(daemon, 20, tmp_path)
-    assert upstream.stats()["udp_queries"] == 520 + late(daemon)  # none was asked twice
+    assert upstream.stats()["udp_queries"] == 520 + late(daemon)  # no query was sent twice
     assert counted(daemon, "upstream_dials_total", result="refused") <= 30
     assert fallbacks(daemon) >= 500
 
@@ -412,7 +414,7 @@ def test_without_a_fallback_nothing_goes_over_udp(nailupd, responder, dig):
 
 def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder, transport,
                                                              tmp_path):
-    """Holds once it is noticed. Until then plain text helps, if allowed."""
+    """The verdict holds when the daemon has noticed the habit. Until then plain text helps, if it is allowed."""
     upstream = responder("--tcp-close-after", 1, "--delay", 30)
     daemon = start(nailupd, upstream)
     report = load(daemon, "--rate", 100, "--duration", 2, check=transport == "tcp")
@@ -423,7 +425,7 @@ def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder,
     ask_all(daemon, 10, tmp_path)
     after = upstream.stats()
     asked = sum(after[key] - before[key] for key in ("udp_queries", "stream_queries"))
-    assert asked <= 20  # remembered: later queries do not wait for the silence
+    assert asked <= 20  # the daemon remembers, so later queries do not wait for the silence
     assert counted(daemon, "answers_total", rcode="servfail") == failed
 
 
@@ -431,7 +433,8 @@ def test_one_answer_per_connection_is_noticed_and_fails_none(nailupd, responder,
 
 
 def check_sessions(stats):
-    """All sessions but the first are resumed ones that were not used before, and every one was for DNS."""
+    """Checks that every session except the first resumes a ticket that was not used before, and that each is for
+    DNS."""
     made = stats["tls_handshakes_full"] + stats["tls_handshakes_resumed"]
     assert stats["tls_handshakes_full"] == 1 and stats["tls_handshakes_resumed"] >= 3
     assert (stats["tls_tickets_reused"], stats["tls_handshakes_failed"]) == (0, 0)
@@ -440,7 +443,7 @@ def check_sessions(stats):
 
 def test_a_peer_that_closes_idle_connections_is_dialled_again(nailupd, responder, transport,
                                                               tmp_path):
-    """S4, and no query waits for it."""
+    """S4: no query waits for the dial."""
     upstream = responder("--tcp-idle", 300)
     daemon = start(nailupd, upstream)
     for i in range(6):
@@ -520,7 +523,7 @@ def test_clients_learn_why_no_server_could_be_asked(nailupd, responder, dig):
     answer = dig(daemon, "www.example")
     assert answer.status == "SERVFAIL"
     assert {22, 23} <= set(answer.ede), answer.text
-    assert 13 in dig(daemon, "www.example").ede  # RFC 9520: remembered
+    assert 13 in dig(daemon, "www.example").ede  # RFC 9520: the failure is cached
 
 
 def test_clients_learn_that_no_server_answered(nailupd, responder, dig):
@@ -558,7 +561,7 @@ $TTL 60
 
 @pytest.fixture
 def server_of(nsd, transport, tmp_path):  # noqa: F811
-    """nsd() with the transport of the test."""
+    """Starts nsd() with the transport of the test."""
     def start(zones, **options):
         authority = None if transport == "tcp" else Authority(tmp_path / "authority")
         return nsd(zones, authority=authority, **options)
@@ -583,7 +586,7 @@ def test_nsd_that_closes_after_a_few_queries_costs_no_query(server_of, nailupd, 
     daemon = nailupd(upstreams=[server], nailed=True)
     await_ready(daemon)
     ask_all(daemon, 60, tmp_path, "limits.test")
-    rate = 400 if transport == "tcp" else 100  # each fifth query is a handshake of sanitized code
+    rate = 400 if transport == "tcp" else 100  # every fifth query is a handshake, which is slow under a sanitizer
     load(daemon, "--rate", rate, "--duration", 1.5, "--suffix", "limits.test")
     assert counted(daemon, "answers_total", rcode="servfail") == 0
     assert counted(daemon, "upstream_dials_total", result="ok") >= 5

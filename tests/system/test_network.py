@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Links go away and come back, and addresses change: in two network namespaces of the test, joined by a cable.
-Skipped if namespaces are not allowed."""
+"""Links go and come back, and addresses change. Each test has two network namespaces, which a cable joins. Skipped if
+namespaces are not allowed."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ NEWS = "dialling upstreams again"
 
 
 class Place:
-    """A network namespace, held by an idle process."""
+    """A network namespace, which an idle process keeps."""
 
     def __init__(self, inside=()):
         as_root = ["--map-root-user"] if os.geteuid() and not inside else []
@@ -42,7 +42,7 @@ class Place:
 
 
 class Cable:
-    """The daemon's machine and an upstream's, with addresses on both ends of a cable."""
+    """The machines of the daemon and of an upstream, with addresses on both ends of a cable."""
 
     def __init__(self):
         for tool in ("unshare", "nsenter", "ip", "dig"):
@@ -55,7 +55,7 @@ class Cable:
         except AssertionError as error:
             pytest.skip(f"no veth: {error}")
         self.here.run("ip", "link", "set", "far", "netns", str(self.there.pid))
-        # Packets are as on a wire: a connection takes this from its link when it begins.
+        # Makes packets as small as on a wire. A connection reads this from its link when it starts.
         self.here.run("ip", "link", "set", "cable", "gso_max_segs", "1")
         self.there.run("ip", "link", "set", "far", "gso_max_segs", "1")
         for net in (1, 2):
@@ -66,7 +66,7 @@ class Cable:
         self.plug_into(1)
 
     def plug_into(self, net):
-        """Sets the address and the route of one of two networks."""
+        """Plugs the cable into one of two networks: sets the address and the route."""
         self.here.run("ip", "addr", "flush", "dev", "cable")
         self.here.run("ip", "addr", "add", f"10.77.{net}.2/24", "dev", "cable")
         self.here.run("ip", "route", "add", "default", "via", f"10.77.{net}.1")
@@ -85,7 +85,7 @@ def cable():
 
 @pytest.fixture
 def far_responder(cable, tmp_path):
-    """nailup-bench responder at the other end."""
+    """Yields nailup-bench responder at the far end."""
     process = subprocess.Popen(
         [*cable.there.enter, program("nailup-bench"), "responder", "--control",
          str(tmp_path / "far.sock"), "--listen", "192.0.2.1@53"],
@@ -98,7 +98,7 @@ def far_responder(cable, tmp_path):
 
 
 class DaemonHere(Daemon):
-    """nailupd in a namespace."""
+    """A nailupd inside a namespace."""
 
     def __init__(self, cable, folder, config):
         self.cable = cable
@@ -126,7 +126,7 @@ def daemon(cable, far_responder, tmp_path):
         "dnssec": {"validate": "no"},  # the responder signs nothing
         "forward-zones": [{"name": ".", "upstreams": ["192.0.2.1"]}],
         "tcp-upstream-keepalive": ["192.0.2.1"],
-        # Only the news that the network changed helps out of the dead connection.
+        # Only a report about the network can free the daemon from the dead connection.
         "upstream": {"fallback": "none", "stall-timeout": "60s", "connect-timeout": "10s"},
     }
     daemon = DaemonHere(cable, tmp_path, config)
@@ -166,7 +166,7 @@ def test_a_cable_that_is_replugged_needs_no_waiting(cable, daemon):
     told = daemon.told()
     cable.here.run("ip", "link", "set", "cable", "down")
     eventually(lambda: daemon.told() > told, 20)
-    assert daemon.dig("outage.example").status == "SERVFAIL"  # and the failure is cached
+    assert daemon.dig("outage.example").status == "SERVFAIL"  # the failure is cached as well
     told = daemon.told()
     cable.here.run("ip", "link", "set", "cable", "up")
     cable.here.run("ip", "route", "add", "default", "via", "10.77.1.1")
@@ -195,7 +195,7 @@ def test_events_without_a_change_dial_nothing(cable, daemon):
     cable.here.run("ip", "link", "set", "cable", "txqueuelen", "500")
     cable.here.run("ip", "route", "add", "198.51.100.0/24", "via", "10.77.1.1")
     cable.here.run("ip", "link", "set", "cable", "alias", "none")
-    time.sleep(1.5)  # longer than changes are collected
+    time.sleep(1.5)  # longer than the daemon collects changes
     assert daemon.told() == told
     assert count(daemon, 'upstream_dials_total{transport="tcp",result="ok"}') == dials
     assert daemon.dig("still.example").status == "NOERROR"
@@ -214,7 +214,7 @@ def test_another_default_route_dials_again(cable, daemon):
 
 
 def drop_above(place, length):
-    """The path drops larger packets, and no ICMP says so."""
+    """Drops larger packets on the path without ICMP."""
     if not shutil.which("nft"):
         pytest.skip("nft is not installed")
     place.run("nft", "; ".join(["add table ip narrow"] + [

@@ -36,7 +36,7 @@ def run(*words, **more):
 
 
 def make_package(folder, **more):
-    """Returns the path of the package that cpack makes in the folder."""
+    """Makes the package with cpack. Returns its path."""
     release = find_release()
     if not release:
         pytest.skip("there is no release build with manuals: tools/setup.sh build release")
@@ -46,7 +46,7 @@ def make_package(folder, **more):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
     with open(release / "check-package.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # cpack writes into the build, and tests run beside each other
+        fcntl.flock(lock, fcntl.LOCK_EX)  # cpack writes into the build, and tests run in parallel
         done = run("cpack", "-G", "DEB", "--config", release / "CPackConfig.cmake", "-B", folder, **more)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return next(folder.glob("nailup_*.deb"))
@@ -59,7 +59,7 @@ def package(tmp_path_factory):
 
 
 def test_the_same_build_gives_the_same_package(tmp_path):
-    """tools/release.sh sets the time and the umask. Its users may have another language and time zone."""
+    """tools/release.sh sets the time and the umask. The user's language and time zone may differ."""
     epoch = {"SOURCE_DATE_EPOCH": "1790000000"}
     packages = []
     for name, more in (("one", {"TZ": "UTC"}), ("two", {"TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"})):
@@ -92,7 +92,7 @@ def test_lintian_accepts_the_package_and_nothing_is_missing(package):
                  "./usr/share/doc/nailup/examples/host/systemd/nailup-host.conf",
                  "./usr/share/doc/nailup/examples/host/systemd-resolved/nailup.conf"):
         assert f" {path}\n" in listed, path
-    assert "/examples/nailup.yaml\n" not in listed  # a folder that nailupd does not use
+    assert "/examples/nailup.yaml\n" not in listed  # nailupd does not use this folder
     for script in ("nailup-host", "networkmanager/90-nailup"):
         assert re.search(f"^-rwxr-xr-x .*/examples/host/{script}$", listed, re.M), script
     assert run("dpkg-deb", "--ctrl-tarfile", package, errors="replace").stdout
@@ -111,7 +111,7 @@ def test_the_package_says_what_it_is_and_needs_no_systemd(package):
     assert re.fullmatch(r".+ <\S+@\S+>", field("Maintainer")), field("Maintainer")
     for word in ("DNS resolver", "nailed", "TLS", "DNSSEC", "nailupctl"):
         assert word in field("Description"), word
-    # apt takes the first alternative, which must not be all of systemd
+    # apt takes the first alternative, so that must not be all of systemd
     assert "systemd-standalone-sysusers | systemd-sysusers" in field("Depends"), field("Depends")
     assert not re.search(r"(^|, )systemd\b(?!-)", field("Depends")), field("Depends")
 
@@ -127,8 +127,7 @@ def test_installed_pages_name_installed_files(package, tmp_path):
     assert "/usr/share/doc/nailup/examples/host/nailup-host" in (docs / "host.md").read_text()
 
 
-# Scripts for their own namespaces for mounts, processes and network. They print what they find; Python
-# judges.
+# These scripts run in separate namespaces for mounts, processes and network. They print facts, and Python judges them.
 COPY_OF_ROOT = r"""
 set -eu
 work=$1 old=$2 new=$3 lower=$4
@@ -206,7 +205,7 @@ diff "$root/tmp/before" "$root/tmp/after" && say purged
 
 
 def make_successor(package, folder):
-    """The same package with the next version."""
+    """Makes the same package with the next version."""
     tree = folder / "tree"
     assert run("dpkg-deb", "-R", package, tree).returncode == 0
     control = tree / "DEBIAN/control"
@@ -218,7 +217,7 @@ def make_successor(package, folder):
 
 
 def play(script, namespaces, package, folder, root="/"):
-    """Runs one of the scripts in a copy of the root. Returns its values, and all of its output."""
+    """Runs a script in a copy of the root. Returns its values, and all of its output."""
     for tool in ("unshare", "ip", "setpriv", "dig", "systemd-sysusers", "deb-systemd-helper"):
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
@@ -237,7 +236,7 @@ def play(script, namespaces, package, folder, root="/"):
 
 
 def roots_of(kind):
-    """The suites for which NAILUP_ROOTS has such a root."""
+    """Returns the suites for which NAILUP_ROOTS has a root of this kind."""
     folder = pathlib.Path(os.environ.get("NAILUP_ROOTS", "/nonexistent"))
     return [pytest.param(path.with_suffix(".deb"), path, id=path.stem) for path in sorted(folder.glob(f"*.{kind}"))] or [
         pytest.param(None, None, marks=pytest.mark.skip(reason="NAILUP_ROOTS names no folder of tools/debian_roots.sh"))]
@@ -269,13 +268,13 @@ def live(package, folder, root):
     assert "cache.snapshot" in said["kept"], everything
     assert re.fullmatch(r"[\d.]+", said["answer"]), everything
     assert said["version"].endswith("-2") and said["edited"] == "1", everything
-    assert said["again"] == said["answer"], everything  # although no server can be reached
+    assert said["again"] == said["answer"], everything  # the answer comes although no server is reachable
     assert "nailup.yaml" in said["removed"] and "cache.snapshot" in said["removed"], everything
     assert "purged" in said, everything
     assert everything.count("== exit 0\n") == 3, everything
 
 
-# Its own systemd. It may change nothing in the kernel: no modules, clock or settings.
+# This copy has its own systemd, which must change nothing in the kernel: no modules, clock or settings.
 BOOT = COPY_OF_ROOT + r"""
 mount -t tmpfs -o mode=755 none "$root/dev"
 for device in null zero full random urandom tty; do
@@ -418,17 +417,18 @@ def work_under_systemd(package, folder, root):
     assert said["active"] == "active 127.0.0.1", everything
     assert "connections to upstreams ready" in said["status"], everything
     assert said["reload"] == "active", everything
-    assert said["error"] == "active 127.0.0.1", everything  # the reload failed, and nothing changed
+    assert said["error"] == "active 127.0.0.1", everything  # the reload failed and changed nothing
     assert int(said["reason"]) > 0, everything
     assert said["watchdog"] == "1 127.0.0.1", everything
     assert said["stopped"] == "success cache.snapshot sessions ", everything
     assert said["sockets"] == "127.0.0.1 127.0.0.1", everything
-    assert said["restart"] == "20", everything  # none was lost
+    assert said["restart"] == "20", everything  # no query was lost
     assert said["replayed"] == "1", everything
     assert re.fullmatch(r"[\d.]+", said["answer"]), everything
     assert re.fullmatch(r"\S+-2 active", said["upgraded"]), everything
     assert said["another"] == "process", everything
-    assert said["cached"] == "1", everything  # although no server can be reached
+    assert said["cached"] == "1", everything  # the answer comes although no server is reachable
     assert re.fullmatch(r"1 [1-9]\d* install ok installed", said["unstarted"]), everything
     assert said["gone"] == "inactive inactive", everything
-    assert "purged" in said, everything  # with the link of a socket that the user enabled
+    # the purge also removed the link of the socket unit, which the operator had enabled
+    assert "purged" in said, everything

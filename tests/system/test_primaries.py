@@ -14,7 +14,7 @@ from test_transfers import ZONE, Bind, await_serial, held, primary, row, transfe
 
 
 class PowerDns(Server):
-    """pdns_server with one zone of a file. It tells notify, an address, of a new serial."""
+    """A pdns_server with one zone in a file. It sends NOTIFY to the address `notify`."""
 
     def __init__(self, folder, text, notify=None):
         folder.mkdir()
@@ -23,7 +23,7 @@ class PowerDns(Server):
         self.zone_path.write_text(text)
         (folder / "named.conf").write_text(f'zone "{ZONE}" {{ type master; file "{self.zone_path}"; }};\n')
         also = f"also-notify={notify[0]}:{notify[1]}\nonly-notify=\n" if notify else ""
-        # "master" is the only word that version 4.7 knows in such a file
+        # version 4.7 knows only the word "master" here
         (folder / "pdns.conf").write_text(f"""launch=bind
 bind-config={folder}/named.conf
 local-address={address[0]}
@@ -47,7 +47,7 @@ zone-cache-refresh-interval=0
 
 
 class TlsBind(Server):
-    """named that offers transfers over TLS alone (BIND 9.18 and later)."""
+    """A named that offers transfers only over TLS (BIND 9.18 and later)."""
 
     def __init__(self, folder, text, authority, days=2):
         folder.mkdir()
@@ -69,7 +69,7 @@ zone "{ZONE}" {{ type primary; file "zone"; allow-transfer transport tls {{ any;
 
 
 def figures(page, zone):
-    """The figures of one zone, as Prometheus gets them."""
+    """Returns the figures of one zone as Prometheus gets them."""
     with urllib.request.urlopen(f"http://{page}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     return {line.split("{")[0].removeprefix("nailup_held_zone_"): int(line.rsplit(" ", 1)[1]) for line in lines
@@ -78,7 +78,7 @@ def figures(page, zone):
 
 @pytest.fixture
 def silent():
-    """The address of a primary that accepts and says nothing."""
+    """Yields the address of a primary that accepts connections and sends nothing."""
     with socket.create_server(free_address()) as listener:
         yield "%s@%d" % listener.getsockname()
 
@@ -92,7 +92,7 @@ def test_a_zone_comes_from_powerdns(nailupd, primary, dig):  # noqa: F811
 
 
 def test_a_notify_of_powerdns_brings_a_whole_zone_where_changes_are_wanted(nailupd, primary, dig):  # noqa: F811
-    """Its bind backend keeps no changes: it answers IXFR with AXFR."""
+    """PowerDNS's bind backend keeps no changes, so it answers IXFR with AXFR."""
     address = free_address()
     powerdns = primary(PowerDns, zone_text(1), notify=address)
     daemon = nailupd({**held(powerdns.server), "server": {"listen": ["%s@%d" % address]}})
@@ -128,7 +128,7 @@ def test_xot_from_nsd(nailupd, nsd, tmp_path):  # noqa: F811
 
 
 def test_a_silent_primary_delays_no_other_zone(nailupd, primary, dig, silent):  # noqa: F811
-    """Zones before and after it in the list come, and are served, while its visit waits."""
+    """The zones before and after it in the list arrive and are served while its visit waits."""
     bind = primary(Bind, zone_text(1))
     zones = [{"name": f"slow{number}.test", "primaries": [silent]} for number in range(4)]
     zones.insert(2, held(bind.server)["auth-zones"][0])
@@ -174,7 +174,7 @@ def test_a_reload_judges_a_held_version_by_its_checks(nailupd, primary, dig, cha
     failed = transfers(daemon, "failed")
     subprocess.run([need("dig"), f"@{daemon.ip}", "-p", str(daemon.port), "+tries=1", "+opcode=notify", ZONE, "SOA",
                     "-b", "127.0.0.9"], capture_output=True, timeout=20, check=False)
-    eventually(lambda: transfers(daemon, "failed") > failed)  # the whole zone is no better, and the doubt stays
+    eventually(lambda: transfers(daemon, "failed") > failed)  # the whole zone is no better, so the doubt remains
     assert row(daemon)["state"] == "kept" and row(daemon)["why"] == fault
     assert "serial 1 is refused" in daemon.log()
     reload_with(daemon, before)

@@ -16,18 +16,19 @@ CLIENT, REFUSED = "127.9.9.9", "127.9.9.66"
 OPTIONS = {"server": {"proxy-from": [PROXY],
                       "access": [{"prefix": "127.9.9.0/24", "action": "allow"},
                                  {"prefix": REFUSED, "action": "refuse"},
-                                 {"prefix": "127.0.0.1", "action": "allow"},  # Server.wait_until_ready()
+                                 # Server.wait_until_ready() queries from here
+                                 {"prefix": "127.0.0.1", "action": "allow"},
                                  {"prefix": PROXY, "action": "allow"}]},
            "log": {"queries": "yes"}}
 
 
 def clients(daemon):
-    """Returns the (client, protocol) of the lines about NAME in the query log."""
+    """Returns (client, protocol) for each line of the query log about NAME."""
     return re.findall(rf"query: (\S+)@\d+ (\w+) {NAME}\. ", daemon.log())
 
 
 def expect_clients(daemon, *rows):
-    eventually(lambda: len(clients(daemon)) >= len(rows))  # another thread writes the log
+    eventually(lambda: len(clients(daemon)) >= len(rows))  # a different thread writes the log
     assert sorted(clients(daemon)) == sorted(rows)
 
 
@@ -36,7 +37,7 @@ def accepted(daemon):
 
 
 def header(client="127.9.9.9", command=0x21, more=b""):
-    """A header as a proxy writes it."""
+    """Returns a header as a proxy writes it."""
     addresses = socket.inet_aton(client) + socket.inet_aton("127.0.0.1") + struct.pack(">2H", 4711, 53)
     return b"\r\n\r\n\0\r\nQUIT\n" + struct.pack(">2BH", command, 0x12, len(addresses + more)) + addresses + more
 
@@ -96,7 +97,7 @@ def test_haproxy_passes_tcp_on(nailupd, responder, haproxy):
         stream.send(query(NAME))
         assert rcode_of(stream.read()) == 0
     expect_clients(daemon, (CLIENT, "tcp"))
-    eventually(lambda: accepted(daemon) >= 3)  # its health checks are LOCAL
+    eventually(lambda: accepted(daemon) >= 3)  # HAProxy's health checks have the command LOCAL
 
 
 def connects(proxy):
@@ -150,7 +151,7 @@ def test_a_reload_changes_the_proxies(nailupd, responder):
         assert PROXY in text
         daemon.config_path.write_text(text.replace(f'"proxy-from": [\n   "{PROXY}"\n  ]', '"proxy-from": []'))
         assert daemon.ctl("reload").returncode == 0
-        stream.send(query(NAME, 2))  # the connection keeps its client
+        stream.send(query(NAME, 2))  # the open connection keeps its client
         assert rcode_of(stream.read()) == 0
     assert udp_ask(daemon, header() + query(NAME), timeout=0.3, source=PROXY) is None
     assert rcode_of(udp_ask(daemon, query(NAME), source=PROXY)) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Which ports do queries to upstreams come from? A forger has to guess them (RFC 5452 section 9.2)."""
+"""The source ports of queries to upstreams, which a forger must guess (RFC 5452 section 9.2)."""
 
 import collections
 import pathlib
@@ -17,7 +17,7 @@ SYSCTL = pathlib.Path("/proc/sys/net/ipv4")
 
 
 def ports_of(harness, server, outgoing=()):
-    """The source ports of QUERIES queries, each for its own name."""
+    """Sends QUERIES queries for different names. Returns their source ports."""
     harness.serve(server, {".": "* 60 A 192.0.2.1\n" + "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(QUERIES))})
     daemon = harness.start({"server": {"outgoing": list(outgoing)},
                             "forward-zones": [{"name": ".", "upstreams": [server]}],
@@ -56,7 +56,7 @@ def test_a_source_address_also_uses_the_whole_range_of_ports(harness):
 
 
 def ports_of_a_burst(harness, options, server=SERVER):
-    """How many queries came from each source port, for BURST queries that the daemon reads at once."""
+    """Returns how many queries came from each source port, when the daemon reads BURST queries at once."""
     harness.serve(server, {".": "".join(f"n{i} 60 A 192.0.2.1\n" for i in range(BURST))})
     daemon = harness.start(options)
     daemon.send_signal(signal.SIGSTOP)
@@ -70,7 +70,7 @@ def ports_of_a_burst(harness, options, server=SERVER):
     assert all(answer.rcode == 0 for answer in answers), harness.log()
     harness.stop(daemon)
     names = [query.question[0].lower() for _, query, _, _ in harness.servers.queries]
-    ports = {name: port for name, port in zip(names, harness.servers.ports) if name != "."}  # without priming
+    ports = {name: port for name, port in zip(names, harness.servers.ports) if name != "."}  # without the priming query
     assert set(ports) == {f"n{i}." for i in range(BURST)}
     return collections.Counter(ports.values())
 
@@ -90,7 +90,7 @@ def test_queries_of_a_burst_share_ports(harness, most):
 @alone
 def test_each_query_of_a_burst_has_its_own_port_where_the_operator_wants_it(harness):
     ports = ports_of_a_burst(harness, forwarding({"queries-per-port": 1}))
-    assert len(ports) > BURST * 0.9  # two draws may be equal
+    assert len(ports) > BURST * 0.9  # two draws may give the same port
 
 
 @alone

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailupd resolves from the root of a hierarchy of real servers: is every answer right, name by name and type by
-type, and equal to that of Unbound and BIND?"""
+"""nailupd resolves from the root of a hierarchy of real servers. Each answer, for each name and type, is right, and
+equals that of Unbound and BIND."""
 
 import subprocess
 
@@ -26,8 +26,8 @@ def tree(tmp_path_factory):
 
 @pytest.fixture
 def recursive(tree, tmp_path):
-    """recursive(recursion={...}): nailupd in the place of the hierarchy, with extra configuration. address: its
-    listen address."""
+    """recursive(recursion={...}): starts nailupd in the namespace of the hierarchy, with further configuration.
+    address: its listen address."""
     started = []
 
     def start(tree=tree, **more):
@@ -70,7 +70,7 @@ def test_names_without_a_server_fail(tree, recursive):
 
 @pytest.mark.parametrize("name", run.RESOLVERS)
 def test_answers_are_those_of_another_resolver(tree, recursive, name):
-    """If they differ, the other resolver is wrong for a reason that hierarchy/compare.py names."""
+    """A difference is a fault of the other resolver, for a reason that hierarchy/compare.py names."""
     asked = are_good(tree, questions())
     daemon = recursive()
     try:
@@ -114,7 +114,7 @@ def test_records_of_other_zones_are_not_trusted(tree, recursive):
 
 
 def are_served_without(dead, asked):
-    """Returns the questions without an alias into a zone whose servers are all dead."""
+    """Returns the questions except those with an alias into a zone whose servers are all dead."""
     served = {zone for name, plant in PLANTS.items() if name not in dead for zone in plant.zones}
     return [one for one in asked if served.issuperset(truth(*one).zones)]
 
@@ -142,7 +142,7 @@ def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
     assert "the hints" in [one["said"] for one in steps if one["step"] == "zone cut"]
     answers = [one for one in steps if one["step"] == "answer" and one["depth"] == 0]
     assert [one["leads_to"] for one in answers if one["said"] == "referral"] == ["one.", "plant.one."]
-    assert answers[0]["question"] == "one. A" and answers[0]["nailed"] is False  # a minimised QNAME
+    assert answers[0]["question"] == "one. A" and answers[0]["nailed"] is False  # the QNAME is minimised
     assert answers[0]["server"] and answers[0]["took_seconds"] > 0
 
     def last_server():
@@ -168,4 +168,5 @@ def test_a_trace_shows_the_way_down_and_the_nailed_plant(tree, recursive):
     text = subprocess.run([program("nailupctl"), "-s", daemon.socket_path, "lookup", "-t", "-f", "www.away.one."],
                           text=True, capture_output=True, timeout=60)
     assert text.returncode == 0, text.stderr
-    assert "s  question  " in text.stdout and "s    question  " in text.stdout  # indented by one step
+    # the second line has a further level of indentation
+    assert "s  question  " in text.stdout and "s    question  " in text.stdout

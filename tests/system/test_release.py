@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""tools/release.sh and the RPM's specification: the source tarball is whole and the same each time, and the
-specification names every installed file. The program's build by hand in packaging/README.md needs minutes."""
+"""tools/release.sh and the specification of the RPM: the source tarball is complete and the same each time, and the
+specification names every installed file. The manual build of packaging/README.md would need minutes."""
 
 import fnmatch
 import hashlib

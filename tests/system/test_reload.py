@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Another configuration for a running daemon, servers of zones set at run time, and its end by command. Most basic
-first."""
+"""Changes to a running daemon: another configuration, servers of zones set at run time, and its end by command. Most
+basic first."""
 
 import json
 import os
@@ -21,26 +21,26 @@ def config_of(daemon):
 
 
 def write(daemon, more):
-    """Lays more over the daemon's file. None removes a key."""
+    """Changes the daemon's file by `more`. The value None removes a key."""
     config = merge(config_of(daemon), more)
     daemon.config_path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
 
 
 def reload(daemon):
-    """Runs nailupctl reload, which must succeed: (record, {key: change})."""
+    """Runs nailupctl reload, which must succeed. Returns (record, {key: change})."""
     answer = daemon.ask("reload")
     return answer["reload"], {change["key"]: change for change in answer["changes"]}
 
 
 def refused(daemon, *words):
-    """Returns the message of nailupctl when the daemon refuses."""
+    """Runs a command that the daemon must refuse. Returns the message of nailupctl."""
     done = daemon.ctl(*words)
     assert done.returncode == 1, done.stdout
     return done.stderr
 
 
 class At:
-    """An address for dig."""
+    """An address to which dig sends queries."""
 
     def __init__(self, server):
         self.ip, _, port = server.rpartition("@")
@@ -53,7 +53,7 @@ def zone(name, *upstreams, **more):
 
 
 class Load:
-    """nailup-bench load beside another action."""
+    """Runs nailup-bench load beside another action."""
 
     def __init__(self, server, *options, rate=500, duration=2):
         self.process = subprocess.Popen(
@@ -99,7 +99,7 @@ def test_sighup_during_the_start_reloads_after_it(make_config, tmp_path):
     os.mkfifo(path)
     with open(log, "w") as errors:
         process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=errors, stdin=subprocess.DEVNULL)
-    with open(path, "w") as pipe:  # nailupd waits for the file
+    with open(path, "w") as pipe:  # nailupd waits while it reads the file
         ready = tmp_path / "ready.yaml"
         ready.write_text(text)
         ready.replace(path)
@@ -177,7 +177,7 @@ def test_changes_that_need_a_restart_are_reported_and_the_rest_applied(nailupd, 
     daemon = nailupd(upstreams=[responder()])
     write(daemon, {"server": {"workers": 3}, "cache": {"size": "7MiB", "max-ttl": "1h"},
                    "control": {"socket": str(tmp_path / "elsewhere.sock")}})
-    for _ in range(2):  # and again the next time
+    for _ in range(2):  # the next reload reports them again
         done, changes = reload(daemon)
         assert done["needing_restart"] == 3
         assert changes["server.workers"] == {"key": "server.workers", "effect": "needs a restart",
@@ -320,7 +320,7 @@ def test_commands_at_the_same_time_are_all_answered(nailupd, responder):
 
 
 def ask_tcp(daemon, name):
-    """A waiting dig over TCP: a Popen."""
+    """Starts a dig over TCP that waits. Returns the Popen."""
     return subprocess.Popen(["dig", f"@{daemon.ip}", "-p", str(daemon.port), "+tcp", "+tries=1",
                              "+timeout=15", name, "A"], stdout=subprocess.PIPE, text=True)
 
@@ -330,7 +330,7 @@ def test_a_waiting_question_is_answered_by_the_old_configuration(nailupd, respon
     daemon = nailupd(upstreams=[slow])
     waiting = ask_tcp(daemon, "www.example.org")
     eventually(lambda: daemon.metrics()["cache_misses_total"] == 1)
-    for turn in range(8):  # more configurations than may live at once
+    for turn in range(8):  # more reloads than there may be configurations at once
         write(daemon, {"forward-zones": [zone(".", quick)], "cache": {"min-ttl": f"{turn}s"}})
         reload(daemon)
     assert dig(daemon, "b.example.org").status == "NOERROR"
@@ -365,7 +365,7 @@ def test_a_zone_gets_other_servers_and_loses_them_again(nailupd, responder, dig)
     assert daemon.ask("forward", "corp.example", vpn.server)["forward"] == {
         "zone": "corp.example.", "servers": 1, "changed": True}
     assert forwards(daemon) == [("corp.example.", vpn.server, "udp")]
-    for _ in range(4):  # on every worker, with a cache that has nothing old
+    for _ in range(4):  # each worker answers, and its cache has nothing from before
         assert dig(daemon, "nx.corp.example").status == "NXDOMAIN"
     assert dig(daemon, "www.example.org").status == "NOERROR"
     assert (normal.stats()["udp_queries"], vpn.stats()["udp_queries"]) == (2, 1)
@@ -388,14 +388,14 @@ def test_names_of_special_use_make_way_for_a_zone_that_is_set(nailupd, responder
                       "local-data": [f"mine.{name} A 192.0.2.9"]}, upstreams=[normal], workers=2)
     assert dig(daemon, f"a.{name}").status == "NXDOMAIN"
     assert daemon.ask("forward", name, vpn.server)["forward"]["changed"]
-    for number in range(4):  # on every worker
+    for number in range(4):  # each worker answers
         assert dig(daemon, f"a{number}.{name}").status == "NOERROR"
     assert vpn.stats()["udp_queries"] == 4
     assert "192.0.2.9" in dig(daemon, f"mine.{name}").data
     write(daemon, {"cache": {"min-ttl": "1s"}})
     reload(daemon)
     assert dig(daemon, f"a0.{name}").status == "NOERROR"
-    assert vpn.stats()["udp_queries"] == 4  # it is still cached
+    assert vpn.stats()["udp_queries"] == 4  # the answer is still in the cache
     assert daemon.ask("forward", name, "off")["forward"]["changed"]
     for _ in range(4):
         assert dig(daemon, f"a0.{name}").status == "NXDOMAIN"
@@ -519,12 +519,12 @@ def daemon_threads(daemon):
 
 def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains(nailupd, responder, dig):
     router = responder()
-    ip, port = free_address()  # the strict server, which a captive network hides
+    ip, port = free_address()  # the captive network hides the strict server
     strict = {"forward-zones": [{"name": ".", "upstreams": [f"{ip}@{port}#dns.example"], "transport": "tls"}],
               "cache": {"failure-ttl": "1s"}}
     daemon = nailupd(strict)
     assert daemon.ctl("forward", ".", f"{router.ip}@{router.port}").returncode == 0
-    assert dig(daemon, "forwarded.example").status == "SERVFAIL"  # strict: the router has no TLS
+    assert dig(daemon, "forwarded.example").status == "SERVFAIL"  # the profile is strict, and the router has no TLS
     assert daemon.ctl("forward", ".", "off").returncode == 0
     assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
     assert dig(daemon, "www.portal.example").status == "NOERROR"
@@ -536,13 +536,13 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     cached = daemon.ctl("dump-cache").stdout
     assert "portal.example" not in cached, cached
     assert daemon.ctl("reload").returncode == 0
-    assert dig(daemon, "www.portal.example").status == "NOERROR"  # a reload keeps it
+    assert dig(daemon, "www.portal.example").status == "NOERROR"  # the portal survives a reload
     assert daemon.ctl("portal", "off").returncode == 0
     assert dig(daemon, "www.portal.example").status == "SERVFAIL"
     assert daemon.ask("portal")["portals"] == []
     assert daemon.ask("status")["daemon"]["problems"] == ""
     assert daemon.ctl("portal", "on", router.ip).returncode == 0
-    assert daemon.ask("portal")["portals"][0]["server"] == router.ip  # without a port
+    assert daemon.ask("portal")["portals"][0]["server"] == router.ip  # the default port is not shown
 
 
 def test_a_portal_has_a_separate_cache(nailupd, responder, dig):
@@ -550,21 +550,21 @@ def test_a_portal_has_a_separate_cache(nailupd, responder, dig):
     daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{home.ip}@{home.port}"]}]})
 
     def asked(name):
-        """Returns how many queries the two servers get for this one."""
+        """Returns how many queries the two servers get when a client asks this."""
         before = home.stats()["udp_queries"], router.stats()["udp_queries"]
         assert dig(daemon, name).status == "NOERROR"
         return home.stats()["udp_queries"] - before[0], router.stats()["udp_queries"] - before[1]
 
     assert asked("www.known.example") == (1, 0)
     assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
-    assert asked("www.known.example") == (0, 1)  # the answer from before does not hide the portal
+    assert asked("www.known.example") == (0, 1)  # an answer from before does not hide the portal
     assert asked("www.known.example") == (0, 0)
     assert asked("www.new.example") == (0, 1)
     assert daemon.ctl("portal", "off").returncode == 0
-    assert asked("www.known.example") == (0, 0)  # the answer from before
+    assert asked("www.known.example") == (0, 0)  # the answer from before is still there
     assert asked("www.new.example") == (1, 0)
     assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}").returncode == 0
-    assert asked("www.new.example") == (0, 1)  # nothing of the former portal
+    assert asked("www.new.example") == (0, 1)  # nothing of the former portal is left
 
 
 def test_a_portal_ends_by_itself_and_bad_words_set_none(nailupd, responder, dig):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""nailup-bench replay: a capture is played again, with its clients and its times, over each transport."""
+"""nailup-bench replay: it plays a capture with its clients and its times, over each transport."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ BENCH = str(pathlib.Path(BUILD) / "bench/nailup-bench")
 
 
 def replay(*args, ok=0):
-    """Runs a replay. Returns its report, or what it said on standard error if it must fail."""
+    """Runs a replay. Returns its report, or the text on standard error if it must fail."""
     done = subprocess.run([BENCH, "replay", *args, "--json", "--quiet"], text=True, capture_output=True, timeout=120)
     assert done.returncode == ok, done.stderr
     return json.loads(done.stdout) if ok == 0 else done.stderr
@@ -30,7 +30,7 @@ def message(name):
 
 
 def write_pcap(path, queries):
-    """Writes a capture of raw IP: (milliseconds, last byte of the client's address 192.0.2.x, name) for each query."""
+    """Writes a capture of raw IP. Each query is (milliseconds, last byte of the client's address 192.0.2.x, name)."""
     packets = [struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101)]
     for at_ms, host, name in queries:
         asked = message(name)
@@ -45,7 +45,7 @@ EXAMPLE = pathlib.Path(__file__).parents[2] / "conf/examples/benchmark.yaml"
 
 
 def test_the_example_of_the_tutorial_gets_addresses(responder, tmp_path):
-    """The file is used as it is. Only addresses and the path of the socket change."""
+    """The test uses the file without changes, except for addresses and the path of the socket."""
     config, (ip, port) = yaml.safe_load(EXAMPLE.read_text()), free_address()
     upstream = responder()
     config["server"]["listen"] = [f"{ip}@{port}"]
@@ -70,13 +70,13 @@ def test_each_client_has_its_own_connection_and_queries_have_their_times(respond
     capture = write_pcap(tmp_path / "a.pcap", [(10 * i, i % 3, f"n{i}.example") for i in range(60)])
     began = time.monotonic()
     report = replay("--server", upstream.server, "--transport", "tcp", "--pcap", str(capture))
-    assert time.monotonic() - began > 0.59 < report["seconds"]  # the last query is due then
+    assert time.monotonic() - began > 0.59 < report["seconds"]  # the last query is due at this time
     assert (report["clients"], report["opened"], report["open_most"]) == (3, 3, 3)
     assert (report["sent"], report["answered"], report["rcodes"]) == (60, 60, {"NOERROR": 60})
     stats = upstream.stats()
     assert (stats["connections_opened"], stats["tcp_queries"]) == (3, 60)
     quick = replay("--server", upstream.server, "--pcap", str(capture), "--speed", "100", "--duration", "0.003")
-    assert quick["sent"] == 30  # the others are due later
+    assert quick["sent"] == 30  # the other queries are due later
 
 
 def test_a_client_resumes_its_own_sessions_alone(responder, tmp_path):
@@ -119,7 +119,7 @@ def test_a_query_of_a_wrong_clock_delays_no_other_for_years(tmp_path):
 
 
 def clients_in_log(daemon):
-    """Returns the address of the client of each query, once there are six of them."""
+    """Returns the client's address of each query in the log, when there are six queries."""
     def found():
         clients = re.findall(r"info: query: ([0-9.]+)@\d+ ", daemon.log())
         return len(clients) >= 6 and sorted(clients)

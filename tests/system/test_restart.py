@@ -26,7 +26,7 @@ from peers import Authority, Load, Stream, framed, load, query, rcode_of, udp_as
 
 pytestmark = pytest.mark.skipif(BUILD is None, reason="nailupd is not built")
 
-# Descriptors from 3 on and a command: the work of systemd between fork and exec.
+# Takes descriptors from 3 on and a command, and does what systemd does between fork and exec.
 HAND_OVER = """
 import os, sys
 count = int(sys.argv[1])
@@ -38,8 +38,8 @@ os.execv(sys.argv[2 + count], sys.argv[2 + count:])
 
 
 class Activated:
-    """Sockets that outlive daemons, like those of nailupd.socket: UDP and TCP, and one for TLS if configured. One
-    daemon serves them at a time, or two while they overlap."""
+    """Sockets that outlive daemons, as those of nailupd.socket do: UDP, TCP, and TLS if it is configured. One daemon
+    serves them at a time, or two while they overlap."""
 
     def __init__(self, folder, config):
         self.folder, self.config, self.daemons = folder, config, []
@@ -53,7 +53,7 @@ class Activated:
             self.sockets.append(socket.create_server((ip, int(port)), backlog=1024))
 
     def start(self):
-        """Starts one more daemon, with its own control socket."""
+        """Starts another daemon with its own control socket."""
         number = len(self.daemons)
         config = self.config | {"control": {"socket": str(self.folder / f"control-{number}")}}
         path = self.folder / f"nailup-{number}.yaml"
@@ -79,7 +79,7 @@ class Activated:
                 for row in json.loads(done.stdout)["metrics"]}
 
     def stop(self):
-        """Tells the last daemon to stop, and waits until it has finished its work."""
+        """Stops the last daemon, and waits until it has finished its work."""
         self.daemons[-1].terminate()
         assert self.daemons[-1].wait(30) == 0, self.log()
         assert "ends with queries unanswered" not in self.log(), self.log()
@@ -109,7 +109,7 @@ def activated(tmp_path, make_config):
 
 
 def ask(server, name):
-    """Asks, and returns the UDP socket that will get the answer."""
+    """Sends a query. Returns the UDP socket that will get the answer."""
     client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     client.settimeout(20)
     client.connect((server.ip, server.port))
@@ -121,7 +121,7 @@ def ask(server, name):
 
 
 def test_a_stopping_daemon_leaves_shared_sockets_to_the_next_one(activated, responder):
-    """Also while the daemon waits for a slow answer: misses used to get SERVFAIL then."""
+    """The daemon may wait for a slow answer at that time. Misses used to get SERVFAIL then."""
     server = activated(upstreams=[responder()], workers=2)
     with ask(server, "d1500.example") as slow:
         time.sleep(0.3)
@@ -147,7 +147,7 @@ RESTARTS = 10
 
 
 def restart(server, overlap):
-    if overlap:  # the successor serves before the predecessor gets SIGTERM
+    if overlap:  # the successor serves before its predecessor gets SIGTERM
         old = server.daemons[-1]
         server.start()
         server.wait_until_it_serves()
@@ -161,7 +161,8 @@ def restart(server, overlap):
 
 @pytest.mark.parametrize("overlap", [False, True], ids=["one-after-the-other", "overlapping"])
 def test_ten_restarts_at_1000_queries_a_second_lose_none(activated, responder, overlap):
-    """No loss and no SERVFAIL over UDP, with each query sent once, and one slow query in flight each time."""
+    """Each query is sent once over UDP, and a slow query is in flight at each restart. None is lost and none gets
+    SERVFAIL."""
     server = activated(upstreams=[responder("--delay", 5)], workers=2)
     slow, loads = [], []
     for number in range(RESTARTS):
@@ -181,8 +182,8 @@ def test_ten_restarts_at_1000_queries_a_second_lose_none(activated, responder, o
 
 
 class Asker(threading.Thread):
-    """A stream client that asks at a rate. It asks queries that a FIN leaves unanswered again over a new connection
-    (RFC 7766 section 6.2.4)."""
+    """A stream client that sends queries at a rate. If a FIN leaves queries unanswered, it repeats them over a new
+    connection (RFC 7766 section 6.2.4)."""
 
     def __init__(self, server, rate, context=None, port=None):
         super().__init__(daemon=True)
@@ -212,7 +213,7 @@ class Asker(threading.Thread):
         return data
 
     def converse(self, stream):
-        """Runs until the daemon ends the connection, or the test ends."""
+        """Sends and reads until the daemon ends the connection or the test ends."""
         data, next_at = b"", time.monotonic()
         for number in list(self.waiting):
             self.again += 1
@@ -248,8 +249,8 @@ class Asker(threading.Thread):
 
 
 def test_stream_clients_lose_nothing_over_restarts(activated, responder, tmp_path):
-    """TCP and TLS clients with a hundred queries a second each: no answer is lost, none is SERVFAIL, and a busy
-    client does not hold up the stop."""
+    """TCP and TLS clients send a hundred queries a second each. No answer is lost or SERVFAIL, and a busy client does
+    not delay the stop."""
     authority = Authority(tmp_path / "authority")
     certificate, key = authority.sign("IP:127.0.0.1")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -277,7 +278,7 @@ def test_stream_clients_lose_nothing_over_restarts(activated, responder, tmp_pat
 
 
 def test_queries_that_have_come_are_answered_before_a_daemon_ends(nailupd, responder):
-    """No query that reached the kernel is lost, hit or miss."""
+    """No query that has reached the kernel is lost, be it a hit or a miss."""
     daemon = nailupd(upstreams=[responder("--delay", 50)], workers=2)
     clients = [ask(daemon, f"n{n}.example") for n in range(300)]
     daemon.process.terminate()
@@ -309,8 +310,8 @@ def test_a_daemon_serves_while_it_waits_for_a_slow_answer(nailupd, responder):
 
 
 def test_a_flooding_client_hears_of_the_end_at_once(nailupd, responder):
-    """The client sends without a pause and reads nothing for a while. It still gets a FIN behind all of its
-    answers, and the daemon ends without waiting for it."""
+    """The client sends without a pause, and for a while reads nothing. It still gets a FIN after all of its answers,
+    and the daemon ends without waiting for it."""
     daemon = nailupd(upstreams=[responder()])
     assert rcode_of(udp_ask(daemon, query("hit.example"))) == 0
     with Stream(daemon) as client:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Addresses in another order each time, as an option, from the view of dig behind a real server."""
+"""The option that rotates addresses, as dig sees it behind a real server."""
 
 from conftest import eventually
 from peers import nsd  # noqa: F401 (a fixture)

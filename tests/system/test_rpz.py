@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Response policy zones beside Unbound and BIND: the same zone file, the same servers, the same answers. Then the
-operator's view: lookup, metrics, log and reload."""
+"""Response policy zones beside Unbound and BIND: the same zone file and the same servers give the same answers. Then
+the operator's view: lookup, metrics, log and reload."""
 
 import json
 import re
@@ -90,7 +90,7 @@ aaa.ns.good.tld.rpz-nsdname CNAME *.
 24.0.8.53.10.rpz-client-ip CNAME rpz-passthru.
 """
 
-# name, type, client, options of dig
+# (name, type, client, options of dig)
 QUESTIONS = [
     ("www.good.tld.", "A"), ("alias.good.tld.", "A"), ("missing.good.tld.", "A"),
     ("nx.good.tld.", "A"), ("nx.good.tld.", "MX"), ("nodata.good.tld.", "A"), ("pass.good.tld.", "A"),
@@ -111,7 +111,7 @@ QUESTIONS = [
 UNBOUND_DIFFERS = {QUESTIONS.index(one) for one in (
     ("x.made.tld.", "CNAME"), ("nx.good.tld.", "A", FREE_CLIENT), ("net.good.tld.", "A", FREE_CLIENT),
     ("pass.good.tld.", "A"), ("toblock.good.tld.", "A"), ("www.bytwo.tld.", "A"))}
-# BIND follows a wildcard target for a query for CNAME too, and an empty non-terminal of the zone hides a wildcard.
+# BIND also follows a wildcard target for a CNAME query, and an empty non-terminal of the zone hides a wildcard.
 BIND_DIFFERS = {QUESTIONS.index(one) for one in (("x.made.tld.", "CNAME"), ("a.wild.good.tld.", "A"))}
 
 
@@ -136,7 +136,7 @@ def dig(server, name, kind="A", client=CLIENT, *options):
 
 
 def told(server, question):
-    """The part of an answer that policy decides."""
+    """Returns the parts of an answer that policy decides."""
     name, kind, *rest = question
     answer = dig(server, name, kind, *(rest or [CLIENT]))
     if answer.status is None:
@@ -175,7 +175,7 @@ def compare(harness, address, start, differs):
         return dig(address, "ready.good.tld.").status == "NXDOMAIN"
     eventually(is_ready, within=20)
     wrong = []
-    for _ in range(2):  # misses, then hits
+    for _ in range(2):  # first misses, then hits
         for index, question in enumerate(QUESTIONS):
             ours, theirs = told(SELF, question), told(address, question)
             if ours != theirs and index not in differs:
@@ -226,7 +226,7 @@ def test_lookup_names_the_rule_that_decides(harness):
     told(SELF, ("www.listed.tld.", "A"))
     assert policy_of(harness, "www.listed.tld")[2] == "nsip"
     assert policy_of(harness, "www.good.tld")[0] == "none"
-    # The servers of a name below a missing one, of an alias target, and of the zone above.
+    # Rules about the servers of a name below a missing one, of an alias target, and of the zone above.
     for name, kind, judged in (("m.n.www.byname.tld", "AAAA", "m.n.www.byname.tld."),
                                ("tobyname.good.tld", "A", "www.byname.tld."),
                                ("www.deep.byname.tld", "A", "www.deep.byname.tld.")):

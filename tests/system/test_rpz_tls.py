@@ -15,11 +15,11 @@ from test_primaries import TlsBind
 from test_rpz_transfers import ZONE, await_serial, blocks, policy, policy_text, primary, rewrite, row  # noqa: F401
 
 NAME = "ns.held.test"
-HANDSHAKE = 0x16  # the type of the first record of a TLS connection
+HANDSHAKE = 0x16  # a TLS connection begins with a record of this type
 
 
 class Watched:
-    """Passes connections on to a primary, and notes their first byte. Datagrams to the same port are noted too."""
+    """Passes connections on to a primary, and notes their first byte. It also notes datagrams to the same port."""
 
     def __init__(self):
         self.address, self.target = free_address("127.0.0.1"), None
@@ -38,7 +38,7 @@ class Watched:
         threading.Thread(target=self.serve, args=(self.listener,), daemon=True).start()
 
     def close(self):
-        """Connections are refused from now on."""
+        """Refuses connections from now on."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
@@ -82,7 +82,7 @@ def over_tls(server):
 
 @pytest.fixture
 def watched(nailupd, primary, tmp_path):  # noqa: F811
-    """A daemon with the rules of a good primary behind a watched address: (daemon, door, authority)."""
+    """Starts a daemon with the rules of a good primary behind a watched address. Yields (daemon, door, authority)."""
     authority, door = Authority(tmp_path / "authority"), Watched()
     good = primary(TlsBind, policy_text(1, "bad.test"), authority)
     door.target = over_tls(good)
@@ -92,7 +92,7 @@ def watched(nailupd, primary, tmp_path):  # noqa: F811
 
 
 def judge(daemon, door, dig, reason):
-    """The rules of serial 1 are in force, the log names the reason, and all that left was TLS."""
+    """Checks that the rules of serial 1 are in force, that the log names the reason, and that only TLS has left."""
     eventually(lambda: row(daemon)["state"] == "kept", 20)
     assert row(daemon)["serial"] == 1 and blocks(daemon, dig) and not blocks(daemon, dig, "worse.test")
     assert reason in row(daemon)["why"], row(daemon)["why"]
@@ -101,7 +101,7 @@ def judge(daemon, door, dig, reason):
 
 
 def visit_again(daemon):
-    """A zone with another bound is fetched again at once."""
+    """Changes the bound of the zone, so that it is fetched again at once."""
     rewrite(daemon, lambda config: config["rpz"][0].update({"max-bytes": "100MiB"}))
 
 
@@ -131,7 +131,7 @@ def test_a_primary_with_a_bad_certificate_changes_no_rules(watched, primary, dig
     daemon, door, authority = watched
     signer = Authority(tmp_path / "other") if fault == "authority" else authority
     door.target = over_tls(primary(TlsBind, policy_text(2, "worse.test"), signer, days=0 if fault == "expired" else 2))
-    time.sleep(1.1)  # a certificate of 0 days lasts for the second of its making
+    time.sleep(1.1)  # a certificate of 0 days is valid only in the second when it is made
     visit_again(daemon)
     judge(daemon, door, dig, reason)
 
@@ -150,4 +150,4 @@ def test_a_closed_port_changes_no_rules(watched, dig):
     visit_again(daemon)
     judge(daemon, door, dig, "refused")
     door.open()
-    await_serial(daemon, 1, within=30)  # the retry of the zone's SOA record
+    await_serial(daemon, 1, within=30)  # after the retry of the zone's SOA record

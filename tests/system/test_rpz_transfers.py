@@ -22,7 +22,7 @@ def policy_text(serial, *rules, expire=3600):
 
 
 class PowerDns(Server):
-    """pdns_server with one zone in a file."""
+    """A pdns_server with one zone in a file."""
 
     def __init__(self, folder, text):
         folder.mkdir()
@@ -37,7 +37,7 @@ class PowerDns(Server):
 
 
 def policy(*primaries, **more):
-    """The configuration of one zone from these primaries, and names to ask for."""
+    """Returns the configuration of one zone with these primaries, and local names."""
     return {"rpz": [{"name": ZONE, "primaries": list(primaries), **more}], "local-data": DATA}
 
 
@@ -50,7 +50,7 @@ def await_serial(daemon, serial, within=20):
 
 
 def figures(address):
-    """The metrics of the zone, by name and action."""
+    """Returns the metrics of the zone by name and action."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as page:
         text = page.read().decode()
     label = re.escape(f'{{zone="{ZONE}."')
@@ -71,7 +71,7 @@ def blocks(daemon, dig, name="bad.test"):
 
 def test_rules_come_from_bind_and_its_changes_too(nailupd, primary, dig):  # noqa: F811
     address = free_address()
-    fill = [f"h{number}.test" for number in range(50)]  # BIND sends whole zones when they are shorter
+    fill = [f"h{number}.test" for number in range(50)]  # BIND sends a whole zone if that is shorter than the changes
     bind = primary(Bind, policy_text(1, "bad.test", *fill), notify=address)
     page = "%s:%d" % free_address("127.0.0.1")
     daemon = nailupd({**policy(bind.server), "server": {"listen": ["%s@%d" % address]},
@@ -85,7 +85,7 @@ def test_rules_come_from_bind_and_its_changes_too(nailupd, primary, dig):  # noq
     assert transfers(daemon, "changes") == 1
     shown = figures(page)
     assert shown["rpz_serial"] == 2 and shown["rpz_rules"] == 51 and shown["rpz_rules_skipped"] == 0
-    assert shown["rpz_matches_totalnxdomain"] == 2  # of both versions
+    assert shown["rpz_matches_totalnxdomain"] == 2  # the sum over both versions
     assert shown["rpz_age_seconds"] < 60 < 3000 < shown["rpz_expiry_seconds"] <= 3600
     assert 0 < shown["rpz_refresh_seconds"] <= 3600
 
@@ -111,7 +111,7 @@ def test_rules_survive_a_crash_without_their_primary(nailupd, primary, dig, tmp_
     daemon = nailupd(config)
     await_serial(daemon, 1)
     daemon = start_after_crash(nailupd, daemon, bind, config)
-    assert blocks(daemon, dig)  # the first query already
+    assert blocks(daemon, dig)  # the first query is blocked
     eventually(lambda: row(daemon)["state"] == "kept")
     assert blocks(daemon, dig)
 
@@ -170,7 +170,8 @@ def test_a_reload_keeps_the_rules_and_takes_other_options(nailupd, primary, dig,
 
 
 def test_the_rules_of_a_reload_are_in_force_when_it_answers(nailupd, dig, tmp_path):
-    """Rules from a file, beside a zone whose primary never answers: it delays nothing, and the reload names it."""
+    """The rules come from a file. The primary of another zone never answers, which delays nothing, and the reload
+    names it."""
     path, dead = tmp_path / "rules", "127.0.0.1@%d" % free_address("127.0.0.1")[1]
     fill = [f"h{number}.test" for number in range(2000)]
     path.write_text(policy_text(0, *fill))
@@ -187,7 +188,7 @@ def test_the_rules_of_a_reload_are_in_force_when_it_answers(nailupd, dig, tmp_pa
 
 
 def test_a_stored_copy_is_in_force_when_the_reload_answers(nailupd, primary, dig, tmp_path):  # noqa: F811
-    fill = [f"h{number}.test" for number in range(30000)]  # it takes a while to read
+    fill = [f"h{number}.test" for number in range(30000)]  # a zone that takes a while to read
     bind = primary(Bind, policy_text(1, "bad.test", *fill))
     folder = tmp_path / "zones"
     folder.mkdir()
@@ -206,7 +207,7 @@ def test_a_stored_copy_is_in_force_when_the_reload_answers(nailupd, primary, dig
 # ---- catalogs (RFC 9432) ----
 
 class Catalog(Bind):
-    """named with a catalog in place of the zone, and members that block a name each: a.rules.test blocks a.test."""
+    """A named with a catalog in place of the zone. Each member blocks one name: a.rules.test blocks a.test."""
 
     MEMBERS = "abc"
 
@@ -244,7 +245,7 @@ CATALOG_DATA = {"local-data": [f"{name}.test. A 192.0.2.1" for name in ("a", "b"
 
 
 def states(daemon):
-    """{zone: (state, its catalog)}"""
+    """Returns {zone: (state, its catalog)}."""
     return {row["zone"]: (row["state"], row["catalog"]) for row in daemon.ask("zones")["policy_zones"]}
 
 
@@ -267,14 +268,14 @@ def test_a_catalog_brings_and_drops_zones_of_rules(nailupd, primary, dig, tmp_pa
     await_members(daemon, "b", "c")
     assert not blocks(daemon, dig, "a.test") and blocks(daemon, dig, "c.test")
     assert sorted(path.name for path in folder.iterdir()) == ["b.rules.test.zone", "c.rules.test.zone", f"{ZONE}.zone"]
-    bind.update_member("c", "add d.test.c.rules.test. 60 CNAME .")  # its NOTIFY is accepted
+    bind.update_member("c", "add d.test.c.rules.test. 60 CNAME .")  # the NOTIFY for the new member is accepted
     eventually(lambda: blocks(daemon, dig, "d.test"))
-    assert daemon.ctl("reload").returncode == 0  # the members stay
+    assert daemon.ctl("reload").returncode == 0  # the reload keeps the members
     assert blocks(daemon, dig, "b.test") and blocks(daemon, dig, "d.test")
     bind.kill()
     assert daemon.stop() == 0
     daemon = nailupd(config)
-    assert blocks(daemon, dig, "b.test") and blocks(daemon, dig, "d.test")  # the first queries already
+    assert blocks(daemon, dig, "b.test") and blocks(daemon, dig, "d.test")  # the first queries are blocked
 
 
 def test_a_broken_catalog_leaves_its_members(nailupd, primary, dig):  # noqa: F811
@@ -318,5 +319,5 @@ def test_another_node_resets_a_member(nailupd, primary, dig):  # noqa: F811
 def test_members_above_the_bound_are_left_out(nailupd, primary):  # noqa: F811
     bind = primary(Catalog, catalog_text(1, *(node(str(number), f"m{number}.rules.test") for number in range(40))))
     daemon = nailupd({"rpz": [{"name": ZONE, "primaries": [bind.server], "catalog": "yes"}]})
-    eventually(lambda: len(states(daemon)) == 32)  # the catalog is one of them
+    eventually(lambda: len(states(daemon)) == 32)  # including the catalog
     assert "there are too many zones of rpz" in daemon.log()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The JSON schema of nailup.yaml: it refuses no file that nailupd loads, and explains every key."""
+"""The JSON schema of nailup.yaml accepts each file that nailupd loads, and explains every key."""
 import json
 import re
 import subprocess
@@ -52,7 +52,7 @@ def schema():
 
 
 def faults(schema, text):
-    """The schema's faults of a text; None: this reader does not take it for YAML."""
+    """Returns the faults that the schema finds in a text, or None if this reader does not accept it as YAML."""
     try:
         tree = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -78,7 +78,7 @@ def test_the_schema_accepts_all_that_nailupd_loads(schema, source, tmp_path):
     if loads(text, tmp_path):
         assert faults(schema, text) == []
     elif faults(schema, text) == []:
-        # Contradictions are beyond a schema, but unknown keys are not.
+        # A schema cannot detect contradictions, but it detects unknown keys.
         assert "is unknown" not in subprocess.run(
             [program("nailupd"), "-t", "-c", tmp_path / "nailup.yaml"], capture_output=True, text=True,
             timeout=60).stderr

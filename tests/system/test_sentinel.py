@@ -14,7 +14,7 @@ WORDS = "is", "not"
 
 @pytest.fixture
 def root(nsd, tmp_path):  # noqa: F811
-    """A server of a signed root with sentinel names, the key, and a file with its DS record."""
+    """Yields a server of a signed root with sentinel names, the key, and a file with its DS record."""
     key = Key(13)
     tags = f"{key.tag:05}", f"{key.tag ^ 1:05}"
     records = [Record(".", "SOA", 300, "ns. mail. 1 3600 600 86400 60"), Record(".", "NS", 300, "ns."),
@@ -42,4 +42,4 @@ def test_answers_are_those_of_unbound(root, nailupd, unbound, dig):  # noqa: F81
                     assert (ours.status, ours.data and ours.data[0]) == (theirs.status, theirs.data and theirs.data[0]), \
                         (name, kind, options)
                     failures += ours.status == "SERVFAIL"
-    assert failures == 2 * 2 * 2 * 2  # rounds, wrong names, types, and queries without CD
+    assert failures == 2 * 2 * 2 * 2  # rounds, wrong names, types, and queries without CD: two each

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The web site of the documentation: made by tools/site.sh from the pages and the manuals of the build under test."""
+"""The web site of the documentation. tools/site.sh makes it from the pages, and from the manuals of the build under
+test."""
 
 import re
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Records of queries: lines of the query log, and dnstap from the view of fstrm_capture and dnstap-read, and of our
-own reader of a file. Most basic first."""
+"""Records of queries: lines of the query log, and dnstap as fstrm_capture, dnstap-read and our own reader see it. Most
+basic first."""
 
 import json
 import os
@@ -24,7 +24,7 @@ LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<
 
 
 def lines(daemon, count):
-    """Returns the first lines of the query log, once there are that many."""
+    """Returns the first lines of the query log, when there are that many."""
     def found():
         all_lines = [LINE.fullmatch(line) for line in daemon.log().splitlines()
                      if ": query: " in line]
@@ -58,7 +58,7 @@ def test_each_query_is_a_line_that_says_where_its_answer_came_from(nailupd, resp
 
 
 def test_a_notify_is_a_line_that_says_whether_it_was_accepted(nailupd, dig):
-    primary = "127.0.0.9@%d" % free_address("127.0.0.9")[1]  # nothing serves there
+    primary = "127.0.0.9@%d" % free_address("127.0.0.9")[1]  # no server uses this address
     daemon = nailupd({"log": {"queries": "yes", "level": "error"},
                       "auth-zones": [{"name": "zone.test", "primaries": [primary]}]})
     assert dig(daemon, "zone.test", "SOA", "+opcode=notify", "-b", "127.0.0.9").status == "NOERROR"
@@ -102,7 +102,7 @@ def test_an_unanswered_query_is_a_line_too(nailupd, dig):
 
 
 def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder, dig, tmp_path):
-    """Queries go on while stderr is not read, and lines that did not fit are counted."""
+    """No query waits while stderr is not read. Lines that do not fit are counted."""
     config = make_config({"log": {"queries": "yes"}}, upstreams=[responder()])
     path = tmp_path / "slow.yaml"
     path.write_text(json.dumps(config))
@@ -114,7 +114,7 @@ def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder
             client.connect((ip, int(port)))
             name = b"".join(bytes([60]) + 60 * letter for letter in (b"a", b"b", b"c")) + b"\0"
             question = b"\x01\x00\x00\x01" + bytes(6) + name + b"\0\x01\0\x01"
-            for _ in range(200):  # until it listens
+            for _ in range(200):  # waits until the daemon listens
                 try:
                     client.send(b"\0\0" + question)
                     client.recv(4096)
@@ -144,7 +144,7 @@ def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder
 
 
 class Reader:
-    """fstrm_capture at a socket, and the output of dnstap-read for its file."""
+    """fstrm_capture at a socket. dnstap-read shows its file."""
 
     def __init__(self, folder, name="tap"):
         self.socket, self.file = folder / f"{name}.sock", folder / f"{name}.fstrm"
@@ -158,13 +158,13 @@ class Reader:
         return self
 
     def stop(self):
-        """It writes its file only on a signal."""
+        """Stops it, because it writes its file only on a signal."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(30) == 0
         self.socket.unlink(missing_ok=True)
 
     def messages(self):
-        """Returns a dict for each, with the keys of dnstap-read -y: {"type": "CLIENT_QUERY", ...}."""
+        """Returns a dict for each message, with the keys of dnstap-read -y: {"type": "CLIENT_QUERY", ...}."""
         done = subprocess.run([need("dnstap-read"), "-y", str(self.file)], text=True,
                               capture_output=True, timeout=30)
         assert done.returncode == 0, done.stderr
@@ -172,7 +172,7 @@ class Reader:
 
 
 def document(text):
-    """Returns the flat part of dnstap-read's output, before the message's text."""
+    """Returns the flat part of dnstap-read's output, which precedes the text of the message."""
     found = dict(re.findall(r'^ ?(?: )?(\w+): "?(.*?)"?$', text, re.M))
     found["identity"] = "".join(re.findall(r"^identity: (.*)$", text, re.M))
     found["type"] = re.search(r"^  type: (.*)$", text, re.M).group(1)
@@ -226,7 +226,7 @@ def test_a_dig_shows_up_with_its_ends_and_times(nailupd, responder, dig, reader)
     assert all("response_time" in one for one in (heard, answered, hit))
     assert all("query_time" in one for one in (asked, sent, again))
     raw = [fields(fields(payload)[14]) for payload in frames(tap.file.read_bytes())]
-    assert all({8, 9} <= one.keys() for one in raw)  # the query time, which is not printed
+    assert all({8, 9} <= one.keys() for one in raw)  # dnstap-read does not print the time of the query
     assert [12 in one for one in raw] == [False, False, True, True, False, True]
 
 
@@ -246,11 +246,11 @@ def test_a_reader_connects_late_leaves_and_returns(nailupd, responder, dig, read
     second.socket = first.socket
     daemon = nailupd({"dnstap": {"socket": str(first.socket)}}, upstreams=[responder()])
     eventually(lambda: "there is no reader at" in daemon.log(), 20)
-    dig(daemon, "a." + NAME)  # waits for it
+    dig(daemon, "a." + NAME)  # this message waits for the reader
     first.start()
     eventually(lambda: "is connected" in daemon.log(), 20)
-    first.stop()  # it may leave bytes unread
-    dig(daemon, "b." + NAME)  # waits for the next
+    first.stop()  # the reader may leave bytes unread
+    dig(daemon, "b." + NAME)  # this message waits for the next reader
     second.start()
     eventually(lambda: daemon.log().count("is connected") == 2, 20)
     assert daemon.stop() == 0
@@ -275,7 +275,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """Returns {number: value} of a protocol buffer whose fields occur once."""
+    """Returns {number: value} of a protocol buffer in which each field occurs once."""
     found, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)
@@ -294,7 +294,7 @@ def fields(data):
 
 
 def frames(data):
-    """Returns the payloads of a frame stream that has a start and an end."""
+    """Returns the payloads of a frame stream with a start and an end."""
     at, controls, payloads = 0, [], []
     while at < len(data):
         (length,) = struct.unpack_from(">I", data, at)
@@ -332,7 +332,7 @@ def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
 
 
 def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
-    """Values that dnstap-read of BIND 9.18 cannot name."""
+    """dnstap-read of BIND 9.18 has no names for these values."""
     subprocess.run([need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout",
                     str(tmp_path / "key.pem"), "-out", str(tmp_path / "chain.pem")],

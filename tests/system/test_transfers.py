@@ -27,11 +27,11 @@ def zone_text(serial, *more, expire=3600, refresh=3600):
 
 
 class Bind(Server):
-    """named with one zone, which tests change by dynamic updates. key: transfers need it."""
+    """A named with one zone, which the tests change by dynamic updates. key: transfers need it."""
 
     def __init__(self, folder, text, key=False, notify=None):
         folder.mkdir()
-        address = free_address("127.0.0.1")  # named listens at addresses of interfaces alone
+        address = free_address("127.0.0.1")  # named listens only on addresses of interfaces
         self.nsupdate = need("nsupdate")
         (folder / "zone").write_text(text)
         allow = f"key {KEY}" if key else "any"
@@ -55,7 +55,7 @@ zone "{ZONE}" {{ type primary; file "zone"; allow-transfer {{ {allow}; }}; allow
 
 
 class Knot(Server):
-    """knotd with one zone, in plain text or over TLS (XoT)."""
+    """A knotd with one zone, over plain text or TLS (XoT)."""
 
     def __init__(self, folder, text, authority=None, key=False):
         folder.mkdir()
@@ -116,7 +116,7 @@ def secret_file(tmp_path):
 
 
 def held(*primaries, **more):
-    """The configuration of one zone from these primaries."""
+    """Returns the configuration of one zone with these primaries."""
     return {"auth-zones": [{"name": ZONE, "primaries": list(primaries), **more}]}
 
 
@@ -133,14 +133,14 @@ def await_serial(daemon, serial, within=20):
 
 
 def survivor(tmp_path, config):
-    """The configuration with a transfer-directory."""
+    """Returns a configuration with a transfer-directory."""
     folder = tmp_path / "zones"
     folder.mkdir()
     return {**config, "transfer-directory": str(folder)}
 
 
 def start_after_crash(nailupd, daemon, server, config):
-    """The daemon and the primary are killed, and the daemon starts again."""
+    """Kills the daemon and the primary, and starts the daemon again."""
     server.kill()
     daemon.process.kill()
     daemon.process.wait()
@@ -148,7 +148,7 @@ def start_after_crash(nailupd, daemon, server, config):
 
 
 def start_after_expiry(nailupd, daemon, server, config, age_s):
-    """The daemon and the primary end, and the daemon starts again when its zone has this age."""
+    """Stops the daemon and the primary, and starts the daemon again when its zone has this age."""
     assert daemon.stop() == 0
     server.kill()
     [path] = Path(config["transfer-directory"]).iterdir()
@@ -172,7 +172,8 @@ def test_a_zone_comes_from_bind(nailupd, primary, dig):
 
 def test_a_notify_brings_the_changes(nailupd, make_config, primary, dig):
     address = free_address()
-    fill = [f"h{number} 60 A 192.0.2.9" for number in range(50)]  # BIND sends whole zones when they are shorter
+    # BIND sends a whole zone if that is shorter than the changes
+    fill = [f"h{number} 60 A 192.0.2.9" for number in range(50)]
     bind = primary(Bind, zone_text(1, *fill), notify=address)
     daemon = nailupd({**held(bind.server), "server": {"listen": ["%s@%d" % address]}})
     await_serial(daemon, 1)
@@ -228,7 +229,7 @@ def test_a_secret_is_never_printed(nailupd, primary, secret_file):
 
 def test_a_zone_comes_from_nsd(nailupd, nsd, dig):  # noqa: F811
     server = nsd({ZONE: zone_text(7, *(f"h{number} 60 A 192.0.2.9" for number in range(5000)))})
-    server.process.kill()  # the fixture's zones have no transfers
+    server.process.kill()  # the fixture's zones allow no transfers
     server.process.wait(5)
     config = server.folder / "nsd.conf"
     config.write_text(config.read_text() + "  provide-xfr: 127.0.0.0/8 NOKEY\n")
@@ -252,7 +253,7 @@ def knot_speaks_tls():
 
 
 class TlsDoor:
-    """Ends TLS in front of a primary without it. protocols: the ALPN protocol of each connection."""
+    """Ends TLS in front of a primary that has none. protocols: the ALPN protocol of each connection."""
 
     def __init__(self, authority, target, name):
         pem, secret = authority.sign(f"DNS:{name}")
@@ -363,7 +364,7 @@ def test_a_primary_that_dies_leaves_the_old_version(nailupd, primary, dig):
 
 
 class CuttingDoor:
-    """Passes this many bytes of a primary's answers and closes."""
+    """Passes this many bytes of a primary's answers on, and closes."""
 
     def __init__(self, target, limit):
         self.address, self.limit, self.cuts = free_address(), limit, 0
@@ -380,7 +381,7 @@ class CuttingDoor:
                     left -= len(data)
                     client.sendall(data)
                 self.cuts += left == 0
-                client.shutdown(socket.SHUT_RDWR)  # a close alone waits for the other thread
+                client.shutdown(socket.SHUT_RDWR)  # close() alone would wait for the other thread
 
     @staticmethod
     def copy(source, sink):

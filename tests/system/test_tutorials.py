@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Runs the commands of docs/tutorial-datacenter.md in a namespace and checks the results that the page promises."""
+"""Runs the commands of docs/tutorial-datacenter.md in a namespace, and checks the results that the page promises."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ PAGE = (pathlib.Path(__file__).parents[2] / "docs/tutorial-datacenter.md").read_
 
 
 def code(pattern):
-    """The lines of the page that match, without their indentation."""
+    """Returns the matching lines of the page without their indentation."""
     return [line[4:] for line in re.findall(pattern, PAGE, re.M)]
 
 

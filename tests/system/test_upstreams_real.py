@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""NSD and Unbound as upstreams: nailupd answers as they answer directly. The zones are in zones/."""
+"""NSD and Unbound as upstreams: nailupd gives the same answers as they do. The zones are in zones/."""
 
 import pathlib
 import subprocess
@@ -51,7 +51,7 @@ TRANSPORTS = {
 
 @pytest.fixture(params=TRANSPORTS, ids=lambda name: name.replace(" ", "-"))
 def through(request, nailupd):
-    """through(server): a daemon with that upstream, over each of TRANSPORTS."""
+    """through(server): starts a daemon with that upstream, over each of TRANSPORTS."""
 
     def start(server, config=None):
         config = {**TRANSPORTS[request.param], **(config or {})}
@@ -78,7 +78,7 @@ def compare(questions, direct, ours, sections=("ANSWER",)):
 
 
 def check_transport(daemon, is_stream):
-    """Over TCP alone if asked for; otherwise over UDP, with TCP after a truncated answer."""
+    """Checks the transport: only TCP if is_stream, else UDP with TCP after a truncated answer."""
     told = daemon.metrics()
     over_udp = told['upstream_queries_total{transport="udp"}']
     over_tcp = told['upstream_queries_total{transport="tcp"}']
@@ -136,7 +136,7 @@ def test_an_alias_that_leads_out_of_a_zone_is_followed_by_the_other_zone(nsd, na
     assert dig(daemon, "www.gamma.test").status == "REFUSED"
 
 
-def test_a_circle_of_aliases_ends(nsd, nailupd, dig):  # noqa: F811
+def test_an_alias_loop_of_a_real_server_ends(nsd, nailupd, dig):  # noqa: F811
     daemon = nailupd(upstreams=[nsd(BOTH).server])
     for _ in range(2):
         answer = dig(daemon, "circle.alpha.test")
@@ -155,7 +155,7 @@ def test_names_that_nsd_does_not_serve_are_refused_or_fail(nsd, nailupd, dig):  
 
 @pytest.fixture(params=[[], ["-n", "-t", "1", "-s", "beef"]], ids=["NSEC", "NSEC3"])
 def signed(request, tmp_path):
-    """(text of alpha.test signed, path of its key)."""
+    """Yields (text of the signed alpha.test, path of its key)."""
     keygen, signzone = need("ldns-keygen"), need("ldns-signzone")
     folder = tmp_path / "signed"
     folder.mkdir()

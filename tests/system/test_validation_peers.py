@@ -24,7 +24,7 @@ WRONG_FILES = ["flip.sec.", "expired.sec.", "nosig.sec.", "flipnsec.sec.", "chan
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """The files of the hierarchy, made once for all processes of pytest."""
+    """Makes the files of the hierarchy once for all processes of pytest."""
     own = tmp_path_factory.getbasetemp()
     try:
         return run.build_once((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "signed-tree")
@@ -34,7 +34,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tree(made, tmp_path_factory):
-    """The hierarchy, running."""
+    """Yields the running hierarchy."""
     try:
         with run.Place() as place, run.Tree(tmp_path_factory.mktemp("tree"), place, made) as tree:
             yield tree
@@ -44,7 +44,7 @@ def tree(made, tmp_path_factory):
 
 @pytest.fixture
 def started(tree):
-    """started(start, ...): a resolver of signed_tree.run, which ends with the test."""
+    """started(start, ...): starts a resolver of signed_tree.run, which ends with the test."""
     running = []
 
     def start(function, **more):
@@ -123,7 +123,7 @@ def test_a_peer_validates_every_question_or_differs_for_a_known_reason(tree, sta
 
 
 def test_a_peer_that_forwards_to_a_plain_recursor_validates_as_well(tree, started):
-    """Shows that the plain recursor hands on what a validator needs."""
+    """The plain recursor passes on everything that a validator needs."""
     plain = started(run.start_plain)
     check("unbound", compare.ask(tree, started(run.start_unbound, forward_to=plain).address))
 
@@ -140,8 +140,8 @@ def test_the_plain_recursor_gives_bogus_data_and_never_ad(tree, started):
 
 @pytest.fixture
 def nailupd(tree, tmp_path):
-    """nailupd(validate="log", ...): starts it in the place of the hierarchy; see run.nailupd_config(). Skips if this
-    build does not know `dnssec.validate`."""
+    """nailupd(validate="log", ...): starts nailupd in the namespace of the hierarchy (see run.nailupd_config()). Skips
+    the test if this build does not know `dnssec.validate`."""
     running = []
 
     def start(**more):
@@ -223,7 +223,7 @@ def test_log_changes_no_answer(tree, nailupd):
 
 
 def test_a_client_that_checks_itself_gets_bogus_data(tree, nailupd):
-    """CD (RFC 4035 section 3.2.2)."""
+    """CD requests unchecked data (RFC 4035 section 3.2.2)."""
     daemon = nailupd()
     cases = [one for one in CASES if one.name.startswith("www.") and one.type == "A" and one.verdict == BOGUS]
     cases = [one for one in cases if zone_of(one.name).lie is None]
@@ -270,13 +270,13 @@ def test_a_trace_shows_each_verification_with_its_time_and_the_states_of_the_tas
     assert again and all(one["said"] == "right, as before" and one["took_seconds"] is None for one in again), again
 
 
-# ---- names that were never asked for (RFC 8198) ----
+# ---- names that no client has queried (RFC 8198) ----
 
 SPAN_ZONES = ["nsec-13.sec.", "nsec3-0.sec.", "bind-15.sec.", "csk.sec.", "wild3.sec.", "sec.", "."]
 
 
 def random_questions(seed):
-    """Random names below zones of the hierarchy, some of them two labels deep, with several types."""
+    """Returns random names below zones of the hierarchy, some of them two labels deep, with several types."""
     dice = random.Random(seed)
     zones = [zone for zone in SPAN_ZONES if zone in ZONES or zone == "."]
     questions = []
@@ -343,7 +343,7 @@ def test_spans_are_forgotten_with_their_zone_and_at_a_reload(tree, nailupd, forg
 
     assert not is_synthesised("zzz0")
     assert is_synthesised("zzz1")
-    daemon.ctl("flush", "other.test.")  # of another zone: they stay
+    daemon.ctl("flush", "other.test.")  # the spans of the other zone remain
     assert is_synthesised("zzz2")
     daemon.ctl(*{"flush": ["flush", "www.nsec-13.sec."], "flush-zone": ["flush-zone", "sec."],
                  "reload": ["reload"]}[forget])

@@ -43,9 +43,9 @@ def test_each_view_counts_its_queries_and_their_ends(nailupd, dig, tmp_path):
 
     assert ask(KIDS).status == "NOERROR" and ask(KIDS, "bad.example").status == "NXDOMAIN"
     assert ask(KIDS, "fine.example", "+tcp").status == "NOERROR"
-    assert ask(KIDS, "drop.example").status is None  # a rule of the response policy zone
+    assert ask(KIDS, "drop.example").status is None  # the policy zone has a rule for this name
     assert ask(SHUT).status == "REFUSED" and ask(GONE).status is None
-    assert ask(PLAIN).status == "NOERROR"  # it has no view
+    assert ask(PLAIN).status == "NOERROR"  # this client has no view
     for _ in range(20):
         ask(SLOW, "fine.example", "+ignore", "+nocookie")
     shown = table(daemon)
@@ -76,7 +76,7 @@ def test_a_view_keeps_its_counters_over_reloads(nailupd, dig, tmp_path):
     dig(daemon, "fine.example", "A", "-b", KIDS)
     assert table(daemon)["kids"]["queries"] == 2
     reload(lambda views: views.clear())
-    assert table(daemon)["kids"]["queries"] == 2  # a counter does not vanish
+    assert table(daemon)["kids"]["queries"] == 2  # a counter never vanishes
     reload(lambda views: views.extend(config["views"]))
     dig(daemon, "fine.example", "A", "-b", KIDS)
     assert table(daemon)["kids"]["queries"] == 3

@@ -76,7 +76,7 @@ def start_unbound(harness):
 
 
 def imported_rows(harness, key):
-    """The lines of a list that the import wrote."""
+    """Returns the rows of a list that the import has written."""
     done = subprocess.run([program("nailupd"), "--import-unbound", "unbound.conf"], cwd=harness.folder, text=True,
                           capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -101,7 +101,7 @@ def test_unbound_gives_each_client_the_same_answers(harness):
     harness.write("views.yaml", "".join(imported_rows(harness, key) for key in ("views", "local-zones", "local-data")))
     daemon = harness.start({"include": "views.yaml"})
     wrong = []
-    for _ in range(2):  # misses, then hits
+    for _ in range(2):  # first misses, then hits
         for name, kind in NAMES:
             for client in CLIENTS:
                 ours, theirs = dig(SELF, name, kind, client), dig(UNBOUND, name, kind, client)
@@ -128,22 +128,24 @@ def view(name, clients, server):
 
 
 LAB_VIEW, SHOP_VIEW = view("lab", [f"{LAB}/32"], LAB_AUTH), view("shop", [f"{GUEST}/32"], SHOP_AUTH)
-# the views, and the last number of the address that LAB and GUEST then get
+# (views, last number of the address that LAB gets, last number that GUEST gets)
 STEPS = [
     ([LAB_VIEW, SHOP_VIEW], 2, 3),
-    ([SHOP_VIEW, LAB_VIEW], 2, 3),                                    # another order
-    ([SHOP_VIEW], 1, 3),                                              # one is gone
+    ([SHOP_VIEW, LAB_VIEW], 2, 3),                                    # the order changes
+    ([SHOP_VIEW], 1, 3),                                              # a view is missing
     ([], 1, 1),
-    ([LAB_VIEW], 2, 1),                                               # one is back
-    ([dict(LAB_VIEW, name="laboratory"), SHOP_VIEW], 2, 3),           # another name
-    ([view("lab", [f"{LAB}/32"], SHOP_AUTH)], 3, 1),                  # other servers
-    ([view("lab", [f"{GUEST}/32"], LAB_AUTH), view("shop", [f"{LAB}/32"], SHOP_AUTH)], 3, 2),  # other clients
-    ([dict(SHOP_VIEW, clients=["10.53.0.0/16"])], 3, 3),              # all clients
+    ([LAB_VIEW], 2, 1),                                               # a view is back
+    ([dict(LAB_VIEW, name="laboratory"), SHOP_VIEW], 2, 3),           # a view has a new name
+    ([view("lab", [f"{LAB}/32"], SHOP_AUTH)], 3, 1),                  # a view has other servers
+    # views have other clients
+    ([view("lab", [f"{GUEST}/32"], LAB_AUTH), view("shop", [f"{LAB}/32"], SHOP_AUTH)], 3, 2),
+    ([dict(SHOP_VIEW, clients=["10.53.0.0/16"])], 3, 3),              # a view has all clients
 ]
 
 
 class Asker(threading.Thread):
-    """A client that asks all the time. answers counts the last numbers of the addresses; "none": no answer."""
+    """A client that sends queries all the time. answers counts the last numbers of the addresses. "none": no answer
+    came."""
 
     def __init__(self, client, names):
         super().__init__(daemon=True)
@@ -212,7 +214,7 @@ def policy_view(name, client, *zones):
 
 @alone
 def test_reloads_that_change_the_policy_of_views_never_apply_it_to_others(harness):
-    """`one` lists www.tld, `two` lists games.tld, and only views that name them have them."""
+    """The zone `one` lists www.tld and `two` lists games.tld. A zone applies only to views that name it."""
     serve_all(harness)
     one = policy_zone(harness, "one", "www.tld CNAME .\n")
     two = policy_zone(harness, "two", "games.tld CNAME .\n")
@@ -226,7 +228,7 @@ def test_reloads_that_change_the_policy_of_views_never_apply_it_to_others(harnes
     options = {"server": {"workers": 2}}
     daemon = harness.start(options | {"rpz": steps[0][0], "views": steps[0][1]})
     eventually((harness.folder / "control.sock").exists)
-    # PLAIN never has a rule, LAB never one about games.tld, GUEST never one about www.tld.
+    # No rule ever applies to PLAIN, none about games.tld to LAB, and none about www.tld to GUEST.
     askers = [Asker(PLAIN, ["www.tld.", "games.tld."]), Asker(LAB, ["games.tld."]), Asker(GUEST, ["www.tld."])]
     for asker in askers:
         asker.start()

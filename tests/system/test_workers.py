@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Several workers, and their listen addresses."""
+"""Several workers and their listen addresses."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1"
 
 
 def test_every_worker_gets_queries(nailupd, responder):
-    """The kernel spreads source ports; each worker asks over its own nailed connection."""
+    """The kernel spreads clients by their source ports. Each worker uses its own nailed connection."""
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], nailed=True, workers=2)
     eventually(lambda: [c["state"] for c in daemon.connections()] == ["ready"] * 2)
@@ -58,7 +58,7 @@ def test_tcp_clients_are_spread_too(nailupd, responder):
 def test_names_cached_by_one_worker_are_hits_for_the_other(nailupd, responder):
     upstream = responder()
     daemon = nailupd(upstreams=[upstream], workers=2)
-    for i in range(40):  # each from another port
+    for i in range(40):  # each from a different port
         assert rcode_of(udp_ask(daemon, query("same.example", i))) == 0
     assert upstream.stats()["udp_queries"] == 1
     told = daemon.metrics()
@@ -113,9 +113,10 @@ def test_several_addresses_are_served_by_one_daemon(nailupd, responder, dig):
 def test_a_wildcard_listener_answers_from_the_address_that_was_asked(nailupd, responder, asked):
     _, port = free_address("0.0.0.0")
     nailupd({"server": {"listen": [f"0.0.0.0@{port}"]}}, upstreams=[responder()], workers=2)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:  # not connected
+    # an unconnected socket shows the source of an answer
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.settimeout(5)
-        for number in range(8):  # a miss and hits
+        for number in range(8):  # a miss, then hits
             client.sendto(query("www.example", number), (asked, port))
             answer, source = client.recvfrom(4096)
             assert source == (asked, port)

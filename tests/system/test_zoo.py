@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Zones that are expensive on purpose: what do they cost, and do others get their answers? bench/zoo.py asks."""
+"""Zones that are deliberately expensive: their cost, and the answers of other clients. bench/zoo.py measures."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from signed_tree import zoo
 from signed_tree.keys import ZONE, Key
 
 BUILD = pathlib.Path(os.environ.get("NAILUP_BUILD", ROOT / "build/release"))
-NO_FIGURE = 2  # it could not measure
+NO_FIGURE = 2  # the script could not measure
 
 
 def test_forged_keys_have_the_tag_of_the_zone_key():
@@ -27,11 +27,11 @@ def test_forged_keys_have_the_tag_of_the_zone_key():
 
 @pytest.fixture(scope="module")
 def table():
-    """{flood: {column: text}} of nailupd. Times are not looked at: the machine may be busy."""
+    """Returns {flood: {column: text}} for nailupd. Times are ignored, because the machine may be busy."""
     missing = [one for one in ("nsd", "unshare", "taskset") if not shutil.which(one)]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")
-    # The bench preloads a library, which a sanitizer would refuse.
+    # The bench preloads a library, which a sanitizer would otherwise refuse.
     sanitizer = "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")
     done = subprocess.run([sys.executable, ROOT / "bench/zoo.py", "--build", BUILD, "--quick", "--peers", "none"],
                           env={**os.environ, "ASAN_OPTIONS": sanitizer},

@@ -63,7 +63,7 @@ static size_t put_query(uint8_t *out, uint16_t id, struct name name, const struc
     return len + put_edns(out + len, wish, client);
 }
 
-/* Enters the question into the ledger and builds its message. */
+/* Enters the question into the ledger, and builds its message. */
 static size_t build(struct stage *stage, const struct wish *wish, struct fake_conn *conn,
                     unsigned client, bool is_allowed, bool is_calm, uint8_t *out, uint16_t *id)
 {
@@ -100,8 +100,8 @@ void clients_ask_udp(struct stage *stage, unsigned client, const struct wish *wi
     fake_client_udp_send(stage->net, &to, &from, span_of(clients->last, clients->last_len));
 }
 
-/* An attacker or an impatient stub resolver repeats datagrams. The answer may come once or twice.
- */
+/* An attacker or an impatient stub resolver repeats datagrams, so the answer may come once or
+ * twice. */
 void clients_repeat_udp(struct stage *stage)
 {
     struct clients *clients = &stage->clients;
@@ -201,7 +201,7 @@ void clients_ask_half(struct stage *stage, unsigned place, const struct wish *wi
     memcpy(client->half, message + first, len - first);
 }
 
-/* Sends bytes with or without framing. */
+/* Sends bytes that are no message, with or without framing. */
 void clients_send_stream_garbage(struct stage *stage, unsigned place, struct span bytes)
 {
     struct stream_client *client = &stage->clients.streams[place];
@@ -210,7 +210,7 @@ void clients_send_stream_garbage(struct stage *stage, unsigned place, struct spa
     if (!can_ask(client) || len == 0)
         return;
     clients_send_rest(stage, place);
-    client->is_calm = false; /* the server may close it for this */
+    client->is_calm = false; /* the server may close the connection for this */
     ledger_disturb(stage, client->conn);
     memcpy(message, bytes.data, len);
     if (len >= 2)

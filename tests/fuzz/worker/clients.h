@@ -16,25 +16,25 @@ struct fake_conn;
 struct stage;
 
 enum {
-    CLIENTS_UDP = 16, /* of these: */
+    CLIENTS_UDP = 16, /* the clients over UDP, among them: */
     CLIENT_REFUSED = 14,
     CLIENT_DENIED = 15,
-    CLIENTS_STREAM = 12, /* at once */
+    CLIENTS_STREAM = 12, /* at the same time */
     CLIENTS_HALF_MAX = 600,
 };
 
 struct stream_client {
-    struct fake_conn *conn; /* NULL: none */
+    struct fake_conn *conn; /* NULL: not connected */
     bool is_allowed;
-    bool is_calm;                   /* it has always read its answers and sent only whole queries */
-    bool has_ended;                 /* it sends no more queries */
-    uint8_t half[CLIENTS_HALF_MAX]; /* the rest of a half-sent message */
+    bool is_calm;   /* the client has always read its answers, and sent only whole queries */
+    bool has_ended; /* the client sends no more queries */
+    uint8_t half[CLIENTS_HALF_MAX]; /* the rest of a message of which half has been sent */
     size_t half_len;
 };
 
 struct clients {
     struct stream_client streams[CLIENTS_STREAM];
-    uint8_t last[CLIENTS_HALF_MAX]; /* the last datagram */
+    uint8_t last[CLIENTS_HALF_MAX]; /* the last datagram that it sent */
     size_t last_len;
     unsigned last_client;
     uint16_t last_id;
@@ -53,14 +53,15 @@ struct wish {
 void clients_ask_udp(struct stage *stage, unsigned client, const struct wish *wish);
 /* Sends the last datagram again. */
 void clients_repeat_udp(struct stage *stage);
-/* Sends bytes that may be no message. */
+/* Sends bytes that need not be a message. */
 void clients_send_garbage(struct stage *stage, unsigned client, struct span bytes);
 
-/* Opens a connection at a place, which is freed first. kind: 0 plain, 1 TLS 1.3, 2 TLS 1.2, 3
- * refused, 4 a silent one to the TLS port, others plain. */
+/* Opens a connection at a place, which becomes free first. kind: 0 plain, 1 TLS 1.3, 2 TLS 1.2, 3
+ * refused, 4 silent at the TLS port, others plain. */
 void clients_connect(struct stage *stage, unsigned place, unsigned kind);
 void clients_ask_stream(struct stage *stage, unsigned place, const struct wish *wish);
-/* Sends only the first bytes; clients_send_rest() or the next question sends the rest. */
+/* Sends only the first bytes of a query. clients_send_rest() or the next question sends the rest.
+ */
 void clients_ask_half(struct stage *stage, unsigned place, const struct wish *wish, size_t first);
 void clients_send_rest(struct stage *stage, unsigned place);
 void clients_send_stream_garbage(struct stage *stage, unsigned place, struct span bytes);

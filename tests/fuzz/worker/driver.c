@@ -37,9 +37,9 @@ static struct {
 } done;
 
 static uint8_t schedule[FILE_MAX];
-static const char *playing = ""; /* the file, or "" for the seed first + runs */
+static const char *playing = ""; /* the file; "": the seed first + runs */
 
-/* Prints how to play the failed schedule again. */
+/* Prints the command that plays the failed schedule again. */
 static void on_abort(int signal)
 {
     (void)signal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* An answer is built honestly; then the mood spoils it. */
+/* Builds each answer honestly. The mood then spoils it. */
 #include "fuzz/worker/far.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
     NEAR_US = 1000,
 };
 
-/* The anchors: the first server of each zone, over UDP, TCP and TLS. */
+/* Returns whether the server is an anchor: the first of its zone over UDP, TCP or TLS. */
 static bool is_anchor(unsigned number)
 {
     static const uint8_t anchors[] = {0, 4, 8, 10, 12, 14, 17, 19, 22, 24};
@@ -52,7 +52,7 @@ static struct far_conn *conn_of(struct far *far, size_t number)
     return far->conns[number];
 }
 
-/* An earlier plan may have dialled it. */
+/* Returns whether an earlier plan may have dialled the connection. */
 static bool may_be_former(const struct far *far, const struct fake_conn *conn)
 {
     return fake_conn_dialed_at(conn) < far->stage->plan_since + STAGE_FORMER_US;
@@ -101,7 +101,7 @@ static void put_option(struct writer *out, uint16_t code, struct span data)
     out->len += 4 + data.len;
 }
 
-/* Every second server sends cookies. */
+/* Adds the OPT record. Every second server sends cookies. */
 static void put_edns(struct far *far, struct writer *out, const struct message *query,
                      unsigned ext_rcode, int keepalive)
 {
@@ -145,7 +145,7 @@ static size_t room(const struct fake_ask *ask, const struct message *query)
 
 /* ---- moods ---- */
 
-/* Makes a name outside the zones of the server. */
+/* Returns a zone for a name outside the zones of the server. */
 static enum truth_zone foreign_zone(enum truth_zone zone)
 {
     for (enum truth_zone at = zone; at != ZONE_ROOT; at = truth_parent(at))
@@ -154,7 +154,7 @@ static enum truth_zone foreign_zone(enum truth_zone zone)
     return ZONE_A_T0;
 }
 
-/* Adds marked records for names outside the zone. A root server serves all names. */
+/* Adds marked records for names outside the zone. A root server has all names, so it adds none. */
 static void poison(struct far *far, struct writer *out, const struct message *query)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -166,13 +166,14 @@ static void poison(struct far *far, struct writer *out, const struct message *qu
         truth_leaf(foreign_zone(asked.zone), asked.number + 1 + far->param, false, wire);
     bool is_empty = !header_count(out->data, SECTION_ANSWER) &&
                     !header_count(out->data, SECTION_AUTHORITY) &&
-                    !header_count(out->data, SECTION_ADDITIONAL); /* sections come in this order */
+                    /* sections must come in this order */
+                    !header_count(out->data, SECTION_ADDITIONAL);
     truth_lie(out, is_empty ? SECTION_ANSWER : SECTION_ADDITIONAL, name, RRTYPE_A, TRUTH_TTL);
     name = truth_leaf(foreign_zone(asked.zone), asked.number + far->param, true, wire);
     truth_lie(out, SECTION_ADDITIONAL, name, RRTYPE_AAAA, TRUTH_TTL);
 }
 
-/* Makes an answer with marked data for the question of a message. */
+/* Makes an answer with marked data for the question of the message. */
 static void lie(struct writer *out, const struct message *query)
 {
     uint16_t type = query->question.type == RRTYPE_AAAA ? RRTYPE_AAAA : RRTYPE_A;
@@ -188,7 +189,7 @@ static void lie_with_wrong_id(struct far *far, struct writer *out, const struct 
     header_set_id(out->data, (uint16_t)(query->id ^ (1 + far->param)));
 }
 
-/* Makes an answer for another name, also in its question. */
+/* Makes an answer for another name, and with that name in its question. */
 static void lie_with_wrong_question(struct writer *out, const struct message *query)
 {
     lie(out, query);
@@ -234,7 +235,7 @@ static void deny(struct writer *out, const struct message *query)
     truth_deny(out, truth_of(query->question.name).zone);
 }
 
-/* Leaves additional records out. */
+/* Leaves out the additional records. */
 static void drop_glue(struct writer *out, const struct message *query)
 {
     struct message message;
@@ -245,7 +246,7 @@ static void drop_glue(struct writer *out, const struct message *query)
     header_set_count(out->data, SECTION_ADDITIONAL, 0);
 }
 
-/* Sends the messages that come before the answer. */
+/* Sends the messages that precede the answer. */
 static void send_first(const struct fake_ask *ask, const struct writer *out)
 {
     if (ask->stream)
@@ -376,7 +377,7 @@ static void spoil_bytes(struct far *far, enum mood mood, struct writer *out)
     }
 }
 
-/* Decides how the bytes travel. */
+/* Decides how the bytes travel: in pieces, late, or several times. */
 static void set_manner(struct far *far, enum mood mood, const struct fake_ask *ask,
                        const struct message *query, struct fake_answer *answer)
 {

@@ -10,7 +10,7 @@
 #include "fuzz/worker/signing.h"
 #include "fuzz/worker/stage.h"
 
-/* Each part of an answer counts whole seconds. */
+/* Each part of an answer counts only whole seconds. */
 enum { STALE_TTL_S = 30, ROUNDING_US = 3500 * 1000 };
 
 void ledger_open(struct ledger *ledger)
@@ -52,7 +52,7 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id)
     struct ledger *ledger = &stage->ledger;
     uint32_t at = ledger->next;
     ledger->next = after(at);
-    if (ledger->next == ledger->oldest) { /* the ring is full */
+    if (ledger->next == ledger->oldest) { /* the ring is full, so the oldest query is given up */
         give_up(stage, &ledger->asked[ledger->oldest]);
         skip_ended(ledger);
     }
@@ -60,7 +60,7 @@ struct asked *ledger_ask(struct stage *stage, uint16_t *id)
         .state = ASKED_WAITING, .at_us = stage_now(stage), .copies = 1, .udp_size = 512};
     ledger->waiting++;
     ledger->queries++;
-    stage->turns_there = 0; /* it has work to do */
+    stage->turns_there = 0; /* the worker has something to do again */
     *id = (uint16_t)at;
     return &ledger->asked[at];
 }
@@ -80,7 +80,7 @@ static bool is_stale(const struct message *answer)
     struct span rest = answer->edns.options;
     struct edns_option option;
     if (!answer->edns.present)
-        return true; /* there is no evidence against it */
+        return true; /* there is no evidence against the answer */
     while (edns_option_next(&rest, &option))
         if (option.code == EDNS_EDE && option.data.len >= 2 &&
             (get_u16(option.data.data) == 3 || get_u16(option.data.data) == 19))
@@ -110,14 +110,14 @@ static void check_ttl(struct stage *stage, const struct message *answer, const s
         return;
     if (rr->ttl <= STALE_TTL_S && is_stale(answer))
         return;
-    if (rr->ttl == 0) /* it expired while its validation waited for keys */
+    if (rr->ttl == 0) /* the record expired while its validation waited for keys */
         return;
     char text[NAME_TEXT_MAX];
     stage_fail(stage, "%s type %u has a TTL of %u, but was given for %lld us from now at most",
                name_format(owner, text), rr->type, rr->ttl, (long long)(until - at_us));
 }
 
-/* Checks all records of the message: true, and not too old. */
+/* Checks that each record of the message is true and not too old. */
 static void check_records(struct stage *stage, const struct asked *asked,
                           const struct message *answer, uint64_t at_us)
 {

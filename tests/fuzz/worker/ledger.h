@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_FUZZ_WORKER_LEDGER_H
 
 /*
- * The queries of clients and their answers. Each waiting query has its own id, so every answer
- * belongs to one query: it must come once, from the right place, and be true.
+ * The queries of clients and their answers. Each waiting query has a different id, so an answer
+ * belongs to one query. The answer must come once, from the right place, and must be true.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct fake_conn;
 struct stage;
 
 enum {
-    LEDGER_IDS = 0xf000, /* larger ids belong to messages that are no proper queries */
+    LEDGER_IDS = 0xf000, /* larger ids belong to messages that are not proper queries */
     LEDGER_GIVEN = 1 << 14,
 };
 
@@ -34,59 +34,59 @@ enum asked_state {
     ASKED_NOTHING,
     ASKED_WAITING,
     ASKED_ANSWERED,
-    ASKED_RELEASED, /* its client has left: no answer may come */
+    ASKED_RELEASED, /* the client has left, so no answer may come */
 };
 
 struct asked {
     uint64_t at_us;
-    struct fake_conn *conn; /* NULL: over UDP */
-    uint16_t client;        /* UDP: which client */
+    struct fake_conn *conn; /* NULL: the query came over UDP */
+    uint16_t client;        /* over UDP: the number of the client */
     uint16_t type;
     uint16_t udp_size;
     uint8_t state;
     uint8_t zone, number;
     bool is_deep, is_upper;
-    bool is_plain; /* an ordinary question of an allowed client: its answer is checked */
-    bool is_calm;  /* its client reads its answers: the time of the answer is checked */
+    bool is_plain; /* an ordinary question of an allowed client, whose answer is checked */
+    bool is_calm;  /* the client reads its answers, so the time of the answer is checked */
     uint8_t copies, answers;
 };
 
-/* A reload may end validation while an answer waits for its verdict: then nothing but the TTL
- * bounds the life of its records. */
+/* A reload may end validation while an answer waits for its verdict. Then only the TTL bounds the
+ * life of its records. */
 struct given {
-    uint64_t until_at;          /* by their TTL and, where the plan validates, by their signature */
-    uint64_t until_unjudged_at; /* by their TTL alone */
+    uint64_t until_at;          /* the limit by TTL and, where the plan validates, by signature */
+    uint64_t until_unjudged_at; /* the limit by TTL alone */
 };
 
 struct ledger {
     struct asked asked[LEDGER_IDS];
-    uint32_t next, oldest; /* positions in a ring; equal: no query waits */
+    uint32_t next, oldest; /* positions in a ring; if they are equal, no query waits */
     uint32_t waiting;
-    uint64_t queries, answers, good, secure; /* since the start */
-    uint64_t unanswered;              /* abandoned: at rest, or because their ids were needed */
-    struct given given[LEDGER_GIVEN]; /* until when records with this hash are true */
+    uint64_t queries, answers, good, secure; /* counted since the start */
+    uint64_t unanswered;              /* given up: at rest, or because their ids were needed */
+    struct given given[LEDGER_GIVEN]; /* until when records with these hashes are true */
 };
 
 void ledger_open(struct ledger *ledger);
 
-/* Begins a query; the caller fills in the question. */
+/* Begins a query. The caller fills in the question. */
 struct asked *ledger_ask(struct stage *stage, uint16_t *id);
 
-/* Returns the QNAME as it was sent. */
+/* Returns the QNAME in the spelling that was sent. */
 struct name ledger_name(const struct asked *asked, uint8_t out[NAME_WIRE_MAX]);
 
 /* Takes a message that came over UDP (conn is NULL) or over conn. */
 void ledger_take(struct stage *stage, struct span bytes, struct fake_conn *conn, uint16_t client,
                  uint64_t at_us);
 
-/* Notes that the connection has ended or that its client has stopped reading. */
+/* Notes that the connection has ended, or that its client has stopped reading. */
 void ledger_release(struct stage *stage, const struct fake_conn *conn);
 void ledger_disturb(struct stage *stage, const struct fake_conn *conn);
 
-/* Returns whether a query of a live play has waited for too long. */
+/* Stops the process if a query of a live play has waited for too long. */
 void ledger_check_patience(struct stage *stage);
 
-/* Ends all waiting queries at rest: they are lost, and must have been counted. */
+/* Ends all waiting queries at rest. They are lost, and must have been counted. */
 void ledger_settle(struct stage *stage);
 
 void ledger_note_given(struct ledger *ledger, struct name owner, uint16_t type,

@@ -29,7 +29,8 @@
     "  - {name: ., transport: tls, upstreams: [\"10.1.0.1#dns.test\", \"10.1.0.2#dns.test\","      \
     " \"10.1.0.3#dns.test\", \"10.1.0.4#dns.test\"]" more "}\n" RECURSION("")
 #define SIGNED "dnssec: {validate: yes, aggressive: yes, trust-anchors: [\"ANCHOR\"]}\n"
-/* In all plans, because questions in flight during a reload still begin at the root. */
+/* These lines are in all plans, because questions in flight during a reload still begin at the
+ * root. */
 #define RECURSION(more) "recursion: {root-hints: HINTS" more "}\ndnssec: {validate: no}\n"
 
 const struct plan plans[] = {
@@ -167,7 +168,7 @@ const struct tls_cert *plans_other_certificate(void)
     return made.other;
 }
 
-/* Returns the text with every occurrence of word replaced. Frees text. */
+/* Returns the text with each occurrence of word replaced. Frees the old text. */
 static char *replace(char *text, const char *word, const char *by)
 {
     for (char *at; (at = strstr(text, word));) {
@@ -193,7 +194,8 @@ static struct config *parse(const struct plan *plan)
         fprintf(stderr, "%.*s\n", (int)why.len, (const char *)why.data);
         abort();
     }
-    config->route.validation.clock_min_s = 0; /* the builds of all days run alike */
+    /* because a build must behave the same on every day */
+    config->route.validation.clock_min_s = 0;
     buf_deinit(&errors);
     free(text);
     return config;

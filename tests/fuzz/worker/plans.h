@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_FUZZ_WORKER_PLANS_H
 #define NAILUP_TESTS_FUZZ_WORKER_PLANS_H
 
-/* The configurations of plays. Each is parsed once and never changes. */
+/* The configurations of plays. Each is parsed once and does not change. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,13 +15,13 @@ struct config;
 
 struct plan {
     const char *name;
-    const char *yaml; /* with CERT, CA-FILE and HINTS for file names */
-    bool recurses;    /* or validates: an answer depends on further questions */
-    bool is_tls;      /* forwarders use TLS */
-    bool is_strict;   /* and no other transport */
-    bool is_bounded;  /* its bounds refuse queries, so no play is live */
-    bool serves_tls;  /* to clients */
-    bool is_signed;   /* the servers sign, and the worker validates */
+    const char *yaml; /* CERT, CA-FILE and HINTS are replaced by file names */
+    bool recurses;   /* the plan recurses or validates, so an answer depends on further questions */
+    bool is_tls;     /* forwarders are reached over TLS */
+    bool is_strict;  /* and over no other transport */
+    bool is_bounded; /* its bounds refuse queries, so no play with it is live */
+    bool serves_tls; /* the worker serves TLS to clients */
+    bool is_signed;  /* the servers sign, and the worker validates */
 };
 
 extern const struct plan plans[];

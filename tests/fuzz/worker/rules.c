@@ -7,8 +7,8 @@
 #include "fuzz/worker/stage.h"
 #include "serve/server_quota.h"
 
-/* A peer may take one byte in a turn, and signed answers for one client add up to more than 64 KiB.
- */
+/* A peer may take one byte per turn, and signed answers to one client have more than 64 KiB in
+ * total. */
 enum { TURNS_AT_ONCE_MAX = 200000 };
 
 static uint64_t sum_of(const struct stage *stage, const char *name, const char *labels)
@@ -70,8 +70,8 @@ static void expect_zero(const struct stage *stage, const char *what, uint64_t va
         stage_fail(stage, "at rest: %s is %lld", what, (long long)value);
 }
 
-/* Not an equality: queries of ended streams may have answers without a client, and a full queue
- * counts for the answer. */
+/* These need not be equal: a query of an ended stream may have an answer without a client, and a
+ * full queue counts in place of the answer. */
 static void check_counts(const struct stage *stage)
 {
     uint64_t queries = sum_of(stage, "queries_total", NULL);

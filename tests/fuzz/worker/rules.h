@@ -9,21 +9,21 @@
 
 struct stage;
 
-/* Cheap checks between two turns. Time moves after a bounded number of turns, so there is no busy
- * loop. */
+/* Makes cheap checks between two turns. Time must advance after a bounded number of turns, which
+ * excludes busy loops. */
 void rules_check_turn(struct stage *stage);
 
-/* Checks after each step of a schedule. */
+/* Checks the worker after each step of a schedule. */
 void rules_check_step(struct stage *stage);
 
-/* Checks at rest: nothing waits or is in flight, and every query is answered or counted as dropped.
- */
+/* Checks the worker at rest: nothing waits or is in flight, and every query is answered or counted
+ * as dropped. */
 void rules_check_rest(struct stage *stage);
 
 /* Checks that everything is closed. */
 void rules_check_end(struct stage *stage);
 
-/* Returns the number of queries without an answer for a counted reason. */
+/* Returns how many queries had no answer for a counted reason. */
 uint64_t rules_drops(const struct stage *stage);
 
 #endif

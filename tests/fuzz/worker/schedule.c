@@ -37,7 +37,7 @@ static struct far *take_far(struct schedule *schedule)
     return &schedule->stage->fars[take(schedule) % SERVER_COUNT];
 }
 
-/* Returns whether the server is an anchor of a live play, which suffers no fault. */
+/* Returns whether the server is an anchor of a live play. Such a server suffers no fault. */
 static bool is_spared(const struct far *far)
 {
     return far->stage->is_live && far->is_anchor;
@@ -75,7 +75,7 @@ static void step_ask(struct schedule *schedule)
     clients_ask_udp(schedule->stage, client, &wish);
 }
 
-/* Several clients ask for many names of one zone. */
+/* Several clients ask for many names of one zone at the same time. */
 static void step_burst(struct schedule *schedule)
 {
     unsigned count = 1 + take(schedule) % BURST_MAX;
@@ -126,7 +126,7 @@ static void step_connect(struct schedule *schedule)
     clients_connect(schedule->stage, how % CLIENTS_STREAM, how >> 5);
 }
 
-/* Sends more than a session takes at once: questions wait, or answers stay unread. */
+/* Sends more than a session takes at once, so that questions wait or answers stay unread. */
 static void step_greedy(struct schedule *schedule)
 {
     uint8_t how = take(schedule);
@@ -184,7 +184,7 @@ static void step_mood(struct schedule *schedule)
     far_set_mood(far, mood % MOOD_COUNT, param, left & 128 ? 0 : left % 32 + 1);
 }
 
-/* Affects all servers in a mask: an outage. */
+/* Plays an outage, which affects all servers of a mask. */
 static void step_moods(struct schedule *schedule)
 {
     uint8_t which = take(schedule), mood = take(schedule), param = take(schedule);
@@ -229,7 +229,7 @@ static void step_tls(struct schedule *schedule)
         far_speak_tls(far, how);
 }
 
-/* Faults of open connections. Any server may suffer the first six. */
+/* The faults of open connections. Any server may suffer the first six. */
 static void hurt_conn(struct far *far, struct fake_conn *conn, uint8_t how)
 {
     unsigned count = is_spared(far) ? 6 : 11;
@@ -361,7 +361,7 @@ static void step_time(struct schedule *schedule)
 
 typedef void (*schedule_step)(struct schedule *schedule);
 
-/* A step that is listed more than once happens more often. */
+/* A step with several rows happens more often. */
 static const schedule_step steps[] = {
     step_ask,      step_ask,     step_ask,    step_ask,       step_burst,   step_burst,
     step_traffic,  step_traffic, step_time,   step_time,      step_time,    step_time,

@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 struct schedule_result {
-    uint64_t queries, answers, good, secure; /* good: with NOERROR or NXDOMAIN; secure: with AD */
+    uint64_t queries, answers, good, secure; /* good: NOERROR or NXDOMAIN; secure: with AD */
 };
 
-/* Makes steps with many queries so many times longer; 1 at first. */
+/* Makes steps with many queries this many times longer; 1 at first. */
 void schedule_lengthen(unsigned times);
 
 struct schedule_result schedule_play(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Signs finished answers: each RRset of the answer section, and the SOA and NSEC records of the
- * authority section. Nothing here uses the validator's code except its digests.
+ * authority section. Apart from its digests, it uses no code of the validator.
  */
 #include "fuzz/worker/signing.h"
 
@@ -17,16 +17,16 @@
 enum {
     KEY_LEN = 32,
     SIG_LEN = 64,
-    SIG_HEAD = 18, /* of RRSIG RDATA, before the signer */
+    SIG_HEAD = 18, /* the bytes of RRSIG RDATA before the signer */
     ALGORITHM = 15,
     DIGEST = 2,
     KEY_RDATA = 4 + KEY_LEN,
-    SET_MAX = 128, /* records of one RRset */
+    SET_MAX = 128, /* the records of one RRset */
     SEALED_MAX = 24 * 1024,
 };
 
 struct zone_key {
-    EVP_PKEY *key[2]; /* the second is foreign */
+    EVP_PKEY *key[2]; /* the second one is an attacker's */
     uint8_t rdata[KEY_RDATA];
     uint16_t tag;
 };
@@ -152,8 +152,8 @@ const char *signing_anchor(void)
 
 /* ---- one RRset ---- */
 
-/* An RRset of the answer before it is sealed. All names in RDATA are uncompressed and in lower
- * case. */
+/* An RRset of the answer that is about to be sealed. All names in its RDATA are uncompressed and in
+ * lower case. */
 struct set {
     enum section section;
     struct name owner; /* in lower case */
@@ -177,7 +177,7 @@ static int compare_rdata(const void *a, const void *b)
     return order ? order : (left->len > right->len) - (left->len < right->len);
 }
 
-/* Writes the bytes that are signed after the head of the RDATA (RFC 4034 section 3.1.8.1). */
+/* Writes the signed bytes that follow the head of the RDATA (RFC 4034 section 3.1.8.1). */
 static size_t put_signed(const struct set *set, uint8_t *out)
 {
     struct span sorted[SET_MAX];
@@ -233,7 +233,7 @@ static void put_sig(const struct sealing *sealing, const struct set *set, enum t
                   span_of(rdata, head + SIG_LEN));
 }
 
-/* Writes the RRset, and its signature where the zone signs. */
+/* Writes the RRset, and its signature if the zone signs. */
 static void put_set(const struct sealing *sealing, const struct set *set, enum truth_zone zone)
 {
     for (unsigned i = 0; i < set->count; i++)
@@ -260,7 +260,7 @@ static void add_type(uint8_t bitmap[32], unsigned type)
     bitmap[type / 8] |= (uint8_t)(0x80 >> type % 8);
 }
 
-/* Marks the types of the name in this zone: the one above has only the cut. */
+/* Marks the types of the name in this zone. The zone above has only the cut. */
 static void add_types(uint8_t bitmap[32], struct name name, enum truth_zone zone)
 {
     static const uint16_t types[] = {RRTYPE_A, RRTYPE_AAAA, RRTYPE_TXT};
@@ -314,7 +314,7 @@ static enum truth_zone zone_named(struct name name)
     return truth.kind == TRUTH_APEX ? truth.zone : ZONE_COUNT;
 }
 
-/* Answers a question for keys. False: there are none here. */
+/* Answers a question for keys. Returns false if this server has none. */
 static bool put_keys(const struct sealing *sealing, const struct message *query, uint16_t mask)
 {
     enum truth_zone zone = zone_named(query->question.name);
@@ -328,8 +328,8 @@ static bool put_keys(const struct sealing *sealing, const struct message *query,
     return true;
 }
 
-/* Answers a question for the DS record of a zone, from the zone above. False: it is no such
- * question. */
+/* Answers a question for the DS record of a zone, from the zone above. Returns false for other
+ * questions. */
 static bool put_ds(const struct sealing *sealing, const struct message *query, uint16_t mask)
 {
     enum truth_zone zone = zone_named(query->question.name), above;
@@ -363,7 +363,7 @@ static bool put_ds(const struct sealing *sealing, const struct message *query, u
     return true;
 }
 
-/* Writes the RRsets of a section. Records of one RRset are neighbours. */
+/* Writes the RRsets of a section. The records of an RRset are neighbours. */
 static void put_section(const struct sealing *sealing, const struct message *plain,
                         enum section section, struct name end)
 {
@@ -396,7 +396,7 @@ static void put_section(const struct sealing *sealing, const struct message *pla
         put_set(sealing, &set, truth_of(set.owner).zone);
 }
 
-/* Returns the end of the alias chain that the answer section has. */
+/* Returns the last target of the alias chain in the answer section. */
 static struct name end_of(const struct message *plain, uint8_t wire[NAME_WIRE_MAX])
 {
     struct name end = name_fold(plain->question.name, wire);

@@ -17,13 +17,13 @@
 
 #include "fuzz/worker/truth.h"
 
-/* How a server signs one answer. */
+/* How a server signs an answer. */
 enum signing_manner {
     SIGNING_HONEST,
-    SIGNING_WRONG,   /* a bit of each signature is flipped */
+    SIGNING_WRONG,   /* flips a bit of each signature */
     SIGNING_EXPIRED, /* the signatures ended days ago */
-    SIGNING_FOREIGN, /* made by a key that the zone does not have */
-    SIGNING_STRIPS,  /* no signatures, proofs, keys or DS records */
+    SIGNING_FOREIGN, /* signs with a key that the zone does not have */
+    SIGNING_STRIPS,  /* leaves out signatures, proofs, keys and DS records */
 };
 
 enum { SIGNING_SHORT_S = 20, SIGNING_LONG_S = 86400 };
@@ -32,13 +32,14 @@ enum { SIGNING_SHORT_S = 20, SIGNING_LONG_S = 86400 };
 enum signing_state { SIGNING_SECURE, SIGNING_INSECURE, SIGNING_BOGUS };
 enum signing_state signing_state_of(struct name name);
 
-/* Returns the state of the name with all its aliases: BOGUS if any name is, SECURE if all are. */
+/* Returns the state of the name with all its aliases: BOGUS if any is bogus, SECURE if all are
+ * secure. */
 enum signing_state signing_state_of_chain(struct name name, uint16_t type);
 
-/* Returns how long signatures of this owner last. */
+/* Returns how long the signatures of this owner last. */
 uint32_t signing_life_s(struct name owner);
 
-/* Replaces the answer to a query with DO, as truth_answer() writes it, by a signed one. mask: the
+/* Replaces the answer to a query with DO, as truth_answer() writes it, with a signed one. mask: the
  * server's zones; 0: a forwarder. */
 void signing_seal(struct writer *out, const struct message *query, uint16_t mask, int64_t wall_s,
                   enum signing_manner manner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Puts a worker together like src/daemon/worker.c, without its thread. */
+/* Puts a worker together as src/daemon/worker.c does, but without its thread. */
 #include "fuzz/worker/stage.h"
 
 #include <stdarg.h>
@@ -17,9 +17,11 @@
 
 enum {
     REST_STEP_US = 1000 * 1000,
-    REST_STEPS = 90, /* long enough for each question to end and each server to be tried again */
+    /* long enough for each question to end, and for each server to be tried again */
+    REST_STEPS = 90,
     DRAIN_STEPS = 60,
-    STAGE_WALL_S = 1800000000, /* in 2027: an earlier clock than the build's has a warning */
+    /* in 2027, because a clock earlier than the build causes a warning */
+    STAGE_WALL_S = 1800000000,
 };
 
 bool stage_traces(void)
@@ -153,7 +155,7 @@ void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint
     stage->loop = loop_new();
     fake_loop_set_wall(stage->loop, STAGE_WALL_S);
     stage->net = fake_net_of(stage->loop);
-    stage->plan_since = stage_now(stage) - 3600 * US_PER_S; /* no earlier plan */
+    stage->plan_since = stage_now(stage) - 3600 * US_PER_S; /* as if no earlier plan existed */
     ledger_open(&stage->ledger);
     for (unsigned i = 0; i < SERVER_COUNT; i++)
         far_open(stage, i);
@@ -175,8 +177,8 @@ static enum cache_verdict drop_all(void *context, const struct cache_item *item)
     return CACHE_DROP;
 }
 
-/* Plans with and without signatures have other trust anchors. nailupd forgets what was judged by
- * others (daemon/reload.c); tasks under way end within a minute. */
+/* Plans with and without signatures have different trust anchors. nailupd forgets what other
+ * anchors have judged (daemon/reload.c), and tasks under way end within a minute. */
 static void change_signatures(struct stage *stage)
 {
     uint64_t place = 0;
@@ -227,7 +229,7 @@ void stage_advance(struct stage *stage, uint64_t us)
     fake_loop_run_until(stage->loop, watch, stage, us);
 }
 
-/* Packets in flight arrive that much later. */
+/* Packets in flight arrive later by this time. */
 void stage_jump(struct stage *stage, uint64_t us)
 {
     fake_loop_jump(stage->loop, us);
@@ -241,7 +243,7 @@ void stage_jump(struct stage *stage, uint64_t us)
 
 /* ---- rest and end ---- */
 
-/* Then each zone works again. */
+/* Checks that each zone works again after the faults. */
 static void check_recovered(struct stage *stage)
 {
     const struct asked *asked = stage->ledger.asked;

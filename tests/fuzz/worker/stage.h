@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_FUZZ_WORKER_STAGE_H
 
 /*
- * A whole worker in virtual time with its servers and clients. serve, resolve, upstream and cache
- * are real; loop, and net below link, are the fakes of tests/support.
+ * A whole worker in virtual time, with its servers and clients. serve, resolve, upstream and cache
+ * are real. loop, and net below link, are the fakes of tests/support.
  */
 
 #include <stdbool.h>
@@ -29,15 +29,14 @@
 #include "upstream/env.h"
 #include "upstream/upstreams.h"
 
-/* A query of an earlier configuration may be in flight for so long. */
+/* How long a query of an earlier configuration may be in flight. */
 enum { STAGE_FORMER_US = 60 * 1000 * 1000 };
 
 struct stage {
     const struct plan *plan;
-    uint64_t plan_since; /* the instant of the last reload, or of the start */
-    uint64_t
-        signed_since; /* the plan's signatures, or their lack, count for all queries from then on */
-    bool is_live;     /* one server of each zone always works: nothing may be lost */
+    uint64_t plan_since;   /* when the last reload was, or the start */
+    uint64_t signed_since; /* since when all queries have seen the plan's signatures, or none */
+    bool is_live;          /* one server of each zone always works, so nothing may be lost */
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;
@@ -55,8 +54,8 @@ struct stage {
     struct far fars[SERVER_COUNT];
     struct ledger ledger;
     struct clients clients;
-    uint64_t watched_at, turns_there; /* turns at one instant, since the last query */
-    uint64_t lost_replies;            /* replies that the fake kernel dropped on purpose */
+    uint64_t watched_at, turns_there; /* how many turns had the same instant since the last query */
+    uint64_t lost_replies;            /* replies that the fake kernel has dropped deliberately */
 };
 
 void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed);
@@ -64,24 +63,24 @@ void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint
 /* Lets time pass turn by turn, and collects and checks answers after each turn. */
 void stage_advance(struct stage *stage, uint64_t us);
 
-/* Suspends the machine: packets and timers of that time come all at once afterwards. */
+/* Suspends the machine. Packets and timers of that time come all at once afterwards. */
 void stage_jump(struct stage *stage, uint64_t us);
 
 /* Reloads with another configuration while the worker serves. */
 void stage_reload(struct stage *stage, const struct plan *plan);
 
-/* Ends all faults and waits until nothing is left: see rules.h. Then each zone must resolve again.
- */
+/* Ends all faults and waits until nothing is left (rules.h). After that, each zone must resolve
+ * again. */
 void stage_come_to_rest(struct stage *stage);
 
-/* Takes the worker apart, with or without draining it first. Nothing may stay open or counted. */
+/* Takes the worker apart, after a drain or without one. Nothing may stay open or counted. */
 void stage_close(struct stage *stage, bool drains);
 
 /* Reports a broken invariant and stops the process. */
 _Noreturn __attribute__((format(printf, 2, 3))) void stage_fail(const struct stage *stage,
                                                                 const char *format, ...);
 
-/* NAILUP_WORKER_TRACE=1 shows each step on stderr. */
+/* Returns whether each step is shown on stderr (NAILUP_WORKER_TRACE=1). */
 bool stage_traces(void);
 #define STAGE_TRACE(stage, ...)                                                                    \
     do {                                                                                           \

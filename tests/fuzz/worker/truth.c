@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Contents are computed, never stored: the number of a leaf decides its kind, and a hash of the
- * name gives its addresses.
+ * The contents are computed and never stored: the number of a leaf decides its kind, and a hash of
+ * the name gives its addresses.
  */
 #include "fuzz/worker/truth.h"
 
@@ -15,8 +15,8 @@
 #include "support/fake_net.h"
 
 enum {
-    ALIASES_MAX = 12, /* aliases that a forwarder follows */
-    BIG_ADDRS = 110,  /* more than fit into any datagram */
+    ALIASES_MAX = 12, /* a forwarder follows this many aliases */
+    BIG_ADDRS = 110,  /* more than any datagram can carry */
     MARK = 0x66,
 };
 
@@ -92,7 +92,7 @@ static enum truth_zone deepest_zone(struct name name)
     return best;
 }
 
-/* Reads a label with a prefix and a number below 256, such as n17. */
+/* Reads a label that has a prefix and a number below 256, such as n17. */
 static bool read_number(const uint8_t *label, const char *prefix, unsigned *number)
 {
     size_t prefix_len = strlen(prefix), len = label[0];
@@ -188,10 +188,10 @@ bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *targ
     case 21:
         *target = truth_leaf(other, truth.number + 9, !truth.is_deep, out);
         return true;
-    case 22: /* to another alias */
+    case 22: /* leads to another alias */
         *target = truth_leaf(other, truth.number - 1, false, out);
         return true;
-    case 26: /* a loop */
+    case 26: /* an alias loop */
         *target = truth_leaf(truth.zone, truth.number + 32, truth.is_deep, out);
         return true;
     default:
@@ -352,7 +352,7 @@ static void write_servers(struct writer *out, enum section section, enum truth_z
     }
 }
 
-/* Writes glue for names in the zone or its parent's zone, like a real server. */
+/* Writes glue for names in the zone or in its parent's zone, as a real server does. */
 static void write_glue(struct writer *out, enum truth_zone zone)
 {
     enum truth_zone within = zones[zone].parent;
@@ -408,7 +408,7 @@ static bool write_leaf(struct writer *out, struct name owner, const struct truth
     return count > 0;
 }
 
-/* Writes the data of a name without an alias. Returns false when it has no record of this type. */
+/* Writes the data of a name that has no alias. Returns false if it has no record of this type. */
 static bool write_data(struct writer *out, struct name owner, uint16_t type)
 {
     struct truth truth = truth_of(owner);
@@ -428,7 +428,7 @@ static bool write_data(struct writer *out, struct name owner, uint16_t type)
     if (truth.kind == TRUTH_APEX && type == RRTYPE_NS)
         write_servers(out, SECTION_ANSWER, truth.zone, truth.zone);
     if (truth.kind == TRUTH_APEX && type == RRTYPE_NS && truth.zone == ZONE_ROOT)
-        write_glue(out, ZONE_ROOT); /* priming */
+        write_glue(out, ZONE_ROOT); /* the answer to priming */
     if (truth.kind == TRUTH_APEX && type == RRTYPE_SOA)
         writer_record(out, SECTION_ANSWER, owner, type, TRUTH_TTL, soa_rdata(truth.zone, rdata));
     return header_count(out->data, SECTION_ANSWER) > before;
@@ -464,7 +464,7 @@ static void write_chain(struct writer *out, uint16_t mask, struct name name, uin
     for (unsigned hops = 0;; hops++) {
         enum truth_zone zone = mask ? zone_at(mask, name) : truth_of(name).zone;
         if (zone == ZONE_COUNT || (mask && hops && delegated(zone, name, type) != ZONE_COUNT))
-            return; /* other servers have the target */
+            return; /* the target is at other servers */
         if (hops < ALIASES_MAX && type != RRTYPE_CNAME && truth_alias(name, next, &target)) {
             writer_record(out, SECTION_ANSWER, name, RRTYPE_CNAME, truth_ttl(name),
                           span_of(target.wire, target.len));

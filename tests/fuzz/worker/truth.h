@@ -35,42 +35,41 @@ enum truth_zone {
     ZONE_COUNT,
 };
 
-/* Servers by number; their addresses are in truth_servers. */
+/* Numbers of servers. Their addresses are in truth_servers. */
 enum {
-    SERVER_FORWARDERS = 0,     /* four servers that resolve everything */
-    SERVER_FORWARDERS_TLS = 4, /* the same four over TLS */
+    SERVER_FORWARDERS = 0,     /* four servers that resolve any name */
+    SERVER_FORWARDERS_TLS = 4, /* the same four, over TLS */
     SERVER_ROOT = 8,
     SERVER_COUNT = 26,
 };
 
 struct truth_server {
     const char *addr;
-    uint16_t zones; /* bits of enum truth_zone; 0: a forwarder */
+    uint16_t zones; /* a bit for each enum truth_zone; 0: a forwarder */
 };
 extern const struct truth_server truth_servers[SERVER_COUNT];
 
 enum truth_kind {
-    TRUTH_NOWHERE, /* no such name */
+    TRUTH_NOWHERE, /* the name does not exist */
     TRUTH_APEX,
-    TRUTH_HOST,  /* the name of a server */
-    TRUTH_EMPTY, /* only names below it exist */
+    TRUTH_HOST,  /* the name is a server's */
+    TRUTH_EMPTY, /* only names below the name exist */
     TRUTH_LEAF,
 };
 
 struct truth {
     enum truth_kind kind;
-    enum truth_zone zone; /* the deepest zone that contains the name */
-    unsigned number;      /* of a host or leaf */
-    bool is_deep;         /* a leaf below the empty non-terminal */
+    enum truth_zone zone; /* the deepest zone with the name */
+    unsigned number;      /* the number of the host or leaf */
+    bool is_deep;         /* the leaf is below the empty non-terminal */
 };
 
 enum {
     LEAF_COUNT = 256,
-    LEAF_ASKED =
-        240,       /* schedules ask for smaller numbers, so no server has lied about the others */
-    LEAF_BIG = 25, /* its addresses do not fit into a datagram */
+    LEAF_ASKED = 240, /* schedules use smaller numbers, so no server has lied about these */
+    LEAF_BIG = 25,    /* a datagram cannot hold its addresses */
     TRUTH_TTL = 3600,
-    LIE_TTL = 60, /* of an address that only a validating resolver can know to be false */
+    LIE_TTL = 60, /* for an address that only a validating resolver can recognise as false */
 };
 
 struct truth truth_of(struct name name);
@@ -83,13 +82,13 @@ enum truth_zone truth_parent(enum truth_zone zone);
 struct name truth_leaf(enum truth_zone zone, unsigned number, bool is_deep,
                        uint8_t out[NAME_WIRE_MAX]);
 
-/* Returns the rcode for the name after its aliases; RCODE_SERVFAIL for a loop. */
+/* Returns the rcode for the name after its aliases. A loop has RCODE_SERVFAIL. */
 uint16_t truth_rcode(struct name name);
 
 /* Returns whether the name, after its aliases, has records of this type. */
 bool truth_has(struct name name, uint16_t type);
 
-/* Writes the target of an alias to out. Returns false when the name is no alias. */
+/* Writes the target of an alias to out. Returns false if the name is not an alias. */
 bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *target);
 
 uint32_t truth_ttl(struct name owner);
@@ -102,7 +101,7 @@ struct writer {
     bool is_full;
 };
 
-/* Writes the header and question of a response to query. flags are header flags and the rcode. */
+/* Writes the header and question of a response to the query. flags: header flags and the rcode. */
 void writer_begin(struct writer *out, uint8_t *data, size_t max, const struct message *query,
                   uint16_t flags);
 void writer_record(struct writer *out, enum section section, struct name owner, uint16_t type,
@@ -113,11 +112,11 @@ void writer_record(struct writer *out, enum section section, struct name owner, 
 void truth_answer(struct writer *out, uint8_t *data, size_t max, const struct message *query,
                   uint16_t mask);
 
-/* Writes the NS records of the zone in authority, with all addresses as glue. */
+/* Writes the zone's NS records into authority, with all addresses as glue. */
 void truth_refer(struct writer *out, enum truth_zone zone, enum truth_zone hosts);
 void truth_deny(struct writer *out, enum truth_zone zone);
 
-/* Writes a record that no resolver may believe: truth_is_marked() of its data is true. */
+/* Writes a record that no resolver may believe: truth_is_marked() is true for its data. */
 void truth_lie(struct writer *out, enum section section, struct name owner, uint16_t type,
                uint32_t ttl);
 

@@ -22,7 +22,7 @@ POISON = [Record("www.good.one.", "A", 3600, "203.0.113.66"), Record("good.one."
 
 
 def as_it_should(zones, query, flags=AA, **more):
-    """Returns the answer of an honest server for these zones."""
+    """Returns the answer that an honest server for these zones gives."""
     name, kind = query.question[0].lower(), query.question[1]
     zone = max((zone for zone in zones if is_at_or_below(name, zone)), key=len, default=None)
     if zone is None:
@@ -49,12 +49,12 @@ def silent(zones, query, is_tcp):
 
 
 def other_zone(zones, query, is_tcp):
-    """With authority for an unrelated zone."""
+    """Answers with authority for an unrelated zone."""
     return pack_reply(query, AA, 0, authority=[ELSEWHERE])
 
 
 def upward(zones, query, is_tcp):
-    """Answers like old servers with root hints: "ask the root"."""
+    """Refers to the root, as old servers with root hints do."""
     return pack_reply(query, 0, 0, authority=ROOT_NS)
 
 
@@ -73,7 +73,7 @@ def truncates(zones, query, is_tcp):
 
 
 def nxdomain_at_ent(zones, query, is_tcp):
-    """Denies a name that has others below it, against RFC 8020."""
+    """Denies a name that has names below it, against RFC 8020."""
     name = query.question[0].lower()
     for zone in zones:
         if name in NODES[zone].names and not NODES[zone].records.get(name):
@@ -86,21 +86,21 @@ def knows_no_ns(zones, query, is_tcp):
 
 
 def lowers(zones, query, is_tcp):
-    """Forgets the case of the question."""
+    """Returns the question in lower case."""
     query.question = query.question[0].lower(), query.question[1]
     return as_it_should(zones, query)
 
 
 def adds_poison(zones, query, is_tcp):
-    """A right answer with wrong records of other zones. Without an NS in a negative answer, which named would call
-    broken."""
+    """Adds wrong records of other zones to a right answer. A negative answer gets no NS record, because named would
+    call it broken."""
     name, kind = query.question
     is_positive = any(one.type == kind for one in NODES[zones[0]].records.get(name.lower(), ()))
     return as_it_should(zones, query, authority=POISON[1:] if is_positive else [], additional=POISON[:1])
 
 
 def leaves_out_glue(zones, query, is_tcp):
-    """Refers without the address of the server, unless the question is for it."""
+    """Refers without the server's address, unless the question is for that address."""
     name = query.question[0].lower()
     records = list(records_of(ZONES[zones[0]]))
     cuts = [one for one in records if one.type == "NS" and one.name != zones[0] and is_at_or_below(name, one.name)]
@@ -111,7 +111,7 @@ def leaves_out_glue(zones, query, is_tcp):
 
 
 def denies_barely(zones, query, is_tcp):
-    """Denies without the AA bit and without an SOA."""
+    """Denies without the AA bit and without an SOA record."""
     name, kind = query.question[0].lower(), query.question[1]
     found = NODES[zones[0]].records_at(name)
     if any(one.type == kind for one in found or ()):
@@ -130,7 +130,7 @@ BEHAVIOURS = {one.__name__.replace("_", "-"): one for one in (
 
 
 class Server(asyncio.DatagramProtocol):
-    """One address over UDP and TCP."""
+    """A server at one address, over UDP and TCP."""
 
     def __init__(self, behaviour, zones):
         self.behaviour, self.zones = behaviour, zones

@@ -18,7 +18,7 @@ from .truth import judge, questions, truth
 from .wire import AD
 from .zones import FAILS, GOOD, ZONES
 
-TIMEOUT_S = 12  # more than named takes for a query, less than Unbound takes for a dead zone
+TIMEOUT_S = 12  # more than named needs for a query, and less than Unbound needs for a dead zone
 
 Difference = namedtuple("Difference", "resolver question wrong reason")
 
@@ -60,7 +60,7 @@ REASONS = [
 
 
 def reason_for(resolver, question, right, answer):
-    """Returns None for a difference without explanation."""
+    """Returns the known reason for a difference, or None."""
     return next((why for who, covers, why in REASONS if who == resolver and covers(question, right, answer)), None)
 
 

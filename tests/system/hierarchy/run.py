@@ -20,14 +20,14 @@ import time
 
 from .zones import HINTS, PLANTS, ZONES, zone_file
 
-START_S = 20  # at most; a tenth of that on a quiet machine
-PORT = 53  # Unbound uses no other port
+START_S = 20  # at most; a quiet machine needs a tenth of it
+PORT = 53  # Unbound can use no other port for servers
 STOP_S = 5
-NAILED_PREFIX = "127.50.1.64/27"  # both servers of plant.one
+NAILED_PREFIX = "127.50.1.64/27"  # contains both servers of plant.one
 
 
 class CannotRun(Exception):
-    """A reason for skipping."""
+    """The test has to be skipped, for this reason."""
 
 
 def need(tool):
@@ -38,7 +38,7 @@ def need(tool):
 
 
 class Place:
-    """A network namespace, held by an idle process. enter: words before a command in it."""
+    """A network namespace, which an idle process keeps. enter: the words that run a command in it."""
 
     def __init__(self):
         as_root = ["--map-root-user"] if os.geteuid() else []
@@ -55,7 +55,7 @@ class Place:
             raise
 
     def set_up(self):
-        """Whether there are IPv6 addresses as well."""
+        """Sets the namespace up. Returns whether it has IPv6 addresses, too."""
         self.run("link", "set", "lo", "up")
         addresses = sorted({one for plant in PLANTS.values() for one in plant.addresses if ":" in one})
         try:
@@ -84,7 +84,7 @@ class Place:
 
 
 class Program:
-    """A program that runs in the place and ends with us at the latest. Its output is in a file of its folder."""
+    """A program in the place, which ends at the latest with this process. Its output goes to a file in its folder."""
 
     def __init__(self, place, folder, name, command, **pipes):
         self.name, self.log_path = name, folder / f"{name}.log"
@@ -98,7 +98,7 @@ class Program:
             raise RuntimeError(f"{self.name} ended with {self.process.returncode}:\n{self.log_path.read_text()}")
 
     def kill(self):
-        """Ends it like a crash."""
+        """Kills the program, as a crash would."""
         self.process.kill()
         self.process.wait(STOP_S)
 
@@ -121,7 +121,7 @@ class Program:
 
 
 class PythonProgram(Program):
-    """A module, such as hierarchy.bad, that reads lines and prints lines."""
+    """A Python module such as hierarchy.bad, which reads and prints lines."""
 
     def __init__(self, place, folder, module, *words):
         os_path = str(pathlib.Path(__file__).resolve().parents[1])
@@ -191,7 +191,7 @@ def zone_path(name):
 
 
 def plant_command(folder, name, addresses, zones, program, port):
-    """Writes the configuration of a real server. Returns the command that starts it."""
+    """Writes a real server's configuration. Returns the command that starts it."""
     own = folder / name
     own.mkdir(exist_ok=True)
     if program == "nsd":
@@ -209,7 +209,7 @@ def plant_command(folder, name, addresses, zones, program, port):
 
 
 class Asker(PythonProgram):
-    """See asker.py. Any number of threads may ask at the same time."""
+    """A client in the namespace (see asker.py). Any number of threads may use it at the same time."""
 
     def __init__(self, place, folder):
         super().__init__(place, folder, "hierarchy.asker")
@@ -218,7 +218,7 @@ class Asker(PythonProgram):
         self.reader.start()
 
     def hand_out(self):
-        """Gives each job's answers to its waiting thread, and None at the end."""
+        """Passes each job's answers to its waiting thread, and None at the end."""
         for line in self.process.stdout:
             done = json.loads(line)
             with self.lock:
@@ -230,7 +230,7 @@ class Asker(PythonProgram):
                 waits.put(None)
 
     def ask(self, server, questions, parallel=32, timeout=30, **more):
-        """Returns [{"rcode", "rows", "flags", "ttls"}, ...] for [(name, type), ...] from (IP, port)."""
+        """Sends [(name, type), ...] to (IP, port). Returns [{"rcode", "rows", "flags", "ttls"}, ...]."""
         waits = queue.SimpleQueue()
         with self.lock:
             if self.has_ended:
@@ -252,7 +252,8 @@ class Asker(PythonProgram):
 
 
 class Hierarchy:
-    """All servers, running. start_seconds: how long that took; hints: the path of the root hints."""
+    """All servers of the hierarchy, running. start_seconds: how long their start took; hints: the path of the root
+    hints."""
 
     def __init__(self, folder, place, port=PORT):
         began = time.monotonic()
@@ -279,25 +280,25 @@ class Hierarchy:
         return [one for one in PLANTS[name].addresses if self.has_ipv6 or ":" not in one]
 
     def start(self, name):
-        """Starts one of zones.PLANTS, for example after a kill."""
+        """Starts one of zones.PLANTS, for example after kill()."""
         command = plant_command(self.folder, name, self.addresses_of(name), PLANTS[name].zones, PLANTS[name].program,
                                 self.port)
         self.programs[name] = Program(self.place, self.folder, name, command)
 
     def kill(self, name):
-        """Ends a plant like a crash."""
+        """Kills a plant, as a crash would."""
         self.programs[name].kill()
 
     def behave(self, address, behaviour):
-        """Gives one of zones.BADS another behaviour."""
+        """Changes the behaviour of one of zones.BADS."""
         self.bad.say(f"{address} {behaviour}")
 
     def ask(self, *words, **more):
-        """See Asker."""
+        """Asks; see Asker."""
         return self.asker.ask(*words, **more)
 
     def serves(self, name):
-        """Whether a plant answers for each of its zones at each of its addresses."""
+        """Returns whether a plant answers for each of its zones at each of its addresses."""
         wanted = [(zone, "SOA") for zone in PLANTS[name].zones]
         return all(answer["rcode"] == "NOERROR" and answer["rows"] for address in self.addresses_of(name)
                    for answer in self.ask((address, self.port), wanted, timeout=1, flags=0))
@@ -309,7 +310,7 @@ class Hierarchy:
                 if time.monotonic() > deadline:
                     raise RuntimeError(f"{name} does not answer:\n{self.programs[name].log_path.read_text()}")
                 if self.programs[name].process.poll() is not None:
-                    self.start(name)  # a killed predecessor may still have had the port
+                    self.start(name)  # a killed predecessor may have kept the port until now
                 time.sleep(0.02)
 
     def close(self):
@@ -330,7 +331,7 @@ class Hierarchy:
 
 
 class Resolver(Program):
-    """Ready once it answers."""
+    """A resolver. It is ready when it answers."""
 
     def __init__(self, tree, name, command, address):
         self.tree, self.address = tree, address
@@ -423,7 +424,7 @@ def start_named(tree, port=5302, max_ttl=3600):
 
 
 def nailupd_config(tree, control, port=5303):
-    """Returns the configuration with which nailupd recurses over the hierarchy, with the plant nailed."""
+    """Returns a configuration with which nailupd recurses over the hierarchy and nails the plant."""
     return {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                        "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
             "recursion": {"enabled": "yes", "root-hints": str(tree.hints), "port": tree.port, "do-not-query": []},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""The right answer to any question over the hierarchy, computed from the table of zones without any network (RFC
-1034 section 4.3.2, RFC 4592, RFC 6672), and the questions that are worth asking."""
+"""The right answer to any question over the hierarchy, computed from the table of zones without a network (RFC 1034
+section 4.3.2, RFC 4592, RFC 6672), and a list of useful questions."""
 
 import functools
 from collections import namedtuple
@@ -9,7 +9,7 @@ from collections import namedtuple
 from .wire import is_at_or_below, parent_of
 from .zones import FAILS, GOOD, MAY, SIX, ZONES, cuts_of, records_of, zone_of
 
-ALIASES_MAX = 32  # a longer chain is a loop
+ALIASES_MAX = 32  # a longer chain counts as a loop
 
 # rcode: of the answer; rows: {(name, type, data)} of its answer section; state: GOOD, MAY or FAILS;
 # is_circle: the aliases loop; zones: all zones that the answer passed.
@@ -17,7 +17,7 @@ Truth = namedtuple("Truth", "rcode rows state is_circle zones")
 
 
 class Nodes:
-    """The names of one zone: which names exist, and their records."""
+    """The nodes of one zone: which names exist, and their records."""
 
     def __init__(self, zone):
         cuts, self.zone, self.records, self.names = cuts_of(zone.name), zone.name, {}, set()
@@ -45,7 +45,7 @@ class Nodes:
         return None
 
     def records_at(self, name):
-        """Returns the records of a name, its own or by a wildcard; None if the name does not exist."""
+        """Returns the records of a name, either its own or a wildcard's. Returns None if the name does not exist."""
         if name in self.names:
             return self.records.get(name, [])
         star = "*." + self.closest_encloser(name) if self.closest_encloser(name) != "." else "*."
@@ -62,7 +62,7 @@ def row(record):
 
 
 def look(name, kind):
-    """Returns one zone's part of an answer: (zone, records or None if the name does not exist, next name)."""
+    """Returns a zone's part of an answer: (zone, records or None if the name does not exist, next name)."""
     nodes = NODES[zone_of(name)]
     dname = nodes.alias_above(name)
     if dname:
@@ -87,27 +87,27 @@ def truth(name, kind, has_ipv6=True):
         zones.append(zone)
         rows |= {row(one) for one in found or ()}
         if kind == "CNAME" and target and any(one.type == "DNAME" for one in found):
-            break  # the synthesised CNAME is the answer
+            break  # the synthesised CNAME record is the answer
         seen, name = seen + 1, target
         is_circle = seen > ALIASES_MAX
     states = {ZONES[zone].state for zone in zones}
     if SIX in states:
         states = (states - {SIX}) | {GOOD if has_ipv6 else FAILS}
     if zone == "nons.one." and kind == "NS":
-        states.add(FAILS)  # its server does not implement it
+        states.add(FAILS)  # the zone's server does not implement it
     state = next(one for one in (FAILS, MAY, GOOD) if one in states)
     is_absent = found is None or (zone == "minbreak.one." and name is None and not found and is_denied(last))
     return Truth("NXDOMAIN" if is_absent else "NOERROR", frozenset(rows), state, is_circle, tuple(zones))
 
 
 def is_denied(name):
-    """Whether it is an empty non-terminal of minbreak.one., which its server denies."""
+    """Returns whether the name is an empty non-terminal of minbreak.one., which its server denies."""
     return name in NODES["minbreak.one."].names and not NODES["minbreak.one."].records.get(name)
 
 
 def judge(right, rcode, rows):
     """Returns the fault of an answer, or None. rows: {(name, type, data)}."""
-    if right.is_circle:  # some report the loop, others fail
+    if right.is_circle:  # some resolvers report the loop, others fail
         is_fine = rcode == "SERVFAIL" or (rcode == "NOERROR" and rows <= right.rows)
         return None if is_fine else f"a circle of aliases got {rcode}"
     if right.state == FAILS:
@@ -126,7 +126,7 @@ def judge(right, rcode, rows):
 
 COMMON = ["A", "AAAA", "NS", "SOA", "TXT", "MX", "CNAME"]
 RARE = ["PTR", "SRV", "DNAME", "TYPE65280"]
-# Names that no zone has a record for.
+# No zone has a record for these names.
 SPECIAL = ["nothing.", "nothing.one.", "a.b.c.nothing.two.",
            "b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.good.one.",
            "0.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.good.one.", "any.wild.good.one.",
@@ -141,8 +141,8 @@ SPECIAL = ["nothing.", "nothing.one.", "a.b.c.nothing.two.",
 
 
 def questions(zones=None):
-    """Returns [(name, type), ...]: every name of the hierarchy with the common types, rare types where they exist,
-    and names that do not exist. zones: only names in these."""
+    """Returns [(name, type), ...]: every name of the hierarchy with the common types, rare types where they exist, and
+    some missing names. zones: only names in these."""
     names = set(SPECIAL)
     for nodes in NODES.values():
         names |= nodes.names | {absent_in(nodes.zone)}

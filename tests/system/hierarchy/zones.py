@@ -33,7 +33,7 @@ PLANTS = {
     "nsd-deep": Plant("nsd", ["127.50.3.1", "127.50.3.2"], ("sub.good.one.", "a.b.deep.two.", "c.a.b.deep.two.")),
 }
 
-# Servers that only our own program can be; bad.py has the behaviours.
+# The servers that only our own program can play. bad.py has their behaviours.
 BADS = {
     "127.50.2.1": Bad("silent", ()),
     "127.50.2.2": Bad("silent", ()),
@@ -86,7 +86,7 @@ top 300 TXT "a name in the root zone"
 
 
 def delegation(zone, *servers):
-    """Returns the delegation of a zone in the zone above. servers: "name" (no glue) or "name=address,address"."""
+    """Returns a zone's delegation in the zone above. servers: "name" (no glue) or "name=address,address"."""
     text = ""
     for server in servers:
         name, _, addresses = server.partition("=")
@@ -244,7 +244,7 @@ www 300 A 192.0.2.111
 in.the.middle 300 A 192.0.2.112
 """
 
-# More than 1232 bytes each, but at most 100 records: BIND accepts no more of a type.
+# Each has more than 1232 bytes but at most 100 records, because BIND accepts no more of one type.
 BIG_ONE = ("@ 3600 NS ns1\nns1 3600 A 127.50.1.33\n" +
            lines("many 300 A 198.51.100.{0}", range(1, 96)) +
            lines("large 300 TXT \"{0}\"", [f"{n:03}" + "x" * 200 for n in range(40)]) +
@@ -293,7 +293,7 @@ ZONES = {zone.name: zone for zone in [
     simple("uphalf.one.", GOOD, "ns1=127.50.2.6", "ns2=127.50.1.1"),
     simple("failhalf.one.", GOOD, "ns1=127.50.2.13", "ns2=127.50.1.1"),
     simple("noedns.one.", GOOD, "ns1=127.50.2.7"),
-    simple("dropsedns.one.", MAY, "ns1=127.50.2.8"),  # few resolvers retry such servers without EDNS
+    simple("dropsedns.one.", MAY, "ns1=127.50.2.8"),  # few resolvers retry without EDNS at such a server
     simple("tcponly.one.", GOOD, "ns1=127.50.2.9"),
     simple("slow.one.", GOOD, "ns1=127.50.2.10"),
     simple("minbreak.one.", GOOD, "ns1=127.50.2.11"),
@@ -341,12 +341,12 @@ def zone_file(zone):
 
 
 def zone_of(name):
-    """Returns the name of the zone that contains a name."""
+    """Returns the zone that contains a name."""
     while name not in ZONES:
         name = parent_of(name)
     return name
 
 
 def cuts_of(zone):
-    """Returns names in a zone's records at which other zones begin."""
+    """Returns the names in a zone's records at which other zones begin."""
     return {name for name in ZONES if name != zone and is_at_or_below(name, zone) and name != "."}

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""A signed DNS hierarchy, with zones that are broken on purpose; see README.md."""
+"""A signed DNS hierarchy with zones that are deliberately broken. See README.md."""

@@ -50,7 +50,7 @@ def make_tool_keys(folder, zone):
 
 
 def sign_with_tool(folder, zone, records):
-    """Lets another program sign a zone. Returns its DS records."""
+    """Lets another program sign a zone. Returns the zone's DS records."""
     own, out = folder / f"keys-{zone.name}", folder / zone_path(zone.name)
     own.mkdir()
     plain = own / "plain"
@@ -111,7 +111,7 @@ class Builder:
         return signed
 
     def anchors(self):
-        """Returns DS records: of the root, and of two zones below an unsigned one."""
+        """Returns the DS records of the root, and of two zones below an unsigned one."""
         right, wrong = table.ANCHORED
         return [*table.ds_records(".", self.keys["."]), *table.ds_records(right, self.keys[right]),
                 *map(table.spoilt, table.ds_records(wrong, self.keys[wrong]))]

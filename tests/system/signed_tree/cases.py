@@ -39,7 +39,7 @@ class Case:
 
 
 def case(zone, label, kind, verdict, *rows, rcode="NOERROR", ede=(), **more):
-    """rows: "A 192.0.2.80"; names in them are absolute. No rows: an empty answer section."""
+    """Makes a case. rows: "A 192.0.2.80", with absolute names. No rows: an empty answer section."""
     name = zone if label == "@" else f"{label}.{zone}" if zone != "." else f"{label}."
     found = None if rows == (ANYTHING,) else frozenset(tuple(row.split(None, 1)) for row in rows)
     return Case(name, kind, verdict, rcode, found, ede, **more)
@@ -50,8 +50,8 @@ A, STAR_A, NEW_A = "A 192.0.2.80", "A 192.0.2.42", "A 192.0.2.90"
 
 
 def common(zone, verdict=SECURE, denial=None, ede=(), has_ds=True):
-    """The questions for a zone with the records of zones.COMMON. denial: the verdict of NXDOMAIN and of wildcards,
-    which opt-out leaves insecure."""
+    """Returns the questions for a zone with the records of zones.COMMON. denial: the verdict of NXDOMAIN answers and
+    of wildcards, which opt-out makes insecure."""
     denial = denial or verdict
 
     def one(label, kind, *rows, verdict=verdict, **more):
@@ -85,14 +85,14 @@ def common(zone, verdict=SECURE, denial=None, ede=(), has_ds=True):
 
 
 def few(zone, verdict=SECURE, ede=(), denial=None, **more):
-    """An existing name, a missing type and a missing name."""
+    """Returns three questions: an existing name, a missing type and a missing name."""
     yield case(zone, "www", "A", verdict, A, ede=ede, **more)
     yield case(zone, "www", "MX", verdict, ede=ede, **more)
     yield case(zone, "zzz", "A", denial or verdict, rcode="NXDOMAIN", ede=ede, **more)
 
 
 def only_www(zone, ede, why=""):
-    """The signature of www A is broken, and all else is right."""
+    """Only the signature of www A is broken."""
     yield case(zone, "www", "A", BOGUS, A, ede=ede, why=why)
     yield case(zone, "www", "AAAA", SECURE, "AAAA 2001:db8::80")
     yield case(zone, "zzz", "A", SECURE, rcode="NXDOMAIN")
@@ -124,7 +124,7 @@ def deep(zone):
 
 
 def cross(zone):
-    """Aliases: the verdict is the worst of the parts."""
+    """Aliases between zones. The verdict is the worst verdict of the parts."""
     def one(label, verdict, *rows, **more):
         return case(zone, label, "A", verdict, *rows, **more)
 
@@ -144,7 +144,7 @@ def cross(zone):
 
 
 def rare(zone):
-    """Types that validators treat apart."""
+    """Types that validators treat in a special way."""
     yield case(zone, "www", "DS", SECURE, why="no cut, and so the zone itself denies it")
     yield case(zone, "y", "DS", SECURE, why="an empty non-terminal")
     yield case(zone, "absent", "DS", SECURE, rcode="NXDOMAIN")
@@ -163,7 +163,7 @@ def unsigned(zone):
 
 
 def unproven_ds(zone):
-    """The absence of a DS set lacks a proof: the zone below may be signed."""
+    """The proof that the DS set is absent is missing, so the zone below may be signed."""
     yield case(zone, "www", "A", BOGUS, ede=(NO_PROOF, NO_SIGNATURE, ANY_BOGUS, NO_KEY))
 
 
@@ -351,7 +351,7 @@ def denial_cases():
 
 
 def chaos_cases():
-    """Zones whose answers are changed at random. They take long, because a resolver tries again and again."""
+    """Zones with random changes in their answers. They are slow, because a resolver retries many times."""
     why = "changed at random: an answer with AD is the right one, and no answer is without AD"
     for number in range(table.CHAOS):
         for one in common(f"chaos{number}.sec."):
@@ -410,7 +410,7 @@ KNOWN = {
 
 
 def reason_for(resolver, one, fault):
-    """Returns why a peer is known to answer so, or None."""
+    """Returns the known reason for a peer's answer, or None."""
     zone = zone_of(one.name).name
     return next((why for name, kind, start, why in KNOWN.get(resolver, ())
                  if name in (None, one.name, zone) and kind in (None, one.type) and fault.startswith(start)), None)

@@ -48,7 +48,7 @@ def wanted_of(one, has_sha1):
 
 
 def judge(one, answer, has_sha1=True):
-    """Returns the fault of an answer, or None. The extended errors are not compared: see judge_errors()."""
+    """Returns the fault of an answer, or None. judge_errors() compares the extended errors."""
     wanted, verdict = wanted_of(one, has_sha1), verdict_of(answer)
     if verdict not in wanted:
         return f"{verdict} instead of {' or '.join(wanted)}"
@@ -66,7 +66,7 @@ def judge(one, answer, has_sha1=True):
 
 
 def judge_errors(one, answer, has_sha1=True):
-    """Returns what is wrong with the extended errors of a right answer, or None."""
+    """Returns the fault in the extended errors of a right answer, or None."""
     verdict, codes = verdict_of(answer), codes_of(answer)
     if verdict == SECURE:
         return f"EDE {sorted(codes)} with a secure answer" if codes & set(range(1, 13)) else None
@@ -76,7 +76,7 @@ def judge_errors(one, answer, has_sha1=True):
 
 
 def faults(name, cases, answers, has_sha1=True):
-    """Yields (case, fault, reason) for each answer that differs. reason is None where none is known."""
+    """Yields (case, fault, reason) for each answer that differs. reason is None if none is known."""
     for one, answer in zip(cases, answers):
         fault = judge(one, answer, has_sha1)
         if fault:
@@ -84,7 +84,7 @@ def faults(name, cases, answers, has_sha1=True):
 
 
 def ask(tree, address, cases=None, **more):
-    """Asks all questions, with DO; those without an answer once more. Returns the answers."""
+    """Sends all questions with DO, and those without an answer once more. Returns the answers."""
     more = {"parallel": PARALLEL, "timeout": TIMEOUT_S, "dnssec_ok": True} | more
     asked = [one.question for one in cases or CASES]
     answers = tree.ask(address, asked, **more)
@@ -95,7 +95,7 @@ def ask(tree, address, cases=None, **more):
 
 
 def tell(name, cases, answers, shows_all):
-    """Prints the differences. Returns whether all of them have a reason."""
+    """Prints the differences. Returns whether each of them has a reason."""
     is_ours = name not in RESOLVERS
     known = "nailupd" if is_ours else name
     found = {id(one): (fault, why) for one, fault, why in faults(known, cases, answers, not is_ours)}

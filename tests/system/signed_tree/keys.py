@@ -44,7 +44,7 @@ def make_pair(algorithm, bits=None):
 
 
 def number_of(pair, name):
-    """Returns a number of a key as bytes."""
+    """Returns a number of the key as bytes."""
     number = ctypes.c_void_p()
     check(crypto().EVP_PKEY_get_bn_param(pair, name, ctypes.byref(number)))
     out = ctypes.create_string_buffer((crypto().BN_num_bits(number) + 7) // 8)
@@ -54,20 +54,20 @@ def number_of(pair, name):
 
 
 def public_of(pair, algorithm):
-    """Returns the public key as a DNSKEY has it."""
+    """Returns the public key in the form of a DNSKEY record."""
     if ALGORITHMS[algorithm][0] == "RSA":
         exponent = number_of(pair, b"e")
         return bytes([len(exponent)]) + exponent + number_of(pair, b"n")
     out, size = ctypes.create_string_buffer(200), ctypes.c_size_t(200)
     if ALGORITHMS[algorithm][0] == "EC":
         check(crypto().EVP_PKEY_get_octet_string_param(pair, b"pub", out, size, ctypes.byref(size)))
-        return out.raw[1:size.value]  # without the form of the point
+        return out.raw[1:size.value]  # leaves out the byte for the form of the point
     check(crypto().EVP_PKEY_get_raw_public_key(pair, out, ctypes.byref(size)))
     return out.raw[:size.value]
 
 
 def plain_ecdsa(signature, size):
-    """Turns the two numbers in DER into those of RFC 6605."""
+    """Converts the two numbers from DER to the form of RFC 6605."""
     at, out = 2, b""
     for _ in range(2):
         length = signature[at + 1]
@@ -77,7 +77,7 @@ def plain_ecdsa(signature, size):
 
 
 def key_tag(data):
-    """RFC 4034 appendix B."""
+    """Computes the key tag (RFC 4034 appendix B)."""
     total = sum(byte << 8 if at % 2 == 0 else byte for at, byte in enumerate(data))
     return (total + (total >> 16)) & 0xFFFF
 
@@ -122,7 +122,8 @@ class Key:
 
 
 def ds_data(owner, data, digest=2, algorithm=None, tag=None):
-    """Returns the data of a DS for DNSKEY data. owner: in wire format. A digest without a known form is 32 bytes."""
+    """Returns the data of a DS record for DNSKEY data. owner: in wire format. A digest of an unknown type has 32
+    bytes."""
     algorithm, tag = algorithm or data[3], key_tag(data) if tag is None else tag
     digested = (hashlib.new(DIGESTS[digest], owner + data) if digest in DIGESTS else hashlib.blake2s(data)).digest()
     return struct.pack(">HBB", tag, algorithm, digest) + digested

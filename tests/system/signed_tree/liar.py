@@ -27,7 +27,7 @@ RECORDS, EXTRA = {}, {}
 
 
 def covers(record, kinds):
-    """Whether a record is of one of these types, or a signature over one."""
+    """Returns whether a record has one of these types, or is a signature over one."""
     if record.type == "RRSIG":
         return covered_type(record) in map(type_number, kinds)
     return record.type in kinds
@@ -55,11 +55,12 @@ class Reply:
         return pack_reply(self.query, self.flags, self.rcode, self.answer, self.authority, self.additional)
 
     def is_about_data(self):
-        """The keys of the zone stay as they are, so that only the lie can be at fault."""
+        """Returns whether the answer is about data. The zone's keys stay unchanged, so that only the lie can be at
+        fault."""
         return self.kind not in ("DNSKEY", "DS", "SOA")
 
     def deny(self, rcode, *proofs):
-        """Turns the answer into a denial with the SOA of the zone and these (zone, name, type)."""
+        """Turns the answer into a denial, with the zone's SOA record and the proofs at these (zone, name, type)."""
         self.rcode, self.answer = rcode, []
         self.authority = signed(self.zone, self.zone, "SOA")
         for proof in proofs:
@@ -73,25 +74,25 @@ class Reply:
 
 
 def truncates(reply):
-    """The server does it: see Server.answer()."""
+    """Changes nothing: Server.answer() does the work."""
 
 
 right = strips = formerr_edns = truncates
 
 
 def forges(reply):
-    """Another address below the right signature."""
+    """Puts another address below the right signature."""
     reply.answer = [one._replace(data="203.0.113.66") if one.type == "A" else one for one in reply.answer]
 
 
 def denies(reply):
-    """There is nothing, and no proof."""
+    """Says that nothing exists, without a proof."""
     if reply.is_about_data():
         reply.deny(NXDOMAIN)
 
 
 def redirects(reply):
-    """An alias without a signature, to an unsigned zone."""
+    """Adds an unsigned alias that leads to an unsigned zone."""
     if reply.is_about_data():
         reply.rcode, reply.authority = 0, []
         reply.answer = [Record(reply.name, "CNAME", 300, "www.unsigned.sec.")]
@@ -101,7 +102,7 @@ MOODS = {"right": right, "strips": strips, "forges": forges, "denies": denies, "
 
 
 def adds_poison(reply):
-    """Adds a record of another zone, without a signature."""
+    """Adds an unsigned record of another zone."""
     reply.additional = [POISON, *reply.additional]
     if reply.answer:
         reply.authority = [*reply.authority, POISON]
@@ -113,14 +114,14 @@ def raises_ttl(reply):
 
 
 def forges_cname(reply):
-    """The CNAME below a DNAME leads to an address of the attacker."""
+    """Makes the CNAME record below a DNAME lead to an address of the attacker."""
     if is_at_or_below(reply.name, reply.at("moved")):
         reply.answer = [one._replace(data="www.unsigned.sec.") if one.type == "CNAME" else one
                         for one in reply.answer if covers(one, ["CNAME", "DNAME"])]
 
 
 def compact_denial(reply):
-    """RFC 9824: one NSEC at the name itself, and NOERROR for a name that does not exist."""
+    """Answers as RFC 9824 specifies: one NSEC record at the name itself, and NOERROR for a missing name."""
     label = reply.name.removesuffix(f".{reply.zone}")
     if label in EXTRA[reply.zone] and not reply.answer:
         reply.deny(0)
@@ -132,13 +133,13 @@ def drops_proofs(reply):
 
 
 def wrong_range(reply):
-    """Denies a name with an NSEC of other names."""
+    """Denies a name with an NSEC record of other names."""
     if reply.rcode == NXDOMAIN:
         reply.deny(NXDOMAIN, (reply.zone, reply.at("alias"), "NSEC"))
 
 
 def drops_apex_nsec(reply):
-    """Leaves the name denied, and the wildcard not."""
+    """Leaves the denial of the name, but not that of the wildcard."""
     if reply.rcode == NXDOMAIN:
         reply.authority = [one for one in reply.authority if one.name != reply.zone or not covers(one, ["NSEC"])]
 
@@ -168,7 +169,7 @@ def drops_star(reply):
 
 
 def expands_over_name(reply):
-    """Answers a name that exists with the wildcard beside it."""
+    """Answers for an existing name with the wildcard beside it."""
     if reply.name == reply.at("held.wild") and reply.kind == "A":
         star = signed(reply.zone, reply.at("*.wild"), "A")
         reply.answer = [one._replace(name=reply.name) for one in star]
@@ -176,13 +177,13 @@ def expands_over_name(reply):
 
 
 def denies_what_is_there(reply):
-    """Real NSEC records that do not prove what they are sent for."""
+    """Sends real NSEC records that do not prove the denial."""
     if (reply.name, reply.kind) == (reply.at("www"), "A"):
-        reply.deny(0, (reply.zone, reply.at("www"), "NSEC"))  # has the bit of A
+        reply.deny(0, (reply.zone, reply.at("www"), "NSEC"))  # this record has the bit of A
     elif reply.name == reply.at("alias"):
-        reply.deny(0, (reply.zone, reply.at("alias"), "NSEC"))  # has the bit of CNAME
+        reply.deny(0, (reply.zone, reply.at("alias"), "NSEC"))  # this record has the bit of CNAME
     elif reply.name == reply.at("www.moved"):
-        reply.deny(NXDOMAIN, (reply.zone, reply.at("moved"), "NSEC"), (reply.zone, reply.zone, "NSEC"))  # is a DNAME
+        reply.deny(NXDOMAIN, (reply.zone, reply.at("moved"), "NSEC"), (reply.zone, reply.zone, "NSEC"))  # a DNAME
     elif reply.name == reply.at("any.wild"):
         reply.deny(NXDOMAIN, (reply.zone, reply.at("held.wild"), "NSEC"), (reply.zone, reply.zone, "NSEC"))
     elif reply.name == reply.at("y"):
@@ -190,7 +191,7 @@ def denies_what_is_there(reply):
 
 
 def denies_with_parent(reply):
-    """The parent's NSEC at the cut says nothing about names below it."""
+    """Sends the parent's NSEC record at the cut, which proves nothing about names below."""
     if reply.name == reply.at("www") and reply.kind == "A":
         parent = ZONES[reply.zone].parent
         reply.rcode, reply.answer = NXDOMAIN, []
@@ -199,7 +200,7 @@ def denies_with_parent(reply):
 
 
 def denies_with_other_zone(reply):
-    """NSEC3 records of a sibling with the same parameters."""
+    """Sends NSEC3 records of another zone with the same parameters."""
     if reply.rcode == NXDOMAIN:
         other = "nsec3-0.sec."
         reply.authority = signed(reply.zone, reply.zone, "SOA") + [
@@ -240,7 +241,7 @@ def change_data(reply, rng):
 
 
 def random_set(reply, rng, kinds):
-    """Returns an RRset of the zone with its signatures."""
+    """Returns a random RRset of the zone with its signatures."""
     names = sorted({(one.name, one.type) for one in RECORDS[reply.zone] if one.type in kinds})
     return signed(reply.zone, *rng.choice(names))
 
@@ -256,14 +257,14 @@ def change_other_proofs(reply, rng):
 
 
 def change_empty(reply, rng):
-    """Says that there is nothing, with proofs of other things."""
+    """Says that nothing exists, with proofs of something else."""
     reply.deny(rng.choice([0, NXDOMAIN]))
     for _ in range(3):
         reply.authority += random_set(reply, rng, PROOFS)
 
 
 def change_owner(reply, rng):
-    """Answers with another RRset of the zone as if it were of this name. It may be that of a wildcard."""
+    """Answers with another RRset of the zone, as if it belonged to this name. It may come from the wildcard."""
     reply.rcode = 0
     reply.answer = [one._replace(name=reply.name) for one in random_set(reply, rng, {"A", "AAAA", "TXT", "CNAME"})]
 
@@ -276,7 +277,7 @@ def change_star(reply, rng):
 
 
 def change_signature(reply, rng):
-    """Exchanges two signatures."""
+    """Swaps two signatures."""
     section = rng.choice([reply.answer, reply.authority])
     places = [at for at, one in enumerate(section) if one.type == "RRSIG"]
     if len(places) > 1:
@@ -289,7 +290,7 @@ CHANGES = [found for name, found in list(globals().items()) if name.startswith("
 
 
 def changes_at_random(reply):
-    """The same changes for the same question."""
+    """Makes random changes, which are the same for the same question."""
     if reply.is_about_data():
         rng = random.Random(f"{reply.zone} {reply.name} {reply.kind}")
         for _ in range(rng.choice([1, 1, 2, 3])):
@@ -297,7 +298,7 @@ def changes_at_random(reply):
 
 
 def lies_about_children(reply):
-    """At a TLD: hides that a child is signed, or that it is not."""
+    """Plays a TLD server that hides that a child is signed, or that it is not signed."""
     for child in ("noproof.lies.", "hiddends.lies.", "childds.lies."):
         if is_at_or_below(reply.name, child):
             hide_ds(reply, child)
@@ -307,7 +308,7 @@ def hide_ds(reply, child):
     reply.answer, proofs = without(reply.answer, ["DS"]), []
     reply.authority = without(reply.authority, ["DS", "NSEC"])
     if child == "childds.lies.":
-        proofs = signed(child, child, "NSEC")  # the child's own: it has no DS, and an SOA
+        proofs = signed(child, child, "NSEC")  # this record is the child's own: it has no DS bit, and an SOA bit
     if reply.kind == "DS" and not any(one.type == "SOA" for one in reply.authority):
         reply.authority += signed(reply.zone, reply.zone, "SOA")
     reply.authority += proofs
@@ -318,7 +319,7 @@ BEHAVIOURS = {one.replace("_", "-"): found for one, found in list(globals().item
 
 
 class Server(asyncio.DatagramProtocol):
-    """The address of one zone, over UDP and TCP."""
+    """Serves one zone's address, over UDP and TCP."""
 
     def __init__(self, zone, port):
         self.zone, self.lie, self.real = zone.name, zone.lie, (PLANT_IPS[zone.plant], port)

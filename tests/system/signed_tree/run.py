@@ -35,7 +35,7 @@ class Place(run.Place):
 
 
 def build_once(shared):
-    """Makes the files in a folder that other processes share, which takes seconds. Returns the folder."""
+    """Makes the files once, in a folder that other processes share, because this takes seconds. Returns the folder."""
     shared.mkdir(exist_ok=True)
     with open(shared / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +46,7 @@ def build_once(shared):
 
 
 class Tree:
-    """All servers, running. made: a folder of build_once(); without it, the files are made in `folder`."""
+    """All servers, running. made: a folder of build_once(). Without it, the files go to `folder`."""
 
     def __init__(self, folder, place, made=None):
         self.folder, self.place, self.port, self.programs = pathlib.Path(folder), place, PORT, {}
@@ -82,17 +82,17 @@ class Tree:
         self.programs[name] = Program(self.place, self.folder, name, command)
 
     def add_second_provider(self, conf):
-        """The zone of two providers has other keys at this server. The servers demand no cookies here."""
+        """At this server the zone of two providers has other keys. The servers here require no cookies."""
         path = (self.folder / zone_path(table.TWO_PROVIDERS)).with_suffix(".other")
         text = conf.read_text().replace("    global-module: mod-cookies\n", "")
         conf.write_text(text + f'  - domain: "{table.TWO_PROVIDERS}"\n    file: "{path}"\n')
 
     def kill(self, name):
-        """Ends a server. A crash would leave the processes of NSD with its port for a while."""
+        """Ends a server. After a crash, the processes of NSD would keep its port for a while."""
         self.programs[name].stop()
 
     def lie(self, zone, mood):
-        """Gives the lying server of a zone another behaviour."""
+        """Changes the behaviour of a zone's lying server."""
         self.liar.say(f"{zone} {mood}")
         self.liar.read()
 
@@ -195,7 +195,8 @@ log_level('notice')
 
 
 def start_unbound(tree, port=5301, name="unbound", is_validating=True, forward_to=None, aggressive="no"):
-    """Without validation it is a plain recursor to forward to. forward_to: such a recursor."""
+    """Starts Unbound. Without validation it is a plain recursor, to which others can forward. forward_to: such a
+    recursor."""
     folder = resolver_folder(tree, name)
     anchors = "".join(f'  trust-anchor: "{one}"\n' for one in tree.anchors) if is_validating else ""
     modules = "validator iterator" if is_validating else "iterator"
@@ -224,7 +225,7 @@ def start_kresd(tree, port=5304):
 
 
 def start_stripping(tree, port=5306):
-    """A recursor that asks the servers without EDNS, and so gets no signatures to hand on."""
+    """Starts a recursor that queries servers without EDNS, and so gets no signatures to pass on."""
     folder = resolver_folder(tree, "stripping")
     text = NAMED.format(folder=folder, hints=tree.hints, port=port, anchors="")
     text = text.replace("dnssec-validation yes;", "dnssec-validation no;")
@@ -234,12 +235,13 @@ def start_stripping(tree, port=5306):
 
 
 def start_plain(tree, port=5305):
-    """A recursor that does not validate, to forward to."""
+    """Starts a recursor without validation, to which others can forward."""
     return start_unbound(tree, port, "plain", is_validating=False)
 
 
 def nailupd_config(tree, control, forward_to=None, also_to=(), is_nailed=False, port=5303, more=None, **dnssec):
-    """Returns the configuration with which nailupd validates, recursing or forwarding. more: other parts of it."""
+    """Returns the configuration with which nailupd validates, by recursion or as a forwarder. more: further parts of
+    it."""
     config = {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"], "default-local-zones": "no",
                          "access": [{"prefix": "127.0.0.0/8", "action": "allow"}]},
               "dnssec": {"validate": "yes", "trust-anchor-file": str(tree.folder / ANCHORS), **dnssec},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # SPDX-FileCopyrightText: 2026 the nailup authors
-"""Signs a zone: DNSKEY, NSEC or NSEC3, and RRSIG records. It also signs the wrong thing where it is asked to.
+"""Signs a zone: DNSKEY, NSEC or NSEC3, and RRSIG records. On request it signs wrong things, too.
 
-Records are hierarchy.wire.Records in canonical text; the types of DNSSEC have the data of RFC 3597."""
+Records are hierarchy.wire.Records in canonical text. The types of DNSSEC have data in the form of RFC 3597."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def data_of(record):
 
 
 def label_order(name):
-    """The key of canonical order (RFC 4034 section 6.1)."""
+    """Returns the sort key of canonical order (RFC 4034 section 6.1)."""
     return [label.encode() for label in reversed(labels_of(name))]
 
 
@@ -77,13 +77,13 @@ def rrsig(key, records, signer, validity, labels=None, ttl=None, owner=None):
 
 
 def covered_type(record):
-    """Returns the number of the type that an RRSIG covers."""
+    """Returns the type that an RRSIG covers, as a number."""
     return struct.unpack(">H", data_of(record)[:2])[0]
 
 
 class Signed:
-    """A zone while it is signed and damaged. records: all of them; extra: {label: records} that only the lying
-    server hands out."""
+    """A zone that is being signed and damaged. records: all of its records; extra: {label: records} that only the
+    lying server sends."""
 
     def __init__(self, name, records, keys, denial, validity, keys_ttl=3600):
         self.name, self.keys, self.denial, self.validity = name, keys, denial, validity
@@ -101,7 +101,7 @@ class Signed:
             if self.is_signed(owner, kind):
                 self.sign(owner, kind)
 
-    # ---- what is where ----
+    # ---- names and records ----
 
     def is_below_cut(self, name):
         return any(name != cut and is_at_or_below(name, cut) for cut in self.cuts)
@@ -118,7 +118,7 @@ class Signed:
         return [one for one in self.rrset(name, "RRSIG") if covered_type(one) == type_number(kind)]
 
     def names(self):
-        """Returns {name: its types}, without glue. Empty non-terminals have no types."""
+        """Returns {name: its types}, without glue. An empty non-terminal has no types."""
         found = {}
         for one in self.records:
             if not self.is_below_cut(one.name):
@@ -175,14 +175,14 @@ class Signed:
         return [key for key in self.keys if key.signs in (wanted, "all")]
 
     def sign(self, name, kind, keys=None, **more):
-        """Signs an RRset with the keys whose task that is. signer, validity, labels, ttl, owner: see rrsig()."""
+        """Signs an RRset with the keys for that purpose. signer, validity, labels, ttl, owner: see rrsig()."""
         records = self.rrset(name, kind)
         assert records, f"{self.name} has no {kind} at {name}"
         more = {"signer": self.name, "validity": self.validity} | more
         self.records += [rrsig(key, records, **more) for key in keys or self.signers_of(kind)]
 
     def signed(self, records, keys=None, **more):
-        """Returns records of one RRset with signatures, without a place in the zone."""
+        """Returns the records of one RRset with signatures, without adding them to the zone."""
         more = {"signer": self.name, "validity": self.validity} | more
         return [*records, *(rrsig(key, records, **more) for key in keys or self.signers_of(records[0].type))]
 
@@ -205,20 +205,20 @@ class Signed:
         self.records = [one for one in self.records if (one.name, one.type) != (self.at(label), kind)]
 
     def flip(self, label, kind, count=None):
-        """Changes a bit of the signatures of an RRset, or of the first ones."""
+        """Flips a bit in the signatures of an RRset, or in the first `count` of them."""
         for one in self.signatures(self.at(label), kind)[:count]:
             data = bytearray(data_of(one))
             data[-1] ^= 1
             self.records[self.records.index(one)] = one._replace(data=generic(bytes(data)))
 
     def replace(self, label, kind, data):
-        """Gives an RRset other data and keeps its signature."""
+        """Gives an RRset other data, but keeps its signature."""
         for one in self.rrset(self.at(label), kind):
             self.records[self.records.index(one)] = one._replace(data=data)
 
 
 def ds_records(zone, keys, digests=(2,), **more):
-    """Returns the DS set of a zone for its keys with the SEP bit, or for all of them if none has it."""
+    """Returns the DS set of a zone, for its keys with the SEP bit, or for all keys if none has that bit."""
     chosen = [key for key in keys if key.flags & 1 and key.is_published] or keys
     return [Record(zone, "DS", 3600, generic(ds_data(pack_name(zone), key.data, digest, **more)))
             for key in chosen for digest in digests]

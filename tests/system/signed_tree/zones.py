@@ -14,7 +14,8 @@ from hierarchy.zones import absolute
 from .keys import KSK, REVOKE, SEP, ZONE, ZSK, Key, ds_data
 from .signer import NSEC, Nsec3, ds_records, generic, hash_label, nsec3_hash
 
-# Knot Resolver ignores glue with loopback addresses. RFC 2544 gives this network to benchmarks.
+# Loopback is unsuitable, because Knot Resolver ignores glue with loopback addresses. RFC 2544 gives this network to
+# benchmarks.
 ROOT_IP, TLD_IP, LEAF_IP, OTHER_IP = "198.18.0.1", "198.18.0.11", "198.18.1.1", "198.18.1.2"
 LIAR_NET = "198.18.2."
 PLANT_IPS = {"root": ROOT_IP, "tld": TLD_IP, "leaf": LEAF_IP, "other": OTHER_IP}
@@ -45,7 +46,7 @@ def pair(algorithm=13, **more):
 
 
 def nothing(signed):
-    """The damage of a zone that is right."""
+    """Damages nothing: the zone is sound."""
 
 
 @dataclasses.dataclass
@@ -65,11 +66,11 @@ class Zone:
     plant: str = "leaf"
     lie: str | None = None
     tool: str | None = None
-    second: str | None = None  # another address that serves the zone
+    second: str | None = None  # another address at which the zone is served
 
     @property
     def parent(self):
-        """The name of the zone that delegates this one."""
+        """Returns the zone that delegates this one."""
         name = parent_of(self.name)
         while name not in ZONES:
             name = parent_of(name)
@@ -103,7 +104,7 @@ def parsed(line, zone):
 
 
 def delegation(zone):
-    """Returns the NS records and the glue of a zone, which its parent has."""
+    """Returns the NS records and the glue that the parent has for a zone."""
     return [one for one in records_of(ZONES[zone.name]) if one.type == "NS" and one.name == zone.name or
             one.name in (f"ns1.{zone.name}", f"ns2.{zone.name}")]
 
@@ -116,24 +117,24 @@ def digests(*numbers, **more):
 
 
 def spoilt(record):
-    """Returns a DS with a wrong digest."""
+    """Returns a copy of a DS record with a wrong digest."""
     data = bytearray.fromhex(record.data.split()[2])
     data[-1] ^= 1
     return record._replace(data=generic(bytes(data)))
 
 
 def right_and_spoilt(right, wrong):
-    """DS records of the digests `right` fit the key; those of `wrong` do not."""
+    """Makes DS records: digests of the types `right` fit the key, and those of `wrong` do not."""
     return lambda zone, keys: [*ds_records(zone, keys, right), *map(spoilt, ds_records(zone, keys, wrong))]
 
 
 def with_standby(zone, keys):
-    """DS records for a published key and for one that is not published yet."""
+    """Makes DS records for a published key and for a key that is not published yet."""
     return [one for key in keys for one in ds_records(zone, [key])]
 
 
 def of_other_algorithm(zone, keys):
-    """A right digest, with the number of another algorithm beside it."""
+    """Makes a right DS record, and one more with the number of another algorithm."""
     return ds_records(zone, keys, algorithm=8)
 
 
@@ -145,7 +146,7 @@ def of_all_keys(zone, keys):
 
 
 def then(*steps):
-    """Returns a damage of several steps, each ("method of Signed", arguments...)."""
+    """Combines several steps of damage, each as ("method of Signed", arguments...)."""
     def damage(signed):
         for step in steps:
             name, *words = step
@@ -163,7 +164,7 @@ def postpone_www(signed):
 
 
 def swap_dates_of_www(signed):
-    """The signature ended before it began; both are past."""
+    """The signature ends before it begins. Both dates have passed."""
     signed.resign("www", "A", validity=(signed.validity[0] - 10 * 86400, signed.validity[0] - 40 * 86400))
 
 
@@ -172,12 +173,12 @@ def sign_www_with_stranger(signed):
 
 
 def sign_keys_with_zsk(signed):
-    """The key set has no signature by the key of the DS."""
+    """The key that matches the DS record does not sign the key set."""
     signed.resign("@", "DNSKEY", keys=[key for key in signed.keys if key.flags == ZSK])
 
 
 def drop_zsk(signed):
-    """Removes the key that signs the data from the key set, which is signed again."""
+    """Removes the key that signs the data from the key set, and signs the set again."""
     gone = [key for key in signed.keys if key.flags == ZSK]
     data = [generic(key.data) for key in gone]
     signed.records = [one for one in signed.records if one.type != "DNSKEY" or one.data not in data]
@@ -193,7 +194,7 @@ def name_sibling_as_signer(signed):
 
 
 def name_child_as_signer(signed):
-    """A zone below the owner may not sign for it."""
+    """The signer is a zone below the owner, which is not allowed."""
     signed.resign("www", "A", signer=f"www.{signed.name}")
 
 
@@ -202,17 +203,17 @@ def too_many_labels(signed):
 
 
 def wildcard_at_www(signed):
-    """The signature says that a wildcard made the name, which exists; nothing can prove that."""
+    """The signature claims that a wildcard made the name, but the name exists, so there is no proof."""
     signed.resign("www", "A", labels=2)
 
 
 def wildcard_above_zone(signed):
-    """The signature is of "*.sec.", a name above the zone of its signer."""
+    """The signature belongs to "*.sec.", a name above its signer's zone."""
     signed.resign("www", "A", labels=1)
 
 
 def only_last_is_right(signed):
-    """All signatures of www but one are wrong."""
+    """All signatures of www except one are wrong."""
     signed.flip("www", "A", len(signed.keys) - 2)
 
 
@@ -221,7 +222,7 @@ def one_of_two_is_wrong(signed):
 
 
 def only_other_algorithm(signed):
-    """Only one of two algorithms signs www (RFC 6840 section 5.11: a validator takes any path)."""
+    """Only one of two algorithms signs www. RFC 6840 section 5.11: a validator accepts any path."""
     gone = signed.signatures(signed.at("www"), "A")[0]
     signed.records.remove(gone)
 
@@ -232,12 +233,12 @@ def longer_ttl(signed):
 
 
 def prepare_long_span(signed):
-    """An NSEC of the zone, with a right signature, whose next name lies outside of the zone."""
+    """Prepares an NSEC record with a right signature, whose next name is outside of the zone."""
     signed.extra["span"] = signed.signed([signed.nsec(signed.at("words"), "zzz.sec.", {"TXT", "RRSIG", "NSEC"})])
 
 
 def prepare_compact(signed):
-    """Proofs of absence as RFC 9824 makes them: the name exists, and has no types but NXNAME."""
+    """Prepares proofs of absence in the style of RFC 9824: the name exists and has only the type NXNAME."""
     for label, types in (("absent", {"RRSIG", "NSEC", "TYPE128"}), ("www", {"A", "AAAA", "RRSIG", "NSEC"})):
         owner = signed.at(label)
         signed.extra[label] = signed.signed([signed.nsec(owner, f"\0.{owner}", types)])
@@ -252,13 +253,13 @@ def standby():
 
 
 def many_keys():
-    """A key set that fits into no datagram of 1232 bytes."""
+    """Returns a key set that does not fit into a datagram of 1232 bytes."""
     exponent = bytes([3, 1, 0, 1])
     return [*pair(), *(Key(8, ZSK, "nothing", public=exponent + bytes([255 - n]) * 256) for n in range(6))]
 
 
 def colliding():
-    """Two keys with one tag, of which the second signs the data."""
+    """Returns two keys with the same tag. The second one signs the data."""
     seen = {}
     while True:
         key = Key(15, ZSK, "data")
@@ -269,7 +270,7 @@ def colliding():
 
 
 def with_tag(tag, **more):
-    """Returns a key of algorithm 13 that has this tag. The flags without a meaning make up for the rest."""
+    """Returns a key of algorithm 13 with this tag. Flags without a meaning make up the difference."""
     while True:
         key = Key(13, ZSK, "data", **more)
         flags = ZSK + ((tag - key.tag) % 0xFFFF)
@@ -280,7 +281,7 @@ def with_tag(tag, **more):
 
 
 def same_tags():
-    """Keys with one tag and as many signatures: KeyTrap (CVE-2023-50387)."""
+    """Returns many keys with the same tag, for as many signatures: KeyTrap (CVE-2023-50387)."""
     keys = [Key(13, ZSK, "data")]
     keys += [with_tag(keys[0].tag) for _ in range(11)]
     return [Key(13, KSK, "keys"), *keys]
@@ -319,7 +320,7 @@ MOODY, HALF_MOODY = "moody.sec.", "halfmoody.sec."
 ROLLING = [f"roll{number}.sec." for number in range(4)]
 BRIEF = ["brief0.sec.", "brief1.sec."]
 
-CHAOS = 12  # zones whose answers are changed at random
+CHAOS = 12  # the number of zones with random changes in their answers
 
 ROOT = "top 300 TXT \"a name in the root zone\"\n"
 SEC = "nic 300 TXT \"a name in the zone sec\"\n*.star 300 TXT \"a wildcard in the zone sec\"\n"
@@ -520,7 +521,7 @@ def zone_of(name):
 
 
 def hashes_of(zone):
-    """Returns the hashes of all names of a zone without cuts, in order."""
+    """Returns the hashes of all names of a zone without zone cuts, in order."""
     names = set()
     for one in records_of(zone):
         name = one.name
@@ -531,7 +532,7 @@ def hashes_of(zone):
 
 
 def holder(hashes, digest):
-    """Returns the label of the NSEC3 that matches or covers a hash."""
+    """Returns the label of the NSEC3 record that matches or covers a hash."""
     return hash_label(max((one for one in hashes if one <= digest), default=hashes[-1]))
 
 
@@ -544,5 +545,5 @@ def roles(zone, label):
 
 
 def absent_label(zone):
-    """Returns a name whose denial needs three different NSEC3 records."""
+    """Returns a missing name whose denial needs three different NSEC3 records."""
     return next(label for label in map("q{}".format, range(100)) if len(set(roles(zone, label))) == 3)

@@ -34,7 +34,7 @@ def key_tag_without_flags(key):
 
 
 def forged(name, kind, signer, key, validity, ttl=300):
-    """Returns a signature of random bytes."""
+    """Returns a signature that consists of random bytes."""
     count = len(labels_of(name)) - name.startswith("*.")
     head = struct.pack(">HBBIIIH", type_number(kind), key.algorithm, count, ttl, validity[1], validity[0], key.tag)
     return Record(name, "RRSIG", ttl, generic(head + pack_name(signer) + os.urandom(64)))
@@ -57,14 +57,14 @@ def keytrap(zone, records, count=60):
 
 
 def nsec3(zone, records, iterations):
-    """Returns (records, keys) of a zone with so many iterations."""
+    """Returns (records, keys) of a zone with this many iterations."""
     keys = two_keys()
     names = [Record(f"w{number}.{zone}", "A", 300, "192.0.2.66") for number in range(20)]
     return Signed(zone, [*records, *names], keys, Nsec3(iterations, SALT), days(-1, 30)).records, keys
 
 
 def costly(zone, records, count, algorithm=14):
-    """Returns (records, keys) of a zone with `count` names d0, d1 and so on."""
+    """Returns (records, keys) of a zone with `count` names: d0, d1 and so on."""
     keys = two_keys(algorithm)
     names = [Record(f"d{number}.{zone}", "A", 300, "192.0.2.66") for number in range(count)]
     return Signed(zone, [*records, *names], keys, NSEC, days(-1, 30)).records, keys

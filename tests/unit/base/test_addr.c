@@ -48,7 +48,7 @@ static void test_a_link_local_address_keeps_its_scope(void **state)
     assert_int_equal(addr.in6.sin6_scope_id, if_nametoindex("lo"));
     assert_string_equal(addr_format(&addr, out), "fe80::1%lo@53");
     assert_string_equal(addr_format_ip(&addr, out), "fe80::1%lo");
-    addr = parsed("fe80::1%4000000@53"); /* an index without an interface is fine */
+    addr = parsed("fe80::1%4000000@53"); /* the kernel need not know an interface with this index */
     assert_string_equal(addr_format(&addr, out), "fe80::1%4000000@53");
     struct addr other = parsed("fe80::1%lo@53");
     assert_false(addr_equal_ip(&addr, &other));
@@ -78,7 +78,7 @@ static void test_the_hint_describes_the_fault_of_a_zone(void **state)
                         "; only link-local addresses have an interface after a %");
     assert_string_equal(addr_zone_hint("fe80::1%77@99999"), "");
     assert_string_equal(addr_zone_hint("fe80::1%lo@99999"),
-                        ""); /* the port is at fault, not the zone */
+                        ""); /* the fault is in the port, not in the zone */
     assert_string_equal(addr_zone_hint("fe80::%lo/64"),
                         "; only a single address has an interface after a %");
     assert_string_equal(addr_zone_hint("fe80::1"), "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Memory that is freed whole: alignment, separation, bound. */
+/* Memory that is freed whole: alignment, separate blocks, and the bound. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Byte queues: order, bound, and freed memory. */
+/* Byte queues: order, bound, and when memory is freed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -99,7 +99,7 @@ static void test_an_empty_large_queue_frees_its_memory(void **state)
     buf_deinit(&buf);
 }
 
-/* Memory stays within a small factor of the held bytes over a long life. */
+/* Over a long life, memory stays within a small factor of the bytes in the queue. */
 static void test_a_long_random_life_keeps_order_and_size(void **state)
 {
     (void)state;

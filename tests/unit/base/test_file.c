@@ -29,7 +29,7 @@ static void test_a_file_is_read_up_to_the_bound(void **state)
     fclose(file);
 }
 
-/* A pipe returns less than it was asked for. */
+/* A pipe returns fewer bytes than the reader requests. */
 static void test_reads_go_on_until_the_end(void **state)
 {
     int ends[2];

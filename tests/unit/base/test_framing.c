@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* A stream yields the same messages for every cut by the network. */
+/* A stream yields the same messages however the network cuts it. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/framing.h"
 #include "base/rand.h"
 
-/* Messages of these sizes, filled with their number. */
+/* Messages of these sizes. Each is filled with its number. */
 static const size_t sizes[] = {1, 0, 12, 2, 300, 0, 0, 5, 40};
 enum { MESSAGES = sizeof(sizes) / sizeof(sizes[0]), STREAM_MAX = 1000 };
 
@@ -32,7 +32,7 @@ static size_t make_stream(uint8_t out[STREAM_MAX])
     return at;
 }
 
-/* Feeds one piece in separate memory, so that ASan sees a read beyond it. */
+/* Feeds one piece from its own memory, so that ASan detects a read beyond it. */
 static void feed(struct framing *framing, struct span piece, size_t *seen)
 {
     uint8_t *copy = calloc(1, piece.len ? piece.len : 1);

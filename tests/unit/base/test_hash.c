@@ -33,7 +33,8 @@ static void test_an_empty_input_has_a_hash(void **state)
     assert_true(hash_bytes(NULL, 0, 1) == hash_bytes("", 0, 1));
 }
 
-/* 10000 keys in 256 buckets: 39 each on average; no bucket is empty or has three times as many. */
+/* 10000 keys in 256 buckets: the mean is 39, no bucket is empty, and none has three times the mean.
+ */
 static void test_low_bits_spread_numbered_keys(void **state)
 {
     (void)state;

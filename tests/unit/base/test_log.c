@@ -183,7 +183,7 @@ static void fill(int worker, int times)
         LOG_SHARED(LOG_WARNING, "m", "the table is full");
 }
 
-/* However far apart the workers notice it. */
+/* The minute counts for all workers together, however far apart they notice the fault. */
 static void test_a_shared_line_is_written_once_a_minute_for_all_workers(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void test_a_limit_never_holds_more_than_its_burst(void **state)
     uint32_t suppressed;
     int taken = 0;
     assert_true(log_limit_take(&limit, &suppressed));
-    limit.refilled_at = 1; /* the machine has been up for long */
+    limit.refilled_at = 1; /* as if the last refill was long ago */
     while (taken < 100 && log_limit_take(&limit, &suppressed))
         taken++;
     assert_int_equal(taken, 5);

@@ -29,7 +29,7 @@ static int find(const struct prefix_set *set, const char *ip)
     return prefix_set_find(set, &addr);
 }
 
-/* The values are the indexes in the list. */
+/* The value of each prefix is its index in the list. */
 static struct prefix_set *set_of(const char *const *texts, size_t count)
 {
     struct prefix_set *set = prefix_set_new();
@@ -162,7 +162,7 @@ static void test_a_set_may_be_freed_unfrozen(void **state)
 
 enum { PREFIXES = 3000, LOOKUPS = 6000 };
 
-/* Few distinct bits, so that prefixes nest and lookups hit. */
+/* Varies only a few bits, so that prefixes nest and lookups hit. */
 static struct addr random_addr(bool v6)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
@@ -203,7 +203,7 @@ static size_t fill_randomly(struct prefix_set *set, struct prefix *prefixes, siz
     return count;
 }
 
-/* Returns the address itself or a neighbour of one of the prefix's ends. */
+/* Returns the first or the last address of the prefix, or the address next to it outside. */
 static struct addr near_prefix(const struct prefix *prefix)
 {
     struct addr addr = prefix->addr;
@@ -226,7 +226,8 @@ static void test_random_sets_agree_with_a_linear_search(void **state)
 {
     (void)state;
     static struct prefix prefixes[PREFIXES];
-    static const size_t sizes[] = {PREFIXES, PREFIXES, 10, 60, 70, 200}; /* few have no index */
+    /* a set with few prefixes has no index */
+    static const size_t sizes[] = {PREFIXES, PREFIXES, 10, 60, 70, 200};
     rand_seed_for_tests(11);
     for (size_t round = 0; round < ARRAY_LEN(sizes); round++) {
         struct prefix_set *set = prefix_set_new();

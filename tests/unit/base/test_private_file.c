@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A private file, replaced as a whole. */
+/* A private file is always replaced as a whole. */
 #include "base/private_file.h"
 
 #include <stdarg.h>

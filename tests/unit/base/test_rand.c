@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The generator: the vectors of RFC 8439, separate streams, erased keys, even ranges. Includes the
- * source to reach its block function. */
+/* The generator: the vectors of RFC 8439, separate streams, erased keys, even ranges. The test
+ * includes the source file, because the block function is static. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

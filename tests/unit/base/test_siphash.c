@@ -22,7 +22,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Makes bytes 0, 1, 2 and so on, in memory of exactly this length. */
+/* Hashes the bytes 0, 1, 2 and so on, from memory of exactly this length. */
 static uint64_t tag_of(size_t len)
 {
     uint8_t *bytes = malloc(len ? len : 1);
@@ -33,7 +33,7 @@ static uint64_t tag_of(size_t len)
     return tag;
 }
 
-/* The vector of the paper (15 bytes) and those of its reference code, as numbers. */
+/* The test vector of the SipHash paper (15 bytes) and the vectors of its reference code. */
 static void test_published_vectors_hold(void **state)
 {
     (void)state;
@@ -49,7 +49,8 @@ static void test_published_vectors_hold(void **state)
         assert_int_equal(tag_of(rows[i].len), rows[i].tag);
 }
 
-/* Parts as one string, and the tag that OpenSSL's SIPHASH with 16 bytes has of it. */
+/* The tag of several parts equals the tag that OpenSSL's 16-byte SIPHASH computes for their framed
+ * bytes. */
 static void test_parts_have_the_tag_of_their_framed_bytes(void **state)
 {
     (void)state;

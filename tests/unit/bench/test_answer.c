@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Answers of the responder; no query, however broken, makes it say more. */
+/* Answers of the responder. Even a broken query never makes it send more than one answer. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +180,7 @@ static void test_a_required_cookie_is_learnt_and_then_accepted(void **state)
     add_cookie(cookie, 24);
     answer = answer_make(&style, span_of(query, query_len), false, &client, out);
     expect(RCODE_NOERROR, 1, 0);
-    ask("a.example", WIRE_TYPE_A, true); /* a connection proves as much */
+    ask("a.example", WIRE_TYPE_A, true); /* a connection proves the client's address too */
     expect(RCODE_NOERROR, 1, 0);
 }
 

@@ -53,7 +53,7 @@ static void add(uint32_t number, uint64_t now_us)
     cable_line_add(&line, packet, now_us);
 }
 
-/* Returns the number of the next packet that is due, or -1. */
+/* Returns the number of the next packet if it is due, or -1. */
 static int64_t take(uint64_t now_us)
 {
     struct cable_packet *packet = cable_line_take(&line, now_us);
@@ -225,7 +225,7 @@ static void test_packets_under_way_at_the_end_are_freed(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 10; i++)
-        add(i, NOW); /* LeakSanitizer judges */
+        add(i, NOW); /* LeakSanitizer reports a packet that is not freed */
     assert_int_equal(delay_line_count(&line.line), 10);
 }
 

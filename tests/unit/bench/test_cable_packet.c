@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Turning a packet round: a packet from here to there comes back as if from there, and other
- * packets stay unchanged. */
+/* The cable swaps source and destination: a packet that we send there comes back as if the other
+ * side had sent it. Other packets stay unchanged. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static uint16_t sum_of(const uint8_t *bytes, size_t len)
 
 static bool turn(size_t len)
 {
-    /* A copy of the exact size, so that a sanitizer notices reads beyond it. */
+    /* A copy of the exact size, so that a sanitizer detects a read beyond it. */
     uint8_t *copy = malloc(len ? len : 1);
     memcpy(before, packet, sizeof(packet));
     memcpy(copy, packet, len);
@@ -169,7 +169,7 @@ static void test_a_header_longer_than_the_packet_is_foreign(void **state)
     put_header(packet, here, there, 40, 17);
     packet[0] = 0x4F;
     assert_untouched(40);
-    packet[0] = 0x44; /* or too short for a header */
+    packet[0] = 0x44; /* a length below that of a header */
     assert_untouched(40);
 }
 
@@ -188,7 +188,7 @@ static void test_other_addresses_are_foreign(void **state)
     assert_untouched(40);
     put_header(packet, here, other, 40, 17);
     assert_untouched(40);
-    put_header(packet, there, here, 40, 17); /* it would return for ever */
+    put_header(packet, there, here, 40, 17); /* this packet would go round for ever */
     assert_untouched(40);
 }
 
@@ -199,7 +199,7 @@ static void test_garbage_of_any_length_is_survived(void **state)
     for (int i = 0; i < 100000; i++) {
         size_t len = rand_below(sizeof(packet));
         rand_bytes(packet, sizeof(packet));
-        if (i % 2) { /* half of them get beyond the header */
+        if (i % 2) { /* half of the packets have a sound header */
             put_header(packet, here, there, len, 1);
             packet[6] = packet[7] = 0;
             packet[20] = 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Captures: addresses make clients, and times make the order of events. */
+/* Captures: each address becomes a client, and the times decide the order of events. */
 
 #include <stdarg.h>
 #include <stddef.h>

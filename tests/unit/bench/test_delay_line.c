@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The delay line: everything comes out once, in the order in which it is due. */
+/* The delay line: each item comes out once, in the order of the due times. */
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* dnstap files: queries of clients come out with address and time; a damaged file is refused. */
+/* dnstap files: queries of clients come out with their address and time. A damaged file is refused.
+ */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void begin(const char *content)
     put(content, strlen(content));
 }
 
-/* A frame with a message of this type from 192.0.2.7, at 5.000000009 s if it has a time. */
+/* Adds a frame with a message of this type from 192.0.2.7, at 5.000000009 s if it has a time. */
 static void add_message(uint8_t type, bool has_time)
 {
     size_t start = len;
@@ -87,7 +88,7 @@ static void test_queries_of_clients_come_out(void **state)
     begin("protobuf:dnstap.Dnstap");
     add_message(5, true);
     add_message(6, true); /* the response */
-    add_message(3, true); /* a query of the resolver itself */
+    add_message(3, true); /* a query that the resolver sent */
     add_message(1, true);
     end();
     assert_int_equal(load(len), DNSTAP_FINE);
@@ -141,7 +142,7 @@ static void test_other_files_are_refused(void **state)
     begin("protobuf:dnstap.Dnstap");
     end();
     expect_fault(DNSTAP_EMPTY);
-    bytes[11] = 3; /* STOP first */
+    bytes[11] = 3; /* STOP comes first */
     expect_fault(DNSTAP_NO_STREAM);
     begin("protobuf:dnstap.Dnstap");
     put_u32(bytes + 4, DNSTAP_CONTROL_MAX + 1);
@@ -155,13 +156,13 @@ static void test_fields_that_lie_are_faults(void **state)
 {
     (void)state;
     static const char *const frames_[] = {
-        "\0\0\0\1\x78",                                            /* a key without its number */
-        "\0\0\0\2\x72\5",                                          /* bytes that are not there */
+        "\0\0\0\1\x78",   /* a field key without a field number */
+        "\0\0\0\2\x72\5", /* a length beyond the frame */
         "\0\0\0\xc\x72\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1",   /* a length of 64 bits */
         "\0\0\0\xc\x78\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", /* a varint of 11 bytes */
-        "\0\0\0\2\x73\1",           /* a kind that protobuf 3 has not */
+        "\0\0\0\2\x73\1",           /* a wire type that protobuf 3 does not have */
         "\0\0\0\5\x78\1\x72\1\x52", /* a message that ends in a key */
-        "\0\0\0\4\x75\1\1\1",       /* a fixed number of three bytes */
+        "\0\0\0\4\x75\1\1\1",       /* a fixed-size field of three bytes */
     };
     static const size_t sizes[] = {5, 6, 16, 16, 6, 9, 8};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -175,7 +176,7 @@ static void test_fields_that_lie_are_faults(void **state)
     expect_fault(DNSTAP_FRAME);
     begin("protobuf:dnstap.Dnstap");
     add_message(5, true);
-    PUT("\0\0\0\0\0\0\0\4\0\0\0\2"); /* another START */
+    PUT("\0\0\0\0\0\0\0\4\0\0\0\2"); /* a second START */
     expect_fault(DNSTAP_FRAME);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The histogram: exact where it is small, within a 64th elsewhere, merged without loss. */
+/* The histogram: exact for small values, within a 64th for others, and merged without loss. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static void test_every_value_is_within_a_sixtyfourth(void **state)
     for (uint64_t value = 1; value < 1ULL << 40; value = value * 21 / 20 + 1) {
         latency_init(&latency);
         latency_record(&latency, value);
-        latency_record(&latency, UINT64_MAX); /* so that max has no influence */
+        /* a large maximum, so that it never limits the result */
+        latency_record(&latency, UINT64_MAX);
         uint64_t told = latency_percentile(&latency, 50);
         assert_true(told >= value);
         assert_true(told - value <= value / 64);

@@ -53,7 +53,7 @@ static int deinit(void **state)
     return 0;
 }
 
-/* Answers the queries that reached the server. */
+/* Answers the queries that have reached the server. */
 static void answer_all(void)
 {
     uint8_t bytes[512];

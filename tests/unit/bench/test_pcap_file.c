@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Captures: queries come out of each kind of packet, everything else is skipped or refused. */
+/* Captures: queries come out of packets of every kind. Everything else is skipped or refused. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +157,7 @@ static void test_both_orders_of_bytes_are_read(void **state)
     begin(RAW);
     put_ipv4(17, 0, 53);
     end_packet();
-    for (size_t at = 0; at < 40; at += 4) { /* the numbers of both headers */
+    for (size_t at = 0; at < 40; at += 4) { /* swaps the bytes of each number in both headers */
         uint32_t value = get_u32(capture + at);
         put_u32(capture + at, __builtin_bswap32(value));
     }
@@ -172,7 +172,7 @@ static void test_other_packets_are_skipped(void **state)
     begin(RAW);
     put_ipv4(6, 0, 53);
     end_packet();
-    put_ipv4(17, 0x2000, 53); /* fragments */
+    put_ipv4(17, 0x2000, 53); /* the first fragment */
     end_packet();
     put_ipv4(17, 1, 53);
     end_packet();
@@ -184,9 +184,9 @@ static void test_other_packets_are_skipped(void **state)
     packet[24 + 8 + 2] |= 0x80; /* an answer */
     end_packet();
     put_ipv4(17, 0, 53);
-    packet[24 + 8 + 12 + 13 + 3] = 3; /* of class CH */
+    packet[24 + 8 + 12 + 13 + 3] = 3; /* a question of class CH */
     end_packet();
-    end_packet(); /* an empty one */
+    end_packet(); /* an empty packet */
     assert_int_equal(load(capture_len), PCAP_EMPTY);
     assert_int_equal(packets, 8);
     put_ipv4(17, 0, 53);
@@ -196,7 +196,7 @@ static void test_other_packets_are_skipped(void **state)
     capture_deinit(&file);
 }
 
-static void test_lengths_that_lie_are_skipped(void **state)
+static void test_wrong_lengths_are_skipped(void **state)
 {
     (void)state;
     static const size_t places[] = {2, 24 + 4}; /* the lengths of IP and UDP */
@@ -288,7 +288,7 @@ static void add_section(void)
     BLOCK(0x0a0d0d0a, 0x1a2b3c4d, 1u << 16, 0xffffffff, 0xffffffff);
 }
 
-/* The type of the link is a number of two bytes in front of two zeros. */
+/* The link type is a number of two bytes, and two reserved zeros follow. */
 static void add_interface(uint32_t link)
 {
     BLOCK(1, is_little ? link : link << 16, 262144);
@@ -330,7 +330,7 @@ static void test_each_block_with_a_packet_is_read(void **state)
     assert_int_equal(packets, 3);
     for (size_t i = 0; i < 3; i++)
         expect_query(i);
-    assert_true(file.lacks_times); /* a simple block has none */
+    assert_true(file.lacks_times); /* a simple packet block has no time */
     capture_deinit(&file);
 }
 
@@ -348,7 +348,7 @@ static void test_a_section_has_its_own_order_and_interfaces(void **state)
     capture_deinit(&file);
     is_little = false;
     add_section();
-    add_packet(0); /* of an interface of the sections before */
+    add_packet(0); /* its interface belongs to the sections before it */
     assert_int_equal(load(capture_len), PCAP_PACKET);
 }
 
@@ -377,7 +377,7 @@ static void test_each_interface_has_its_own_unit_of_time(void **state)
         capture_deinit(&file);
     }
     begin_blocks();
-    add_interface(RAW); /* without the option: microseconds */
+    add_interface(RAW); /* without the option, the unit is the microsecond */
     BLOCK(1, RAW << 16, 262144, 14 << 16 | 8, 0, 2);
     add_packet_at(0, 5);
     add_packet_at(1, 5);
@@ -391,7 +391,7 @@ static void test_each_interface_has_its_own_unit_of_time(void **state)
     capture_deinit(&file);
 }
 
-static void test_options_of_interfaces_that_lie_are_faults(void **state)
+static void test_wrong_options_of_interfaces_are_faults(void **state)
 {
     (void)state;
     begin_blocks();
@@ -455,7 +455,7 @@ static void test_blocks_that_are_cut_are_refused_whole(void **state)
     }
 }
 
-static void test_lengths_of_blocks_that_lie_are_faults(void **state)
+static void test_wrong_lengths_of_blocks_are_faults(void **state)
 {
     (void)state;
     static const uint32_t lengths[] = {0, 8, 13, 28, PCAP_BLOCK_MAX + 4, 0xfffffffc};
@@ -473,10 +473,10 @@ static void test_lengths_of_blocks_that_lie_are_faults(void **state)
     put_u32(capture + end - 4, good - 4); /* the two lengths differ */
     assert_int_equal(load(end), PCAP_BLOCK);
     put_u32(capture + end - 4, good);
-    put_u32(capture + at + 20, good); /* the packet is longer than its block */
+    put_u32(capture + at + 20, good); /* a packet length beyond its block */
     assert_int_equal(load(end), PCAP_PACKET);
     capture_len = at;
-    BLOCK(6, 0, 0, 0); /* no room for its numbers */
+    BLOCK(6, 0, 0, 0); /* a block that is too short for its numbers */
     assert_int_equal(load(capture_len), PCAP_BLOCK);
     capture_len = at;
     BLOCK(1, 0);
@@ -510,17 +510,17 @@ int main(void)
         cmocka_unit_test(test_vlan_tags_are_passed_up_to_a_bound),
         cmocka_unit_test(test_both_orders_of_bytes_are_read),
         cmocka_unit_test(test_other_packets_are_skipped),
-        cmocka_unit_test(test_lengths_that_lie_are_skipped),
+        cmocka_unit_test(test_wrong_lengths_are_skipped),
         cmocka_unit_test(test_a_file_that_is_cut_is_refused_whole),
         cmocka_unit_test(test_times_and_clients_come_with_the_queries),
         cmocka_unit_test(test_each_block_with_a_packet_is_read),
         cmocka_unit_test(test_each_interface_has_its_own_unit_of_time),
-        cmocka_unit_test(test_options_of_interfaces_that_lie_are_faults),
+        cmocka_unit_test(test_wrong_options_of_interfaces_are_faults),
         cmocka_unit_test(test_a_section_has_its_own_order_and_interfaces),
         cmocka_unit_test(test_an_unknown_interface_is_skipped_beside_others),
         cmocka_unit_test(test_a_section_has_a_bound_of_interfaces),
         cmocka_unit_test(test_blocks_that_are_cut_are_refused_whole),
-        cmocka_unit_test(test_lengths_of_blocks_that_lie_are_faults),
+        cmocka_unit_test(test_wrong_lengths_of_blocks_are_faults),
         cmocka_unit_test(test_each_fault_has_a_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

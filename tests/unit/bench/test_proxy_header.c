@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The header as section 2.2 of haproxy's proxy-protocol.txt has it. */
+/* The header has the layout of section 2.2 of HAProxy's proxy-protocol.txt. */
 
 #include <stdarg.h>
 #include <stddef.h>

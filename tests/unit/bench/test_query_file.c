@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Query files: the load reads what dnsperf reads, and reports other lines by number. */
+/* Query files: the load reads the format of dnsperf, and reports other lines by their number. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void test_names_and_labels_beyond_their_lengths_are_refused(void **state)
     assert_int_equal(load(text, &plain), ERR_INVALID);
     for (int i = 0; i < 300; i++)
         text[i] = i % 2 ? '.' : 'a';
-    strcpy(text + 254, " A\n"); /* 127 labels of one letter: 255 bytes, the maximum */
+    strcpy(text + 254, " A\n"); /* the longest name: 127 labels of one letter, 255 bytes */
     assert_int_equal(load(text, &plain), ERR_OK);
     query_file_deinit(&file);
     for (int i = 0; i < 300; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Sources of queries: files repeat, and made-up names are new or popular as configured. */
+/* Sources of queries: files repeat, and generated names are new or popular as configured. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void test_a_popular_name_comes_again_and_a_share_is_new(void **state)
         firsts += memcmp(query.lower + 1, "n0000000000000000", 17) == 0;
     }
     assert_in_range(new_ones, 2700, 3300);
-    assert_in_range(firsts, 1100, 1600); /* 19.3 % of the other 70 */
+    assert_in_range(firsts, 1100, 1600); /* 19.3 % of the 70 % that are popular */
     query_source_deinit(&source);
 }
 

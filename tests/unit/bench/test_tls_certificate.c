@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Certificates for tests: good ones are good, and each bad one has exactly one fault. */
+/* Certificates for tests: good ones are valid, and each bad one has exactly one fault. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static void test_a_pair_is_written_and_read(void **state)
     assert_true(tls_pair_read(&read, path, path));
     assert_int_equal(X509_cmp(read.certificate, leaf.certificate), 0);
     tls_pair_deinit(&read);
-    assert_true(tls_pair_write(&leaf, path, false)); /* the file no longer has a key */
+    assert_true(tls_pair_write(&leaf, path, false)); /* replaces the file by one without a key */
     assert_false(tls_pair_read(&read, path, path));
     assert_null(read.key);
     unlink(path);

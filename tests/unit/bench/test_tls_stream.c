@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The bench's two ends of TLS, moved by hand: trust, resumption, endings. */
+/* The two TLS ends of the bench, with bytes carried by hand: trust, resumption, and how they end.
+ */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,8 +64,8 @@ static int deinit(void **state)
     return 0;
 }
 
-/* Moves the output of one end to the other, piece by piece. Returns what the other end read from
- * it. */
+/* Moves the output of one end to the other, piece by piece. Returns how much plain text the other
+ * end read. */
 static size_t move(struct tls_stream *from, struct tls_stream *to, size_t piece, uint8_t *out)
 {
     static uint8_t none[ROOM];
@@ -146,7 +147,7 @@ static void test_single_bytes_make_a_whole_handshake(void **state)
     end(&ends);
 }
 
-/* Bytes that had no room survive tls_stream_settle(). */
+/* Bytes that found no room survive tls_stream_settle(). */
 static void test_bytes_without_room_wait(void **state)
 {
     static uint8_t sent[LONG], got[LONG];
@@ -352,7 +353,7 @@ static void test_garbage_breaks_a_server_and_is_explained(void **state)
     tls_stream_free(stream);
 }
 
-/* The peer takes nothing: the stream reaches its bound and breaks, and the process lives. */
+/* If the peer takes nothing, the stream reaches its bound and breaks, and the process goes on. */
 static void test_bytes_that_the_peer_does_not_take_are_bounded(void **state)
 {
     static uint8_t bytes[1 << 20];

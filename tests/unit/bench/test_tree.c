@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Servers of a made-up hierarchy: a resolver that follows their referrals arrives. */
+/* Servers of a generated hierarchy: a resolver that follows their referrals reaches an answer. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "base/rand.h"
 #include "tree.h"
 
-/* In the order of tree_level, an even number of servers at each. */
+/* In the order of tree_level, with an even number of servers per level. */
 static const char *const addresses[] = {"127.0.0.1", "127.0.0.2", "127.0.1.1", "127.0.1.2",
                                         "127.0.2.1", "127.0.2.2", "127.0.2.3", "127.0.2.4",
                                         "127.0.3.1", "127.0.3.2", "127.0.3.3", "127.0.3.4"};
@@ -69,7 +69,7 @@ static unsigned answers(void)
     return get_u16(out + 6);
 }
 
-/* Returns the place of the glue at the end of the answer, before 11 bytes of OPT, or NULL. */
+/* Returns the place of the last glue record, which 11 bytes of OPT follow, or NULL. */
 static const struct tree_place *last_glue(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
@@ -89,7 +89,7 @@ static unsigned resolve(const char *name, uint16_t type)
             break;
         assert_int_equal(get_u16(out + 8), 2);
         if (get_u16(out + 10) == 1)
-            return 0; /* the servers are elsewhere */
+            return 0; /* the referral has no glue, because the servers are in another zone */
         place = last_glue();
         assert_non_null(place);
     }
@@ -111,7 +111,7 @@ static void test_more_labels_make_more_cuts_only_below_sub(void **state)
     assert_int_equal(answers(), 1);
     assert_int_equal(resolve("www.sub1.z1.near", WIRE_TYPE_A), 4);
     assert_int_equal(answers(), 1);
-    /* The server of z1 also has sub2.sub1, and answers at once. */
+    /* The server of z1 also serves sub2.sub1, and answers directly. */
     assert_int_equal(resolve("www.sub2.sub1.z1.near", WIRE_TYPE_A), 3);
     assert_int_equal(answers(), 1);
 }
@@ -135,7 +135,7 @@ static void test_a_server_has_its_address_in_the_zone_that_glue_has(void **state
     uint8_t glue[4];
     (void)state;
     ask(&places[2], "ns1.z7.near", WIRE_TYPE_A);
-    memcpy(glue, out + answer.len - 11 - 4, 4); /* of ns1, the second */
+    memcpy(glue, out + answer.len - 11 - 4, 4); /* the glue of ns1 is the second record */
     resolve("ns1.z7.near", WIRE_TYPE_A);
     assert_int_equal(answers(), 1);
     assert_memory_equal(out + answer.len - 11 - 4, glue, 4);
@@ -181,9 +181,10 @@ static void test_an_alias_leads_elsewhere(void **state)
 static void test_a_server_refuses_zones_of_others(void **state)
 {
     (void)state;
-    ask(&places[4], "www.z1.far1", WIRE_TYPE_A); /* near's */
+    ask(&places[4], "www.z1.far1", WIRE_TYPE_A); /* a server of near */
     assert_int_equal(rcode(), RCODE_REFUSED);
-    ask(&places[5], "www.z1.near", WIRE_TYPE_A); /* of the server for an odd number of labels */
+    /* serves zones with an odd number of labels only */
+    ask(&places[5], "www.z1.near", WIRE_TYPE_A);
     assert_int_equal(rcode(), RCODE_REFUSED);
     ask(&places[2], ".", WIRE_TYPE_NS);
     assert_int_equal(rcode(), RCODE_REFUSED);

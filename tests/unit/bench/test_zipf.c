@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The alias table gives each number exactly its weight: summed over all cells, not drawn. */
+/* The alias table gives each number exactly its weight: the test sums all cells instead of drawing.
+ */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +64,7 @@ static void test_draws_stay_in_range_and_favour_the_first(void **state)
         assert_true(drawn < 100);
         firsts += drawn == 0;
     }
-    assert_in_range(firsts, 1600, 2300); /* 19.3 % of them */
+    assert_in_range(firsts, 1600, 2300); /* 19.3 % of the draws */
     assert_true(zipf_draw(&zipf, UINT64_MAX) < 100);
     zipf_deinit(&zipf);
 }

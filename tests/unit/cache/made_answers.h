@@ -34,8 +34,8 @@ static inline void make_question(struct made *made, uint64_t number)
         .name = {.wire = made->name, .len = (uint8_t)(at + 9 - made->name)}, .type = 1, .cls = 1};
 }
 
-/* Makes an answer to that question: so many A records, then bytes up to size that depend on mark.
- */
+/* Makes an answer to that question: `records` A records, then bytes up to `size` that depend on
+ * mark. */
 static inline void make_answer(struct made *made, unsigned records, size_t size, uint32_t mark,
                                uint64_t now_us)
 {

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_CACHE_SPANS_ZONES_H
 #define NAILUP_TESTS_UNIT_CACHE_SPANS_ZONES_H
 
-/* RRsets for spans, made of text. */
+/* RRsets for the tests of spans, made from text. */
 
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static inline struct name spans_name(uint8_t wire[NAME_WIRE_MAX], const char *te
     return name;
 }
 
-/* Stores one RRset of one record, whose RDATA and signature are this text. */
+/* Stores an RRset with one record. This text is both its RDATA and its signature. */
 static inline bool spans_put(struct spans *spans, const char *zone, enum spans_shelf shelf,
                              const char *chain, const char *owner, uint16_t type, const char *text,
                              uint64_t now)

@@ -48,11 +48,11 @@ static void test_only_ttls_change_and_only_in_the_copy(void **state)
     assert_memory_equal(out, made.message, made.answer.message.len);
 }
 
-/* Bytes behind len are not copied and not aged. */
+/* Bytes behind len are not copied, and their TTLs are not aged. */
 static void test_a_partial_copy_ends_at_its_length(void **state)
 {
     (void)state;
-    size_t len = made.offsets[1] - 4; /* before the second record's TTL */
+    size_t len = made.offsets[1] - 4; /* ends just before the TTL of the second record */
     memset(out, 0xee, made.answer.message.len);
     answer_copy(&made.answer, len, 60 * SECOND, out);
     assert_int_equal(get_u32(out + made.offsets[0]), 290);

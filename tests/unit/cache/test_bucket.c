@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The ways of a bucket: SIEVE step by step, and compared with SIEVE on a plain list. */
+/* The ways of a bucket: SIEVE step by step, and random steps compared with SIEVE on a plain list.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +84,7 @@ static void test_a_marked_expired_entry_can_be_spared(void **state)
     assert_int_equal(bucket_expired(&bucket, 20, true), 1);
     bucket_mark(&bucket, 1);
     assert_int_equal(bucket_expired(&bucket, 20, true), -1);
-    assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1); /* SIEVE clears marks */
+    assert_int_equal(bucket.refs[bucket_victim(&bucket)], 1); /* SIEVE clears marks on its way */
     assert_int_equal(bucket_expired(&bucket, 20, true), 0);
 }
 
@@ -149,7 +150,7 @@ static void test_the_longest_ttl_does_not_expire_at_once(void **state)
     assert_int_equal(bucket_expired(&bucket, bucket_tick(UINT64_C(86400) * 1000000), false), -1);
 }
 
-/* SIEVE as in the paper: a list from old to new, and a hand. */
+/* SIEVE as the paper describes it: a list from old to new, and a hand. */
 struct model {
     uint32_t refs[BUCKET_WAYS];
     bool marked[BUCKET_WAYS];

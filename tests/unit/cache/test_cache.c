@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The cache as one thread sees it. */
+/* The cache, used by one thread. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -204,7 +204,7 @@ static void test_a_failure_does_not_replace_a_live_answer(void **state)
     cache_read_end();
     made.answer.stored_at = (10 + MADE_TTL) * SECOND; /* the answer has expired */
     assert_true(cache_store(cache, &key, &made.answer));
-    assert_true(cache_store(cache, &key, &made.answer)); /* a failure after a failure */
+    assert_true(cache_store(cache, &key, &made.answer)); /* a failure may replace a failure */
 }
 
 static void test_an_answer_does_not_change_while_a_reader_uses_it(void **state)
@@ -218,7 +218,7 @@ static void test_an_answer_does_not_change_while_a_reader_uses_it(void **state)
     copy = made;
     for (uint32_t i = 0; i < 20000; i++) {
         make_answer(&made, 2, 0, i, 20 * SECOND);
-        cache_store(cache, &key, &made.answer); /* may refuse in a read section */
+        cache_store(cache, &key, &made.answer); /* inside a read section the store may refuse */
     }
     assert_memory_equal(found.message.data, copy.message, found.message.len);
     cache_read_end();
@@ -274,7 +274,7 @@ static void test_the_security_state_is_no_part_of_the_key(void **state)
     }
 }
 
-/* Keys that differ but have the same hash. */
+/* Two different keys with the same hash. */
 static void test_an_equal_hash_does_not_make_an_equal_key(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void test_the_largest_answer_is_stored_and_a_larger_one_is_not(void **sta
 static void test_an_answer_to_another_question_is_not_stored(void **state)
 {
     (void)state;
-    made.message[13] = 'N'; /* not in lower case */
+    made.message[13] = 'N'; /* a stored name is always in lower case */
     assert_false(cache_store(cache, &key, &made.answer));
     made.message[13] = 'n';
     made.answer.message.len = 12;
@@ -445,15 +445,17 @@ static void test_a_stale_answer_does_not_replace_a_fresh_one(void **state)
     made.answer.stored_at = 20 * SECOND;
     made.answer.stale_s = 5;
     assert_false(cache_store(cache, &key, &made.answer));
-    made.answer.stored_at = 310 * SECOND; /* it has expired */
+    made.answer.stored_at = 310 * SECOND; /* the fresh answer has expired by now */
     assert_true(cache_store(cache, &key, &made.answer));
     made.answer.stale_s = 7;
-    assert_true(cache_store(cache, &key, &made.answer)); /* a stale one after a stale one */
+    /* a stale answer may replace a stale one */
+    assert_true(cache_store(cache, &key, &made.answer));
     assert_true(is_stale(310 * SECOND, &stale_s));
     assert_int_equal(stale_s, 7);
     made.answer.kind = ANSWER_FAILURE;
     made.answer.stale_s = 0;
-    assert_false(cache_store(cache, &key, &made.answer)); /* a failure is worse than both */
+    /* a failure is worse than a fresh or a stale answer */
+    assert_false(cache_store(cache, &key, &made.answer));
 }
 
 /* ---- walking ---- */
@@ -469,7 +471,7 @@ static enum cache_verdict see(void *context, const struct cache_item *item)
     const uint8_t *name = item->answer.message.data + 12;
     seen->count++;
     seen->times[strtoul((const char *)name + 2, NULL,
-                        10)]++; /* the next label's length ends the number */
+                        10)]++; /* the digits end at the length byte of the next label */
     assert_int_equal(item->flags, CACHE_KEY_DO);
     assert_int_equal(item->view, 0);
     return CACHE_KEEP;
@@ -506,7 +508,7 @@ static void test_read_sections_nest(void **state)
     cache_read_end();
 }
 
-/* The cache is one mapping. A write to it kills the test while it is read-only. */
+/* The cache is one mapping. The test makes it read-only, so a write to it kills the test. */
 static void test_finding_a_marked_answer_writes_nothing(void **state)
 {
     (void)state;
@@ -574,7 +576,8 @@ static void test_new_options_apply_at_once_and_keep_stored_answers(void **state)
 {
     (void)state;
     uint32_t stale_s;
-    struct cache_options options = {.size_bytes = 0, /* ignored */
+    /* the size cannot change, so this value is ignored */
+    struct cache_options options = {.size_bytes = 0,
                                     .min_ttl_s = 7,
                                     .max_ttl_s = 100,
                                     .max_negative_ttl_s = 50,
@@ -603,7 +606,7 @@ static void test_new_options_apply_at_once_and_keep_stored_answers(void **state)
     assert_false(is_stale(316 * SECOND, &stale_s));
 }
 
-/* A space is part of the key, and never of the message. */
+/* A space is part of the key, and never appears in the message. */
 static void test_answers_of_another_space_are_not_found(void **state)
 {
     (void)state;
@@ -619,7 +622,7 @@ static void test_answers_of_another_space_are_not_found(void **state)
     cache_read_begin();
     assert_false(cache_find(cache, &keys[0], SECOND, &found));
     assert_false(cache_find_stale(cache, &keys[0], SECOND, &found));
-    keys[0].hash = keys[1].hash; /* two keys may have one hash */
+    keys[0].hash = keys[1].hash; /* both keys get the same hash */
     assert_false(cache_find(cache, &keys[0], SECOND, &found));
     assert_true(cache_find(cache, &keys[1], SECOND, &found));
     cache_read_end();

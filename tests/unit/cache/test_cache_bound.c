@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bound in bytes holds however the cache fills. */
+/* The bound in bytes holds, whatever fills the cache. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ static uint32_t random_u32(void)
     return random_state;
 }
 
-/* Mostly small answers, some of a kilobyte or more, a few of any size. */
+/* Most answers are small, some have a kilobyte or more, and a few have any size. */
 static size_t random_size(void)
 {
     uint32_t kind = random_u32() % 1000;
@@ -79,7 +79,7 @@ static void test_the_bound_holds_under_churn_of_random_sizes(void **state)
         assert_int_equal(stored, 60000); /* a store outside a read section always succeeds */
         struct cache_usage usage = usage_of(cache);
         assert_int_equal(usage.bytes_max, sizes[i] < CACHE_SIZE_MIN ? CACHE_SIZE_MIN : sizes[i]);
-        assert_true(usage.bytes > usage.bytes_max / 10 * 8); /* and the memory is used */
+        assert_true(usage.bytes > usage.bytes_max / 10 * 8); /* the cache uses most of its memory */
         cache_free(cache);
     }
 }
@@ -117,8 +117,8 @@ static void release_reader(struct parked *parked)
     sem_destroy(&parked->may_leave);
 }
 
-/* Another thread stays in its read section, so no memory comes back. Stores from a read section are
- * refused then (others would wait), and the bound holds. */
+/* Another thread stays in its read section, so no memory becomes free. A store from a read section
+ * is then refused, because waiting would block others, and the bound holds. */
 static void test_the_bound_holds_while_a_reader_is_parked(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void test_eviction_begins_only_when_the_cache_is_nearly_full(void **state
     (void)state;
     struct cache *cache = made_cache(32 << 20); /* many shards */
     uint64_t n = 0;
-    while (usage_of(cache).evictions < 20) { /* a few buckets fill before the cache does */
+    while (usage_of(cache).evictions < 20) { /* a few buckets fill up before the cache does */
         for (int i = 0; i < 100; i++, n++) {
             make_question(&made, n);
             make_answer(&made, 1, 150 + n % 200, 1, 0);
@@ -221,7 +221,7 @@ static void test_a_hundred_thousand_answers_take_less_than_two_hundred_bytes_eac
     for (uint64_t n = 0; n < 100000; n++)
         assert_true(store_number(cache, n, 0));
     struct cache_usage usage = usage_of(cache);
-    assert_true(usage.entries >= 99950); /* some buckets fill before others */
+    assert_true(usage.entries >= 99950); /* some buckets fill up before others */
     assert_true(usage.bytes / usage.entries < 200);
     cache_free(cache);
 }
@@ -231,7 +231,8 @@ static void test_expired_entries_are_evicted_before_live_ones(void **state)
     (void)state;
     struct cache *cache = made_cache(2 << 20);
     uint64_t living = 5000, short_lived = 6000;
-    for (uint64_t n = 0; n < living; n++) /* the oldest, and never found again */
+    /* the entries that live are the oldest, and no query finds them again */
+    for (uint64_t n = 0; n < living; n++)
         assert_true(store_number(cache, n, 0));
     for (uint64_t n = 0; n < short_lived; n++) {
         make_question(&made, 100000 + n);
@@ -239,7 +240,7 @@ static void test_expired_entries_are_evicted_before_live_ones(void **state)
         made.answer.ttl_s = 10;
         assert_true(store_made(cache, &made, 0));
     }
-    assert_true(usage_of(cache).evictions < 100); /* some buckets may be full by chance */
+    assert_true(usage_of(cache).evictions < 100); /* some buckets may fill up by chance */
     uint64_t later_us = 60 * (uint64_t)SECOND, n = 200000;
     while (usage_of(cache).evictions < short_lived / 2)
         assert_true(store_number(cache, n++, later_us));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Popular names survive a flood of names that are asked for once: more hits than LRU finds. */
+/* Popular names survive a flood of names that are queried only once: the cache has more hits than
+ * LRU. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,12 +12,12 @@
 
 #include "unit/cache/made_answers.h"
 
-/* QUERIES store twice as many names as the largest cache here holds. */
+/* In the course of QUERIES, twice as many names are stored as the largest cache here holds. */
 enum { ONCE = 1000000000, BYTES_OF_10000 = 1100 * 1024, QUERIES = 160000 };
 
 /* Queries for names by rank, with a probability proportional to 1 / rank^exponent (Zipf). */
 struct workload {
-    unsigned tenths; /* of the exponent */
+    unsigned tenths; /* the exponent in tenths */
     uint32_t names, count;
     uint32_t *asked;
 };
@@ -29,7 +30,7 @@ static double power(double x, unsigned n)
     return product;
 }
 
-/* Newton's method, from the root of the number before. It avoids libm. */
+/* Newton's method, from the previous number's root. It makes libm unnecessary. */
 static double tenth_root(double x, double near)
 {
     for (int step = 0; step < 6; step++)
@@ -49,7 +50,7 @@ static const double *sums_of(const struct workload *work)
     return up_to;
 }
 
-/* Returns the first rank whose sum is at least at. */
+/* Returns the first rank whose cumulative weight reaches `at`. */
 static uint32_t rank_at(const double *up_to, uint32_t names, double at)
 {
     uint32_t low = 0, high = names - 1;
@@ -84,7 +85,7 @@ static void workload_end(struct workload *work)
     free(work->asked);
 }
 
-/* Queries that only fill the cache and are not counted. */
+/* The first queries fill the cache and do not count. */
 static uint32_t warm_up(const struct workload *work)
 {
     return work->count / 2;
@@ -95,8 +96,8 @@ static double percent(unsigned hits, const struct workload *work)
     return 100.0 * hits / (work->count - warm_up(work));
 }
 
-/* Returns the hits of an exact LRU of this size: a list in arrays. Names asked once come after the
- * others. */
+/* Returns the hits of an exact LRU of this size, with its list in arrays. The names that occur once
+ * are numbered after the others. */
 static unsigned lru_hits(const struct workload *work, uint32_t size)
 {
     uint32_t all = work->names + work->count + 1, end = all - 1, held = 0;
@@ -148,7 +149,8 @@ struct found {
     double percent, percent_of_lru;
 };
 
-/* Compares a cache of this size with an LRU of as many entries as the cache has at the end. */
+/* Compares a cache of this size with an LRU that holds as many entries as the cache does at the
+ * end. */
 static struct found compare(const struct workload *work, uint64_t size_bytes)
 {
     struct cache *cache = made_cache(size_bytes);
@@ -168,7 +170,7 @@ static void test_the_cache_finds_more_than_lru_at_any_size(void **state)
 {
     (void)state;
     struct workload work = {.tenths = 10, .names = 200000, .count = QUERIES};
-    const uint64_t sizes[] = {1 << 20, 4 << 20}; /* one shard, two shards */
+    const uint64_t sizes[] = {1 << 20, 4 << 20}; /* these sizes give one shard and two shards */
     workload_begin(&work);
     cache_thread_begin();
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -179,19 +181,19 @@ static void test_the_cache_finds_more_than_lru_at_any_size(void **state)
     workload_end(&work);
 }
 
-/* One exponent is enough under a sanitizer. */
+/* Under a sanitizer one exponent is enough, because the test is slow there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SLOW = 1 };
 #else
 enum { SLOW = 0 };
 #endif
 
-/* The exponents are those seen in resolvers. */
+/* Measurements at resolvers found these exponents. */
 static void test_with_10000_entries_the_cache_finds_many_more_than_lru(void **state)
 {
     (void)state;
     const unsigned tenths[] = {8, 9, 10, 11};
-    const double points[] = {5, 5, 5, 4}; /* percentage points more than LRU, at least */
+    const double points[] = {5, 5, 5, 4}; /* how many percentage points more than LRU, at least */
     cache_thread_begin();
     for (size_t i = SLOW ? 2 : 0; i < (SLOW ? 3 : sizeof(tenths) / sizeof(tenths[0])); i++) {
         struct workload work = {.tenths = tenths[i], .names = 2000000, .count = 5 * QUERIES};

@@ -108,7 +108,7 @@ static void *run_reader(void *arg)
         cache_read_begin();
         found += read_some(&random, &torn);
         cache_read_end();
-        sched_yield(); /* with few CPUs the thread would otherwise mostly be preempted in a section
+        sched_yield(); /* with few CPUs, most threads would otherwise be preempted inside a section
                         */
     }
     cache_thread_end();
@@ -121,7 +121,8 @@ static void test_readers_find_only_whole_answers_while_others_write(void **state
     (void)state;
     pthread_t threads[READERS + WRITERS];
     cache =
-        made_cache(CACHE_SIZE_MIN); /* too small for all names, so memory is reused constantly */
+        /* too small for all names, so the cache constantly reuses memory */
+        made_cache(CACHE_SIZE_MIN);
     atomic_store(&writers_left, WRITERS);
     for (int i = 0; i < READERS + WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, i < WRITERS ? run_writer : run_reader,
@@ -133,8 +134,8 @@ static void test_readers_find_only_whole_answers_while_others_write(void **state
         assert_null(bad);
     }
     assert_true(atomic_load(&found_count) > 0);
-    /* Other threads may take the room that a store has waited for, but seldom several times in a
-     * row. */
+    /* Other threads may take the room that a store has waited for, but seldom several times in
+     * succession. */
     assert_true(atomic_load(&refused_count) < WRITERS * STORES / 100);
     cache_free(cache);
 }

@@ -53,10 +53,11 @@ static void test_a_full_region_refuses_and_recovers(void **state)
     size_t count = 0;
     while ((refs[count] = heap_take(&heap, 100)) != 0)
         count++;
-    assert_int_equal(count, heap.granules / 14); /* 13 granules and the header */
+    assert_int_equal(count, heap.granules / 14); /* a block takes 13 granules and a header */
     for (size_t i = 0; i < count; i += 2)
         heap_give(&heap, refs[i]);
-    assert_int_equal(heap_take(&heap, 200), 0); /* no two neighbours are free */
+    /* no two free blocks are neighbours, so they cannot join */
+    assert_int_equal(heap_take(&heap, 200), 0);
     for (size_t i = 1; i < count; i += 2)
         heap_give(&heap, refs[i]);
     assert_int_not_equal(heap_take(&heap, REGION - 2 * HEAP_GRANULE), 0);

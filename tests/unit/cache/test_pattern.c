@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which answers a name matches. */
+/* Decides which answers a pattern of names matches. */
 #include "cache/pattern.h"
 
 #include <stdarg.h>

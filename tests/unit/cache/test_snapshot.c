@@ -152,7 +152,7 @@ static void test_every_field_of_an_answer_comes_back(void **state)
     cache_read_end();
 }
 
-/* A file must not be able to make an answer secure. */
+/* A file must never be able to make an answer secure. */
 static void test_a_secure_answer_comes_back_unchecked_and_without_ad(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void test_an_expired_answer_comes_back_expired(void **state)
     cache_read_begin();
     assert_false(find(3, 0, 9 * SECOND, &found));
     assert_false(find(4, 0, 9 * SECOND, &found));
-    assert_false(find(4, 0, 6 * SECOND, &found)); /* a worker whose clock is behind */
+    assert_false(find(4, 0, 6 * SECOND, &found)); /* for a worker whose clock is behind */
     assert_true(find_stale(3, 9 * SECOND, &found));
     assert_int_equal(found.stale_s, 10 + 50 + 30);
     assert_true(find_stale(4, 19 * SECOND, &found));
@@ -242,16 +242,17 @@ static void test_an_answer_that_expires_meanwhile_comes_back_expired(void **stat
     (void)state;
     struct answer found;
     keep(1);
-    assert_int_equal(saved(150 * SECOND), 1); /* 250 seconds are left */
+    assert_int_equal(saved(150 * SECOND), 1); /* the answer has 250 seconds left */
     assert_int_equal(loaded(9 * SECOND, 250 + MADE_STALE), 0);
-    assert_int_equal(loaded(4 * SECOND, 350), 0); /* the clock began too recently */
+    /* a clock that started recently cannot express so old an answer */
+    assert_int_equal(loaded(4 * SECOND, 350), 0);
     assert_int_equal(loaded(9 * SECOND, 350), 1);
     cache_read_begin();
     assert_false(find(1, 0, 9 * SECOND, &found));
     assert_true(find_stale(1, 9 * SECOND, &found));
     assert_int_equal(found.stale_s, 100);
     cache_read_end();
-    assert_int_equal(loaded(9 * SECOND, 360), 0); /* the cache has a better one */
+    assert_int_equal(loaded(9 * SECOND, 360), 0); /* the cache already has a better answer */
     assert_int_equal(loaded(9 * SECOND, 249), 1);
     assert_int_equal(loaded(9 * SECOND, 350), 0);
     cache_read_begin();
@@ -485,7 +486,7 @@ static void test_any_flipped_bit_is_detected(void **state)
     assert_int_equal(entries(other), 0);
 }
 
-/* Loads the bytes read back as a file of another version, with valid checksums. */
+/* Loads the saved bytes as a file of another version, with valid checksums. */
 static enum err load_as_version(uint8_t version)
 {
     uint8_t *at = bytes + SNAPSHOT_HEAD;
@@ -526,7 +527,7 @@ static void test_older_versions_are_read_as_unchecked_and_newer_ones_are_refused
     }
 }
 
-/* Loads a file with this one item and valid checksums. */
+/* Loads a file with only this item and valid checksums. */
 static enum err load_item(const struct snapshot_item *item)
 {
     uint8_t *at = bytes + SNAPSHOT_HEAD, *block = at + SNAPSHOT_BLOCK_HEAD;
@@ -565,7 +566,7 @@ static void test_messages_that_nailup_could_not_have_stored_are_left_out(void **
         size_t at;
         uint8_t value;
     } faults[] = {
-        {0, 1},    /* an id */
+        {0, 1},    /* an id other than 0 */
         {2, 0x85}, /* AA and RD */
         {2, 0x00}, /* a query */
         {3, 0x82}, /* SERVFAIL */

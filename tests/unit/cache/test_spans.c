@@ -41,7 +41,7 @@ static const struct spans_zone *zone_above(struct spans *spans, const char *text
     return spans_zone_above(spans, 0, spans_name(wire, text));
 }
 
-/* Asserts that the RRset of this owner comes before the name. */
+/* Asserts that the last RRset before the name has this owner. */
 static void expect_before(struct spans *spans, const char *text, const char *owner)
 {
     uint8_t wires[2][NAME_WIRE_MAX];
@@ -60,7 +60,7 @@ static void expect_before(struct spans *spans, const char *text, const char *own
     cache_read_end();
 }
 
-/* Frees what waits for readers. */
+/* Waits until the memory that readers may still use is freed. Returns the usage. */
 static struct spans_usage settled(struct spans *spans)
 {
     struct spans_usage usage;
@@ -127,7 +127,7 @@ static void test_an_expired_span_is_not_found(void **state)
     cache_read_end();
 }
 
-static void test_an_rrset_is_replaced_only_by_news(void **state)
+static void test_only_a_different_rrset_replaces_a_stored_one(void **state)
 {
     struct spans *spans = *state;
     struct spans_usage usage;
@@ -190,7 +190,7 @@ static void test_another_chain_displaces_the_spans_of_the_former(void **state)
     assert_int_equal(usage.items, 1);
 }
 
-static void test_an_rrset_that_is_too_large_or_over_is_refused(void **state)
+static void test_an_rrset_that_is_too_large_or_expired_is_refused(void **state)
 {
     struct spans *spans = *state;
     struct spans_usage usage;
@@ -345,7 +345,7 @@ static void test_forgetting_takes_zones_at_below_and_above(void **state)
     assert_int_equal(usage.bytes, 0);
 }
 
-/* Spans of one space say nothing about names of another one. */
+/* Spans of one space must not deny names of another space. */
 static void test_zones_of_another_space_are_not_found(void **state)
 {
     struct spans *spans = *state;
@@ -392,13 +392,13 @@ int main(void)
                                         spans_teardown),
         cmocka_unit_test_setup_teardown(test_an_expired_span_is_not_found, spans_setup,
                                         spans_teardown),
-        cmocka_unit_test_setup_teardown(test_an_rrset_is_replaced_only_by_news, spans_setup,
-                                        spans_teardown),
+        cmocka_unit_test_setup_teardown(test_only_a_different_rrset_replaces_a_stored_one,
+                                        spans_setup, spans_teardown),
         cmocka_unit_test_setup_teardown(test_records_are_found_by_owner_and_type, spans_setup,
                                         spans_teardown),
         cmocka_unit_test_setup_teardown(test_another_chain_displaces_the_spans_of_the_former,
                                         spans_setup, spans_teardown),
-        cmocka_unit_test_setup_teardown(test_an_rrset_that_is_too_large_or_over_is_refused,
+        cmocka_unit_test_setup_teardown(test_an_rrset_that_is_too_large_or_expired_is_refused,
                                         spans_setup, spans_teardown),
         cmocka_unit_test_setup_teardown(test_a_full_shelf_keeps_its_bound, spans_setup,
                                         spans_teardown),

@@ -34,7 +34,7 @@ static uint32_t step(uint32_t *random)
     return *random >> 8;
 }
 
-/* The RDATA and the signature of each RRset are the text of its owner. */
+/* Each RRset has its owner's text as its RDATA and as its signature. */
 static void *run_writer(void *arg)
 {
     uint32_t random = (uint32_t)(uintptr_t)arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Answers as text: written answers can be read, and faults are reported and affect one answer only.
- */
+/* Answers as text: the text that the cache writes can be read back, and a fault affects one answer
+ * only and is reported. */
 #include "cache/text.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static int tear_down(void **state)
 
 static struct cache_filter filter;
 
-/* Reads the lines at 10 s. Returns the number of stored answers. *bad is the first refused line, or
+/* Reads the lines at 10 s. Returns how many answers were stored. *bad is the first refused line, or
  * 0. */
 static uint64_t read_text(const char *text, unsigned *bad)
 {
@@ -69,7 +69,7 @@ static enum cache_verdict put_item(void *context, const struct cache_item *item)
     return CACHE_KEEP;
 }
 
-/* Returns the whole cache as text at 20 s. */
+/* Returns the text of the whole cache at 20 s. */
 static const char *written(void)
 {
     static char text[1 << 20];

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_CONFIG_TEXT_H
 
 /*
- * Loads configurations from text for the tests of config. Included after cmocka. A text that lacks
- * only a zone ends in ZONE.
+ * Loads configurations from text for the tests of config. Include it after cmocka. ZONE completes a
+ * text that needs a zone.
  */
 
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define ZONE "forward-zones: [{name: ., upstreams: [192.0.2.53]}]\n"
 
-/* The errors of the last load, as one string. */
+/* The errors of the last load in one string. */
 static char errors_text[CONFIG_ERRORS_BYTES + 1];
 
 static inline struct config *load_bytes(const char *text, size_t len)
@@ -39,7 +39,7 @@ static inline struct config *load_text(const char *text)
     return load_bytes(text, strlen(text));
 }
 
-/* Loads or fails the test with the errors in its output. */
+/* Loads the text. Its errors fail the test and show in the output. */
 static inline struct config *load_fine(const char *text)
 {
     struct config *config = load_text(text);
@@ -83,7 +83,7 @@ static inline void expect_same_tls(const struct tls_peer_options *a,
         assert_memory_equal(a->pins->sha256[i], b->pins->sha256[i], TLS_PIN_BYTES);
 }
 
-/* Compares field by field, because the bytes between the fields are undefined. */
+/* Compares field by field, because padding between fields has no defined value. */
 static inline void expect_same_options(const struct upstream_options *a,
                                        const struct upstream_options *b)
 {
@@ -114,7 +114,7 @@ static inline void expect_same_options(const struct upstream_options *a,
     assert_true(addr_family(&a->source) == 0 || addr_equal(&a->source, &b->source));
 }
 
-/* The output of --print-config; the caller frees it. */
+/* Returns the output of --print-config; the caller frees it. */
 static inline char *print_text(const struct config *config)
 {
     struct buf out;

@@ -10,7 +10,7 @@
 
 #include "config/base64.h"
 
-/* RFC 4648 section 10. */
+/* The examples of RFC 4648 section 10. */
 static void test_the_samples_of_the_rfc(void **state)
 {
     (void)state;

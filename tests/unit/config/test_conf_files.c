@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* conf/nailup.yaml describes the program correctly, and the examples load. */
+/* conf/nailup.yaml describes the program correctly, and the example files load. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,20 +19,20 @@ enum { TEXT_MAX = 65536 };
 
 static const char shipped[] = NAILUP_SOURCE_DIR "/conf/nailup.yaml";
 
-/* Prose is "# word"; a key that is commented out has no blank behind the '#', or its
- * indentation, which is two blanks and more. */
+/* Prose begins with "# ". A commented-out key follows the '#' directly, or after its indentation of
+ * two blanks or more. */
 static bool is_prose(const char *line)
 {
     return line[1] == '\n' || (line[1] == ' ' && line[2] != ' ');
 }
 
-/* The example lists in prose are indented by three blanks, keys by an even number. */
+/* Example lists in prose have three blanks of indentation, keys an even number. */
 static bool is_example(const char *line)
 {
     return strspn(line + 1, " ") % 2 == 1;
 }
 
-/* The shipped file as it is when every key is taken out of its comment. */
+/* Returns the shipped file with every commented-out key made active. */
 static char *uncommented(void)
 {
     char line[512], *text = calloc(1, TEXT_MAX);
@@ -126,7 +126,7 @@ static void test_the_shipped_file_resolves_by_recursion(void **state)
     buf_deinit(&errors);
 }
 
-/* Loads them without the certificates that they name, because this machine may lack these. */
+/* Loads an example without its certificates, which this machine may lack. */
 static void expect_example_loads(const char *path)
 {
     char *text = calloc(1, TEXT_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* server.user and the control socket's owner and group, looked up in the system. */
+/* server.user and the control socket's owner and group, which the loader looks up in the system. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,8 @@
 
 #include "unit/config/config_text.h"
 
-/* With the system's files, as nailupd does; errors_text has its errors. */
+/* Loads the text as a file, with the system's accounts, as nailupd does. errors_text gets the
+ * errors. */
 static struct config *load_file(const char *text)
 {
     char path[] = "/tmp/nailup-test-XXXXXX";
@@ -43,7 +44,7 @@ static struct config *load_sound_file(const char *text)
     return config;
 }
 
-/* The text after the file's name: position and sentence of the error. */
+/* The expected error begins after the file's name: position and sentence. */
 static void expect_file_error(const char *text, const char *error)
 {
     assert_null(load_file(text));

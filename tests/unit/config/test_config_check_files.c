@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Errors that show only when the files of TLS are read, which only config_load() does. */
+/* Errors in the files of TLS. Only config_load() reads these files and finds them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "tls/tls_contexts.h"
 #include "unit/config/config_text.h"
 
-/* Files that the tests name, made once. */
+/* The files that the tests name, written once. */
 static struct {
     char *ca, *certificate, *key, *other_key, *garbage;
     char directory[64];
@@ -33,7 +33,8 @@ static int set_up(void **state)
     files.key = tls_certs_file(cert->key);
     files.other_key = tls_certs_file(other->key);
     files.garbage = tls_certs_file("no certificate\n");
-    /* Authorities of the system: reading so many is slow under the sanitizers. */
+    /* Replaces the system's authorities, because reading all of them is slow under the sanitizers.
+     */
     assert_int_equal(setenv("SSL_CERT_FILE", files.ca, 1), 0);
     strcpy(files.directory, "/tmp/nailup-test-XXXXXX");
     assert_non_null(mkdtemp(files.directory));
@@ -61,7 +62,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Loads a file with this text; errors_text then has its errors, without the file's name. */
+/* Loads a file with this text. errors_text gets its errors, without the file's name. */
 static struct config *load_as_file(const char *text)
 {
     struct config *config;
@@ -92,7 +93,7 @@ static void expect_fine(const char *text)
     config_free(config);
 }
 
-/* The text without the files is fine: only files are wrong here. */
+/* Asserts that the text itself loads, and that only its files cause these errors. */
 static void expect_file_errors(const char *text, const char *lines)
 {
     config_free(load_fine(text));
@@ -208,7 +209,7 @@ static void test_halves_of_a_client_certificate_from_two_places(void **state)
                                     files.other_key, files.certificate));
 }
 
-/* The sentence comes from src/tls, so this test only checks its position. */
+/* src/tls writes the sentence, so this test only checks its position. */
 static void expect_error_at(const char *text, const char *start)
 {
     config_free(load_fine(text));
@@ -478,7 +479,7 @@ static void test_a_missing_certificate_and_a_missing_key_are_both_reported(void 
                        "or directory\n");
 }
 
-/* Each with the same authorities: reading them for each zone would take minutes. */
+/* All zones name the same authorities: reading them once per zone would take minutes. */
 static void test_thousands_of_zones_share_contexts(void **state)
 {
     (void)state;
@@ -495,7 +496,7 @@ static void test_thousands_of_zones_share_contexts(void **state)
     free(text);
 }
 
-/* A list for each number from 1 to 511. */
+/* Writes a different list of ciphers for each number from 1 to 511. */
 static size_t put_ciphers(char *out, size_t number)
 {
     static const char *const names[] = {

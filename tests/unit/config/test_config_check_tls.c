@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Every error about TLS with its exact text. Errors of files are test_config_check_files.c's. */
+/* The exact text of every error about TLS. test_config_check_files.c has the errors about files. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #include "unit/config/config_text.h"
 
-/* The text with a zone, and the one error it must give. */
+/* Loads the text with a zone added, and expects this one error. */
 static void expect_error(const char *text, const char *error)
 {
     char whole[4096], line[2048];
@@ -49,7 +49,7 @@ static void test_host_names(void **state)
         "\"*.example.net\"; write the name itself: a certificate for *.example.net covers it too");
     expect_error("upstream: {auth-name: a..example}",
                  "1:23: error: upstream.auth-name: " NAME_TAKES "\"a..example\"");
-    expect_error("upstream: {auth-name: .example}", /* OpenSSL would take any name below it */
+    expect_error("upstream: {auth-name: .example}", /* OpenSSL would accept any name below it */
                  "1:23: error: upstream.auth-name: " NAME_TAKES "\".example\"");
     expect_error("upstream: {auth-name: [a]}", "1:23: error: upstream.auth-name: takes a host "
                                                "name such as dns.example.net, or \"\" for none, "
@@ -383,7 +383,8 @@ static void test_texts_have_a_bound(void **state)
     assert_non_null(strstr(errors_text, "; it is too long\n"));
 }
 
-/* Errors that show late name the item by its place in the file, whatever else is wrong in it. */
+/* Errors that are found late name the item by its place in the file, even if other items are wrong
+ * too. */
 static void test_late_errors_count_items_as_the_file_does(void **state)
 {
     (void)state;
@@ -396,7 +397,7 @@ static void test_late_errors_count_items_as_the_file_does(void **state)
         "about TLS, but no upstream of this zone uses it; write transport: tls, or leave it out\n");
 }
 
-/* The cost must not be quadratic: each error looks for its place. */
+/* Each error searches for its place in the file, and the total must not be quadratic. */
 static void test_an_error_in_each_of_many_zones(void **state)
 {
     (void)state;

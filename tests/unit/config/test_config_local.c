@@ -14,7 +14,7 @@
 #include "dns/rrtype.h"
 #include "unit/config/config_text.h"
 
-/* Local data, from the file to the table. */
+/* Local data, from the file to the finished table. */
 
 static void expect_error(const char *text, const char *error)
 {

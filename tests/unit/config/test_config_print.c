@@ -20,7 +20,8 @@ static void expect_same_upstreams(const struct route_zone *a, const struct route
     }
 }
 
-/* Prints, loads that, prints again: both prints must be equal. Returns the text, to be freed. */
+/* Prints the configuration, loads the output and prints it again: both prints must be equal.
+ * Returns the text; the caller frees it. */
 static char *expect_round_trip(const char *text)
 {
     struct config *config = load_fine(text);
@@ -131,7 +132,7 @@ static void test_every_key_of_tls_prints_and_loads_back(void **state)
     free(printed);
 }
 
-/* Strict TLS without a word about fallback must not load back as a contradiction. */
+/* A strict profile that does not mention fallback must not load back as a contradiction. */
 static void test_strict_tls_prints_and_loads_back(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void test_strict_tls_prints_and_loads_back(void **state)
                            "forward-zones: [{name: ., upstreams: [10.0.0.1], transport: tls}]\n"));
 }
 
-/* The longest values, each character of them escaped. */
+/* The longest values, in which each character needs an escape. */
 static void test_the_longest_texts_print_and_load_back(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void test_print_ends_with_an_error_when_there_is_no_room(void **state)
     config_free(config);
 }
 
-/* A file full of the shortest zones must not print to more than the promised bound. */
+/* The print of a file full of the shortest zones stays within the promised bound. */
 static void test_print_of_the_largest_file_fits_its_bound(void **state)
 {
     (void)state;

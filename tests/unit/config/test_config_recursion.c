@@ -255,7 +255,7 @@ static void test_invalid_stub_zones_are_refused(void **state)
                   "leave the name out\n");
 }
 
-/* ---- servers that are met ---- */
+/* ---- discovered servers ---- */
 
 static struct route_upstream meet(const struct config *config, const char *address)
 {
@@ -286,7 +286,8 @@ static void test_a_discovered_server_in_a_prefix_is_nailed(void **state)
     struct route_upstream met = meet(config, "10.50.1.65@99");
     assert_true(met.options.nailed);
     assert_int_equal(met.options.transport, TRANSPORT_TCP);
-    assert_int_equal(met.options.max_in_flight, 256); /* a zone's options belong to the zone */
+    /* a zone's option does not apply outside the zone */
+    assert_int_equal(met.options.max_in_flight, 256);
     assert_int_equal(addr_port(&met.addr), 5353);
     config_free(config);
 }
@@ -318,7 +319,7 @@ static void test_tls_of_an_entry_has_its_own_port_and_plain_text_that_of_recursi
     config_free(config);
 }
 
-/* Builds the mapped form by hand, because its text is read as an IPv4 address. */
+/* Builds the mapped form by hand, because addr_parse() turns its text into an IPv4 address. */
 static bool is_mapped_met(const struct config *config, const char *ipv4)
 {
     const struct recursion_options *recursion = &config->route.recursion;
@@ -337,14 +338,15 @@ static void test_forbidden_servers_are_not_asked(void **state)
     static const char *const never[] = {
         "10.1.1.1",        "fd00::1",     "0.0.0.0",   "0.1.2.3", "224.0.0.251",
         "255.255.255.255", "240.0.0.1",   "ff02::fb",  "::",      "fe80::1",
-        "::ffff:10.1.1.1", "::192.0.2.8", "192.0.2.7", /* our own address: a loop */
+        "::ffff:10.1.1.1", "::192.0.2.8", "192.0.2.7", /* our own address */
     };
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
         assert_false(is_met(config, never[i]));
     assert_true(is_met(config, "192.0.2.8"));
     assert_false(is_mapped_met(config, "192.0.2.8"));
-    assert_true(is_met(config, "2001:db8::7")); /* another port */
-    assert_true(is_met(config, "127.0.0.1"));   /* the list is the operator's */
+    assert_true(is_met(config, "2001:db8::7")); /* another port than our listener's */
+    /* the operator's list replaces the default, which forbids loopback */
+    assert_true(is_met(config, "127.0.0.1"));
     config_free(config);
     config = load_fine("");
     assert_false(is_met(config, "127.0.0.2"));

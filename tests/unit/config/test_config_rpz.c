@@ -41,7 +41,7 @@ static void write_zone(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Loads a file with one zone and these further keys; reads the zone's file. */
+/* Loads a configuration with one policy zone and these further keys, and reads the zone's file. */
 static struct config *load_zone(const char *keys)
 {
     char text[1024];

@@ -11,7 +11,7 @@
 
 #include "unit/config/config_text.h"
 
-/* How the address is asked in the n-th zone, or by recursion if zone is negative. */
+/* Returns the options with which the n-th zone asks the address; zone -1: recursion asks it. */
 static struct upstream_options resolve(const struct config *config, int zone, const char *address)
 {
     struct route_upstream target;
@@ -24,7 +24,7 @@ static struct upstream_options resolve(const struct config *config, int zone, co
     return target.options;
 }
 
-/* The same for a configuration that only this check loads. */
+/* The same for a configuration that is loaded only for this check. */
 static struct upstream_options resolve_in(const char *text, int zone, const char *address)
 {
     struct config *config = load_fine(text);
@@ -498,7 +498,7 @@ static void test_a_server_may_have_its_own_name_and_pins(void **state)
     config_free(config);
 }
 
-/* Pins demand TLS as a name does, so that an entry with tcp cannot take it away. */
+/* Pins demand TLS, as a name does, so an entry with tcp cannot remove it. */
 static void test_an_entry_never_weakens_a_server_with_pins(void **state)
 {
     (void)state;
@@ -605,7 +605,7 @@ static bool is_strict(struct said said, struct said section)
     return (said.profile ? said.profile : section.profile) != 2;
 }
 
-/* Errors that test_config_check_tls.c has. */
+/* test_config_check_tls.c tests these errors. */
 static bool is_contradiction(struct said said, struct said section, bool is_zone)
 {
     bool has_no_tls = is_zone && said.profile && said.transport && said.transport != 3;
@@ -629,8 +629,8 @@ static void expect_rules(struct said section, struct said zone,
     assert_int_equal(addr_port(&upstream->addr), is_tls ? 853 : 53);
 }
 
-/* A file with this section: an entry of each kind, and zones of each kind with a server in each
- * entry. */
+/* Makes a configuration with this section, an entry of each kind, and zones of each kind. Each zone
+ * has a server in each entry. */
 static struct config *load_mixture(char *text, struct said section)
 {
     size_t len = (size_t)sprintf(text, "upstream: {connections: 1");

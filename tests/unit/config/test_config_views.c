@@ -92,7 +92,7 @@ static void test_views_choose_zones_of_response_policy(void **state)
     for (unsigned i = 0; i < ARRAY_LEN(wanted); i++)
         assert_int_equal(view_choice_policy(server, i), wanted[i]);
     assert_true(server->policy_choices.differ);
-    assert_int_equal(config->route.views->space_count, 0); /* policy changes no cached answer */
+    assert_int_equal(config->route.views->space_count, 0); /* a policy changes no cached answer */
     config_free(config);
     config = load_fine(ZONE "rpz: [{name: a, file: /f}]\n"
                             "views: [{name: v, clients: [10.0.0.0/8], rpz-zones: [a]}]\n");

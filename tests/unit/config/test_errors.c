@@ -12,7 +12,7 @@
 #include "tap/dnstap.h"
 #include "unit/config/config_text.h"
 
-/* The text with a zone, and the one error it must give. */
+/* Loads the text with a zone added, and expects this one error. */
 static void expect_error(const char *text, const char *error)
 {
     char whole[4096], line[2048];
@@ -52,7 +52,7 @@ static void test_words_of_other_resolvers_lead_to_the_key(void **state)
                  "1:10: error: server.num-threads: is unknown; the key here is server.workers");
     expect_error("forwarders: [192.0.2.1]",
                  "1:1: error: forwarders: is unknown; the key here is forward-zones");
-    /* Only where the word has that meaning. */
+    /* The hint comes only where the word has that meaning. */
     expect_error("cache: {port: 53}", "1:9: error: cache.port: is unknown here; it belongs to the "
                                       "section recursion");
     assert_null(load_text("forward-zones: [{zone: ., servers: [192.0.2.1]}]\n"));
@@ -88,7 +88,7 @@ static void test_lines_that_do_not_align_are_named(void **state)
     assert_non_null(strstr(errors_text, "the quote of line 1 has no end\n"));
     assert_null(load_text("server: {workers: 1\ncache: {size: 1MiB}\n"));
     assert_non_null(strstr(errors_text, "the { of line 1 has no end, or a comma is missing\n"));
-    /* Another mistake in such a line. */
+    /* Another mistake in such a line gets no hint about alignment. */
     assert_null(load_text("local-data:\n  - \"a\" b\n"));
     assert_null(strstr(errors_text, "align"));
 }
@@ -130,7 +130,7 @@ static void test_mistakes_that_addresses_invite_are_explained(void **state)
                   "f:3:1: error: file: is not YAML: a line is indented with a tab; use spaces\n");
     assert_null(load_text("forward-zones:\n- {name: ., upstreams: [192.0.2.1 #ns.example]}\n"));
     assert_non_null(strstr(errors_text, "a # after a space begins a comment"));
-    /* Only where that is the mistake. */
+    /* The hints come only with these mistakes. */
     assert_null(load_text("server: {listen: [\n"));
     assert_null(strstr(errors_text, "IPv6"));
     assert_null(strstr(errors_text, "tab"));
@@ -439,7 +439,7 @@ static void test_dnstap_has_a_socket_or_a_file(void **state)
 {
     (void)state;
     if (!dnstap_is_built_in())
-        skip(); /* then there is one error more */
+        skip(); /* without dnstap there is one error more */
     expect_errors(
         "dnstap: {socket: /a, file: /b}\n" ZONE,
         "f:1:22: error: dnstap.file: cannot be combined with dnstap.socket; keep one of them\n");

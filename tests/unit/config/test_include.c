@@ -124,9 +124,9 @@ static void test_include_is_relative_to_the_file_that_names_it(void **state)
     snprintf(line, sizeof(line), "include: ['a[b]/one', 'one?', '%s/two']\n" ZONE, directory);
     put("main", line);
     put("two", "server: {workers: 2}\n");
-    mkdir("ab", 0755); /* the files that the words would match as patterns */
+    mkdir("ab", 0755); /* a file that the words would match if they were patterns */
     put("ab/one", "nonsense\n");
-    /* The word has [ and ], so it is a pattern, which matches only ab/one. */
+    /* 'a[b]/one' has brackets, so it is a pattern, and it matches only ab/one. */
     main_fails("ab/one:1:1: error: file: takes a mapping of keys to values, not a word\n");
     put("ab/one", "include: ['../a[[]b]/one']\n");
     put("a[b]/one", "include: [three, 'c\\*/fo*']\n");
@@ -193,7 +193,7 @@ static void test_include_errors_are_in_the_file_that_has_them(void **state)
                "in dns.example.net or router.\n");
 }
 
-/* Errors that show only when everything is loaded. */
+/* Contradictions show only when all files are loaded. */
 static void test_include_contradictions_are_found_in_their_file(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void test_include_bytes_are_bounded_in_total(void **state)
     free(text);
 }
 
-/* Joining two mappings looks each key of one up in the other. */
+/* When two mappings merge, each key of one is looked up in the other. */
 static void test_include_of_a_mapping_of_many_keys_is_refused(void **state)
 {
     (void)state;

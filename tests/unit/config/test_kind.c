@@ -235,7 +235,7 @@ static void test_the_address_of_metrics_has_its_own_port(void **state)
             fail_msg("%s was taken", wrong[i]);
 }
 
-/* Printed text reads back to a value with the same text. */
+/* Printed text reads back to a value that prints the same text. */
 static void expect_round_trip(enum kind kind, const char *text, const char *printed)
 {
     char out[KIND_TEXT_MAX];
@@ -244,7 +244,7 @@ static void expect_round_trip(enum kind kind, const char *text, const char *prin
     assert_true(kind_parse(kind, text, &arena, field));
     assert_string_equal(kind_format(kind, field, out), printed);
     if (*printed == '"')
-        return; /* quotes are YAML's */
+        return; /* only YAML can read quotes */
     assert_true(kind_parse(kind, printed, &arena, field));
     assert_string_equal(kind_format(kind, field, out), printed);
 }

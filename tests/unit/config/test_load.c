@@ -238,7 +238,7 @@ static void test_ten_thousand_entries_load(void **state)
 static void test_thousands_of_zones_load(void **state)
 {
     (void)state;
-    enum { ZONES = 50000 }; /* as many as the row of forward-zones allows */
+    enum { ZONES = 50000 }; /* the most zones that forward-zones may have */
     char *text = malloc(ZONES * 64 + 128);
     size_t len = (size_t)sprintf(text, "forward-zones:\n");
     for (size_t i = 0; i < ZONES; i++)

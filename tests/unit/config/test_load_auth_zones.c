@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* local-root, which is short for an item of auth-zones, and zones that nothing uses. */
+/* local-root, which abbreviates an item of auth-zones, and zones that nothing uses. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,7 +105,7 @@ static void test_a_catalog_needs_primaries_and_may_have_a_file(void **state)
                   "f:1:14: error: auth-zones[0]: has a file and primaries; keep one of them\n");
 }
 
-/* Names in the catalog's own zone go where they went before. */
+/* A catalog changes nothing for names in its own zone. */
 static void test_a_catalog_answers_nothing(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void test_a_missing_file_gets_a_warning(void **state)
     assert_memory_equal(said.data, warnings, said.len);
     config_free(config);
     buf_deinit(&errors);
-    expect_warning(text, ""); /* without files */
+    expect_warning(text, ""); /* a load that reads no files gives no warning */
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static void test_primaries_have_ports_and_tls(void **state)
     config_free(config);
 }
 
-/* Keys may come later in the file. */
+/* The key may follow the zone in the file. */
 static void test_a_primary_finds_its_key(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@
 
 #include "config/pin.h"
 
-/* The 32 bytes 0, 1, 2 ... 31, by another program. */
+/* The 32 bytes 0, 1, 2 ... 31. Another program has encoded them. */
 #define COUNTING "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 static void expect_counting(const char *text)
@@ -53,14 +53,14 @@ static void test_a_malformed_pin_is_refused(void **state)
         " " COUNTING,
         COUNTING "=",
         COUNTING " ",
-        /* without its last digit, its '=', with one digit more, of another length */
+        /* without the last digit; without the '='; with an extra digit; of another length */
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh=",
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8A=",
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==",
-        /* bits behind the last byte that are not zero */
+        /* the bits behind the last byte are not zero */
         "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9=",
-        /* the alphabet of URLs, a blank, an '=' inside */
+        /* the URL-safe alphabet; a blank; an '=' in the middle */
         "-_ECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         "AAECAwQFBgcICQoLDA0O xAREhMUFRYXGBkaGxwdHh8=",
         "AAECAwQFBgcICQoLDA0O=xAREhMUFRYXGBkaGxwdHh8=",

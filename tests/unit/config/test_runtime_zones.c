@@ -37,7 +37,7 @@ static void expect_no_forward(const char *zone, size_t count, const char *const 
     assert_string_equal(why, sentence);
 }
 
-/* Whether it may be under the file. */
+/* Checks whether the zone may be added to this file. */
 static enum err check_in(const char *file, const char *zone, size_t count,
                          const char *const words[])
 {
@@ -155,12 +155,12 @@ static void test_strict_tls_is_never_weakened(void **state)
     (void)state;
     expect_fine(STRICT, ".", "192.0.2.1");
     expect_fine(STRICT, ".", "192.0.2.1#other.example");
-    /* Only an entry for the file's own server makes it strict. */
+    /* Only an entry for the server in the file makes it strict. */
     expect_refused("tcp-upstream-keepalive: [{prefix: 192.0.2.53, transport: tls}]\n" ZONE, ".",
                    "192.0.2.1",
                    ". is asked over strict TLS, but 192.0.2.1@53 would not be; give the zone "
                    "transport: tls in the file");
-    /* An entry for the new one asks for less, but the zone demands TLS. */
+    /* The entry for the new server demands less, but the zone demands TLS. */
     expect_fine("tcp-upstream-keepalive: [{prefix: 192.0.2.1, transport: tcp}]\n" STRICT, ".",
                 "192.0.2.1");
     expect_fine("tcp-upstream-keepalive: [{prefix: 192.0.2.1, profile: opportunistic}]\n" STRICT,

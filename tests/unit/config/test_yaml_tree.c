@@ -30,7 +30,7 @@ static void expect_problem(size_t index, unsigned line, unsigned column, const c
     assert_int_equal(problems.list[index].position.column, column);
 }
 
-/* Parses, expects this one error, and frees. */
+/* Parses the text, expects this one error, and frees everything. */
 static void expect_refused(const char *text, unsigned line, unsigned column, const char *error)
 {
     struct yaml_tree *tree = parse(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Upstreams by host name: from the file to routes, with addresses that come and go. */
+/* Upstreams by host name: from the file to routes, with addresses that change. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,15 +138,15 @@ static void test_an_entry_nails_the_addresses_of_a_host(void **state)
     assert_true(upstream_options_are_strict(&routes.zones[0].upstreams[0].options));
 }
 
-static void test_a_hostile_name_makes_no_loop_and_no_nonsense(void **state)
+static void test_a_hostile_name_makes_no_loop_and_no_invalid_server(void **state)
 {
     (void)state;
-    know("dns.example", "127.0.0.1"); /* our own listener */
+    know("dns.example", "127.0.0.1"); /* our own listener: a loop */
     know("dns.example", "0.0.0.0");
     know("dns.example", "224.0.0.1");
     know("dns.example", "255.255.255.255");
     know("dns.example", "ff02::1");
-    know("dns.example", "fe80::1"); /* of which link? */
+    know("dns.example", "fe80::1"); /* without a zone, the address has no link */
     apply(BOOT "forward-zones: [{name: ., upstreams: [dns.example]}]\n");
     assert_int_equal(routes.zones[0].upstream_count, 0);
     assert_true(routes.zones[0].awaits_hosts);
@@ -235,7 +235,7 @@ static void test_a_name_that_only_its_own_zone_could_resolve_is_an_error(void **
                   "forward-zones: [{name: a.example, upstreams: [dns.example]}]\n",
                   "f:2:47: error: forward-zones[0].upstreams[0]: no zone has the name "
                   "dns.example, and recursion.enabled is no; add upstream.bootstrap: [9.9.9.9]\n");
-    /* Two zones that need each other. */
+    /* Each of the two zones needs the other. */
     config = load_text("forward-zones: [{name: a.example, upstreams: [x.b.example]}, {name: "
                        "b.example, upstreams: [x.a.example]}]\n");
     assert_null(config);
@@ -269,7 +269,7 @@ static void test_hosts_are_bounded(void **state)
     strcpy(text + strlen(text) - 2, "]}");
     size_t len = strlen(text);
     strcat(text, ", {name: b, upstreams: [d0.example]}]\n");
-    config = load_fine(text); /* the same name again is no further one */
+    config = load_fine(text); /* a repeated name does not count again */
     assert_int_equal(config->host_count, CONFIG_HOSTS_MAX);
     strcpy(text + len, ", {name: b, upstreams: [dx.example]}]\n");
     assert_null(load_text(text));
@@ -303,7 +303,7 @@ int main(void)
         TEST(test_addresses_come_first_and_each_once),
         TEST(test_the_name_proves_the_identity_unless_something_else_does),
         TEST(test_an_entry_nails_the_addresses_of_a_host),
-        TEST(test_a_hostile_name_makes_no_loop_and_no_nonsense),
+        TEST(test_a_hostile_name_makes_no_loop_and_no_invalid_server),
         TEST(test_a_zone_has_no_more_upstreams_than_an_exchange_takes),
         TEST(test_stub_zones_have_hosts_too),
         TEST(test_a_zone_set_at_run_time_replaces_its_hosts),

@@ -5,7 +5,7 @@
 
 /*
  * A daemon as the control socket sees it, in virtual time: a main loop, two workers with their own
- * loops, a cache. Clients are real sockets.
+ * loops, and a cache. The clients are real sockets.
  */
 
 #include <stdarg.h>
@@ -35,10 +35,10 @@ struct desk {
     struct nail_quota quota;
     struct addr listening;
     struct control_hooks hooks;
-    int hooked; /* commands that the hooks ran */
+    int hooked; /* counts the commands that the hooks ran */
 };
 
-/* Plays a hook of the daemon that succeeds. */
+/* Takes the place of a hook of the daemon, and succeeds. */
 static inline void desk_do(void *daemon, struct call *call)
 {
     struct desk *desk = daemon;
@@ -58,7 +58,7 @@ static const struct control_hooks desk_hooks = {.reload = desk_do,
                                                 .anchors = desk_do,
                                                 .hosts = desk_do};
 
-/* Borrows routes until desk_close(). */
+/* Opens a daemon with these routes, which it borrows until desk_close(). */
 static inline void desk_open_with(struct desk *desk, const struct route_options *routes)
 {
     static const struct cache_options cache_options = {.size_bytes = CACHE_SIZE_MIN,
@@ -113,7 +113,8 @@ static inline void desk_close(struct desk *desk)
     cache_free(desk->view.cache);
 }
 
-/* Runs descriptors, then the mail of the workers, then that of main, until all are idle. */
+/* Runs the descriptors, then the mail of the workers, then that of the main loop, until all are
+ * idle. */
 static inline void desk_settle(struct desk *desk)
 {
     for (int i = 0; i < 3; i++) {

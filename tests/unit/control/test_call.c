@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The life of a call: done, in parts, fed, abandoned. */
+/* The life of a call: finished at once, in parts, fed with input, abandoned. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,7 +96,7 @@ static void test_a_call_that_is_fed_frees_its_state_by_its_own_function(void **s
     assert_int_equal(freed, 1);
 }
 
-/* A client that leaves: every way to end the handler frees the call and its state. */
+/* If the client has left, each way to end the handler frees the call and its state. */
 static void test_an_abandoned_call_frees_itself(void **state)
 {
     struct call *call = new_call();

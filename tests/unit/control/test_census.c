@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Counts upstreams over one worker and over several. */
+/* Counts upstreams that one worker or several workers have. */
 #include "control/census.h"
 
 #include "unit/control/desk.h"

@@ -113,7 +113,7 @@ static void test_lookup_shows_why_a_name_is_local_data(void **state)
         "upstreams\t\tno\t\t\t\tyes\twww.z7.example.\tz7.example.\t\t\t.\ttrusted\tbuilt-in\t\n");
 }
 
-/* Rules about answers and servers do not apply to local answers (police_judge()). */
+/* A rule about answers or servers does not apply to a local answer (police_judge()). */
 static void test_lookup_decides_the_policy_of_local_answers(void **state)
 {
     struct office *office = *state;
@@ -192,7 +192,7 @@ static void test_lookup_shows_cached_answers_and_leaves_them_unmarked(void **sta
     const char *reply = ask(office, "lookup\twww.z1.example");
     ASSERT_SAYS(reply, "\tby upstreams\t");
     ASSERT_SAYS(reply, "\texpired\tNXDOMAIN\tnxdomain\t0\t70000000\t10000000\t");
-    ASSERT_SAYS(reply, "\tsecure\tz1.example.\t0\t\n"); /* the signature has ended too */
+    ASSERT_SAYS(reply, "\tsecure\tz1.example.\t0\t\n"); /* the signatures have expired too */
     assert_int_equal(office->desk.stats[0].cache_hits + office->desk.stats[0].cache_misses, 0);
 }
 
@@ -220,7 +220,6 @@ static void test_zones_are_listed_over_several_turns_of_the_workers(void **state
     ASSERT_SAYS(reply, "\ntable\tblock_lists\n");
 }
 
-/* Workers that have ended report nothing, and no letter is lost. */
 /* ---- views ---- */
 
 #define LOOKUP_VIEWS                                                                               \
@@ -266,7 +265,7 @@ static void test_lookup_takes_the_view_of_the_client(void **state)
     const char *reply = ask(*state, "lookup\twww.example\tA\t10.7.7.7");
     ASSERT_SAYS(reply, "\t192.0.2.1@53\t");
     assert_null(strstr(reply, "192.0.2.2@53"));
-    /* the name goes before the client */
+    /* a named view has priority over the client's view */
     ASSERT_SAYS(ask(*state, "lookup\twww.example\tA\t10.8.7.7\tlab"), "\t192.0.2.2@53\t");
 }
 
@@ -309,7 +308,7 @@ static void test_a_client_that_leaves_leaks_nothing(void **state)
         office->done = NULL;
         request_run(call, span_of(lines[i], strlen(lines[i])));
         call_abandon(call);
-        desk_settle(&office->desk); /* the sanitizer finds any leak */
+        desk_settle(&office->desk); /* LeakSanitizer reports a leak */
         assert_null(office->done);
     }
 }

@@ -80,7 +80,7 @@ static void pass(struct office *office, uint64_t us)
     desk_settle(&office->desk);
 }
 
-/* The reply, after at most this long. */
+/* Returns the reply; waits at most us for it. */
 static const char *ask(struct office *office, const char *line, uint64_t us)
 {
     static char text[64 * 1024];

@@ -68,7 +68,7 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* Opens a client that has sent this text. */
+/* Opens a client that sends these bytes at once. */
 static int client_with(struct place *place, const char *bytes, size_t len)
 {
     int fd = connect_to(place->path);
@@ -83,8 +83,8 @@ static int client(struct place *place, const char *text)
     return client_with(place, text, strlen(text));
 }
 
-/* The bytes received, at most 64 KiB at once; "" at the end of the stream, NULL when no byte has
- * come. */
+/* Returns the bytes received, at most 64 KiB; "" at the end of the stream, NULL if nothing has
+ * arrived. */
 static const char *received(int fd)
 {
     static char text[65537];
@@ -181,7 +181,7 @@ static void test_a_silent_client_is_closed_in_time(void **state)
     close(dribbling);
 }
 
-/* More rows than a socket takes at once. */
+/* Makes a reply longer than a socket takes at once. */
 static void fill(struct place *place)
 {
     struct upstream_options options = upstream_options_default;
@@ -249,7 +249,7 @@ static void test_a_client_may_leave_at_every_moment(void **state)
         int fd = connect_to(place->path);
         fake_fd_watch_settle();
         send(fd, words[i], strlen(words[i]), 0);
-        fake_fd_watch_settle(); /* workers have not answered yet */
+        fake_fd_watch_settle(); /* the workers have not answered yet */
         close(fd);
         desk_settle(&place->desk);
         assert_int_equal(fake_fd_watch_count(), 1);
@@ -326,7 +326,7 @@ static void test_clients_beyond_the_bound_wait_for_a_place(void **state)
     close(fds[MANY - 1]);
 }
 
-/* Clients that send nothing, that do not read, and that load without end delay no other client. */
+/* Clients that send nothing, do not read, or load without an end must not keep others out. */
 static void test_a_client_takes_the_place_of_an_idle_one(void **state)
 {
     struct place *place = *state;
@@ -345,7 +345,7 @@ static void test_a_client_takes_the_place_of_an_idle_one(void **state)
         assert_non_null(strstr(received(last[i]), "\nend\n"));
         close(last[i]);
     }
-    assert_true(is_closed(fds[0])); /* only the client that was idle for longest */
+    assert_true(is_closed(fds[0])); /* the client that was idle for longest */
     assert_int_equal(fake_fd_watch_count(), PLACES);
     for (int i = 0; i < PLACES; i++)
         close(fds[i]);
@@ -363,7 +363,7 @@ static void test_clients_whose_commands_run_keep_their_places(void **state)
         fds[i] = connect_to(place->path);
         fake_fd_watch_settle();
         send(fds[i], "connections\n", 12, 0);
-        fake_fd_watch_settle(); /* workers have not answered yet */
+        fake_fd_watch_settle(); /* the workers have not answered yet */
     }
     fake_loop_advance(place->desk.loop, 2 * CONTROL_CLIENT_IDLE_US);
     int late = connect_to(place->path);
@@ -394,7 +394,7 @@ static void test_closing_frees_clients_in_every_state(void **state)
     fake_fd_watch_settle();
     control_close(&place->control);
     assert_int_equal(fake_fd_watch_count(), 0);
-    desk_settle(&place->desk); /* the workers' answers come late */
+    desk_settle(&place->desk); /* the workers' answers come after the end */
     assert_true(is_closed(asking));
     assert_true(is_closed(waiting));
     close(asking);

@@ -220,7 +220,7 @@ static void test_scrapers_may_leave_at_every_moment(void **state)
 {
     struct place *place = *state;
     struct fake_conn *asking = scraper(place, "GET"), *half = scraper(place, "GET");
-    struct fake_conn *waiting = scraper(place, GET); /* the workers have not answered */
+    struct fake_conn *waiting = scraper(place, GET); /* the workers have not answered yet */
     fake_conn_reset(asking);
     fake_conn_close(half);
     fake_conn_reset(waiting);
@@ -239,7 +239,7 @@ static void test_scrapes_at_the_same_time_ask_the_workers_once(void **state)
     assert_true(is_whole_page(second));
     uint64_t turns = fake_loop_turns(place->desk.workers[0].loop);
     struct fake_conn *third = scraper(place, GET);
-    assert_true(is_whole_page(third)); /* at once */
+    assert_true(is_whole_page(third)); /* it comes at once */
     fake_loop_settle(place->desk.workers[0].loop);
     assert_int_equal(fake_loop_turns(place->desk.workers[0].loop), turns);
 }
@@ -265,7 +265,7 @@ static void test_a_worker_that_does_not_answer_does_not_hide_the_figures_of_othe
     fake_loop_advance(place->desk.loop, 4000);
     assert_true(is_whole_page(conn));
     assert_null(strstr(received(conn), "per_upstream"));
-    desk_settle(&place->desk); /* later it answers */
+    desk_settle(&place->desk); /* the answer comes later */
     fake_loop_advance(place->desk.loop, EXPORTER_PAGE_LIFE_US + 1000);
     conn = scraper(place, GET);
     desk_settle(&place->desk);
@@ -296,7 +296,7 @@ static void test_a_flood_from_one_host_leaves_places_to_another(void **state)
     for (size_t i = 0; i < ARRAY_LEN(flood); i++)
         flood[i] = scraper(place, "GET");
     assert_int_equal(fake_net_counts(place->net).open_conns, EXPORTER_SCRAPES_MAX);
-    assert_false(fake_conn_was_closed(honest)); /* although it is the oldest */
+    assert_false(fake_conn_was_closed(honest)); /* the oldest connection stays open */
     assert_true(fake_conn_was_closed(flood[0]));
     fake_conn_send(honest, span_of(GET, strlen(GET)));
     desk_settle(&place->desk);

@@ -190,7 +190,7 @@ static void test_without_a_census_single_upstreams_are_left_out(void **state)
     assert_null(strstr(text, "per_upstream"));
 }
 
-/* The longest addresses and numbers, in every place. */
+/* The longest addresses and numbers in every field. */
 static void test_the_largest_exposition_fits(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_the_largest_exposition_fits(void **state)
     assert_true(strlen(text) < EXPOSITION_MAX * 9 / 10);
 }
 
-static void test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page(void **state)
+static void test_an_exposition_that_does_not_fit_is_an_error(void **state)
 {
     struct buf out;
     (void)state;
@@ -255,7 +255,7 @@ static void test_each_zone_held_here_has_its_serial_and_times(void **state)
     assert_non_null(strstr(text, "nailup_held_zone_serial{zone=\"c"));
 }
 
-static void test_the_first_zones_have_figures_of_their_own(void **state)
+static void test_the_first_zones_have_their_own_figures(void **state)
 {
     (void)state;
     static struct control_zone zones[EXPOSITION_ZONES_MAX + 1];
@@ -283,10 +283,9 @@ int main(void)
         cmocka_unit_test_setup(test_a_time_that_was_never_measured_is_left_out, set_up),
         cmocka_unit_test_setup(test_without_a_census_single_upstreams_are_left_out, set_up),
         cmocka_unit_test_setup(test_the_largest_exposition_fits, set_up),
-        cmocka_unit_test_setup(test_an_exposition_that_does_not_fit_is_an_error_and_not_half_a_page,
-                               set_up),
+        cmocka_unit_test_setup(test_an_exposition_that_does_not_fit_is_an_error, set_up),
         cmocka_unit_test_setup(test_each_zone_held_here_has_its_serial_and_times, set_up),
-        cmocka_unit_test_setup(test_the_first_zones_have_figures_of_their_own, set_up),
+        cmocka_unit_test_setup(test_the_first_zones_have_their_own_figures, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

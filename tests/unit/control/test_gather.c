@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Asking all workers: in their order, over many turns, with workers that end and clients that
- * leave. */
+/* Gathers rows from all workers: in their order, over many turns, with workers that end and clients
+ * that leave. */
 #include "control/gather.h"
 
 #include "unit/control/desk.h"
@@ -64,7 +64,7 @@ static void put_row(struct gather_part *part)
     reply_row_end(&part->rows);
 }
 
-/* Writes as many rows as wanted says, one per turn. */
+/* Writes *wanted rows, one per turn. */
 static void visit(struct upstreams *upstreams, struct gather_part *part)
 {
     const size_t *wanted = part->wanted;
@@ -140,7 +140,7 @@ static void leave_result(struct upstreams *upstreams, struct gather_part *part)
     part->found = calloc(1, 1);
 }
 
-/* Takes the first result and leaves the others, which are freed. */
+/* Takes the first result and leaves the others, which the gatherer frees. */
 static void take(struct call *call, struct gather_part *part)
 {
     if (call->state)

@@ -13,7 +13,7 @@
 
 static struct http_request request;
 
-/* 0: more bytes are needed. */
+/* Returns the status, or 0 if the head needs more bytes. */
 static int status_of_bytes(const char *bytes, size_t len)
 {
     return http_request_read(span_of(bytes, len), &request) ? (int)request.status : 0;

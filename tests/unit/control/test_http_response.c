@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The head before a page, and answers without one. */
+/* The head before a page, and responses without a page. */
 #include "control/http_response.h"
 
 #include <stdarg.h>

@@ -73,7 +73,7 @@ static void test_the_file_of_a_dead_socket_is_replaced(void **state)
 
     (void)state;
     assert_int_equal(open_at(&dead), ERR_OK);
-    close(dead.fd); /* as when a process is killed */
+    close(dead.fd); /* a killed process leaves its file in the same way */
     assert_int_equal(access(path, F_OK), 0);
     assert_int_equal(open_at(&local), ERR_OK);
     local_socket_close(&local);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The whole reply as a string; valid until the next call. */
+/* Returns the whole reply as a string, valid until the next call. */
 static const char *text_of(const struct reply *reply)
 {
     static char text[32768];
@@ -83,7 +83,7 @@ static void test_text_cannot_forge_cells_or_lines(void **state)
     reply_table(&reply, "things", "name:text\tother:text");
     reply_row(&reply);
     reply_text(&reply, "a\tb\nend\n\x01\x7f");
-    reply_text(&reply, "\xc3\xa9"); /* bytes above ASCII are text */
+    reply_text(&reply, "\xc3\xa9"); /* bytes above ASCII pass unchanged */
     reply_row_end(&reply);
     reply_end(&reply);
     assert_non_null(strstr(text_of(&reply), "\nrow\ta?b?end???\t\xc3\xa9\nend\n"));
@@ -157,7 +157,7 @@ static void test_rows_collected_elsewhere_are_taken_within_the_bound(void **stat
 
     (void)state;
     reply_init(&rows, 128);
-    for (unsigned i = 0; i < 20; i++) /* 20 rows of 9 bytes: some are cut here already */
+    for (unsigned i = 0; i < 20; i++) /* 20 rows of 9 bytes exceed the bound here */
         put_number(&rows, 1000 + i);
     assert_true(rows.cut > 0);
     uint64_t cut = rows.cut;

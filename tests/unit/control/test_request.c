@@ -20,7 +20,7 @@
 struct asked {
     struct desk desk;
     struct call *done;
-    const char *fed; /* the input after the line */
+    const char *fed; /* the input that follows the line */
 };
 
 static void on_done(struct call *call, void *context)
@@ -30,7 +30,7 @@ static void on_done(struct call *call, void *context)
     asked->done = call;
 }
 
-/* Runs a line to its end; the reply is valid until the next call. */
+/* Runs a request line to its end. Returns the reply, valid until the next call. */
 static const char *ask(struct asked *asked, const char *line)
 {
     static char text[65536];
@@ -168,17 +168,17 @@ static void test_keys_of_an_anchor_with_other_dates_put_the_clock_in_doubt(void 
     assert_int_equal(sums.clock_wrong, 1);
     store_keys(asked, SECURITY_UNCHECKED);
     assert_non_null(strstr(ask(asked, "check"), expired));
-    store_keys(asked, SECURITY_SECURE); /* by another worker */
+    store_keys(asked, SECURITY_SECURE); /* another worker has validated them since */
     assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
     fake_loop_advance(asked->desk.loop, 61 * US_PER_S);
     assert_non_null(strstr(ask(asked, "check"), expired));
-    dates.at_s = (uint32_t)(time(NULL) + DAY_S); /* as if the clock was set back */
+    dates.at_s = (uint32_t)(time(NULL) + DAY_S); /* the clock has been set back since */
     anchor_dates_note(stats, &dates);
     assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
     dates.is_expired = false;
     anchor_dates_note(stats, &dates);
     assert_non_null(strstr(ask(asked, "check"), "signatures of . begin in 2"));
-    config.route.validation.anchors = NULL; /* a reload */
+    config.route.validation.anchors = NULL; /* a reload removes the anchors */
     assert_non_null(strstr(ask(asked, "check"), "row\tready\tyes\tyes\t\n"));
     asked->desk.view.config = NULL;
     anchors_free(anchors);
@@ -304,7 +304,7 @@ static void test_many_upstreams_are_listed_over_several_turns_and_each_once(void
     assert_non_null(strstr(ask(asked, "connections"), "\nend\n"));
 }
 
-/* A turn of a busy worker takes milliseconds, so an answer in hundreds of turns takes seconds. */
+/* A turn of a busy worker takes milliseconds, so hundreds of turns would take seconds. */
 static void test_ten_thousand_upstreams_are_listed_in_few_turns(void **state)
 {
     struct asked *asked = *state;
@@ -369,13 +369,13 @@ static void test_an_abandoned_call_ends_without_its_client(void **state)
     request_run(call, span_of("connections", 11));
     assert_null(asked->done);
     call_abandon(call);
-    desk_settle(&asked->desk); /* the sanitizer finds any leak */
+    desk_settle(&asked->desk); /* LeakSanitizer reports a leak */
     assert_null(asked->done);
 }
 
 /* ---- the cache ---- */
 
-/* Stores an answer for the name: an alias, or one without records if there is no target. */
+/* Stores an answer for the name: an alias if there is a target, else an answer without records. */
 static void keep_in_space(struct asked *asked, const char *text, uint16_t type, const char *target,
                           uint32_t space)
 {

@@ -8,7 +8,7 @@
 
 #include "ctl/answer.h"
 
-/* Parses len bytes as if they came over the socket. */
+/* Parses len bytes as if they had come over the socket. */
 static inline enum err parse_bytes(struct parsed_reply *answer, const char *bytes, size_t len)
 {
     char *text = malloc(len + 1);

@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* The exit code after the answer to the command check with this row. */
+/* Returns the exit code of the command check when the reply has this row. */
 static int verdict(const char *row, bool require_upstream)
 {
     struct parsed_reply answer;

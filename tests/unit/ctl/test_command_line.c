@@ -19,7 +19,7 @@
 
 static struct command_line line;
 
-/* Parses words with a blank between. */
+/* Splits the text at blanks and parses the words. */
 static enum command_line_wish parsed(const char *words)
 {
     static char text[256];
@@ -29,7 +29,7 @@ static enum command_line_wish parsed(const char *words)
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     argv[argc] = NULL;
-    optind = 0; /* resets glibc's getopt() */
+    optind = 0; /* makes glibc's getopt() start again */
     opterr = 0;
     return command_line_parse(&line, argc, argv);
 }

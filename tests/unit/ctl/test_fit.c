@@ -55,7 +55,8 @@ static void test_colours_take_no_room_and_end_at_a_cut(void **state)
     (void)state;
     assert_string_equal(fitted("\033[31mabc\033[0m d\n", 5, 5, &lines), "<\033[31mabc\033[0m d>");
     assert_string_equal(fitted("\033[31mabc\033[0m d\n", 2, 5, &lines), "<\033[31mab\033[0m>");
-    assert_string_equal(fitted("\033[31\n", 3, 5, &lines), "<\033[3\033[0m>"); /* no colour */
+    /* an incomplete sequence is no colour */
+    assert_string_equal(fitted("\033[31\n", 3, 5, &lines), "<\033[3\033[0m>");
 }
 
 static void test_lines_that_do_not_fit_are_counted(void **state)

@@ -65,7 +65,7 @@ static void test_wrong_commands_are_refused(void **state)
     assert_false(CHECK("STATUS"));
 }
 
-/* Such a word would be another request on the wire. */
+/* A line break or a tab in a word would change the request on the wire. */
 static void test_words_that_would_change_the_request_are_refused(void **state)
 {
     (void)state;

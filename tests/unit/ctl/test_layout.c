@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The columns of nailupctl connections while it is watched. */
+/* The columns of `nailupctl connections --watch`. */
 static const struct table connections = {
     .name = "connections",
     .column_count = 8,

@@ -11,7 +11,7 @@
 
 #include "unit/ctl/given.h"
 
-/* The output of a printer for a reply; valid until the next call. */
+/* Returns the output of a printer for a reply, valid until the next call. */
 static const char *printed(void (*print)(const struct parsed_reply *, FILE *), const char *reply)
 {
     static char text[8192];
@@ -41,14 +41,15 @@ static void print_coloured(const struct parsed_reply *answer, FILE *out)
     print_text(answer, &(struct print_style){.colour = true}, out);
 }
 
-/* The text of one cell of this type. */
+/* Returns the printed text of one cell of this type. */
 static const char *cell(const char *type, const char *value)
 {
     static char text[8192];
     char reply[512];
 
     snprintf(reply, sizeof(reply), "ok\nrecord\tr\ncolumns\tx:%s\nrow\t%s\nend\n", type, value);
-    strcpy(text, printed(print_plain, reply) + 3); /* "x  " */
+    /* leaves out "x  ", the first cell and its margin */
+    strcpy(text, printed(print_plain, reply) + 3);
     text[strcspn(text, "\n")] = '\0';
     return text;
 }

@@ -14,7 +14,7 @@
 
 #define SECONDS UINT64_C(1000000)
 
-/* Every cell of the first table: columns with a blank, rows with a newline between. */
+/* Returns the cells of the first table: blanks between columns, newlines after rows. */
 static const char *cells(const struct parsed_reply *answer)
 {
     static char text[4096];
@@ -30,7 +30,8 @@ static const char *cells(const struct parsed_reply *answer)
     return text;
 }
 
-/* The second reply with its rates, this long after the first; NULL: there is no first reply. */
+/* Returns the cells of the second reply with its rates, elapsed_us after the first. before NULL:
+ * there is no first reply. */
 static const char *rates(const char *before, const char *now, uint64_t elapsed_us)
 {
     static char text[4096];
@@ -117,7 +118,7 @@ static void test_tables_that_differ_are_harmless(void **state)
                         "0 a 3  1\n");
 }
 
-/* Bounds the time that a hostile reply can take. */
+/* A hostile reply must not make the search slow. */
 static void test_the_search_for_a_row_is_bounded(void **state)
 {
     static char before[65536];

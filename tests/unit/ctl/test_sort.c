@@ -18,7 +18,7 @@
 
 static char why[512];
 
-/* The names of the rows in their new order. */
+/* Returns the names of the rows in their new order. */
 static const char *sorted(const char *by)
 {
     static char text[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A text of the daemon on its way to the output, in pieces of any size. */
+/* A text from the daemon passes to the output, in pieces of any size. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Streams the text in pieces of this many bytes; returns the output. */
+/* Streams the text in pieces of this size. Returns the output. */
 static const char *streamed(const char *text, size_t len, size_t piece, bool json)
 {
     FILE *out;

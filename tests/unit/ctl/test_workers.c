@@ -15,7 +15,7 @@
 
 static struct parsed_reply answer;
 
-/* All rows: cells with a blank between, rows with a semicolon. */
+/* Returns all rows: blanks between cells, semicolons between rows. */
 static const char *rows(void)
 {
     static char text[4096];
@@ -87,7 +87,7 @@ static void test_other_tables_and_empty_ones_stay(void **state)
     answer_deinit(&answer);
 }
 
-/* Whatever the socket brings: numbers that are none, cells that are empty. */
+/* The socket may bring anything: cells that are not numbers, or are empty. */
 static void test_hostile_cells_are_added_up_without_harm(void **state)
 {
     (void)state;

@@ -3,7 +3,8 @@
 #ifndef NAILUP_TESTS_HOST_MESSAGE_H
 #define NAILUP_TESTS_HOST_MESSAGE_H
 
-/* Answers about the addresses of host names, for the tests of daemon/host_*. After cmocka. */
+/* Answers about the addresses of host names, for the tests of daemon/host_*. Include it after
+ * cmocka. */
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "dns/name.h"
 #include "dns/rrtype.h"
 
-/* A record whose data is an address, or the target of an alias, as text. owner NULL ends a list. */
+/* A record whose data is an address or the target of an alias, as text. owner NULL ends a list. */
 struct host_record {
     const char *owner;
     uint16_t type;
@@ -50,7 +51,7 @@ static inline size_t host_put_record(uint8_t *out, const struct host_record *rec
     return at + 2 + rdata;
 }
 
-/* Answers the question of a query with an rcode and these records. Returns the length. */
+/* Writes the answer to a query, with an rcode and these records. Returns its length. */
 static inline size_t host_message(uint8_t *out, struct span query, unsigned rcode,
                                   const struct host_record *records)
 {
@@ -67,7 +68,7 @@ static inline size_t host_message(uint8_t *out, struct span query, unsigned rcod
     return at;
 }
 
-/* The type that a query asks for. */
+/* Returns the type that a query asks for. */
 static inline uint16_t host_query_type(struct span query)
 {
     size_t at = 12;

@@ -12,7 +12,7 @@
 
 static char log_lines[16384];
 
-/* A line begins with the program's name, which is left out here. */
+/* Adds a line without the program's name, with which each line begins. */
 static inline void log_lines_add(enum log_level level, const char *line)
 {
     size_t len = strlen(log_lines);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_NETLINK_TEXT_H
 #define NAILUP_TESTS_NETLINK_TEXT_H
 
-/* Builds rtnetlink messages like the kernel, several per datagram. Include after cmocka. */
+/* Builds rtnetlink messages as the kernel does, several per datagram. Include it after cmocka. */
 
 #include <arpa/inet.h>
 #include <linux/if.h>

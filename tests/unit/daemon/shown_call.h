@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_DAEMON_SHOWN_CALL_H
 #define NAILUP_TESTS_DAEMON_SHOWN_CALL_H
 
-/* A call whose reply becomes text when it is done. */
+/* A call whose reply becomes text when the call is done. */
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@ static struct askers first, second;
 static int done;
 static char last[4096];
 
-/* Frees the call, like the control socket. */
+/* Frees the call, as the control socket does. */
 static void on_done(struct call *call, void *context)
 {
     (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The shares of clients and upstreams. */
+/* How clients and upstreams share the files of the process. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void test_clients_get_half_of_the_rest(void **state)
     assert_true(all_files(&facts, &plan) <= facts.limit);
 }
 
-/* Every limit that covers the daemon's own files leaves each side a share, and all shares fit. */
+/* Whenever the limit covers the daemon's own files, each side gets a share and all shares fit. */
 static void test_every_share_fits_and_none_is_empty(void **state)
 {
     (void)state;

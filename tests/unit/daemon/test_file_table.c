@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The kernel's table of open files, as /proc shows it. */
+/* The size of the kernel's table of open files, as /proc shows it. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static rlim_t hard_limit(void)
     return limit.rlim_max;
 }
 
-/* A table never shrinks, so the smallest limits come first. */
+/* The kernel never shrinks a table, so the smallest limits come first. */
 static void test_the_table_grows_to_the_limit(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_the_table_grows_to_the_limit(void **state)
     set_soft_limit(1000);
     assert_true(table_size() < 512);
     file_table_enlarge();
-    assert_int_equal(table_size(), 1024); /* the kernel's sizes are powers of two */
+    assert_int_equal(table_size(), 1024); /* the kernel uses powers of two */
     assert_int_equal(fcntl(999, F_GETFD), -1);
 }
 

@@ -122,7 +122,8 @@ static void test_too_many_zones_drop_the_whole_cache(void **state)
     assert_int_equal(entries(), 0);
 }
 
-/* A set of n0.example, n1.example and so on, and of data for the zones from `from`. */
+/* Makes a set of the zones n0.example, n1.example and so on. Zones from number `from` on have data.
+ */
 static struct zone_set *zones_with_data(unsigned count, unsigned from)
 {
     enum { MOST = 1000 };
@@ -145,7 +146,7 @@ static struct zone_set *zones_with_data(unsigned count, unsigned from)
     return set;
 }
 
-/* More than RUNTIME_ZONES_MAX zones of a catalog come at once. */
+/* The zones of a catalog may come at once, more of them than RUNTIME_ZONES_MAX. */
 static void test_answers_that_hide_new_zones_are_dropped_and_no_others(void **state)
 {
     (void)state;

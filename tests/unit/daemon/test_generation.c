@@ -124,7 +124,7 @@ static void test_generations_of_one_file_share_its_configuration(void **state)
     assert_int_equal(all.configs, 0);
 }
 
-/* The local data of a view lies over that of its generation, which a forward changes. */
+/* The local data of a view is a layer over its generation's local data, which a forward changes. */
 static void test_a_generation_frees_the_local_data_of_its_views(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static struct generation *new_with_views(const struct generation *before, const 
     return made;
 }
 
-/* The number of the space of the view at this place, from 0. */
+/* Returns the number of the space that the view at this place uses. Places count from 0. */
 static uint32_t space_number(const struct generation *generation, size_t place)
 {
     const struct view_set *set = generation_route(generation)->views;
@@ -174,12 +174,12 @@ static uint32_t space_number(const struct generation *generation, size_t place)
     return space ? set->spaces[space - 1].number : 0;
 }
 
-static void test_a_space_keeps_its_number_by_its_settings_alone(void **state)
+static void test_equal_settings_keep_the_number_of_a_space(void **state)
 {
     (void)state;
     struct generation *first =
         new_with_views(NULL, WHOLE "views:\n" VIEW("a", "1", "1") VIEW("b", "2", "2"));
-    /* other names, other clients, another order, and one more */
+    /* other names and clients, another order, and one view more */
     struct generation *second =
         new_with_views(first, WHOLE "views:\n" VIEW("c", "3", "3") VIEW("x", "4", "2")
                                   VIEW("y", "2", "1") VIEW("z", "5", "2"));
@@ -188,7 +188,7 @@ static void test_a_space_keeps_its_number_by_its_settings_alone(void **state)
     assert_true(a && b);
     assert_int_equal(space_number(second, 1), b);
     assert_int_equal(space_number(second, 2), a);
-    assert_int_equal(space_number(second, 3), b); /* equal settings, one space */
+    assert_int_equal(space_number(second, 3), b); /* equal settings share one space */
     uint32_t c = space_number(second, 0);
     assert_true(c != a && c != b && c != 0);
 }
@@ -215,7 +215,7 @@ static void test_a_configuration_is_refused_when_no_number_is_left(void **state)
     struct config *config = load_text(WHOLE "views:\n" VIEW("a", "1", "2"));
     assert_null(generation_new(&all, &config, last, NULL, &no_settings));
     assert_null(config);
-    config = load_text(WHOLE "views:\n" VIEW("b", "2", "1")); /* it needs no new one */
+    config = load_text(WHOLE "views:\n" VIEW("b", "2", "1")); /* this view needs no new number */
     assert_non_null(generation_new(&all, &config, last, NULL, &no_settings));
     all.spaces = 0;
 }
@@ -324,7 +324,7 @@ static void test_no_space_of_a_portal_is_used_again(void **state)
     settings.forwards = &behind;
     assert_int_equal(runtime_portal_read(&portal, generation_config(first), "192.168.1.1", why),
                      ERR_OK);
-    all.portals = SPACE_NUMBERS - SPACE_PORTALS - 2; /* the last two */
+    all.portals = SPACE_NUMBERS - SPACE_PORTALS - 2; /* one number is left */
     struct generation *last = generation_new_settings(first, &settings);
     assert_int_equal(generation_route(last)->views->spaces[0].number, SPACE_NUMBERS - 1);
     assert_null(generation_new_settings(first, &settings));
@@ -341,7 +341,7 @@ int main(void)
         WITH_ALL(test_generations_of_one_file_share_its_configuration),
         WITH_ALL(test_a_generation_frees_the_local_data_of_its_views),
         WITH_ALL(test_negative_anchors_belong_to_their_generation),
-        WITH_ALL(test_a_space_keeps_its_number_by_its_settings_alone),
+        WITH_ALL(test_equal_settings_keep_the_number_of_a_space),
         WITH_ALL(test_a_number_is_never_given_twice),
         WITH_ALL(test_a_configuration_is_refused_when_no_number_is_left),
         WITH_ALL(test_each_generation_with_a_portal_has_new_spaces),

@@ -87,7 +87,7 @@ static void test_a_hostile_file_leaves_room_for_answers(void **state)
     struct addr addrs[ZONE_HOST_ADDRS_MAX];
     for (int i = 0; i < ZONE_HOST_ADDRS_MAX; i++) {
         char text[ADDR_TEXT_MAX];
-        snprintf(text, sizeof(text), "192.0.2.%d", i < 2 ? 1 : i); /* one comes twice */
+        snprintf(text, sizeof(text), "192.0.2.%d", i < 2 ? 1 : i); /* one address comes twice */
         addrs[i] = addr_of(text);
     }
     host_book_restore(&book, addrs, ZONE_HOST_ADDRS_MAX, WALL_S);
@@ -138,7 +138,7 @@ static void test_an_address_that_comes_back_in_time_stays(void **state)
     expect_addrs("192.0.2.2 192.0.2.1");
 }
 
-static void test_failures_keep_the_addresses_and_are_retried_ever_later(void **state)
+static void test_failures_keep_the_addresses_and_back_off(void **state)
 {
     static const unsigned waits_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
     (void)state;
@@ -156,7 +156,7 @@ static void test_failures_keep_the_addresses_and_are_retried_ever_later(void **s
     ANSWER(0, 60, "192.0.2.1");
     assert_false(host_book_take(&book, answers, NOW, WALL_S));
     assert_string_equal(book.error, "");
-    host_book_retry(&book, NOW + 5 * S); /* a name that works is not asked for early */
+    host_book_retry(&book, NOW + 5 * S); /* a name that resolves is not queried early */
     assert_int_equal(book.due_at, NOW + 60 * S);
 }
 
@@ -190,7 +190,7 @@ static void test_half_an_answer_changes_one_family_and_is_completed_soon(void **
     expect_addrs("192.0.2.2");
 }
 
-/* Eight other addresses each time: the room never ends. */
+/* Each answer has new addresses, and the book stays within its bound. */
 static void test_addresses_are_bounded(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ int main(void)
         TEST(test_the_time_between_questions_has_a_floor_and_a_ceiling),
         TEST(test_an_address_that_is_missing_goes_after_three_answers),
         TEST(test_an_address_that_comes_back_in_time_stays),
-        TEST(test_failures_keep_the_addresses_and_are_retried_ever_later),
+        TEST(test_failures_keep_the_addresses_and_back_off),
         TEST(test_a_name_that_loses_all_addresses_keeps_the_last_ones),
         TEST(test_half_an_answer_changes_one_family_and_is_completed_soon),
         TEST(test_addresses_are_bounded),

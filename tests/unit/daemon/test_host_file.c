@@ -88,7 +88,7 @@ static void fill(char *name, char first)
     name[ADDR_NAME_MAX - 1] = '\0';
 }
 
-/* The longest name, time and addresses in every place, and then one name more. */
+/* A file with the longest name, time and addresses in every place, and then with one name more. */
 static void test_the_largest_file_fits_and_one_name_more_does_not(void **state)
 {
     struct buf out;

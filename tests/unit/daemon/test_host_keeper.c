@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The names of upstreams in virtual time: bootstrap servers are scripted peers, and the worker is a
- * resolver on the same loop.
+ * The host names of upstreams in virtual time. The bootstrap servers are scripted peers, and the
+ * worker is a resolver on the same loop.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static struct control_view view;
 static struct host_keeper *keeper;
 static unsigned changes;
 
-/* The script of the server: its records for A and AAAA, or an rcode, or silence. */
+/* The server answers with these records for A and AAAA, or with an rcode, or not at all. */
 static const struct host_record *a_records, *aaaa_records;
 static unsigned peer_rcode;
 static bool peer_is_silent;
@@ -154,7 +154,7 @@ static void test_a_name_is_asked_again_when_its_ttl_is_over(void **state)
     expect_addrs("dns.example", "192.0.2.2");
     assert_int_equal(changes, 3);
     fake_loop_advance(loop, 3000 * S);
-    assert_int_equal(changes, 3); /* the same addresses change nothing */
+    assert_int_equal(changes, 3); /* the same addresses again are not a change */
 }
 
 static void test_silence_and_refusals_keep_the_addresses_and_are_bounded(void **state)
@@ -211,7 +211,7 @@ static void test_another_configuration_keeps_the_addresses_of_its_names(void **s
     assert_int_equal(fake_peer_queries(peer), asked);
 }
 
-/* The answer is on its way when the configuration changes. */
+/* The configuration changes while the answer is on its way. */
 static void test_a_late_answer_for_a_former_configuration_changes_nothing(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void expect_file(const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* Writes a file with one address of dns.example, confirmed so long ago. */
+/* Writes a file with one address of dns.example, confirmed age_s ago. */
 static void write_aged(int64_t age_s)
 {
     char text[128];
@@ -289,7 +289,7 @@ static void write_aged(int64_t age_s)
     write_file(text);
 }
 
-/* A start: the file is read before the configuration takes effect. */
+/* Plays a start: the file is read before the configuration takes effect. */
 static void start_with_file(void)
 {
     char text[512];
@@ -337,7 +337,7 @@ static void test_addresses_that_are_too_old_are_not_used(void **state)
     assert_non_null(strstr(log_lines, "its saved addresses are not used: they are 7 days old"));
 }
 
-/* A machine without a clock starts in the past. */
+/* A machine without a battery-backed clock starts in the past. */
 static void test_a_time_in_the_future_counts(void **state)
 {
     (void)state;
@@ -476,7 +476,7 @@ static void test_a_worker_without_an_answer_is_a_failure(void **state)
     close_worker(&fixture);
 }
 
-/* The inquiry comes back after the configuration has changed, and after the end. */
+/* The result of an inquiry comes after the configuration has changed, and then after the end. */
 static void test_an_inquiry_of_a_former_configuration_changes_nothing(void **state)
 {
     struct fixture fixture;
@@ -487,7 +487,7 @@ static void test_an_inquiry_of_a_former_configuration_changes_nothing(void **sta
     configure(BOOT);
     peer_is_silent = false;
     fake_loop_advance(loop, S);
-    expect_addrs("dns.example", "192.0.2.1"); /* by the bootstrap server */
+    expect_addrs("dns.example", "192.0.2.1"); /* the bootstrap server's answer counts */
     assert_int_equal(changes, 1);
     host_keeper_end(keeper);
     fake_loop_advance(loop, 30 * S);

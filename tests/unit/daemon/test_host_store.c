@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The file of saved addresses: good, of others, of another kind, and where it cannot be written. */
+/* The file of saved addresses: sound, from another owner, not a regular file, and where it cannot
+ * be written. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,7 +65,7 @@ static void test_a_saved_file_is_private_and_is_read(void **state)
     (void)state;
     host_store_open(&store, path, &file);
     assert_int_equal(file.count, 0);
-    assert_string_equal(log_lines, ""); /* no file is fine */
+    assert_string_equal(log_lines, ""); /* a missing file is not a fault */
     assert_int_equal(host_file_read(&file, span_of(good, strlen(good))), ERR_OK);
     host_store_save(&store, &file);
     assert_int_equal(stat(path, &status), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Without server.user the process stays the same user. tests/system changes users. */
+/* Without server.user, the process keeps its user. tests/system tests the change of user. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which rtnetlink messages are news; also messages that no kernel would send. */
+/* Which rtnetlink messages report a change. Some messages here never come from a kernel. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void test_facts_a_link_that_goes_up_or_down_is_news_once(void **state)
 {
     (void)state;
     assert_true(link_tells(RTM_NEWLINK, 2, UP));
-    assert_false(link_tells(RTM_NEWLINK, 2, UP)); /* its counters, its name and so on */
+    assert_false(link_tells(RTM_NEWLINK, 2, UP)); /* only its counters or its name changed */
     assert_false(link_tells(RTM_NEWLINK, 2, UP | IFF_PROMISC));
     assert_true(link_tells(RTM_NEWLINK, 2, IFF_UP)); /* the cable is unplugged */
     assert_false(link_tells(RTM_NEWLINK, 2, 0));
@@ -71,7 +71,7 @@ static void test_facts_a_link_that_is_not_up_is_no_news(void **state)
     assert_int_equal(facts.count, 0);
 }
 
-/* The link of a container into a bridge comes and goes all day. */
+/* The link between a container and its bridge comes and goes all day. */
 static void test_facts_a_part_of_a_bridge_is_no_news(void **state)
 {
     (void)state;
@@ -108,11 +108,13 @@ static void test_facts_a_new_default_route_is_news(void **state)
     assert_true(route_tells(RTM_NEWROUTE, 0, 2, "192.0.2.1"));
     assert_false(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1"));
     assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.2"));
-    assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1")); /* the same again */
+    /* the former gateway again */
+    assert_true(route_tells(RTM_NEWROUTE, NLM_F_REPLACE, 2, "192.0.2.1"));
     assert_int_equal(facts.count, 1);
     assert_true(route_tells(RTM_NEWROUTE, 0, 2, "2001:db8::1"));
     assert_true(route_tells(RTM_DELROUTE, 0, 2, "192.0.2.1"));
-    assert_true(route_tells(RTM_DELROUTE, 0, 7, "198.51.100.1")); /* older than this process */
+    /* this process has not seen that route begin */
+    assert_true(route_tells(RTM_DELROUTE, 0, 7, "198.51.100.1"));
 }
 
 static void test_facts_other_routes_are_no_news(void **state)
@@ -124,7 +126,7 @@ static void test_facts_other_routes_are_no_news(void **state)
     assert_false(tells(&text));
 }
 
-/* The kernel does not report routes that end with their link. */
+/* The kernel does not report the end of a route whose link goes down. */
 static void test_facts_a_route_that_ended_with_its_link_is_news_when_it_returns(void **state)
 {
     (void)state;
@@ -168,7 +170,7 @@ static void test_facts_a_refused_request_ends(void **state)
     assert_true(network_facts_read(&facts, span_of(text.data, text.len)).ended);
 }
 
-/* On the heap, so that sanitizers see a read beyond the end. */
+/* Reads a cut copy on the heap, so that a sanitizer detects a read beyond the end. */
 static void read_cut(const struct netlink_text *text, size_t len)
 {
     uint8_t *copy = malloc(len ? len : 1);

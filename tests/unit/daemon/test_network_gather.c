@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Pieces of a change become one report, and reports of a flapping link are bounded. */
+/* The parts of one change become one report. A flapping link causes a bounded number of reports. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void answer_all(void *owner, const struct fake_ask *asked, struct fake_an
     fake_answer_a(answer, asked->query, "192.0.2.1", 300);
 }
 
-/* A whole hour in which the link is up for half of each second. */
+/* For an hour, the link is up for half of each second. */
 static void test_gather_of_a_flapping_link_bounds_dials(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_gather_of_a_flapping_link_bounds_dials(void **state)
         network_gather_note(&gather, NETWORK_CHANGED);
         fake_loop_advance(world.loop, 500 * MS);
     }
-    /* The reports, plus one retry after each rest. */
+    /* One dial for each report, plus one retry after each rest. */
     assert_in_range(fake_net_counts(world.net).dials + fake_net_counts(world.net).dial_errors, 1,
                     4 * (3600 * S / NETWORK_EVERY_US + NETWORK_BURST));
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
@@ -132,7 +132,7 @@ static void test_gather_of_a_flapping_link_bounds_dials(void **state)
     world_close(&world);
 }
 
-static void test_gather_is_quick_again_after_a_calm(void **state)
+static void test_gather_is_quick_again_after_a_calm_period(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
@@ -159,7 +159,7 @@ int main(void)
                                         open_gather, close_gather),
         cmocka_unit_test_setup_teardown(test_gather_of_a_link_that_flaps_every_second_is_bounded,
                                         open_gather, close_gather),
-        cmocka_unit_test_setup_teardown(test_gather_is_quick_again_after_a_calm, open_gather,
+        cmocka_unit_test_setup_teardown(test_gather_is_quick_again_after_a_calm_period, open_gather,
                                         close_gather),
         cmocka_unit_test(test_gather_of_a_flapping_link_bounds_dials),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Reads the files of /proc that reserve ports or show them in use. */
+/* Reads the files of /proc that list reserved ports and ports in use. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,8 +72,8 @@ static void test_the_systems_range_is_read(void **state)
     fclose(bad);
 }
 
-/* Two services, a query of another program (connected, 01), and a port that is outside the range
- * anyway. */
+/* Two listening services, one query of another program (state 01: connected), and one port outside
+ * the range. */
 static const char udp_table[] =
     "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n"
     "  312: 0100007F:14EB 00000000:0000 07 00000000:00000000 00:00000000 00000000\n"
@@ -116,7 +116,7 @@ static void test_the_number_of_excluded_listening_ports_is_bounded(void **state)
     query_ports_take_listening(&ports, file, &most);
     fclose(file);
     assert_int_equal(ports.count, 64512 - QUERY_PORTS_LISTENING_MAX);
-    assert_true(ports.count > 61147); /* 15.9 bits */
+    assert_true(ports.count > 61147); /* the ports that remain give 15.9 bits */
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)

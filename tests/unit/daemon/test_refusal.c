@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The sentences of a start that failed, and their exit codes. */
+/* Messages and exit codes of a start that fails. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ static int begin(void **state)
 {
     (void)state;
     log_lines_begin();
-    log_set_format(LOG_JSON); /* as text, a refusal goes to stderr itself */
+    log_set_format(LOG_JSON); /* with the text format, a refusal goes to stderr directly */
     return 0;
 }
 

@@ -134,7 +134,7 @@ static void fail_with(const char *errors)
     call_done(call);
 }
 
-/* Two zones: one is served, and the other has no version. */
+/* One of the two zones is served, and the other has no version yet. */
 static void test_zones_that_are_still_to_come_are_named(void **state)
 {
     struct config *config = load_fine(ZONE);
@@ -167,7 +167,7 @@ static void test_a_failure_without_errors_is_one_sentence(void **state)
     assert_string_equal(answered, "refused\tnothing was changed\nend\n");
 }
 
-/* Paths come from the operator: control characters, percent signs and any length. */
+/* A path may contain control characters and percent signs, and may have any length. */
 static void test_hostile_errors_keep_one_line_each(void **state)
 {
     static char errors[4096];

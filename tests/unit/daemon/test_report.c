@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The first and last lines of the log. */
+/* The lines of the log about the start and the end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static void test_the_start_names_each_address_and_the_program(void **state)
     config_free(config);
 }
 
-/* A thousand prefixes must not bury the other lines. */
+/* A thousand prefixes must not hide the other lines. */
 static void test_prefixes_beyond_the_bound_are_counted(void **state)
 {
     char text[4096] = "tcp-upstream-keepalive: [";

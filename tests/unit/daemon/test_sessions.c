@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The session file at the start and at the end: good, foreign, missing, in the wrong place. */
+/* The session file at the start and at the end: sound, from another program, missing, or in a wrong
+ * place. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

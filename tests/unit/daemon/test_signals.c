@@ -86,7 +86,7 @@ static void test_the_callee_may_close_while_another_signal_waits(void **state)
     assert_int_equal(count, 1);
     assert_null(signals);
     closes_on_signal = false;
-    open_signals(); /* the other one still waits in the kernel */
+    open_signals(); /* the kernel still holds the other signal */
     fake_fd_watch_settle();
     assert_int_equal(count, 2);
 }

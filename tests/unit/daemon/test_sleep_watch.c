@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Computes from two clocks how long a machine slept. */
+/* Two clocks show how long a machine slept. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void test_short_sleeps_add_up(void **state)
     assert_int_equal(sleep_watch_since(&slept, 103 * S, 101 * S), 2 * S);
 }
 
-/* No kernel does this. */
+/* A kernel never does this, but the result must be harmless. */
 static void test_clocks_that_run_backwards_are_not_sleep(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void on_woke(void *context, uint64_t slept_us)
     ++*(unsigned *)context;
 }
 
-static void test_sleep_watch_costs_nothing_while_nothing_happens(void **state)
+static void test_sleep_watch_does_nothing_while_nothing_happens(void **state)
 {
     (void)state;
     unsigned woken = 0;
@@ -69,7 +69,7 @@ int main(void)
         cmocka_unit_test(test_sleep_is_the_lead_that_boottime_gained),
         cmocka_unit_test(test_short_sleeps_add_up),
         cmocka_unit_test(test_clocks_that_run_backwards_are_not_sleep),
-        cmocka_unit_test(test_sleep_watch_costs_nothing_while_nothing_happens),
+        cmocka_unit_test(test_sleep_watch_does_nothing_while_nothing_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The messages to a service manager, which is a socket here. Without libsystemd none is sent. */
+/* Messages to a service manager, here a socket of the test. A build without libsystemd sends none.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +84,7 @@ static int begin(void **state)
     }
     view = (struct control_view){.cache = cache, .workers = list, .worker_count = WORKERS};
     listen_as_manager();
-    setenv("WATCHDOG_USEC", "4000000", 1); /* a tick each second */
+    setenv("WATCHDOG_USEC", "4000000", 1); /* main then ticks each second */
     return 0;
 }
 
@@ -106,7 +107,8 @@ static int end(void **state)
     return 0;
 }
 
-/* Turns main, and the workers below the given one, for a tick. */
+/* Runs this many ticks. Main and the first `turning` workers turn in each; the other workers hang.
+ */
 static void pass_ticks(int count, int turning)
 {
     for (int i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The members of catalogs. No thread, no primary: the versions of catalogs are text. */
+/* The members of catalogs, without a thread or a primary: the versions of catalogs are text. */
 #include "unit/zone/zone_make.h"
 
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 #define START "@ 60 SOA . . 1 60 60 60 60\n@ 60 NS invalid.\nversion 60 TXT 2\n"
 #define CATALOG "auth-zones: [{name: cat.test, primaries: [192.0.2.1], catalog: yes}]\n"
 
-/* The lists of a keeper, and what it knows of the configuration. */
+/* The zones that a keeper has, and the facts about the configuration. */
 struct world {
     struct kept_zones zones;
     struct name_map *names;
     size_t policy_zones;
 };
 
-/* Gives version as the catalog's, which moves, and adds the members. */
+/* Adds the members of all catalogs to the list. Zones that stay keep their state from before. */
 static void take(struct world *world, struct kept_zones *next, struct kept_zones *before)
 {
     const struct zone_members_names names = {world->names, name_map_new()};
@@ -34,8 +34,8 @@ static void take(struct world *world, struct kept_zones *next, struct kept_zones
     kept_zones_trim(next);
 }
 
-/* Makes a list of the configured zones, which take their state out of those before. The names and
- * the number of policy zones become the world's. */
+/* Makes the list of configured zones, which keep their state from `before`. Stores their names and
+ * the number of policy zones in the world. */
 static struct kept_zones configured(struct world *world, const char *text,
                                     struct kept_zones *before)
 {
@@ -74,7 +74,7 @@ static void give(struct world *world, size_t catalog, const char *origin, const 
     world->zones.list[catalog].data = *text ? zone_make(origin, text) : NULL;
 }
 
-/* A new version of the first catalog replaces the members; "": it has expired. */
+/* Replaces the first catalog's version and its members; "": the catalog has expired. */
 static void change(struct world *world, const char *text)
 {
     struct kept_zones next;
@@ -92,7 +92,7 @@ static void change(struct world *world, const char *text)
     world->zones = next;
 }
 
-/* A reload with this configuration. */
+/* Plays a reload with this configuration. */
 static void reload(struct world *world, const char *text)
 {
     struct kept_zones next = configured(world, text, &world->zones);
@@ -195,7 +195,7 @@ static void test_a_member_keeps_its_state_until_its_node_changes(void **state)
     change(&world, START "a.zones 60 PTR one.example.\nb.zones 60 PTR two.example.\n");
     assert_non_null(find(&world, "one.example")->data);
     assert_null(find(&world, "two.example")->data);
-    change(&world, ""); /* expired */
+    change(&world, ""); /* the catalog has expired */
     assert_string_equal(members(&world), "one.example. two.example. ");
     assert_non_null(find(&world, "one.example")->data);
     change(&world, START "c.zones 60 PTR one.example.\n");
@@ -255,7 +255,8 @@ static void test_a_zone_that_moves_into_a_catalog_keeps_its_version(void **state
     reload(&world, "auth-zones: [{name: cat.test, primaries: [192.0.2.1], catalog: yes}]\n");
     assert_string_equal(members(&world), "own.test. file.test. ");
     assert_non_null(find(&world, "own.test")->data);
-    assert_null(find(&world, "file.test")->data); /* it is not from a primary */
+    /* data from a file does not count as a version from a primary */
+    assert_null(find(&world, "file.test")->data);
     change(&world, START "c.zones 60 PTR own.test.\n");
     assert_null(find(&world, "own.test")->data);
     world_end(&world);
@@ -274,7 +275,8 @@ static void test_members_above_the_bound_are_left_out(void **state)
     world_begin(&world, "auth-zones: [{name: cat.test, primaries: [192.0.2.1], catalog: yes},\n"
                         "             {name: own.test, file: /x}]\n");
     change(&world, text);
-    assert_int_equal(world.zones.count, 1 + ZONE_SET_MAX); /* the catalog answers nothing */
+    /* the catalog itself is not in the set, so it does not count */
+    assert_int_equal(world.zones.count, 1 + ZONE_SET_MAX);
     assert_non_null(find(&world, "m4094.test"));
     assert_null(find(&world, "m4095.test"));
     free(text);

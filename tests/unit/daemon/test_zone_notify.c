@@ -19,7 +19,7 @@ struct world {
     size_t len;
 };
 
-/* 192.0.2.1 is a primary without a key, 192.0.2.2 one with a key; 192.0.2.128/25 may notify. */
+/* The primary 192.0.2.1 has no key, and 192.0.2.2 has one. 192.0.2.128/25 may notify. */
 static void world_begin(struct world *world)
 {
     memset(world, 0, sizeof(*world));
@@ -51,7 +51,7 @@ static void sign(struct world *world, const struct tsig_key *key, uint64_t now_s
     tsig_exchange_end(&exchange);
 }
 
-/* Returns the reply's rcode, or -1 without a reply. */
+/* Returns the rcode of the reply, or -1 if there is no reply. */
 static int judge(struct world *world, const char *from, bool *is_taken, bool *is_signed)
 {
     struct addr addr;
@@ -96,8 +96,9 @@ static void test_a_primary_with_a_key_must_sign(void **state)
     sign(&world, &world.key, NOW);
     expect(&world, "192.0.2.2", RCODE_NOERROR, true);
     expect(&world, "192.0.2.200", RCODE_NOERROR, true);
-    expect(&world, "192.0.2.3", RCODE_REFUSED, false); /* no work for others */
-    expect(&world, "192.0.2.1", RCODE_NOTAUTH, false); /* not its key */
+    /* nailup does not check a stranger's signature */
+    expect(&world, "192.0.2.3", RCODE_REFUSED, false);
+    expect(&world, "192.0.2.1", RCODE_NOTAUTH, false); /* this primary has no such key */
 }
 
 static void test_wrong_signatures_are_refused(void **state)
@@ -146,7 +147,8 @@ static void test_primaries_of_a_catalog_may_notify_its_members(void **state)
     expect(&world, "192.0.2.1", RCODE_NOERROR, false);
     expect(&world, "192.0.2.129", RCODE_NOERROR, false);
     expect(&world, "192.0.2.3", RCODE_NOTAUTH, false);
-    expect(&world, "192.0.2.2", RCODE_REFUSED, false); /* unsigned, with a key */
+    /* unsigned, although the primary has a key */
+    expect(&world, "192.0.2.2", RCODE_REFUSED, false);
     catalog.catalog = false;
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
 }
@@ -159,10 +161,12 @@ static void test_primaries_of_a_catalog_of_auth_zones_may_notify_its_members(voi
     world.zone.name_len = name_copy(NAME("cat.example"), world.zone.wire).len;
     expect(&world, "192.0.2.1", RCODE_NOTAUTH, false);
     world.zone.catalog = true;
-    world.zone.file = some_file; /* its members have the primaries */
+    /* the catalog comes from the file, and its members from the primaries */
+    world.zone.file = some_file;
     expect(&world, "192.0.2.1", RCODE_NOERROR, false);
     expect(&world, "192.0.2.3", RCODE_NOTAUTH, false);
-    expect(&world, "192.0.2.2", RCODE_REFUSED, false); /* unsigned, with a key */
+    /* unsigned, although the primary has a key */
+    expect(&world, "192.0.2.2", RCODE_REFUSED, false);
 }
 
 static void test_the_key_tells_two_catalogs_of_one_primary_apart(void **state)

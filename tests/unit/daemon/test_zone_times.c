@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Times that outlive the zone while people look at them. */
+/* Times of a zone, which a reader may still read after the zone has ended. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@ static struct zone_trust *trust_of(const char *zone, const uint8_t *ds, enum val
             ERR_OK);
     struct validation_options options = {.mode = mode, .clock_min_s = 1000, .anchors = anchors};
     struct zone_trust *trust = zone_trust_new(&options);
-    anchors_free(anchors); /* the copy needs no original */
+    anchors_free(anchors); /* the copy does not depend on the original */
     assert_non_null(trust);
     return trust;
 }

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_DNS_RAW_H
 #define NAILUP_TESTS_DNS_RAW_H
 
-/* Messages written byte by byte, so that a test can make them wrong. */
+/* Builds messages byte by byte, so that a test can put faults into them. */
 
 #include <assert.h>
 #include <string.h>

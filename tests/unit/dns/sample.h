@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_DNS_SAMPLE_H
 #define NAILUP_TESTS_DNS_SAMPLE_H
 
-/* Names and messages for several tests of dns. Include cmocka first. */
+/* Names and messages that several tests of dns use. Include cmocka first. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "dns/message.h"
 #include "dns/name.h"
 
-/* Makes a name from sound text. Each call site has its own bytes. */
+/* Makes a name from sound text. Each call has its own static bytes. */
 #define NAME(text) sample_name((uint8_t[NAME_WIRE_MAX]){0}, text)
 
 static inline struct name sample_name(uint8_t *wire, const char *text)

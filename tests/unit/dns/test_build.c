@@ -120,7 +120,7 @@ static void test_rollback_drops_everything_since_the_mark(void **state)
     assert_true(build.overflow);
     build_rollback(&build, &mark);
     assert_int_equal(build_len(&build), len);
-    /* no pointer may lead to the dropped name */
+    /* a pointer to the dropped name would be wrong */
     build_rr_begin(&build, NAME("x.gone.example"), RRTYPE_NULL, 1, 0);
     build_rr_end(&build);
     struct message message = sample_parse(span_of(out, build_finish(&build)));

@@ -18,7 +18,7 @@ static void start(const char *question_name)
     build_question(&build, &question);
 }
 
-/* Writes the name, reads it back and returns the bytes that it took. */
+/* Writes the name, reads it back, and returns how many bytes it took. */
 static size_t add(struct name name)
 {
     size_t offset = build_len(&build);
@@ -80,8 +80,8 @@ static bool add_below(uint8_t *wire, struct name *name)
     return false;
 }
 
-/* Each name ends in a pointer to the previous one. The labels are chosen so that the table takes
- * all. */
+/* Each name ends in a pointer to the previous one. The labels are chosen so that the table
+ * remembers every name. */
 static void test_names_with_the_longest_chain_of_pointers_read_back(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void test_name_of_127_labels_is_written(void **state)
     assert_int_equal(add(name), 255);
     assert_int_equal(add(name), 2);
     assert_int_equal(add(name_strip(name, BUILD_SUFFIXES_MAX - 1)), 2);
-    /* further suffixes are not remembered */
+    /* the table remembers no further suffixes */
     assert_int_equal(add(name_suffix(name, 1)), 3);
 }
 

@@ -61,7 +61,8 @@ static void test_longest_name_is_within_the_bits(void **state)
     assert_int_equal(wire[254], 0);
 }
 
-/* Words and blocks give the same result as bytes, and touch nothing after the name or the bits. */
+/* Reading by words and blocks gives the same result as reading by bytes, and touches nothing after
+ * the name or the bits. */
 static void test_every_byte_of_every_length_has_its_own_bit(void **state)
 {
     (void)state;

@@ -11,7 +11,8 @@
 static struct raw raw;
 static uint8_t out[65535];
 
-/* Rebuilds the message without OPT in out. Returns the length, or 0 when a record is refused. */
+/* Copies the message without its OPT record to out. Returns the length, or 0 if a record is
+ * refused. */
 static size_t rebuild(const struct message *message, bool with_question)
 {
     struct build build;

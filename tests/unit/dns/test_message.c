@@ -14,7 +14,7 @@
 
 static struct raw raw;
 
-/* Parses from memory of exactly that size, so that a sanitizer detects every overrun. */
+/* Parses a copy of exactly that size, so that a sanitizer detects every overrun. */
 static enum message_check check(struct span bytes)
 {
     uint8_t *exact = malloc(bytes.len ? bytes.len : 1);
@@ -50,7 +50,7 @@ static void test_real_answer_is_parsed_completely(void **state)
     assert_true(message_check_rdata(&message));
 }
 
-/* The copy borrows nothing from the original. */
+/* The copied message borrows nothing from the original. */
 static void test_a_parsed_message_moves_to_a_copy_of_its_bytes(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "dns/name.h"
 
-/* A message has a header at least; names start after it. */
+/* A message with at least a header, which names follow. */
 struct bench {
     uint8_t bytes[2048];
     size_t len;
@@ -25,7 +25,7 @@ static struct bench bench_of(const char *data, size_t len)
 
 #define BENCH(literal) bench_of(literal, sizeof(literal) - 1)
 
-/* Checks that all three readers agree whether the name at offset is sound, and where it ends. */
+/* Checks that all three readers agree on whether the name at offset is sound, and on its end. */
 static size_t read_at(const struct bench *bench, size_t offset, uint8_t *wire, struct name *name)
 {
     size_t after = name_read(bench_span(bench), offset, wire, name);
@@ -127,7 +127,7 @@ static void test_label_of_63_bytes_is_accepted(void **state)
     assert_int_equal(read_at(&bench, 12, wire, &name), 12 + 65);
 }
 
-/* Makes a name of len bytes, with the root: one-byte labels and one longer label. */
+/* Makes a name of len bytes, root included, from one-byte labels and one longer label. */
 static void fill_name(struct bench *bench, size_t len)
 {
     size_t at = 12, end = 12 + len - 1;
@@ -169,7 +169,7 @@ static void test_name_that_a_pointer_extends_over_255_bytes_is_refused(void **st
 }
 
 /* Writes a root name, then pointers that each lead to the previous one. Returns the offset of the
- * last. */
+ * last pointer. */
 static size_t chain(struct bench *bench, size_t hops)
 {
     *bench = (struct bench){.len = 13};
@@ -278,7 +278,7 @@ static void test_names_of_every_length_compare_fold_and_hash_alike(void **state)
     }
 }
 
-/* Short names are compared in words, longer ones in blocks. */
+/* Short names are compared by words, longer ones by blocks. */
 static void test_two_bytes_are_equal_when_they_fold_alike(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void test_two_bytes_are_equal_when_they_fold_alike(void **state)
     }
 }
 
-/* Short names are folded in bytes and words, longer ones in blocks. */
+/* Short names are folded by bytes and words, longer ones by blocks. */
 static void test_each_byte_of_a_name_folds_alike_at_every_length(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void test_below_means_equal_or_under_at_a_label_boundary(void **state)
     assert_true(name_is_below(NAME("."), NAME(".")));
     assert_false(name_is_below(NAME("example.com"), NAME("www.example.com")));
     assert_false(name_is_below(NAME("badexample.com"), NAME("example.com")));
-    /* the bytes of the suffix are inside a label */
+    /* these bytes look like the suffix, but a label contains them */
     assert_false(name_is_below(NAME("x\\001a.b"), NAME("a.b")));
     assert_false(name_is_below(NAME("."), NAME("com")));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Names are read in words and blocks. Here they are at the edges of readable memory: reading a byte
+/* Names are read by words and blocks. The names here lie at the edge of readable memory, so a read
  * before or after them ends the test. */
 #include "unit/dns/sample.h"
 
@@ -12,7 +12,7 @@
 #include "dns/name.h"
 #include "dns/word.h"
 
-/* Memory that is readable from begin to end, and not beside it. */
+/* Readable memory from begin to end, with unreadable pages on both sides. */
 struct island {
     uint8_t *begin, *end;
 };
@@ -28,13 +28,14 @@ static struct island island_make(void)
     return (struct island){sea + size, sea + 2 * size};
 }
 
-/* Makes a name of len bytes with labels of at most 20 letters. No name has two bytes. */
+/* Makes a name of len bytes with labels of at most 20 letters. A name of two bytes does not exist.
+ */
 static void write_name(uint8_t *out, size_t len)
 {
     size_t at = 0;
     while (len - at > 1) {
         size_t left = len - at - 2, size = left > 20 ? 20 : left;
-        if (left - size == 1) /* the rest would be an empty label */
+        if (left - size == 1) /* one byte more would be an empty label */
             size--;
         out[at++] = (uint8_t)size;
         for (size_t i = 0; i < size; i++, at++)
@@ -48,7 +49,7 @@ static bool is_length(size_t len)
     return len != 2;
 }
 
-/* Puts a name of len bytes at an edge of the island. */
+/* Puts a name of len bytes at the start or the end of the island. */
 static struct name name_at(const struct island *island, bool at_end, size_t len)
 {
     uint8_t *wire = at_end ? island->end - len : island->begin;
@@ -98,7 +99,7 @@ static void test_names_of_every_length_are_copied_within_their_bytes(void **stat
         }
 }
 
-/* The message ends with the page: before, at, or after the end of the name. */
+/* The message ends where the page ends: before, at, or after the end of the name. */
 static void test_a_name_in_a_message_is_compared_within_the_message(void **state)
 {
     (void)state;

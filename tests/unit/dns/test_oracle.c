@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * ldns as the oracle: it makes messages from random sound records. We parse them and compare record
- * by record; then ldns reads the messages that we rebuild.
+ * ldns is the oracle. It makes messages from random sound records, and we compare them record by
+ * record after parsing. Then ldns reads the messages that we rebuild.
  */
 #include "unit/dns/sample.h"
 
@@ -17,14 +17,15 @@ enum { ROUNDS = 3000, RRS_MAX = 12, LINE_MAX_BYTES = 4096 };
 
 static uint64_t random_state;
 
-/* A fixed sequence, so that a failure can be repeated. */
+/* Returns the next number of a fixed sequence, so that a failure can be repeated. */
 static unsigned draw(unsigned bound)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(random_state >> 33) % bound;
 }
 
-/* Few labels, so that names share suffixes; some long, some odd. */
+/* Draws from few labels, so that names share suffixes. Some names are long, some have odd labels.
+ */
 static const char *draw_name(char out[NAME_TEXT_MAX])
 {
     static const char *const labels[] = {"a",      "www",   "example", "com",

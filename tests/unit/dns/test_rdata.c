@@ -9,7 +9,8 @@
 
 static struct raw raw;
 
-/* Returns whether this RDATA passes. Another record follows, which a name must not reach into. */
+/* Returns whether this RDATA passes. Another record follows it, and no name may extend into that
+ * record. */
 static bool passes_in(uint16_t cls, uint16_t type, struct span rdata)
 {
     raw_start(&raw, HEADER_QR);
@@ -50,7 +51,7 @@ static void test_one_name_fills_its_rdata(void **state)
 static void test_name_running_over_its_rdata_is_refused(void **state)
 {
     (void)state;
-    assert_false(PASSES(NS, "\1a")); /* the root byte would be the next owner */
+    assert_false(PASSES(NS, "\1a")); /* the root byte would belong to the next owner */
     assert_false(PASSES(NS, "\3ab"));
     assert_false(PASSES(NS, "\1a\xc0")); /* half a pointer */
     assert_false(PASSES(MX, "\0\1\1a"));
@@ -60,7 +61,7 @@ static void test_name_running_over_its_rdata_is_refused(void **state)
 static void test_pointer_in_rdata_must_be_sound(void **state)
 {
     (void)state;
-    assert_false(PASSES(NS, "\xc0\x25")); /* to itself: 12 + 7 + 12 = 31 */
+    assert_false(PASSES(NS, "\xc0\x25")); /* a pointer to itself: 12 + 7 + 12 = 31 */
     assert_false(PASSES(NS, "\xc0\x1f"));
     assert_false(PASSES(NS, "\xff\xff"));
     assert_false(PASSES(NS, "\xc0\x00"));
@@ -175,7 +176,7 @@ static void test_rdata_at_the_end_of_the_longest_message_is_checked(void **state
     assert_int_equal(raw.len, 65535);
     struct message message = sample_parse(raw_span(&raw));
     assert_true(message_check_rdata(&message));
-    raw.bytes[65534] = 0; /* into the header */
+    raw.bytes[65534] = 0; /* a pointer into the header */
     assert_false(message_check_rdata(&message));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Lines that ldns accepts although they are faulty. */
+/* ldns accepts these lines although they are faulty. */
 #include "dns/record_text.h"
 
 #include <stdarg.h>

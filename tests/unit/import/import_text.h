@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_IMPORT_TEXT_H
 #define NAILUP_TESTS_IMPORT_TEXT_H
 
-/* Imports text for the tests of import. Included after cmocka. */
+/* Imports text for the tests of import. Include it after cmocka. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define ROOT "forward-zone:\n name: .\n forward-addr: 192.0.2.1\n"
 
-/* The output and the messages of the last import. */
+/* The output of the last import, and its messages. */
 static char printed[IMPORT_BYTES_MAX + 1], said[IMPORT_MESSAGES_BYTES + 1];
 
 static inline void keep(const struct buf *buf, char *out)
@@ -37,7 +37,7 @@ static inline enum err import_bytes(const char *text, size_t len)
     return err;
 }
 
-/* The configuration that the text becomes; to be freed. */
+/* Returns the configuration that the text becomes. The caller frees it. */
 static inline struct config *imported(const char *text)
 {
     struct config *config;
@@ -55,7 +55,7 @@ static inline void expect_refused(const char *text, const char *error)
     assert_string_equal(said, error);
 }
 
-/* The text becomes something in which each piece stands, in this order. */
+/* Imports the text. The result contains each piece, in this order. */
 static inline void expect_pieces(const char *text, const char *const *pieces)
 {
     config_free(imported(text));

@@ -289,7 +289,7 @@ static void test_a_zone_without_a_use_is_left_out(void **state)
     expect_missing("refuse");
 }
 
-/* The loader allows 16. */
+/* The loader accepts at most 16 primaries. */
 static void test_a_zone_keeps_sixteen_primaries(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void test_options_of_recursion_are_imported(void **state)
     EXPECT("server: root-hints: hints.zone\n", "root-hints: ", "/hints.zone\n");
 }
 
-/* ---- names answered here ---- */
+/* ---- local data ---- */
 
 static void test_local_zones_have_their_actions(void **state)
 {
@@ -523,7 +523,7 @@ static void test_dnstap_that_is_off_writes_nothing(void **state)
            "dnstap to a local socket", "Write the text into dnstap.version");
 }
 
-/* dt_io_thread_apply_cfg() of Unbound 1.26. */
+/* dt_io_thread_apply_cfg() of Unbound 1.26 ignores the socket with TCP. */
 static void test_dnstap_over_tcp_has_no_socket(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void test_dns64_needs_its_module(void **state)
     config = imported("server:\n module-config: \"dns64 iterator\"\n dns64-synthall: yes\n" ROOT);
     assert_string_equal(prefix_format(&config->dns64_prefix, text), "64:ff9b::/96");
     assert_int_equal(config->dns64_ignored.count, 1);
-    assert_int_equal(config->dns64_ignored.list[0][0], 0); /* every name */
+    assert_int_equal(config->dns64_ignored.list[0][0], 0); /* the root covers every name */
     config_free(config);
     config = imported("server:\n dns64-prefix: 64:ff9b::/96\n" ROOT);
     assert_int_equal(config->dns64_prefix.length, 0);
@@ -576,8 +576,7 @@ static void test_private_addresses_are_refused_from_outside(void **state)
     config_free(config);
 }
 
-/* In Unbound a mapped prefix matches AAAA records only. It matches no servers or clients over IPv4.
- */
+/* In Unbound a mapped prefix matches AAAA records only, and no server or client over IPv4. */
 static void test_mapped_prefixes_never_become_prefixes_of_ipv4(void **state)
 {
     (void)state;
@@ -676,7 +675,7 @@ static void test_anchors_that_cannot_be_used_are_reported(void **state)
            "is given twice");
 }
 
-/* ---- what is not taken ---- */
+/* ---- options that are not imported ---- */
 
 static void test_a_line_without_a_counterpart_is_noted_with_place_and_reason(void **state)
 {
@@ -819,7 +818,7 @@ static void test_rows_that_copy_name_rows_of_options(void **state)
 #include "import/unbound_words.def"
 }
 
-/* Values of all sorts; each row is tried with each. */
+/* Values of every kind. Each row is tried with each value. */
 static const char *const trials[] = {
     "yes",           "no",        "7",        "192.0.2.7",
     "2001:db8::/32", "x.example", "/x/y.pem", "'validator iterator'",
@@ -892,8 +891,8 @@ static void test_views_have_their_clients_and_local_data(void **state)
     assert_string_equal(said, "");
 }
 
-/* Lines of the server after a view belong to all clients. A view without local data asks that of
- * all, whatever view-first is. */
+/* Lines of the clause "server" after a view apply to all clients. A view without local data uses
+ * that of all clients, whatever view-first says. */
 static void test_a_view_ends_with_its_clause(void **state)
 {
     (void)state;
@@ -1038,7 +1037,7 @@ static void test_a_policy_zone_keeps_its_primaries(void **state)
     assert_non_null(strstr(printed, "primaries are given by address"));
     assert_non_null(strstr(printed, "allow-notify takes addresses and prefixes"));
     assert_string_equal(said, "");
-    /* A file beside a primary or a url is a copy that would grow old. */
+    /* A primary or a url makes the file a copy, which would become outdated. */
     config_free(imported("rpz:\n name: a\n zonefile: /copy\n primary: ns.a\n" ROOT));
     assert_non_null(strstr(said, "warning: rpz: is not imported"));
     config_free(imported("rpz:\n name: a\n zonefile: /copy\n url: https://a/b\n" ROOT));
@@ -1065,7 +1064,7 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     assert_non_null(strstr(said, "warning: access-control: 10.0.0.0/99 refuse is not imported"));
     config_free(imported("server: private-address: 10.0.0.0/99\n" ROOT));
     assert_non_null(strstr(said, "warning: private-address: 10.0.0.0/99 is not imported"));
-    /* Nothing is lost where the option was off, or protects nothing. */
+    /* Nothing is lost if the option was off, or if it protects nothing. */
     config_free(imported("server: harden-algo-downgrade: no proxy-protocol-port: 0\n"
                          " so-rcvbuf: 4m harden-glue: yes tls-protocols: \"\"\n" ROOT));
     assert_string_equal(said, "");

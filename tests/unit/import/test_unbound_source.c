@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Files that include each other. */
+/* Files of Unbound's configuration that include each other. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "local/local_answer.h"
 #include "local/local_special.h"
 
-/* Local data: builds tables and looks up questions. */
+/* Builds tables of local data and looks up questions in them. */
 
 static struct local_build *build;
 static struct local_names *names;
@@ -34,7 +34,8 @@ static void done(void)
     build = NULL;
 }
 
-/* Returns "RCODE EDE?\n" and the records; "not" and "elsewhere NAME" for the other verdicts. */
+/* Returns "RCODE EDE?
+ * " and the records; "not" or "elsewhere NAME" for the other verdicts. */
 static const char *asked(const char *name, uint16_t type)
 {
     static char text[70000];
@@ -73,7 +74,7 @@ static void test_a_name_with_a_record_has_it_and_nothing_else(void **state)
     (void)state;
     record(build, "NAS.example. 60 IN A 192.0.2.1");
     record(build, "nas.example. 90 IN A 192.0.2.2");
-    record(build, "nas.example. 60 IN A 192.0.2.1"); /* again */
+    record(build, "nas.example. 60 IN A 192.0.2.1"); /* the same record again */
     record(build, "nas.example. IN TXT hello");
     done();
     assert_string_equal(ASKED("nas.example", A), "NOERROR\nan nas.example. 60 A 192.0.2.1\n"
@@ -156,7 +157,7 @@ static void test_a_wildcard_answers_for_names_that_do_not_exist(void **state)
     assert_string_equal(ASKED("w.example", A), "not");
 }
 
-/* The name of the wildcard would be too long. */
+/* The name that the wildcard would have is too long. */
 static void test_a_name_too_long_for_a_wildcard_has_none(void **state)
 {
     (void)state;
@@ -242,7 +243,7 @@ static void test_unusable_records_are_refused(void **state)
     } bad[] = {
         {"", 0},
         {"\1a\0", 3},
-        {"\1a\0\0\1\0\1\0\0\0\1\0\3abc", 16},      /* A of three bytes */
+        {"\1a\0\0\1\0\1\0\0\0\1\0\3abc", 16},      /* an A record of three bytes */
         {"\1a\0\0\1\0\1\0\0\0\1\0\4abc", 16},      /* truncated */
         {"\1a\0\0\5\0\1\0\0\0\1\0\2\xc0\x0c", 15}, /* CNAME with a pointer to its owner */
         {"\1a\0\0\5\0\1\0\0\0\1\0\2\xc0\x17", 15}, /* to itself */
@@ -365,7 +366,7 @@ static void test_listed_names_and_names_below_are_blocked_with_an_ede(void **sta
 
 static const char *viewed(const char *name_text)
 {
-    struct name name = NAME(name_text); /* view.zone borrows from it */
+    struct name name = NAME(name_text); /* view.zone borrows this name */
     static char text[NAME_TEXT_MAX + 64];
     char zone_text[NAME_TEXT_MAX] = "-";
     struct local_view view;
@@ -513,7 +514,7 @@ static void test_special_use_names_are_answered_locally(void **state)
     assert_string_equal(ASKED("onion", NS), "NOERROR\nan onion. 10800 NS onion.\n");
 }
 
-/* RFC 8375 section 4: the parent proves that these zones are not signed. */
+/* RFC 8375 section 4: the parent proves that these zones are unsigned. */
 static void test_upstreams_answer_ds_of_special_zones_below_arpa(void **state)
 {
     (void)state;
@@ -540,7 +541,7 @@ static void test_the_operators_rules_win_over_special_use(void **state)
     assert_string_equal(ASKED("localhost", A), "NOERROR\nan localhost. 3600 A 127.0.0.2\n");
 }
 
-/* Makes the table that applies while these zones have upstreams too. */
+/* Makes the table for the time when these zones have upstreams, too. */
 static void spare_later(struct local_names **over, const char *first, const char *second)
 {
     *over = local_names_new_over(names);

@@ -4,7 +4,7 @@
 
 #include "local/local_text.h"
 
-/* Hosts files and block lists as text, and reports about their lines. */
+/* Hosts files and block lists as text, and the reports about faulty lines. */
 
 static struct local_build *build;
 static struct local_names *names;
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 
 static void hosts_bytes(const char *text, size_t len)
 {
-    /* A copy of the exact length, so that a sanitizer detects overruns. */
+    /* A copy of exactly this length, so that a sanitizer detects overruns. */
     char *copy = malloc(len ? len : 1);
     memcpy(copy, text, len);
     assert_int_equal(local_text_hosts(build, span_of(copy, len), &report), ERR_OK);
@@ -186,7 +186,7 @@ static void test_a_list_is_read_in_both_forms(void **state)
     assert_false(is_blocked("under.example"));
 }
 
-/* A list must not block the names that every hosts file has. */
+/* A list must not block names that every hosts file contains, such as localhost. */
 static void test_customary_names_of_hosts_files_are_left_out(void **state)
 {
     (void)state;

@@ -26,7 +26,7 @@ static void put(const char *name, uint32_t value)
     assert_int_equal(name_map_put(map, NAME(name), value, &number), ERR_OK);
 }
 
-/* Returns the number of the longest suffix, or 0, and checks that it is `suffix`. */
+/* Returns the number of the longest suffix in the map, or 0. Asserts that it is `suffix`. */
 static uint32_t suffix_of(const char *name, const char *suffix)
 {
     uint8_t len = 0;
@@ -75,7 +75,7 @@ static void test_the_longest_suffix_is_found(void **state)
     assert_int_equal(suffix_of(".", "."), 3);
 }
 
-/* "ab.example" ends in "b.example" as text, but not as a name. */
+/* The text "ab.example" ends in "b.example", but the name does not. */
 static void test_suffixes_begin_at_labels(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_suffixes_begin_at_labels(void **state)
     assert_int_equal(suffix_of("a.b.example", "b.example"), 1);
 }
 
-/* A name that the filter rules out is never in the map. */
+/* If the filter rules a name out, the map must not have it. */
 static void test_the_last_label_rules_out_most_names(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_two_labels_rule_out_most_names_under_a_common_label(void **stat
         snprintf(text, sizeof(text), "www.m%u.example", i);
         count += name_map_may_have(map, NAME(text));
     }
-    assert_true(count < MANY / 8); /* a sixteenth is expected at most */
+    assert_true(count < MANY / 8); /* at most a sixteenth is expected */
 }
 
 static void test_the_longest_possible_name_fits(void **state)
@@ -165,7 +165,7 @@ static void test_many_names_are_found_and_visited_in_order(void **state)
     name_map_each(map, count, &next);
     assert_int_equal(next, MANY);
     assert_true(name_map_bytes(map) < MANY * 60);
-    put("one.more", 1); /* after trimming */
+    put("one.more", 1); /* added after the map was trimmed */
     assert_int_equal(suffix_of("one.more", "one.more"), 1);
 }
 

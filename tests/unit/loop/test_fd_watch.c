@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Descriptors that libuv watches, inside of a loop that waits by itself. */
+/* libuv watches these descriptors, inside a loop that waits in its own epoll set. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 #include "loop/fd_watch.h"
 #include "loop/loop.h"
 
-enum { GUARD_S = 10 }; /* a timer of the loop would wake it up and hide the fault */
+enum { GUARD_S = 10 }; /* not a timer of the loop, which would wake the loop and hide the fault */
 
 struct ear {
     struct loop *loop;
     struct fd_watch *watch;
-    struct ear *next; /* the descriptor to watch from then on; NULL: the loop stops */
+    struct ear *next; /* the descriptor to watch next; NULL: the loop stops */
     int ends[2];
     bool heard;
 };

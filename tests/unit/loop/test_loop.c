@@ -17,7 +17,7 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 
-/* Everything that runs on the loop notes itself here. */
+/* Collects what runs on the loop, in its order. */
 struct trace {
     struct loop *loop;
     char words[256];
@@ -112,7 +112,7 @@ static void test_hooks_that_ask_for_hooks_cannot_starve_the_loop(void **state)
     trace_init(&trace);
     trace.hooks_left = UINT_MAX;
     loop_at_turn_end(trace.loop, &trace.hook);
-    loop_post(trace.loop, &trace.mail); /* gets its turn between */
+    loop_post(trace.loop, &trace.mail); /* gets its turn between the hooks */
     loop_run(trace.loop);
     assert_true(trace.hooks_left > 0);
     turn_end_cancel(&trace.hook);
@@ -158,7 +158,8 @@ static void test_an_earlier_timer_shortens_the_wait(void **state)
     far = trace;
     timer_init(&far.timer, on_timer);
     timer_start(trace.loop, &far.timer, loop_now(trace.loop) + 3600 * US_PER_S);
-    loop_post(trace.loop, &trace.mail); /* starts the near timer when the far wait is armed */
+    /* the near timer starts when the loop already waits for the far one */
+    loop_post(trace.loop, &trace.mail);
     loop_run(trace.loop);
     assert_string_equal(trace.words, "mths");
     timer_stop(&far.timer);
@@ -219,7 +220,7 @@ struct writer {
     struct loop *loop;
     pthread_t thread;
     struct letter letters[LETTERS];
-    unsigned next; /* read on the loop's thread alone */
+    unsigned next; /* only the loop's thread reads it */
     unsigned *unread;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The wheel of timers, alone and against a plain array of instants as an oracle. */
+/* The wheel of timers: first alone, then compared with a plain array of instants. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct alarm {
     struct timers *timers;
     unsigned fired;
     uint64_t order;
-    uint64_t again_at; /* started again for this instant when it fires; 0: not */
+    uint64_t again_at; /* the instant to start for again when the timer fires; 0: none */
     struct alarm *stops;
 };
 
@@ -171,8 +171,7 @@ static void test_timers_fire_in_the_order_of_their_ticks(void **state)
     free(alarms);
 }
 
-/* Timers move down the levels around each power of 64 ticks, when the clock starts just before it.
- */
+/* Around each power of 64 ticks, timers move down the levels. The clock starts just before it. */
 static void test_every_boundary_of_the_levels_is_crossed(void **state)
 {
     (void)state;
@@ -216,7 +215,7 @@ static void test_the_end_of_time_is_never_reached(void **state)
     timer_stop(&alarm.timer);
 }
 
-static void test_a_clock_that_stands_still_or_goes_back_loses_nothing(void **state)
+static void test_a_clock_that_stops_or_goes_back_loses_nothing(void **state)
 {
     struct timers timers;
     (void)state;
@@ -246,7 +245,8 @@ struct oracle {
 
 static uint64_t random_distance(void)
 {
-    return rand_below(UINT64_C(1) << rand_below(44)); /* all magnitudes alike, up to 200 days */
+    /* every magnitude is equally likely, up to 200 days */
+    return rand_below(UINT64_C(1) << rand_below(44));
 }
 
 static void start_or_stop(struct oracle *oracle)
@@ -328,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_timers_fire_in_the_order_of_their_ticks),
         cmocka_unit_test(test_every_boundary_of_the_levels_is_crossed),
         cmocka_unit_test(test_the_end_of_time_is_never_reached),
-        cmocka_unit_test(test_a_clock_that_stands_still_or_goes_back_loses_nothing),
+        cmocka_unit_test(test_a_clock_that_stops_or_goes_back_loses_nothing),
         cmocka_unit_test(test_the_wheel_agrees_with_a_plain_array),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

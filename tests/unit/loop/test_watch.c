@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Sockets of one loop: each gets its turn, busy ones without asking the kernel. */
+/* The sockets of one loop: each gets its turn, and busy ones need no wait of the kernel. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct room;
 struct end {
     struct watch watch;
     struct room *room;
-    int other; /* the end that is written to */
+    int other; /* the other end, to which the test writes */
     unsigned served;
 };
 
@@ -62,7 +62,7 @@ static void count_event(struct end *end)
         loop_stop(room.loop);
 }
 
-/* The first prompt_count sockets are prompt, the others patient. */
+/* Opens sockets. The first prompt_count are prompt, the others patient. */
 static void open_mixed_room(unsigned count, unsigned prompt_count,
                             void (*on_ready)(struct watch *watch, uint32_t events))
 {
@@ -119,7 +119,7 @@ static void read_one(struct watch *watch)
     assert_int_equal(read(watch->fd, &byte, 1), 1);
 }
 
-/* Costs as much as a few handshakes. */
+/* Handles an event as slowly as a few handshakes. */
 static void on_ready_slowly(struct watch *watch, uint32_t events)
 {
     assert_true(events & EPOLLIN);
@@ -137,7 +137,8 @@ static void test_a_turn_is_not_filled_by_expensive_events_and_none_is_forgotten(
     for (unsigned i = 0; i < SOCKETS; i++)
         write_to(i, "x", 1);
     run_for_events(SOCKETS);
-    assert_true(room.turns >= SOCKETS / 5); /* not one turn for all: 2 ms each, 4 ms a turn */
+    /* an event takes 2 ms and a turn 4 ms, so they need several turns */
+    assert_true(room.turns >= SOCKETS / 5);
     assert_true(room.most_in_turn <= 5);
     for (unsigned i = 0; i < SOCKETS; i++)
         assert_int_equal(room.ends[i].served, 1);
@@ -171,13 +172,13 @@ static void test_more_patient_sockets_than_a_turn_takes_are_served_in_rounds(voi
         write_to(i, "xyz", 3);
     for (unsigned round = 1; round <= 3; round++) {
         run_for_events(round * SOCKETS_MAX);
-        for (unsigned i = 0; i < SOCKETS_MAX; i++) /* the kernel starts a round where it likes */
+        for (unsigned i = 0; i < SOCKETS_MAX; i++) /* the kernel may start a round anywhere */
             assert_in_range(room.ends[i].served, round - 1, round + 1);
     }
     close_room();
 }
 
-/* Closes its neighbour, which must then not get its event of this turn. */
+/* Closes the neighbour, which must then get no event in this turn. */
 static void on_ready_closing(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -214,11 +215,11 @@ static void test_a_patient_watch_closed_in_a_turn_gets_no_event_of_it(void **sta
     closing_sockets_get_no_event(open_patient_room);
 }
 
-/* ---- what else runs ---- */
+/* ---- mail, calls and other ranks ---- */
 
 enum { HEAVY = 4, HEAVY_TURNS_MAX = 50 };
 
-/* Stays readable, and each event is expensive. */
+/* Leaves the socket readable, and each event is slow. */
 static void on_ready_heavy(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -247,7 +248,7 @@ static void test_mail_comes_beside_sockets_that_always_have_more(void **state)
     close_room();
 }
 
-/* One byte for each turn. */
+/* Reads one byte per turn. */
 static void on_ready_prompt(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -265,7 +266,7 @@ static void test_a_prompt_socket_is_served_in_every_turn_whatever_patient_ones_w
     for (unsigned i = 0; i <= PATIENT; i++)
         write_to(i, "x", 1);
     run_for_events(2 * PATIENT);
-    assert_true(room.turns >= PATIENT); /* each event is as long as the patient share of a turn */
+    assert_true(room.turns >= PATIENT); /* each event fills the patient share of a turn */
     assert_true(room.most_in_turn <= 2);
     assert_in_range(room.ends[0].served, room.turns - 1, room.turns + 1);
     close_room();
@@ -287,7 +288,7 @@ static void test_a_patient_socket_is_served_in_every_turn_whatever_greedy_ones_w
     close_room();
 }
 
-/* Asks for its next call each time. */
+/* Requests the next call each time. */
 static void on_called_heavy(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -307,7 +308,7 @@ static void calls_are_served_in_shares(enum watch_rank rank)
     room.ends[1].watch.on_ready = on_ready_prompt;
     for (unsigned i = 2; i < 2 + CALLED; i++) {
         watch_call(room.loop, &room.ends[i].watch);
-        watch_call(room.loop, &room.ends[i].watch); /* one call, nevertheless */
+        watch_call(room.loop, &room.ends[i].watch); /* still makes only one call */
         watch_set_rank(room.loop, &room.ends[i].watch, rank);
     }
     write_to(0, "x", 1);
@@ -320,7 +321,7 @@ static void calls_are_served_in_shares(enum watch_rank rank)
     if (rank == WATCH_GREEDY)
         assert_in_range(room.ends[1].served, room.turns - 1, room.turns + 1);
     else
-        assert_true(room.ends[1].served >= 1); /* it takes its turn among them */
+        assert_true(room.ends[1].served >= 1); /* it takes its turn among the patient ones */
     close_room();
 }
 
@@ -345,7 +346,7 @@ static void test_a_closed_watch_gets_no_call(void **state)
     close_room();
 }
 
-/* Moves between the ranks of streams with each event. */
+/* Changes the rank of a stream with each event. */
 static void on_ready_moving(struct watch *watch, uint32_t events)
 {
     bool is_patient = watch->rank == WATCH_PATIENT;
@@ -401,7 +402,7 @@ static void test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready(void
     struct timer timer;
     (void)state;
     open_mixed_room(4, 2, on_ready_fast);
-    write_to(2, "x", 1); /* readable for ever, and not asked for */
+    write_to(2, "x", 1); /* readable all the time, but the loop does not wait for it */
     watch_set(room.loop, &room.ends[2].watch, 0);
     timer_init(&timer, on_write_due);
     timer_start(room.loop, &timer, loop_clock(room.loop) + 20 * US_PER_MS);
@@ -412,7 +413,7 @@ static void test_a_loop_with_idle_patient_sockets_sleeps_until_one_is_ready(void
     close_room();
 }
 
-/* Named by the kernel together; the first asks the second to pause. */
+/* The kernel reports both in one turn, and the first makes the second pause. */
 static void on_ready_pausing(struct watch *watch, uint32_t events)
 {
     struct end *end = CONTAINER_OF(watch, struct end, watch);
@@ -445,9 +446,9 @@ static void test_a_patient_socket_that_pauses_gets_no_event_of_the_turn(void **s
     close_room();
 }
 
-/* ---- busy ones ---- */
+/* ---- busy sockets ---- */
 
-/* Also called when nothing is left: then the test is over. */
+/* The call without a byte ends the test. */
 static void on_ready_busy(struct watch *watch, uint32_t events)
 {
     char byte;
@@ -465,11 +466,11 @@ static void test_a_busy_watch_is_called_each_turn_until_it_is_calm(void **state)
     (void)state;
     open_room(1, on_ready_busy);
     write_to(0, "abc", 3);
-    run_for_events(4); /* three bytes and the turn without any */
+    run_for_events(4); /* three bytes, and the turn that finds none */
     assert_int_equal(room.turns, 4);
     assert_false(room.ends[0].watch.is_busy);
     write_to(0, "d", 1);
-    run_for_events(6); /* it is waited for again */
+    run_for_events(6); /* the loop waits for the socket again */
     close_room();
 }
 
@@ -485,7 +486,7 @@ static void test_a_busy_watch_leaves_its_neighbours_their_turn(void **state)
     close_room();
 }
 
-/* Four expensive events fill a turn. The busy one is called in the first turn and in the fifth. */
+/* Four slow events fill a turn. The busy socket is called in the first turn and in the fifth. */
 static void test_a_busy_watch_waits_a_few_turns_for_events_that_are_left_over(void **state)
 {
     enum { DEAR = 20 };

@@ -4,7 +4,7 @@
 #define NAILUP_TESTS_REAL_NET_H
 
 /*
- * For tests of src/net on real sockets: a loop that runs until a number of events was seen, and
+ * For tests of src/net on real sockets: a loop that runs until it has seen a number of events, and
  * plain blocking sockets for the other side. All addresses are loopback.
  */
 
@@ -28,14 +28,14 @@
 #include "loop/timer.h"
 #include "net/listen_socket.h"
 
-enum { GUARD_S = 20 }; /* later events count as missing */
+enum { GUARD_S = 20 }; /* the test fails if an event takes longer */
 
-/* The callbacks so far, a word each. */
+/* The callbacks so far, with a word for each. */
 struct seen {
     struct loop *loop;
     char words[8192];
     unsigned count, wanted;
-    size_t bytes; /* in all details */
+    size_t bytes; /* the bytes of all events */
     struct timer guard;
 };
 
@@ -68,7 +68,7 @@ static inline void see(struct seen *seen, const char *word, struct span detail)
         loop_stop(seen->loop);
 }
 
-/* Runs the loop until count more events were seen. */
+/* Runs the loop until it has seen count more events. */
 static inline void run_until_seen(struct seen *seen, unsigned count)
 {
     seen->wanted = seen->count + count;
@@ -78,7 +78,7 @@ static inline void run_until_seen(struct seen *seen, unsigned count)
     assert_true(seen->count >= seen->wanted);
 }
 
-/* Runs a few turns, with or without events. */
+/* Runs the loop for a few turns, with or without events. */
 struct nudge {
     struct mail mail;
     struct loop *loop;
@@ -101,7 +101,7 @@ static inline void run_some_turns(struct loop *loop)
 {
     struct nudge nudge = {.mail = {.run = on_nudge}, .loop = loop, .left = 5};
     loop_post(loop, &nudge.mail);
-    while (!nudge.done) /* an event stops the loop too */
+    while (!nudge.done) /* an event stops the loop as well */
         loop_run(loop);
 }
 
@@ -112,7 +112,7 @@ static inline struct addr addr_of(const char *string)
     return addr;
 }
 
-/* A test that needs IPv6 skips itself on machines without it. */
+/* Skips a test that needs IPv6 on a machine without it. */
 static inline void needs_ipv6(void)
 {
     struct addr addr = addr_of("::1@0");
@@ -138,7 +138,7 @@ static inline int plain_socket(int type, const char *string, struct addr *bound)
     return fd;
 }
 
-/* Makes a listening socket of ours. */
+/* Makes a listening socket as the code under test does. */
 static inline struct listen_socket listen_at(enum listen_type type, const struct addr *addr)
 {
     struct listen_wish wish = {.addr = *addr, .type = type, .is_beside_ours = true};
@@ -170,7 +170,7 @@ static inline int plain_connect(const struct addr *peer)
     return fd;
 }
 
-/* Closes with a RST. */
+/* Closes the socket with a RST. */
 static inline void plain_reset(int fd)
 {
     struct linger linger = {1, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bounds on the files of a loop's dials and UDP queries. */
+/* Bounds on the files that a loop uses for dials and UDP queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -11,10 +11,10 @@
 #include "net/link.h"
 
 struct end {
-    struct seen seen; /* first: callbacks get it as their owner */
+    struct seen seen; /* must be first, because callbacks get it as their owner */
     struct link *link;
     struct acceptor *acceptor;
-    const char *close_on; /* close in the callback of this word */
+    const char *close_on; /* the callback with this word closes the link */
     const char *pause_on;
     bool echo;
     int fd; /* the plain socket of the other side */
@@ -137,7 +137,7 @@ static void test_messages_of_a_turn_leave_in_one_write(void **state)
     memcpy(link_reserve(end->link, 100), "ab", 2);
     link_commit(end->link, 2);
     assert_int_equal(link_unsent(end->link), 11);
-    assert_non_null(link_reserve(end->link, 100)); /* never committed */
+    assert_non_null(link_reserve(end->link, 100)); /* the bytes are never committed */
     run_some_turns(end->seen.loop);
     assert_int_equal(link_unsent(end->link), 0);
     assert_int_equal(link_writes(end->link), 1);
@@ -198,7 +198,7 @@ static void test_a_paused_link_keeps_messages_that_were_read(void **state)
     assert_string_equal(end->seen.words, "open msg:a");
     link_resume(end->link);
     assert_string_equal(end->seen.words, "open msg:a");
-    run_until_seen(&end->seen, 1); /* pauses again */
+    run_until_seen(&end->seen, 1); /* the callback pauses the link again */
     end->pause_on = NULL;
     link_resume(end->link);
     run_until_seen(&end->seen, 1);
@@ -215,7 +215,7 @@ static void test_a_full_link_refuses_and_reports_room(void **state)
     size_t sent = 0;
 
     dial_plain(end);
-    for (int i = 0; i < 1000; i++) { /* the kernel fills, then the link */
+    for (int i = 0; i < 1000; i++) { /* first the kernel's buffer fills, then the link's */
         while (link_send(end->link, message) == ERR_OK)
             sent++;
         if (link_unsent(end->link) > options.max_unsent_bytes - LINK_MESSAGE_MAX - 2) {
@@ -314,7 +314,7 @@ static void test_a_message_sent_in_the_callback_that_closes_still_leaves(void **
     assert_null(end->link);
     read_whole(end, got, 3);
     assert_memory_equal(got, "\0\1a", 3);
-    assert_int_equal(plain_read(end->fd, got, 1), 0); /* a FIN, no RST */
+    assert_int_equal(plain_read(end->fd, got, 1), 0); /* a FIN and not a RST */
 }
 
 static void test_a_client_is_accepted_into_a_link(void **state)

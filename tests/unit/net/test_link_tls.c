@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Two links with TLS between them on loopback: one dialled, one accepted. */
+/* Two links with TLS over loopback: one dials, and the other is accepted. */
 
 #include "real_net.h"
 
@@ -18,12 +18,12 @@ struct side {
     struct seen *seen;
     const char *name;
     struct link *link;
-    struct tls *tls;                 /* the link's */
-    struct tcp *tcp;                 /* the server link's */
-    const char *close_on, *pause_on; /* in the callback of this word */
+    struct tls *tls;                 /* the TLS of the link */
+    struct tcp *tcp;                 /* the connection of the server's link */
+    const char *close_on, *pause_on; /* the callbacks with these words close or pause the link */
     const char *send_on, *send;
     enum err error;
-    size_t bytes; /* of messages */
+    size_t bytes; /* counts the bytes of messages */
 };
 
 struct ends {
@@ -205,7 +205,7 @@ static void test_messages_of_a_turn_leave_in_one_write_both_ways(void **state)
  */
 enum { RECORD_BYTES = 5 + 1 + 16 };
 
-/* NSD 4.6 and dnsdist 1.7 answer the first message of a record, and the others only when further
+/* NSD 4.6 and dnsdist 1.7 answer only the first message of a record, and the others when further
  * bytes come. */
 static void test_each_message_of_a_turn_is_a_separate_record_both_ways(void **state)
 {
@@ -274,7 +274,8 @@ static void test_messages_before_a_close_notify_are_delivered_first(void **state
     assert_string_equal(ends->seen.words, "s.msg:a s.msg:b s.fin");
 }
 
-/* Sends a message and a close_notify in one write, without a FIN: the peer still awaits answers. */
+/* Sends a message and a close_notify in one write, without a FIN, because the peer still awaits
+ * answers. */
 static void send_and_notify(struct side *side, const char *message)
 {
     uint8_t framed[64];
@@ -322,7 +323,7 @@ static void test_a_pause_delays_the_report_of_a_close_notify(void **state)
     assert_string_equal(ends->seen.words, "s.msg:last s.fin");
 }
 
-/* The bound of the sealed bytes serves as the failure. */
+/* The link cannot seal because its sealed bytes reach their bound. */
 static void test_a_failure_to_seal_while_making_room_is_reported(void **state)
 {
     struct ends *ends = *state;
@@ -364,7 +365,8 @@ static void test_nothing_waits_to_be_sent_after_a_failure(void **state)
     assert_true(link_unsent(ends->client.link) > 0);
     size_t written;
     assert_int_equal(tcp_write(ends->server.tcp, text("no record"), &written), ERR_OK);
-    while (!strstr(ends->seen.words, "c.failed")) { /* the segment may also bring room */
+    /* before the failure, the link may report room */
+    while (!strstr(ends->seen.words, "c.failed")) {
         run_until_seen(&ends->seen, 1);
         while (link_send(ends->client.link, span_of(large, sizeof(large))) == ERR_OK)
             continue;
@@ -440,7 +442,7 @@ static void test_a_peer_that_ends_during_the_handshake_is_reported(void **state)
     close(listener);
     run_some_turns(ends->seen.loop);
     assert_true(plain_read(ends->fd, hello, sizeof(hello)) > 100);
-    assert_int_equal(hello[0], 22); /* a handshake record */
+    assert_int_equal(hello[0], 22); /* the record of a handshake */
     shutdown(ends->fd, SHUT_WR);
     run_until_seen(&ends->seen, 1);
     assert_int_equal(ends->client.error, ERR_TLS_CLOSED);
@@ -473,7 +475,7 @@ static void test_a_client_without_tls_fails(void **state)
     link_close(&ends->server.link);
     run_some_turns(ends->seen.loop);
     size_t len = plain_read(ends->fd, alert, sizeof(alert));
-    assert_true(len == 0 || alert[0] == 21); /* an alert, and no other record */
+    assert_true(len == 0 || alert[0] == 21); /* an alert and no other record */
 }
 
 static void test_a_refused_dial_keeps_nothing(void **state)

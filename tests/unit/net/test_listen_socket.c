@@ -66,7 +66,7 @@ static void test_a_socket_without_reuseport_is_detected(void **state)
     other.fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &other.local);
     assert_int_equal(open_beside(&other, true), ERR_ADDRESS_IN_USE);
     assert_int_equal(open_beside(&other, false), ERR_ADDRESS_IN_USE);
-    other.type = LISTEN_TCP; /* the other transport is free */
+    other.type = LISTEN_TCP; /* no other socket uses the port of the other transport */
     assert_int_equal(open_beside(&other, false), ERR_OK);
     close(other.fd);
 }
@@ -203,7 +203,7 @@ static void end_at(const char *addr, const char *asked)
     assert_string_equal(seen.words, "got:before quiet");
     expect_answer(fd);
     assert_int_equal(recv(late, &at, 1, MSG_DONTWAIT), -1);
-    assert_int_equal(errno, ECONNREFUSED); /* at once, without waiting */
+    assert_int_equal(errno, ECONNREFUSED); /* without a wait */
     close(fd);
     close(late);
     end_udp();
@@ -229,7 +229,8 @@ static void test_another_socket_of_the_address_gets_later_datagrams(void **state
     int heard = 0;
     serve_udp(&socket);
     udp_server_end(udp, on_quiet);
-    for (int i = 0; i < 50; i++) { /* each from another port: the kernel would spread them */
+    /* each from a different port, so that the kernel would spread them over the sockets */
+    for (int i = 0; i < 50; i++) {
         int fd = client_of(&at);
         assert_int_equal(send(fd, "late", 4, 0), 4);
         close(fd);
@@ -260,7 +261,7 @@ static void test_leaving_a_shared_socket_does_not_change_it(void **state)
     assert_string_equal(seen.words, "got:ours quiet");
     udp_server_close(&udp);
     assert_int_equal(send(fd, "theirs", 6, 0), 6);
-    run_some_turns(seen.loop); /* the loop has dropped it, although it is still open */
+    run_some_turns(seen.loop); /* the server has left the socket, which is still open */
     assert_int_equal(recv(given, bytes, sizeof(bytes), 0), 6);
     close(fd);
     listen_socket_close(&adopted);
@@ -283,7 +284,7 @@ static void on_acceptor_ended(void *owner)
 static int begin_connecting(const struct addr *addr)
 {
     int fd = socket(addr_family(addr), SOCK_STREAM | SOCK_NONBLOCK, 0);
-    (void)connect(fd, &addr->sa, addr_len(addr)); /* in progress */
+    (void)connect(fd, &addr->sa, addr_len(addr)); /* the connection is still in progress */
     return fd;
 }
 

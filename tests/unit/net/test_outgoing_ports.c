@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The set of source ports, and draws from it. */
+/* The set of source ports, and how ports are drawn from it. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "base/rand.h"
 #include "net/outgoing_ports.h"
 
-enum { DRAWS = 20000, SLOTS = 63, SLOT_PORTS = 1024 }; /* 63 slots from 1024 to 65535 */
+/* the ports from 1024 to 65535 make 63 slots */
+enum { DRAWS = 20000, SLOTS = 63, SLOT_PORTS = 1024 };
 
 static struct outgoing_ports ports;
 
@@ -34,9 +35,9 @@ static void test_draws_cover_the_whole_range_evenly(void **state)
         assert_in_range(port, OUTGOING_PORT_FIRST, OUTGOING_PORT_LAST);
         slots[(port - OUTGOING_PORT_FIRST) / SLOT_PORTS]++;
     }
-    for (int i = 0; i < SLOTS; i++) /* 317 expected, with a deviation of 18 */
+    for (int i = 0; i < SLOTS; i++) /* the mean is 317, with a deviation of 18 */
         assert_in_range(slots[i], 200, 450);
-    assert_true(ports.count > 61147); /* 15.9 bits */
+    assert_true(ports.count > 61147); /* the ports that remain give 15.9 bits */
 }
 
 static void test_ports_left_out_are_never_drawn(void **state)
@@ -52,7 +53,7 @@ static void test_ports_left_out_are_never_drawn(void **state)
     }
 }
 
-/* So few ports that a draw from the whole range seldom hits one. */
+/* Leaves so few ports that a draw from the whole range seldom hits one. */
 static void test_the_last_ports_are_all_drawn(void **state)
 {
     static const uint16_t last[] = {1024, 1087, 1088, 40000, 65535};
@@ -91,7 +92,7 @@ static void test_without_ports_the_system_draws(void **state)
     assert_int_equal(outgoing_ports_draw(&ports), OUTGOING_PORT_SYSTEM);
 }
 
-/* The system's share of the draws equals its share of the remaining ports. */
+/* The system draws as large a share as its range has of the remaining ports. */
 static void test_the_system_draws_in_its_own_range(void **state)
 {
     unsigned by_system = 0;

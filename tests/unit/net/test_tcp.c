@@ -15,10 +15,10 @@
 #include "net/udp_query.h"
 
 struct end {
-    struct seen seen; /* first: callbacks get it as their owner */
+    struct seen seen; /* must be first, because callbacks get it as their owner */
     struct tcp *tcp;
     struct acceptor *acceptor;
-    const char *close_on; /* close the connection in the callback of this word */
+    const char *close_on; /* the callback with this word closes the connection */
     size_t largest_read;
 };
 
@@ -95,7 +95,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Dials a plain listener; returns the accepted plain socket. */
+/* Dials a plain listener. Returns the accepted plain socket. */
 static int dial_plain(struct end *end, const struct tcp_options *options)
 {
     struct addr addr;
@@ -139,7 +139,8 @@ static void test_a_connection_is_stranded_only_without_its_address(void **state)
     assert_false(tcp_is_stranded(end->tcp));
     assert_true(socket_address_is_gone(&gone));
     assert_true(socket_address_is_gone(&far));
-    assert_false(socket_address_is_gone(&here)); /* its port may be in use */
+    /* the address is still there, although its port may be in use */
+    assert_false(socket_address_is_gone(&here));
     close(fd);
 }
 
@@ -195,7 +196,7 @@ static void test_a_dial_without_files_fails_at_once(void **state)
     struct addr addr = closed_port(SOCK_STREAM);
     struct rlimit limit, none;
 
-    close(dial_plain(end, &no_options)); /* the loop has its files */
+    close(dial_plain(end, &no_options)); /* the loop opens the files that it needs */
     tcp_close(&end->tcp);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
@@ -219,7 +220,7 @@ static void test_dials_stop_at_the_limit_of_files(void **state)
     assert_int_equal(tcp_dial(&end->tcp, end->seen.loop, &addr, &no_options, &events, end),
                      ERR_NO_FILES);
     tcp_close(&first);
-    for (int i = 0; i < 3; i++) { /* each gives its file back */
+    for (int i = 0; i < 3; i++) { /* each connection gives its file back */
         close(dial_plain(end, &no_options));
         tcp_close(&end->tcp);
         end->seen.words[0] = '\0';
@@ -361,7 +362,7 @@ static void test_a_half_closed_connection_may_be_written_to(void **state)
     close(fd);
 }
 
-/* Writes until the kernel is full, lets the peer read, and continues. */
+/* Writes until the kernel takes no more, lets the peer read, and continues. */
 static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
 {
     enum { BIG = 16 * 1024 * 1024 };
@@ -388,7 +389,7 @@ static void test_a_peer_that_does_not_read_makes_writes_partial(void **state)
 
 enum { BIG = 3 * NET_READ_MAX + 17 };
 
-/* Sends from the far end to ours at full speed. */
+/* Sends from the far end to the code under test at full speed. */
 static void read_whole_stream(struct end *end, int fd)
 {
     uint8_t *big = calloc(1, BIG);
@@ -449,7 +450,8 @@ static void test_bytes_written_before_a_close_arrive(void **state)
     size_t written;
     char got[10];
 
-    assert_int_equal(send(fd, "unread", 6, 0), 6); /* must not turn the FIN into a RST */
+    /* unread bytes must not turn the FIN into a RST */
+    assert_int_equal(send(fd, "unread", 6, 0), 6);
     run_some_turns(end->seen.loop);
     assert_int_equal(tcp_write(end->tcp, text("last"), &written), ERR_OK);
     tcp_close(&end->tcp);
@@ -471,7 +473,8 @@ static struct addr open_acceptor(struct end *end, const char *listen)
     return *acceptor_local(end->acceptor);
 }
 
-/* Returns the kernel's bytes of a closed connection, from its table of connections. */
+/* Returns how many bytes the kernel holds for closed connections of this address, from its table of
+ * connections. */
 static size_t queued_at(const struct addr *local)
 {
     char line[512];
@@ -490,7 +493,7 @@ static size_t queued_at(const struct addr *local)
     return queued;
 }
 
-/* Makes an accepted client that has sent a query and reads nothing; returns its socket. */
+/* Makes an accepted client that has sent a query and reads nothing. Returns the client's socket. */
 static int accept_silent(struct end *end, struct addr *at)
 {
     static const uint8_t answers[4 * 1024 * 1024];
@@ -536,7 +539,7 @@ static void test_a_reset_leaves_nothing_in_the_kernel_and_a_close_does(void **st
     fd = accept_silent(end, &at);
     tcp_close(&end->tcp);
     assert_true(queued_at(&at) > 0);
-    close(fd); /* with unread bytes: a reset, which ends the orphan */
+    close(fd); /* closing with unread bytes is a reset, which ends the orphaned connection */
 }
 
 static void test_a_client_that_reset_leaves_nothing_in_the_kernel(void **state)
@@ -732,7 +735,7 @@ static void test_a_connection_in_time_wait_does_not_block_a_restart(void **state
     char byte;
 
     run_until_seen(&end->seen, 1);
-    tcp_close(&end->tcp); /* we close first: the TIME_WAIT is ours */
+    tcp_close(&end->tcp); /* our side closes first, so that it has the TIME_WAIT */
     assert_int_equal(plain_read(fd, &byte, 1), 0);
     close(fd);
     acceptor_close(&end->acceptor);

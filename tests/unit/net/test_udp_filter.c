@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Datagrams that the kernel thins, with real sockets on loopback. */
+/* The kernel thins datagrams, on real sockets on loopback. */
 
 #include "real_net.h"
 
@@ -13,7 +13,7 @@
 enum { SENT = 400 };
 
 struct end {
-    struct seen seen; /* first: callbacks get it as their owner */
+    struct seen seen; /* must be first, because callbacks get it as their owner */
     struct udp_server *server;
     struct addr listen;
     unsigned got;
@@ -53,8 +53,8 @@ static void open_at(struct end *end, const char *listen)
     end->listen = *udp_server_local(end->server);
 }
 
-/* Sends datagrams from an address and returns how many arrived. On loopback the kernel has handled
- * each of them when the call returns. */
+/* Sends datagrams from an address. Returns how many arrived, because on loopback the kernel has
+ * handled each datagram when the call returns. */
 static unsigned arrivals_from(struct end *end, const char *from)
 {
     struct addr bound;
@@ -114,8 +114,8 @@ static void test_a_prefix_of_ipv6(void **state)
     assert_int_equal(arrivals_from(end, "::1@0"), 0);
 }
 
-/* The jumps of the longest program reach, and the kernel takes it. */
-static void test_as_many_prefixes_as_there_may_be(void **state)
+/* The longest program has long jumps, which must reach, and the kernel must accept it. */
+static void test_the_largest_number_of_prefixes_is_thinned(void **state)
 {
     struct end *end = *state;
     struct udp_thinned thinned[UDP_THINNED_MAX];
@@ -141,7 +141,7 @@ static void test_all_addresses_may_be_one_prefix(void **state)
     assert_int_equal(arrivals_from(end, "127.0.66.1@0"), 0);
 }
 
-/* Its other owners want all datagrams. */
+/* The socket's other owners want all datagrams. */
 static void test_a_shared_socket_is_not_thinned(void **state)
 {
     struct end *end = *state;
@@ -174,9 +174,12 @@ static void test_an_unread_queue_gets_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_kernel_keeps_a_share_of_a_prefix), TEST(test_a_prefix_of_ipv6),
-        TEST(test_as_many_prefixes_as_there_may_be),     TEST(test_all_addresses_may_be_one_prefix),
-        TEST(test_a_shared_socket_is_not_thinned),       TEST(test_an_unread_queue_gets_full),
+        TEST(test_the_kernel_keeps_a_share_of_a_prefix),
+        TEST(test_a_prefix_of_ipv6),
+        TEST(test_the_largest_number_of_prefixes_is_thinned),
+        TEST(test_all_addresses_may_be_one_prefix),
+        TEST(test_a_shared_socket_is_not_thinned),
+        TEST(test_an_unread_queue_gets_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

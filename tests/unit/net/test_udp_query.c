@@ -16,7 +16,7 @@
 enum { QUERIES = 300 };
 
 struct end {
-    struct seen seen; /* first: callbacks get it as their owner */
+    struct seen seen; /* must be first, because callbacks get it as their owner */
     struct udp_query *query;
     bool close_at_once;
     struct addr server;
@@ -72,7 +72,7 @@ static enum err ask(struct end *end, const struct addr *peer, const struct addr 
     return udp_query_open(&end->query, end->seen.loop, &path, text("query"), &events, end);
 }
 
-/* Reads the query at the server, with its source address. */
+/* Reads the query at the server. Returns its source address. */
 static struct addr read_query(struct end *end)
 {
     struct addr from;
@@ -134,7 +134,7 @@ static void test_a_refused_query_fails(void **state)
     assert_string_equal(end->seen.words, "failed:connection refused");
 }
 
-/* The port has no server at first; the datagrams of a later one arrive. */
+/* The port has no server at first. A later server's datagrams must arrive. */
 static void test_an_icmp_error_does_not_make_the_socket_deaf(void **state)
 {
     struct end *end = *state;
@@ -142,8 +142,8 @@ static void test_an_icmp_error_does_not_make_the_socket_deaf(void **state)
     char where[ADDR_TEXT_MAX];
     int fd;
 
-    close(plain_socket(SOCK_DGRAM, "127.0.0.9@0", &source)); /* a port that is free */
-    assert_int_equal(ask(end, &closed, &source), ERR_OK);    /* the kernel refuses it */
+    close(plain_socket(SOCK_DGRAM, "127.0.0.9@0", &source)); /* finds a free port */
+    assert_int_equal(ask(end, &closed, &source), ERR_OK);    /* the kernel refuses the query */
     run_until_seen(&end->seen, 1);
     assert_string_equal(end->seen.words, "failed:connection refused");
     fd = plain_socket(SOCK_DGRAM, addr_format(&closed, where), &bound);
@@ -249,7 +249,7 @@ static void test_a_query_without_a_file_waits_until_there_is_one(void **state)
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     udp_query_local(end->query, &local);
     assert_int_equal(addr_family(&local), 0);
-    udp_query_close(&end->query); /* while it waits */
+    udp_query_close(&end->query); /* closes the query before it has a file */
     assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     while (!has_query(end))
@@ -261,7 +261,7 @@ static void test_a_query_without_a_file_waits_until_there_is_one(void **state)
     udp_query_close(&end->query);
 }
 
-/* All wait in line for two sockets, each with one query at a time. */
+/* All queries wait in line for two sockets, each of which serves one query at a time. */
 static void test_many_queries_share_few_files(void **state)
 {
     struct end *end = *state;
@@ -357,7 +357,7 @@ static void test_a_socket_used_again_has_a_fresh_port(void **state)
         last = port;
     }
     assert_true(equal < QUERIES / 50);
-    assert_true(open_files() <= before + 2); /* the same few sockets serve all */
+    assert_true(open_files() <= before + 2); /* a few sockets serve all queries */
 }
 
 static void test_a_late_datagram_does_not_reach_the_next_query(void **state)
@@ -367,7 +367,7 @@ static void test_a_late_datagram_does_not_reach_the_next_query(void **state)
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ask(end, &end->server, &any_source), ERR_OK);
         struct addr from = read_query(end);
-        answer(end->fd, &from, "late"); /* has arrived, and is never read */
+        answer(end->fd, &from, "late"); /* the datagram has arrived, and no code reads it */
         udp_query_close(&end->query);
         run_some_turns(end->seen.loop);
         ask_and_close(end);
@@ -418,7 +418,7 @@ static void use_ports(struct end *end, const struct outgoing_ports *ports)
     outgoing_ports_use(end->seen.loop, ports, &fallbacks);
 }
 
-/* Leaves only these two ports. */
+/* Leaves only these two ports in the set. */
 static void use_two_ports(struct end *end, uint16_t one, uint16_t other)
 {
     struct outgoing_ports ports;
@@ -488,7 +488,7 @@ static void test_when_all_ports_are_taken_the_system_draws(void **state)
     assert_int_equal(ask(end, &end->server, &source), ERR_OK);
     struct addr from = read_query(end);
     assert_true(addr_equal_ip(&from, &source));
-    assert_int_equal(fallbacks, 1); /* only a bound 127.0.0.3 has them */
+    assert_int_equal(fallbacks, 1); /* only the socket on 127.0.0.3 occupies the ports */
     close(first);
     close(second);
 }
@@ -520,7 +520,7 @@ static void test_sockets_with_drawn_ports_are_closed(void **state)
     assert_int_equal(open_files(), before);
 }
 
-/* An idle socket, whose port is the system's choice, gives its file to a query that binds. */
+/* An idle socket with the system's port gives its file to a query that binds. */
 static void test_a_bound_query_takes_the_file_of_an_idle_socket(void **state)
 {
     struct end *end = *state;
@@ -539,13 +539,13 @@ enum { BURST = 10, SHARE = 4 };
 
 static unsigned queries_per_port;
 
-/* One query of a burst; its datagram is two bytes of id and a letter. */
+/* One query of a burst. Its datagram consists of two bytes of id and a letter. */
 struct member {
     struct end *end;
     struct udp_query *query;
     unsigned number, strays;
     uint16_t port;
-    bool closes_all; /* in each callback */
+    bool closes_all; /* closes all queries in each callback */
 };
 
 static struct member burst[BURST];
@@ -567,7 +567,7 @@ static void see_member(struct member *member, const char *word)
     see(&member->end->seen, words, text(""));
 }
 
-/* A datagram "<id><id>a" is an answer; every other one is a stray. */
+/* "<id><id>a" is an answer to the query. Every other datagram is a stray. */
 static void member_on_datagram(void *owner, struct span datagram)
 {
     struct member *member = owner;
@@ -608,7 +608,7 @@ static enum err ask_member_with(struct end *end, unsigned number, const char *da
                           member);
 }
 
-/* Asks the server as one more of a burst, and returns where the query came from. */
+/* Sends one more query of a burst. Returns its source address. */
 static struct addr ask_member(struct end *end, unsigned number)
 {
     char datagram[4] = {(char)('A' + number), (char)('A' + number), 'q', 0};
@@ -666,7 +666,7 @@ static void test_a_query_that_wants_its_own_port_gets_it(void **state)
     assert_int_equal(burst[2].port, burst[4].port);
 }
 
-/* All of these would have the port of the first query otherwise. */
+/* Otherwise, all of these queries would have the first query's port. */
 static void test_a_query_joins_no_port_that_does_not_fit(void **state)
 {
     struct end *end = *state;
@@ -720,7 +720,7 @@ static void test_a_port_without_waiting_queries_is_not_joined(void **state)
     assert_int_not_equal(burst[3].port, burst[2].port);
 }
 
-/* A second answer, or an answer to a query that was given up, is no attack. */
+/* A second answer, or an answer to a closed query, is no attack. */
 static void test_an_answer_to_a_closed_query_of_the_port_is_dropped(void **state)
 {
     struct end *end = *state;
@@ -739,8 +739,8 @@ static void test_an_answer_to_a_closed_query_of_the_port_is_dropped(void **state
     assert_int_not_equal(addr_port(&same_id), burst[1].port);
 }
 
-/* A forger that has found the port does not get new queries there, and its guesses count for all
- * queries of the port together. */
+/* If a forger finds the port, no new query leaves there. Its guesses count for all queries of the
+ * port together. */
 static void test_strays_count_for_the_whole_port(void **state)
 {
     struct end *end = *state;
@@ -773,8 +773,8 @@ static void test_an_icmp_error_fails_all_queries_of_the_port(void **state)
     end->fd = plain_socket(SOCK_DGRAM, "127.0.0.1@0", &end->server);
 }
 
-/* The kernel gives the error to the second send, which leaves from another port then. */
-static void test_an_error_that_a_send_meets_reaches_the_earlier_queries(void **state)
+/* The kernel reports the error to the second send, which then leaves from another port. */
+static void test_an_error_of_a_later_send_reaches_the_earlier_queries(void **state)
 {
     struct end *end = *state;
     struct addr closed = closed_port(SOCK_DGRAM);
@@ -802,8 +802,8 @@ static uint16_t checksum_of(const uint8_t *bytes, size_t len)
     return (uint16_t)~sum;
 }
 
-/* Sends what a firewall on the path says about a datagram between these ports (RFC 1812 section
- * 5.2.7.1, code 13). False: this process may not. */
+/* Sends the ICMP error of a firewall on the path, about a datagram between these ports (RFC 1812
+ * section 5.2.7.1, code 13). Returns false if this process may not send it. */
 static bool prohibit(uint16_t from, uint16_t to)
 {
     static const uint8_t loopback[4] = {127, 0, 0, 1};
@@ -824,8 +824,8 @@ static bool prohibit(uint16_t from, uint16_t to)
     return sent == (ssize_t)sizeof(icmp);
 }
 
-/* A firewall rejects the first query of a burst. The second one leaves from another port, and this
- * machine lacks no route. */
+/* A firewall rejects the first query of a burst. The second query leaves from another port, because
+ * the machine itself has a route. */
 static void test_an_unreachable_peer_of_one_query_does_not_stop_the_next(void **state)
 {
     struct end *end = *state;
@@ -840,7 +840,7 @@ static void test_an_unreachable_peer_of_one_query_does_not_stop_the_next(void **
     assert_string_equal(end->seen.words, "0:failed");
 }
 
-/* No further callback comes from a port that has lost its queries. */
+/* A port that has lost its queries makes no further callback. */
 static void test_a_callback_may_close_the_other_queries_of_the_port(void **state)
 {
     struct end *end = *state;
@@ -906,7 +906,7 @@ int main(void)
         TEST_BURST(test_an_answer_to_a_closed_query_of_the_port_is_dropped),
         TEST_BURST(test_strays_count_for_the_whole_port),
         TEST_BURST(test_an_icmp_error_fails_all_queries_of_the_port),
-        TEST_BURST(test_an_error_that_a_send_meets_reaches_the_earlier_queries),
+        TEST_BURST(test_an_error_of_a_later_send_reaches_the_earlier_queries),
         TEST_BURST(test_an_unreachable_peer_of_one_query_does_not_stop_the_next),
         TEST_BURST(test_a_callback_may_close_the_other_queries_of_the_port),
     };

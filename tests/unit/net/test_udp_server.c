@@ -10,17 +10,17 @@
 #include "net/udp_server.h"
 
 struct end {
-    struct seen seen; /* first: callbacks get it as their owner */
+    struct seen seen; /* must be first, because callbacks get it as their owner */
     struct udp_server *server;
     struct addr listen;
-    int fd; /* the client's, not connected */
+    int fd; /* the client's socket, not connected */
     struct addr client;
-    bool keep_answers; /* do not answer inside the batch */
+    bool keep_answers; /* true: no answers */
     bool close_at_once;
     struct udp_path last_path;
     unsigned open_batches, batches;
-    uint64_t most_age_us;  /* of a batch */
-    struct udp_path spoil; /* answers go this way first */
+    uint64_t most_age_us;  /* the greatest age in a batch */
+    struct udp_path spoil; /* if set, a lost answer goes here before each answer */
 };
 
 static void reply(struct end *end, struct span bytes, const struct udp_path *path)
@@ -104,7 +104,7 @@ static void ask(struct end *end, const char *at, struct span words)
     assert_int_equal(sendto(end->fd, words.data, words.len, 0, &to.sa, addr_len(&to)), words.len);
 }
 
-/* Reads an answer, with its source address. */
+/* Reads an answer. Returns its length, and its source address in from_ip. */
 static size_t read_answer(struct end *end, void *bytes, size_t max, char from_ip[ADDR_TEXT_MAX])
 {
     struct pollfd wait = {.fd = end->fd, .events = POLLIN};
@@ -165,7 +165,7 @@ static void test_an_ipv6_wildcard_answers_and_leaves_ipv4_alone(void **state)
     needs_ipv6();
     open_at(end, "::@0", "::1@0");
     snprintf(where, sizeof(where), "127.0.0.1@%u", addr_port(&end->listen));
-    fd = plain_socket(SOCK_DGRAM, where, &v4); /* the same port is free for IPv4 */
+    fd = plain_socket(SOCK_DGRAM, where, &v4); /* IPv4 may use the same port */
     close(fd);
     ask(end, "::1", text("six"));
     run_until_seen(&end->seen, 1);
@@ -227,7 +227,8 @@ static void test_one_answer_that_cannot_be_sent_does_not_lose_the_others(void **
     struct end *end = *state;
 
     open_at(end, "127.0.0.1@0", "127.0.0.1@0");
-    end->spoil.peer = addr_of("255.255.255.255@53"); /* no broadcasts from this socket */
+    /* the kernel refuses broadcasts from this socket */
+    end->spoil.peer = addr_of("255.255.255.255@53");
     ask(end, "127.0.0.1", text("one"));
     ask(end, "127.0.0.1", text("two"));
     run_until_seen(&end->seen, 2);
@@ -268,19 +269,19 @@ static void test_long_and_empty_datagrams_are_cut_and_kept(void **state)
     free(big);
 }
 
-/* The answers are not read: there are more than a client's buffer holds. */
+/* Sends queries without answering them, because the answers would overflow a client's buffer. */
 static void ask_often(struct end *end, unsigned count)
 {
     end->keep_answers = true;
     for (unsigned i = 0; i < count; i++)
         ask(end, "127.0.0.1", text("x"));
-    usleep(2000); /* that is their age at least */
+    usleep(2000); /* the queries become at least this old */
     run_until_seen(&end->seen, count);
 }
 
 enum { MORE_THAN_TURNS_READ = 700, TRIES = 1000 };
 
-/* The kernel begins to stamp a little after the request. */
+/* The kernel starts to stamp datagrams a little after the request. */
 static void expect_ages(struct end *end)
 {
     end->most_age_us = 0;
@@ -296,7 +297,7 @@ static void test_ages_are_known_under_overload(void **state)
 
     open_at(end, "127.0.0.1@0", "127.0.0.1@0");
     ask_often(end, 10);
-    assert_int_equal(end->most_age_us, 0); /* the kernel stamps only on demand */
+    assert_int_equal(end->most_age_us, 0); /* the kernel stamps datagrams only on demand */
     ask_often(end, MORE_THAN_TURNS_READ);
     expect_ages(end);
 }
@@ -308,7 +309,8 @@ static void test_ages_are_known_at_a_wildcard_too(void **state)
     open_at(end, "0.0.0.0@0", "127.0.0.1@0");
     ask_often(end, MORE_THAN_TURNS_READ);
     expect_ages(end);
-    assert_int_equal(addr_family(&end->last_path.local), AF_INET); /* beside the destination */
+    /* the destination comes along with the age */
+    assert_int_equal(addr_family(&end->last_path.local), AF_INET);
 }
 
 static void test_a_server_may_be_closed_in_its_callback(void **state)
@@ -322,7 +324,7 @@ static void test_a_server_may_be_closed_in_its_callback(void **state)
     run_until_seen(&end->seen, 1);
     assert_null(end->server);
     assert_string_equal(end->seen.words, "got:one");
-    expect_answer(end, "one", "127.0.0.1"); /* was ready when it was closed */
+    expect_answer(end, "one", "127.0.0.1"); /* the answer was ready before the close */
 }
 
 static void test_workers_share_an_address(void **state)

@@ -57,7 +57,7 @@ static inline void response_begin(struct response_text *to, uint16_t flags,
     to->len += 4;
 }
 
-/* Appends a record as in a zone file; the sections come in order. */
+/* Appends a record written as in a zone file. The sections must come in their order. */
 static inline void response_add(struct response_text *to, enum section section, const char *text)
 {
     size_t len;
@@ -74,7 +74,7 @@ static inline const struct message *response_parse(struct response_text *from)
     return &from->message;
 }
 
-/* The records of answer, authority and additional, each list ended by NULL. */
+/* The records of the sections answer, authority and additional. NULL ends each list. */
 struct sections {
     const char *answer[40], *authority[12], *additional[12];
 };
@@ -117,8 +117,9 @@ static inline size_t show_rr(const struct message *message, const struct rr *rr,
                             rrtype_name(rr->type, type), target);
 }
 
-/* "an www.example. 300 A 192.0.2.1\n" for each record. Also checks what cache/answer.h promises
- * about every answer. Static storage. */
+/* Returns "an www.example. 300 A 192.0.2.1
+ * " for each record, from static storage. Also checks the promises of cache/answer.h about every
+ * answer. */
 static inline const char *answer_show(const struct answer *answer)
 {
     static char text[65536];

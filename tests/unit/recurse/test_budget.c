@@ -100,8 +100,8 @@ static void test_a_validated_question_may_ask_more_and_others_may_not(void **sta
     assert_true(budget_is_drained(&budget, 5));
 }
 
-/* Only privacy suffers: the budget is not drained. */
-static void test_names_are_shown_whole_after_the_bound_on_minimised_ones(void **state)
+/* The attack costs only some privacy: it does not use up the budget. */
+static void test_queries_have_the_whole_name_after_the_bound_on_minimised_ones(void **state)
 {
     (void)state;
     struct budget budget;
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test(test_no_question_is_left_without_attempts),
         cmocka_unit_test(test_a_budget_is_ample_while_half_is_left),
         cmocka_unit_test(test_a_validated_question_may_ask_more_and_others_may_not),
-        cmocka_unit_test(test_names_are_shown_whole_after_the_bound_on_minimised_ones),
+        cmocka_unit_test(test_queries_have_the_whole_name_after_the_bound_on_minimised_ones),
         cmocka_unit_test(test_an_expired_budget_gives_nothing),
         cmocka_unit_test(test_tasks_share_one_and_the_last_frees_it),
     };

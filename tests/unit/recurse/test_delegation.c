@@ -17,7 +17,7 @@ static bool refer(const char *zone, struct question question, struct sections se
     return delegation_from_referral(&cut, message, SECTION_AUTHORITY, NAME(zone), &question, NOW);
 }
 
-/* "example. PARENT ns.example. 192.0.2.1 ..." */
+/* Returns text such as "example. PARENT ns.example. 192.0.2.1". */
 static const char *show(const struct delegation *from)
 {
     static const char *const origins[] = {"HINTS", "CONFIGURED", "PARENT", "CHILD"};
@@ -337,7 +337,8 @@ static void test_hints_and_ended_cuts_are_not_kept(void **state)
     (void)state;
     struct answer answer;
     delegation_init(&cut, NAME("com"), DELEGATION_PARENT, NOW + US_PER_S);
-    assert_false(delegation_to_answer(&cut, &answer, &space, 86400, NOW)); /* no server */
+    /* this cut has no server */
+    assert_false(delegation_to_answer(&cut, &answer, &space, 86400, NOW));
     delegation_add(&cut, NAME("ns.com"));
     assert_true(delegation_to_answer(&cut, &answer, &space, 86400, NOW));
     assert_false(delegation_to_answer(&cut, &answer, &space, 0, NOW));

@@ -37,7 +37,8 @@ static void test_a_server_is_lame_for_one_zone_only(void **state)
     struct addr bad = ip("192.0.2.1"), bad_elsewhere = ip("192.0.2.1@5353"), good = ip("192.0.2.2");
     lame_note(lame, name(0, "example"), &bad, NOW);
     assert_true(lame_is(lame, name(1, "EXAMPLE"), &bad, NOW));
-    assert_true(lame_is(lame, name(1, "example"), &bad_elsewhere, NOW)); /* the address decides */
+    /* the address decides, not the upstream */
+    assert_true(lame_is(lame, name(1, "example"), &bad_elsewhere, NOW));
     assert_false(lame_is(lame, name(1, "example"), &good, NOW));
     assert_false(lame_is(lame, name(1, "a.example"), &bad, NOW));
     assert_false(lame_is(lame, name(1, "."), &bad, NOW));
@@ -73,7 +74,7 @@ static void test_clearing_forgets_everything(void **state)
     lame_free(lame);
 }
 
-/* A million lame delegations: the table keeps its size and knows the last one. */
+/* A million lame delegations leave the table at its size, and it holds the last one. */
 static void test_a_flood_replaces_entries_and_needs_no_memory(void **state)
 {
     (void)state;

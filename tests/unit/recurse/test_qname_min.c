@@ -6,7 +6,7 @@
 
 static struct qname_min min;
 
-/* The next question as "www.example. A". */
+/* Returns the next question, as "www.example. A". */
 static const char *ask(struct question question, const char *zone)
 {
     static char text[NAME_TEXT_MAX + RRTYPE_TEXT_MAX];
@@ -51,7 +51,7 @@ static void test_the_whole_name_is_asked_when_switched_off(void **state)
     assert_string_equal(ask(QUESTION("www.example.com", TXT), "com"), "www.example.com. TXT");
 }
 
-/* The example of RFC 9156 section 2.3: 18 labels. */
+/* The example of RFC 9156 section 2.3 has 18 labels. */
 static void test_long_names_are_shown_in_ten_steps(void **state)
 {
     (void)state;

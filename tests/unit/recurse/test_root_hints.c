@@ -26,7 +26,7 @@ static void test_thirteen_servers_with_two_addresses_each_are_built_in(void **st
         assert_int_equal(hints.servers[i].addr_count, 2);
 }
 
-/* The servers of one that the other does not have. */
+/* Asserts that the second delegation has every server of the first. */
 static void expect_all_in(const struct delegation *some, const struct delegation *all)
 {
     char text[ADDR_TEXT_MAX], other[ADDR_TEXT_MAX];
@@ -47,7 +47,7 @@ static void expect_all_in(const struct delegation *some, const struct delegation
     }
 }
 
-/* Debian's package dns-root-data has IANA's file. */
+/* Debian's package dns-root-data contains IANA's file. */
 static void test_the_builtin_hints_are_the_published_ones(void **state)
 {
     (void)state;

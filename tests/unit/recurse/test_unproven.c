@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Questions to unproven servers: which one gives way, and what a zone's score allows. */
+/* Queries to unproven servers: which query gives way, and how many a zone with a bad score may
+ * send. */
 #include "unit/recurse/sample.h"
 
 #include "base/units.h"
@@ -32,8 +33,8 @@ static struct unproven_key key_of(const char *referrer, unsigned number, uint64_
     return unproven_key(&table, NAME(referrer), name, client);
 }
 
-/* Adds a question as a task does, after the one that must give way. Returns that one's number, or
- * -1. */
+/* Adds a query as a task does, and removes the query that must give way to it. Returns the number
+ * of the removed query, or -1. */
 static int add(unsigned number, const char *referrer, uint64_t client)
 {
     struct unproven_key key = key_of(referrer, number, client);
@@ -44,7 +45,7 @@ static int add(unsigned number, const char *referrer, uint64_t client)
     return older ? (int)(older - asks) : -1;
 }
 
-/* Counts and lists agree, and no bound is exceeded. */
+/* Checks that counts and lists agree, and that no bound is exceeded. */
 static void check_table(void)
 {
     assert_in_range(table.count, 0, table.most);
@@ -68,7 +69,8 @@ static void test_a_zone_that_names_unproven_servers_has_its_share(void **state)
     for (unsigned i = 0; i < SHARE; i++)
         assert_int_equal(add(i, "evil.com", i), -1);
     for (unsigned i = SHARE; i < SHARE + 5; i++)
-        assert_int_equal(add(i, "evil.com", i), (int)(i - SHARE)); /* its own oldest */
+        /* the oldest query of the same zone */
+        assert_int_equal(add(i, "evil.com", i), (int)(i - SHARE));
     assert_int_equal(add(MANY - 1, "com", 1), -1);
     check_table();
 }
@@ -86,7 +88,7 @@ static void test_a_client_has_its_share(void **state)
     check_table();
 }
 
-/* Two zones have the whole table: a new one displaces the oldest question of the larger. */
+/* Two zones fill the table. A new zone displaces the oldest query of the larger one. */
 static void test_the_largest_zone_gives_way_when_the_table_is_full(void **state)
 {
     (void)state;
@@ -96,11 +98,12 @@ static void test_the_largest_zone_gives_way_when_the_table_is_full(void **state)
         assert_int_equal(add(i, "worse.com", i), i == UNPROVEN_MAX - 1 ? (int)SHARE - 1 : -1);
     assert_int_equal(add(MANY - 2, "uk", 1), -1);
     assert_int_equal(table.count, UNPROVEN_MAX);
-    assert_int_equal(add(MANY - 1, "com", 1), SHARE); /* of worse.com, which has one more */
+    /* worse.com has one query more than evil.com */
+    assert_int_equal(add(MANY - 1, "com", 1), SHARE);
     check_table();
 }
 
-/* Each referrer has one zone, and is one of thousands below the same domain. */
+/* An attacker makes up thousands of referrers below one domain, with one query each. */
 static void test_a_domain_that_makes_up_referrers_has_its_share(void **state)
 {
     (void)state;
@@ -182,7 +185,7 @@ static void test_a_bad_zone_without_pressure_gets_a_few_queries(void **state)
     assert_int_equal(tries("evil.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
-/* The zone had its whole share before its score became bad. */
+/* The zone used its whole share before its score became bad. */
 static void test_a_bad_zone_gives_its_share_back(void **state)
 {
     (void)state;
@@ -194,7 +197,8 @@ static void test_a_bad_zone_gives_its_share_back(void **state)
     for (struct unproven_query *older; (older = unproven_find_yielding(&table, &key, NOW)); gone++)
         unproven_remove(&table, older);
     assert_int_equal(SHARE - gone, UNPROVEN_MAX / UNPROVEN_SHARE_BAD - 1);
-    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY); /* the pressure is still there */
+    /* the table is still under pressure */
+    assert_int_equal(tries("evil.com", NOW), UNPROVEN_ONE_TRY);
     check_table();
 }
 
@@ -210,7 +214,7 @@ static void test_under_pressure_a_sample_is_sent(void **state)
     assert_int_equal(sent, 100 / UNPROVEN_SAMPLE);
 }
 
-/* A hundred hostile zones, each with little of the table. */
+/* A hundred hostile zones share the table, so each uses little of it. */
 static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
 {
     (void)state;
@@ -225,7 +229,7 @@ static void test_many_bad_zones_get_one_query_each_under_pressure(void **state)
     assert_int_equal(tries("evil7.com", NOW), UNPROVEN_FEW_TRIES);
 }
 
-/* The zones of a top-level domain have many owners: a list of dead ones must not cost the others
+/* The zones of a top-level domain have many owners. A list of dead zones must not cost the others
  * their retransmissions. */
 static void test_a_registry_keeps_a_few_queries(void **state)
 {
@@ -246,13 +250,14 @@ static void test_a_score_is_forgotten_in_time(void **state)
     assert_int_equal(tries("evil.com", NOW + UNPROVEN_SCORE_MAX * US_PER_S), UNPROVEN_ALL_TRIES);
 }
 
-/* A score that changes often decays no slower. */
+/* A score that changes often decays as fast as one that rests. */
 static void test_fractions_of_a_second_add_up(void **state)
 {
     (void)state;
     struct unproven_key key = key_of("evil.com", 0, 1);
     be_silent("evil.com", UNPROVEN_SCORE_DOUBT, NOW);
-    for (unsigned i = 1; i <= 4; i++) /* one comes and one goes each 500 ms */
+    /* one silence per 500 ms, and one forgotten per second */
+    for (unsigned i = 1; i <= 4; i++)
         unproven_note_silence(&table, &key, NOW + i * US_PER_S / 2);
     assert_int_equal(table.scores[key.place[UNPROVEN_BY_REFERRER]].silent,
                      UNPROVEN_SCORE_DOUBT + 4 - 2);

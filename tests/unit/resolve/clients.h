@@ -39,12 +39,12 @@ struct client {
     uint32_t stale_s;
     int source; /* the number of the exchange that answered; -1: none */
     char text[4096];
-    const char *asks_again; /* a name that on_answer asks for */
+    const char *asks_again; /* a name that on_answer queries */
 };
 
 static inline void client_ask(struct client *client, const char *name, unsigned flags);
 
-/* The TTLs of a stale answer stay as they are. */
+/* Checks that the TTLs of a stale answer do not age. */
 static inline void stale_show(struct client *client, const struct answer *got)
 {
     uint16_t offsets[64];
@@ -111,7 +111,7 @@ static inline void client_ask(struct client *client, const char *name, unsigned 
     assert_int_equal(try_ask(client, name, flags), RESOLVER_WAITING);
 }
 
-/* Call this before waiting clients go out of scope. */
+/* Ends the resolver. A test calls it before its waiting clients go out of scope. */
 static inline void end_resolver(void)
 {
     resolver_free(resolver);
@@ -171,7 +171,8 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* Does what a client's query does: finds, answers and, where that is due, refreshes afterwards. */
+/* Acts as a client's query does: finds an answer, delivers it, and then refreshes it if that is
+ * due. */
 static inline bool query(const char *name)
 {
     struct cache_key key = key_of(name, 0);

@@ -26,20 +26,19 @@
 
 static const char *answer_script, *keys_script;
 static uint32_t script_ttl_max_s;
-static unsigned script_failures; /* wrong signatures that one wrong verification counts as */
+static unsigned script_failures; /* how many wrong signatures one failed verification counts as */
 enum { SCRIPT_SIGNED_UNTIL_S = 1893456000, SCRIPT_EXPIRED_S = 1700000000 };
 static const char *script_zone;   /* NULL: "example" */
-static const char *script_signer; /* of VERIFY; NULL: "example" */
+static const char *script_signer; /* the signer of VERIFY; NULL: "example" */
 static bool verify_is_right;
 static unsigned validations_begun, verifications;
-static struct loop *verify_loop; /* whose clock verifications move; NULL: none */
+static struct loop *verify_loop; /* the loop whose clock a verification moves; NULL: none */
 static uint64_t verify_us;
 static bool is_private_zone;
-static bool clock_was_behind;        /* of the last call */
-static enum anchor_kind anchor_kind; /* of the root */
-static const char *proven_owner;     /* of the authority records that are verified; NULL: all */
-static uint64_t script_job;          /* what the next VERIFY is about, if it is not 0; else each is
-                                        about something new, so nothing is remembered */
+static bool clock_was_behind;        /* the argument of the last call */
+static enum anchor_kind anchor_kind; /* the anchor of the root */
+static const char *proven_owner;     /* its authority records are verified; NULL: all */
+static uint64_t script_job;          /* the signature of the next VERIFY; 0: a new one each time */
 
 struct verifier {
     int unused;
@@ -126,7 +125,7 @@ void validation_next(struct validation *validation, const struct validation_view
     const char *script = is_answer ? answer_script : keys_script;
     struct message again;
     assert_int_equal(message_parse(&again, view->message->bytes), MESSAGE_OK);
-    assert_int_equal(again.id, 4711); /* as the server sent it */
+    assert_int_equal(again.id, 4711); /* the id that the server sent */
     assert_non_null(view->units_left);
     clock_was_behind = view->clock.is_behind;
     assert_int_equal(event->kind == VALIDATION_STARTED, validation->steps == 0);

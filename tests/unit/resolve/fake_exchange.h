@@ -15,10 +15,10 @@
 
 enum { ASKED_MAX = 256 };
 
-static struct exchange *asked[ASKED_MAX]; /* in the order of their starts */
+static struct exchange *asked[ASKED_MAX]; /* in the order in which they started */
 static unsigned asked_count;
 static int active_count;
-static struct upstream *answering; /* the server that answers, where that matters */
+static struct upstream *answering; /* the server that answers, for tests that need one */
 
 void exchange_init(struct exchange *exchange, struct upstreams *upstreams,
                    const struct exchange_handler *handler, void *owner)
@@ -65,7 +65,7 @@ void exchange_stop(struct exchange *exchange)
 bool exchange_note_signatures(struct upstream *const *group, size_t count,
                               const struct addr *server, const struct exchange_signatures *about)
 {
-    (void)group, (void)count, (void)server, (void)about; /* the upstreams are numbers */
+    (void)group, (void)count, (void)server, (void)about; /* upstreams are only numbers here */
     return false;
 }
 
@@ -112,7 +112,7 @@ static inline void exchange_fails(unsigned number, struct exchange_failure failu
     asked[number]->handler->on_failed(asked[number]->owner, &failure);
 }
 
-/* The same, while a query stays registered on a live stream. */
+/* The same, but the query stays registered on a live stream. */
 static inline void exchange_fails_and_lingers(unsigned number)
 {
     struct exchange_failure failure = {.any_network = true, .is_late = true};

@@ -11,10 +11,10 @@
 #include "unit/resolve/sample.h"
 
 static unsigned upstreams_made;
-static int upstreams_wanted, upstreams_held; /* in all */
+static int upstreams_wanted, upstreams_held; /* totals over all upstreams */
 static unsigned upstreams_settled;
-static unsigned upstreams_left = UINT_MAX; /* upstreams until memory is out */
-static bool upstreams_are_unproven;        /* none has answered yet */
+static unsigned upstreams_left = UINT_MAX; /* how many upstreams fit into the memory */
+static bool upstreams_are_unproven;        /* true: no upstream has ever answered */
 
 struct upstream *upstreams_want(struct upstreams *upstreams, const struct addr *addr,
                                 const struct upstream_options *options)
@@ -56,7 +56,7 @@ void upstreams_drop(struct upstream *upstream)
 
 const struct addr *upstreams_addr(const struct upstream *upstream)
 {
-    static struct addr addr; /* whose last byte is its number */
+    static struct addr addr; /* the last byte is the upstream's number */
     addr =
         (struct addr){.in = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(0xc0000000 | (uint8_t)(uintptr_t)upstream)}};

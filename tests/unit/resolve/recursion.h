@@ -31,10 +31,10 @@ static struct zone_set zones;
 static struct tasks tasks;
 static struct waiter waiter;
 static struct iterate_world world;
-static struct trace *watching;           /* of the next question; NULL: none */
-static unsigned answers, answered_count; /* to the client; exchanges */
+static struct trace *watching;           /* watches the next question; NULL: no trace */
+static unsigned answers, answered_count; /* counts answers to the client */
 static int held;
-static int lacking;                /* the IP version without a route; 0: none */
+static int lacking;                /* the IP version that has no route; 0: both have one */
 static bool may_recurse_elsewhere; /* some servers are recursive */
 static uint8_t rcode, ede_count;
 static uint16_t ede[2];
@@ -43,7 +43,7 @@ static char text[4096], questions[16384];
 
 /* ---- the servers ---- */
 
-/* Makes the server's response to the question; false: none. The test's own. */
+/* Makes the server's response to the question. Returns false for silence. Each test defines it. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question);
 
 static inline size_t hold(void *context, const struct addr *ips, size_t count,
@@ -91,7 +91,7 @@ static inline enum exchange_verdict say(unsigned number, struct response_text *s
     return answer_with(number, response_parse(sent));
 }
 
-/* Returns the server that comes in this place: doubtful ones last. */
+/* Returns the server at this place of the order, in which doubtful servers come last. */
 static inline unsigned order_of(const struct exchange *exchange, unsigned place)
 {
     for (unsigned doubtful = 0; doubtful < 2; doubtful++)
@@ -102,10 +102,10 @@ static inline unsigned order_of(const struct exchange *exchange, unsigned place)
     return 0;
 }
 
-/* A silent server lets the time of an exchange pass. */
+/* a silent server takes as long as an exchange may */
 static bool silence_lasts;
 
-/* Runs one exchange to its end: one server of the group after the other. */
+/* Runs one exchange to its end, and tries the servers of the group in their order. */
 static inline void serve(unsigned number)
 {
     struct exchange *exchange = asked[number];
@@ -129,7 +129,7 @@ static inline void serve(unsigned number)
     exchange_fails(number, failure);
 }
 
-/* Serves until nothing is under way. */
+/* Serves exchanges until none is under way. */
 static inline void run(void)
 {
     for (;;) {

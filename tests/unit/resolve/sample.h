@@ -21,8 +21,8 @@ struct zone_set {
     struct route_options options;
 };
 
-/* Zone number i, by name, asks upstream 1000 + i; all are cached and would be
- * validated. The names end with NULL. */
+/* Zone number i has the next name and upstream 1000 + i. All zones cache and validate. NULL ends
+ * the names. */
 static inline const struct route_options *zones_make(struct zone_set *set, const char *const *names)
 {
     memset(set, 0, sizeof(*set));

@@ -67,7 +67,7 @@ static void test_the_text_says_how_long_ago_a_signature_expired(void **state)
                 {7199, " 119 minutes ago"},
                 {7200, " 2 hours ago"},
                 {3 * 86400 + 5, " 3 days ago"},
-                {UINT32_MAX - 5, ""}}; /* in the future */
+                {UINT32_MAX - 5, ""}}; /* the signature expires in the future */
     char expected[ANSWER_TEXT_MAX];
     for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
         snprintf(expected, sizeof(expected), "expired%s, zone a", rows[i].words);
@@ -99,7 +99,8 @@ static void test_a_bogus_answer_is_remembered_longer_each_time(void **state)
         before.ttl_s = lives[i];
         assert_int_equal(bogus_ttl(&before, (uint64_t)lives[i] * 1000000), lives[i + 1]);
     }
-    assert_int_equal(bogus_ttl(&before, UINT64_C(120) * 1000000), 5); /* long ago */
+    /* the failure before was long ago */
+    assert_int_equal(bogus_ttl(&before, UINT64_C(120) * 1000000), 5);
     before.security = SECURITY_UNCHECKED;
     assert_int_equal(bogus_ttl(&before, 0), 5);
     before.kind = ANSWER_POSITIVE;

@@ -28,7 +28,7 @@ static const char *classified(struct question question, uint16_t flags, struct s
     cut.is_authoritative = true;
     cut.is_last_hope = is_last_hope;
     struct upstream *configured[1] = {NULL};
-    if (is_operators) { /* a stub zone's own servers */
+    if (is_operators) { /* the operator has named these servers */
         cut.within = &cut;
         cut.group = configured;
         cut.group_len = 1;
@@ -306,7 +306,7 @@ static void test_error_rcodes_keep_their_kind(void **state)
         "servfail");
 }
 
-/* Unbound does so below a DNAME. */
+/* Unbound answers in this way below a DNAME. */
 static void test_a_cname_answers_its_own_question_though_its_target_does_not_exist(void **state)
 {
     (void)state;

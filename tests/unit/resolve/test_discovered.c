@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Discovered addresses as upstreams that are held. */
+/* Discovered addresses become upstreams, which the table holds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 enum { GROUP = 4 };
 
-static size_t unproven; /* among the servers held last */
+static size_t unproven; /* how many of the servers held last are unproven */
 
 static struct addr ip(const char *text)
 {
@@ -74,7 +74,7 @@ static void test_a_group_has_a_bound(void **state)
     assert_int_equal(upstreams_held, 0);
 }
 
-/* A hostile zone names many silent servers. */
+/* A hostile zone names many silent servers, and must not crowd out the others. */
 static void test_a_group_has_fewer_unproven_servers_and_draws_from_all(void **state)
 {
     (void)state;
@@ -128,13 +128,13 @@ static void test_a_reload_keeps_servers_whose_options_stay_the_same(void **state
     struct upstream_options options = upstream_options_default;
     struct addr addr = ip("192.0.2.7@7"), plant = ip("10.1.1.7@7"), never = ip("127.0.0.7@7");
     assert_true(discovered_keeps(&now, &addr, &options));
-    assert_false(discovered_keeps(&now, &plant, &options)); /* it is nailed now */
+    assert_false(discovered_keeps(&now, &plant, &options)); /* the prefix is nailed now */
     assert_false(discovered_keeps(&now, &never, &options));
     options.nailed = true;
     assert_true(discovered_keeps(&now, &plant, &options));
     assert_false(discovered_keeps(&now, &addr, &options));
     options.nailed = false;
-    addr_set_port(&addr, 8); /* another port for all */
+    addr_set_port(&addr, 8); /* the reload changes the port of all servers */
     assert_false(discovered_keeps(&now, &addr, &options));
 }
 

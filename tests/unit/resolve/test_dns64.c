@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses behind a NAT64, and answers that are judged and made. */
+/* Addresses behind a NAT64: which answers need them, and how they are made. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -155,11 +155,11 @@ static void test_other_reverse_names_are_ordinary(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.1.ip6.arpa",   /* another prefix */
-        "1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.ip6.arpa",     /* short */
-        "0.1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa", /* long */
-        "1.2.2.0.0.0.0.x." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa",   /* no digit */
-        "1.2.2.0.0.0.0c." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa",    /* two digits */
+        "1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.1.ip6.arpa",   /* a different prefix */
+        "1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.ip6.arpa",     /* a digit is missing */
+        "0.1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa", /* a digit too many */
+        "1.2.2.0.0.0.0.x." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa",   /* not a hexadecimal digit */
+        "1.2.2.0.0.0.0c." ZEROS ".b.9.f.f.4.6.0.0.ip6.arpa",    /* two digits in one label */
         "1.2.2.0.0.0.0.c." ZEROS ".b.9.f.f.4.6.0.0.ip6.int",
         "33.2.0.192.in-addr.arpa",
         "ip6.arpa",
@@ -197,7 +197,7 @@ static void add_alias(const char *owner, const char *target, uint32_t ttl)
     compose_cname(&compose, name_of(owner, wire), RRCLASS_IN, ttl, name_of(target, to));
 }
 
-/* A signature of which only the covered type matters. */
+/* Adds a signature of which only the covered type matters. */
 static void add_signature(const char *owner, uint16_t covered, uint32_t ttl)
 {
     uint8_t wire[NAME_WIRE_MAX], rdata[30] = {0};
@@ -267,7 +267,7 @@ static void test_failures_lead_to_ipv4_unless_they_are_bogus(void **state)
     assert_int_equal(judge(&answer, &ttl_s), DNS64_KEEP);
 }
 
-/* An operator who blocks a name does not want it to become reachable. */
+/* If an operator blocks a name, DNS64 must not make it reachable. */
 static void test_local_data_stays(void **state)
 {
     (void)state;
@@ -293,7 +293,8 @@ static void test_excluded_addresses_are_left_out(void **state)
     answer.security = SECURITY_SECURE;
     assert_true(dns64_reduce(&options, &reduced, &other_space, &question, &answer, 0));
     assert_int_equal(message_parse(&message, reduced.message), MESSAGE_OK);
-    assert_int_equal(message.counts[SECTION_ANSWER], 3); /* alias, its signature, one address */
+    /* the alias, its signature and one address */
+    assert_int_equal(message.counts[SECTION_ANSWER], 3);
     assert_false(message.flags & HEADER_AD);
     assert_int_equal(reduced.security, SECURITY_INSECURE);
 }
@@ -328,7 +329,7 @@ static void test_names_without_working_ipv6_lead_to_ipv4(void **state)
     name_map_free(map);
 }
 
-/* Reads the n-th record of the answer section. */
+/* Returns the n-th record of the answer section. */
 static struct rr record(const struct message *message, unsigned n)
 {
     struct rr rr;
@@ -405,7 +406,7 @@ static void test_a_name_without_addresses_gets_none(void **state)
     assert_int_equal(made.kind, ANSWER_NODATA);
 }
 
-/* A record that a server put into the answer with a wrong length. */
+/* A server may send a record with a wrong length. */
 static void test_malformed_addresses_are_skipped(void **state)
 {
     (void)state;
@@ -431,7 +432,7 @@ static void test_addresses_may_be_too_large(void **state)
     assert_int_equal(make_second(&made, &answer, 0), DNS64_TOO_LARGE);
 }
 
-/* Starts the answer to the PTR of the address behind REVERSE. */
+/* Begins the answer about the PTR record of the address behind REVERSE. */
 static void start_reverse(void)
 {
     uint8_t wire[NAME_WIRE_MAX], host[NAME_WIRE_MAX];
@@ -458,10 +459,11 @@ static void test_a_reverse_name_follows_its_prefix(void **state)
     struct question asked = {name_of(REVERSE, wire), RRTYPE_PTR, RRCLASS_IN}, other;
     start_reverse();
     struct answer answer = finish(ANSWER_POSITIVE);
-    set_prefix("64:ff9b:1::/96"); /* the name is behind no prefix */
+    set_prefix("64:ff9b:1::/96"); /* the name is outside the new prefix */
     assert_int_equal(make_reverse(&made, &answer), DNS64_MOVED);
     assert_false(dns64_question(&options, DNS64_REVERSE, &asked, &other, next));
-    set_prefix("64:ff9b::/64"); /* the name is that of another IPv4 address */
+    /* under this prefix, the name is that of a different IPv4 address */
+    set_prefix("64:ff9b::/64");
     assert_int_equal(make_reverse(&made, &answer), DNS64_MOVED);
 }
 

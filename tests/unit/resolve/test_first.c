@@ -13,8 +13,8 @@
  */
 enum { CORP = 1000, FWD, OUTSIDE };
 
-static bool is_dead[3]; /* of these three */
-static bool is_wrong;   /* recursion answers for names of others */
+static bool is_dead[3]; /* which of the three servers are dead */
+static bool is_wrong;   /* recursion answers for names in other zones */
 
 static bool answer_a(struct response_text *to, uint16_t flags, const struct question *question,
                      const char *record)
@@ -103,7 +103,7 @@ static void test_recursion_resolves_where_the_zones_servers_fail(void **state)
     assert_int_equal(stats.zones_passed_over, 2);
     assert_int_equal(stats.failures_unreachable, 0);
     resolve("www.corp.com");
-    assert_string_equal(questions, ""); /* kept like any other */
+    assert_string_equal(questions, ""); /* the cache has it, as any other answer */
 }
 
 static void test_a_trace_shows_the_zone_that_was_passed_over(void **state)
@@ -158,8 +158,9 @@ static void test_the_zone_above_stands_in_before_recursion_and_is_the_last(void 
     assert_int_equal(stats.failures_unreachable, 1);
 }
 
-/* An alias that recursion finds leads into another configured zone, whose servers answer for it. */
-static void test_recursion_is_believed_about_the_zones_names_only(void **state)
+/* Recursion finds an alias into another configured zone. That zone's servers must answer for its
+ * target. */
+static void test_recursion_is_trusted_for_names_of_the_zone_only(void **state)
 {
     (void)state;
     is_dead[0] = is_wrong = true;
@@ -207,7 +208,7 @@ static void test_a_zones_servers_leave_time_for_the_zone_that_stands_in(void **s
     assert_int_equal(answers, 1);
 }
 
-/* Our own lack of room says nothing about the servers. */
+/* A lack of room here does not mean that the servers failed. */
 static void test_a_question_without_room_does_not_move_to_another_zone(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ int main(void)
         FIRST(test_recursion_resolves_where_a_zone_below_a_stub_zone_fails),
         FIRST(test_recursion_stands_in_for_the_forward_zone_of_the_root),
         FIRST(test_the_zone_above_stands_in_before_recursion_and_is_the_last),
-        FIRST(test_recursion_is_believed_about_the_zones_names_only),
+        FIRST(test_recursion_is_trusted_for_names_of_the_zone_only),
         FIRST(test_without_recursion_only_the_zone_above_stands_in),
         FIRST(test_answers_from_recursion_for_a_zone_without_cache_are_not_kept),
         FIRST(test_a_zones_servers_leave_time_for_the_zone_that_stands_in),

@@ -61,7 +61,7 @@ static void test_the_places_have_a_bound(void **state)
     for (unsigned i = 0; i < 4 * INSECURE_ZONES_MAX; i++) {
         snprintf(text, sizeof(text), "z%u.example", i);
         insecure_zones_add(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
-        assert_true(knows(text, NOW)); /* the new one has the place */
+        assert_true(knows(text, NOW)); /* the new zone has taken the place */
     }
     for (unsigned i = 0; i < 4 * INSECURE_ZONES_MAX; i++) {
         snprintf(text, sizeof(text), "z%u.example", i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Tasks whose clients have given up, and late answers for them. */
+/* Tasks without clients, and the late answers that they wait for. */
 #include "unit/resolve/clients.h"
 
 #include "resolve/tasks.h"
 #include "resolve/trace.h"
 
-/* A client asks and gets a failure; the exchange number lingers. */
+/* A client gets a failure for its query. The exchange with this number lingers. */
 static void fail_and_linger(const char *name)
 {
     struct client client = {0};
@@ -43,7 +43,7 @@ static void test_a_client_that_asks_meanwhile_gets_the_late_answer(void **state)
     assert_string_equal(client.text, WWW_TEXT);
 }
 
-/* The second client fails like the first, and the task keeps lingering. */
+/* The second client gets the same failure, and the task continues to linger. */
 static void test_a_task_lingers_again_after_it_was_joined(void **state)
 {
     (void)state;
@@ -86,7 +86,8 @@ static void test_silence_ends_a_lingering_task(void **state)
     assert_int_equal(client.answers, 1);
 }
 
-/* Tasks are reused, so several numbers may have the same exchange. */
+/* Counts tasks that linger. The memory of tasks is reused, so several numbers may mean one
+ * exchange. */
 static unsigned count_lingering(void)
 {
     unsigned count = 0;
@@ -99,7 +100,7 @@ static unsigned count_lingering(void)
     return count;
 }
 
-/* The oldest task gives way, first to other lingering tasks, then to clients. */
+/* The oldest lingering task gives way: first to other lingering tasks, then to clients. */
 static void test_lingering_tasks_are_bounded_and_make_room(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void test_a_trace_ends_with_the_failure(void **state)
     assert_int_equal(resolver_trace_ask(resolver, RESOLVER_NO_VIEW, &key, trace, &client.waiter),
                      RESOLVER_WAITING);
     exchange_fails_and_lingers(0);
-    trace_unref(trace); /* the resolver ends with no trace held */
+    trace_unref(trace); /* no trace is left when the resolver ends */
     answer(0, 0, WWW_A);
 }
 

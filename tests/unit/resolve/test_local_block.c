@@ -52,7 +52,7 @@ static int tear_down_table(void **state)
     return result;
 }
 
-/* Asks for www.example. The server answers with an alias and the data of its target. */
+/* Queries www.example. The server answers with an alias and with the target's data. */
 static void ask_alias(struct client *client, const char *alias, const char *data)
 {
     client_ask(client, WWW, 0);
@@ -115,7 +115,7 @@ static void test_a_listed_name_in_the_middle_of_a_chain_counts(void **state)
     assert_int_equal(client.rcode, RCODE_NXDOMAIN);
 }
 
-/* The servers of the target's zone are not asked. */
+/* The target's servers get no query. */
 static void test_a_target_in_another_zone_is_not_asked_for(void **state)
 {
     (void)state;
@@ -160,7 +160,8 @@ static void test_the_option_turns_it_off(void **state)
     local_names_free(lax);
 }
 
-/* A client asks for a name inside its answer, which another client still waits for. */
+/* One client queries a name that another client's answer contains, while that client still waits.
+ */
 static void test_every_waiter_gets_the_lists_answer(void **state)
 {
     (void)state;

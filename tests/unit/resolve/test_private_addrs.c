@@ -6,7 +6,7 @@
 #include "local/name_map.h"
 #include "resolve/private_addrs.h"
 
-/* 10.0.0.0/8 and fd00::/8 are private; corp.example may have them. */
+/* 10.0.0.0/8 and fd00::/8 are private, but names in corp.example may have such addresses. */
 static struct private_addrs rules;
 
 static bool refused(const char *record)
@@ -61,7 +61,7 @@ static void test_hints_are_addresses_too(void **state)
     assert_false(refused("www.example. 60 HTTPS 0 corp.example."));
 }
 
-/* Parameters that end too early, or hold no whole number of addresses. */
+/* Parameters that end too early, or whose length is not a multiple of an address. */
 static void test_broken_hints_are_read_up_to_the_error(void **state)
 {
     (void)state;

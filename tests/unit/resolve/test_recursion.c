@@ -10,9 +10,9 @@ enum { DEAD = 0x10000 };
 
 struct served {
     unsigned server;
-    const char *name; /* it and all below */
-    uint16_t type;    /* 0: any */
-    unsigned flags;   /* and rcode, or DEAD */
+    const char *name; /* this name and all names below */
+    uint16_t type;    /* 0: any type */
+    unsigned flags;   /* flags and rcode, or DEAD */
     struct sections sections;
 };
 
@@ -201,9 +201,9 @@ static const struct served internet[] = {
     {9, ".", 0, DEAD, {.answer = {NULL}}},
 };
 
-static unsigned dead;   /* a server that has stopped answering; 0: none */
+static unsigned dead;   /* the server that has stopped answering; 0: none */
 static unsigned mended; /* a server that answers like server 4; 0: none */
-static bool moved;      /* com has new servers, like server 102 */
+static bool moved;      /* com has moved to new servers, like server 102 */
 
 static const struct served *find_served(uintptr_t server, const struct question *question)
 {
@@ -242,7 +242,7 @@ static void test_a_descent_of_three_levels_is_remembered(void **state)
     assert_string_equal(questions, "");
 }
 
-/* b.example.com exists; this is known as long as its zone is the asked one. */
+/* The zone of the first query stays known while it is not a cut. */
 static void test_a_name_known_to_be_no_cut_is_not_asked_for_again(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_a_cut_ends_and_the_parent_is_asked_again(void **state)
     assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
 }
 
-/* Ghost domains: the child says nine thousand seconds, the parent six hundred. */
+/* Ghost domains: the child's TTL is nine thousand seconds, and the parent's six hundred. */
 static void test_the_childs_servers_are_preferred_as_long_as_the_parent_allows(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void test_no_name_below_an_absent_name_is_asked_for(void **state)
     assert_string_equal(resolve("x.y.no.example.com"), "ns example.com. 60 SOA ns.example.com.\n");
     assert_int_equal(rcode, RCODE_NXDOMAIN);
     assert_string_equal(questions, "");
-    resolve_with("z.no.example.com", RRTYPE_A, CACHE_KEY_DO); /* a client that wants proofs asks */
+    resolve_with("z.no.example.com", RRTYPE_A, CACHE_KEY_DO); /* a client that wants proofs */
     assert_string_equal(questions, "4:no.example.com. A, 4:z.no.example.com. A");
     fake_loop_advance(loop, 61 * US_PER_S);
     resolve("x.no.example.com");
@@ -473,7 +473,8 @@ static void test_a_dead_zone_fails_with_its_reasons(void **state)
     (void)state;
     fails("www.dead.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NETWORK_ERROR);
     assert_string_equal(questions, "1:com. A, 2:dead.com. A, 9:www.dead.com. A");
-    fails("ftp.dead.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NETWORK_ERROR); /* the parent again */
+    /* the parent gets a query again */
+    fails("ftp.dead.com", EDE_NO_REACHABLE_AUTHORITY, EDE_NETWORK_ERROR);
     assert_string_equal(questions, "9:ftp.dead.com. A, 2:dead.com. A");
 }
 
@@ -482,16 +483,16 @@ static void test_servers_without_a_route_are_not_asked(void **state)
     (void)state;
     world.rules.ipv6 = true;
     lacking = AF_INET6;
-    resolve("www.example.com"); /* its server has both */
+    resolve("www.example.com"); /* the zone's server has both versions */
     assert_string_equal(questions, "1:com. A, 2:example.com. A, 4:www.example.com. A");
     resolve("www.glueless.com");
     assert_string_equal(questions, "2:glueless.com. A, 1:net. A, 3:host.net. A, "
                                    "5:dns.host.net. A, 6:www.glueless.com. A");
-    resolve("www.alone6.com"); /* there is no other server */
+    resolve("www.alone6.com"); /* the zone has no other server */
     assert_string_equal(questions, "2:alone6.com. A, 609:www.alone6.com. A");
 }
 
-/* A hint is the operator's statement. */
+/* The operator's hints may name private servers; a public zone's may not. */
 static void test_public_zones_servers_are_not_asked_at_private_addresses(void **state)
 {
     (void)state;
@@ -518,7 +519,7 @@ static void test_a_zone_without_a_permitted_address_fails(void **state)
 
 /* ---- attacks ---- */
 
-/* Water torture: the questions to one zone leave room for others. */
+/* Water torture: many queries for one zone must leave tasks for others. */
 static void test_one_zone_does_not_take_all_tasks(void **state)
 {
     (void)state;
@@ -558,7 +559,7 @@ static void test_a_zone_inside_itself_fails_after_one_more_question(void **state
     assert_string_equal(questions, "1:com. A, 2:itself.com. A, 2:ns.itself.com. A");
 }
 
-/* TsuNAME: two zones each of which has its server in the other. */
+/* TsuNAME: two zones, each with its server in the other one. */
 static void test_zones_that_depend_on_each_other_fail(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static unsigned draw(unsigned below)
     return (unsigned)(random_state >> 33) % below;
 }
 
-/* One of 85 names of up to three labels, below each other. */
+/* Draws one of 85 names with up to three labels. */
 static const char *draw_name(char out[16])
 {
     static const char *const labels[] = {"a.", "b.", "c.", "_d."};
@@ -34,7 +34,7 @@ static const char *name_text(struct name name)
     return name_format(name, out);
 }
 
-/* Mostly a zone above the QNAME, as an honest server would name. */
+/* Draws a zone, mostly one above the QNAME, as an honest server would name. */
 static const char *draw_zone(char out[16], const struct question *question)
 {
     if (draw(4) == 0)

@@ -16,13 +16,13 @@ static void test_an_answer_asked_for_twice_is_refreshed_in_its_last_tenth(void *
     assert_true(query(WWW));
     assert_int_equal(asked_count, 2);
     assert_int_equal(stats.cache_refreshes, 1);
-    assert_true(query(WWW)); /* one is enough */
+    assert_true(query(WWW)); /* a second hit starts no second refresh */
     assert_int_equal(asked_count, 2);
     answer(1, 0, WWW_A);
     fake_loop_advance(loop, 250 * SECOND);
     assert_true(query(WWW));
     assert_int_equal(asked_count, 2);
-    fake_loop_advance(loop, 20 * SECOND); /* and the next time */
+    fake_loop_advance(loop, 20 * SECOND); /* the next refresh works in the same way */
     assert_true(query(WWW));
     assert_int_equal(asked_count, 3);
     assert_int_equal(stats.cache_misses, 0);
@@ -98,7 +98,7 @@ static void test_a_refresh_asks_for_the_target_of_an_alias_too(void **state)
     query(WWW);
     assert_int_equal(asked_count, 3);
     answer(2, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
-    assert_int_equal(asked_count, 4); /* otherwise all would end in twenty seconds */
+    assert_int_equal(asked_count, 4); /* otherwise all refreshes would end within twenty seconds */
     assert_int_equal(stats.cache_refreshes, 1);
     answer(3, 0, (struct sections){.answer = {"a.test. 300 IN A 192.0.2.7"}});
     fake_loop_advance(loop, 100 * SECOND);
@@ -123,7 +123,7 @@ static void test_refreshes_take_a_part_of_the_room_and_give_it_back(void **state
     }
     assert_int_equal(asked_count - before, MAX_TASKS / 4);
     exchange_fails(before, (struct exchange_failure){.any_network = true});
-    query("n70.example"); /* a client asked for it, and nothing refreshed it */
+    query("n70.example"); /* a client's query, which refreshes nothing */
     assert_int_equal(asked_count - before, MAX_TASKS / 4 + 1);
     end_resolver();
 }

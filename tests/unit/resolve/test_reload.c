@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Zones change while questions run: which zone answers, what is kept, which upstreams stay
- * wanted. */
+/* Zones change while tasks run: which zone answers, what the cache keeps, and which upstreams stay.
+ */
 #include "unit/local/local_sample.h"
 
 #include "unit/resolve/clients.h"
@@ -10,7 +10,7 @@
 #include "local/local_names.h"
 #include "resolve/tasks.h"
 
-/* In the zones of clients.h, "example" has upstream 1001; here it has 1000. */
+/* The zone "example" has upstream 1001 in clients.h, and upstream 1000 in this order of zones. */
 #define OTHER "example", "test"
 
 static enum err reload_with(const struct local_names *local, size_t max_tasks,
@@ -19,7 +19,7 @@ static enum err reload_with(const struct local_names *local, size_t max_tasks,
     struct zone_set *set = malloc(sizeof(*set));
     const struct route_options *options = zones_make(set, names);
     enum err err = resolver_reload(resolver, options, local, max_tasks);
-    memset(set, 0xa5, sizeof(*set)); /* nothing may refer to them from now on */
+    memset(set, 0xa5, sizeof(*set)); /* a reference to the old zones would now show */
     free(set);
     return err;
 }
@@ -39,7 +39,7 @@ static int set_up_reload(void **state)
     return set_up(state);
 }
 
-/* In the end no upstream is wanted or held. */
+/* When the resolver has ended, no upstream is wanted or held. */
 static int tear_down_reload(void **state)
 {
     int result = tear_down(state);
@@ -74,7 +74,7 @@ static void expect_no_address_yet(enum route_kind kind)
     assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
     assert_string_equal(client.reason,
                         "no address of the zone's servers, given by name, is known yet");
-    RELOAD("example", "test"); /* an address is known: the failure was not kept */
+    RELOAD("example", "test"); /* an address is known now, and the failure was not cached */
     client_ask(&later, WWW, 0);
     answer(0, 0, WWW_A);
     assert_string_equal(later.text, WWW_TEXT);
@@ -112,7 +112,7 @@ static void test_a_new_question_uses_the_new_zones_and_a_running_one_its_own(voi
     client_ask(&before, WWW, 0);
     assert_int_equal(asked_of(0), 1001);
     RELOAD(OTHER);
-    client_ask(&after, WWW, 0); /* an equal question does not join the former one */
+    client_ask(&after, WWW, 0); /* an equal question does not join the task of the former zones */
     assert_int_equal(asked_count, 2);
     assert_int_equal(asked_of(1), 1000);
     assert_int_equal(stats.joined, 0);
@@ -139,7 +139,7 @@ static void test_equal_questions_after_a_reload_share_one_exchange(void **state)
     assert_int_equal(before.answers + after[0].answers + after[1].answers, 3);
 }
 
-/* The answer may be the reason for the change, such as an NXDOMAIN from servers outside a
+/* The operator may reload because of a wrong answer, such as an NXDOMAIN from servers outside a
  * tunnel. */
 static void test_answers_of_former_upstreams_are_not_kept(void **state)
 {
@@ -168,7 +168,7 @@ static void test_the_cache_stays(void **state)
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
     RELOAD(OTHER);
     assert_true(find(WWW, &found));
-    RELOAD("org"); /* no zone takes it now */
+    RELOAD("org"); /* no zone contains the name now */
     assert_true(find(WWW, &found));
 }
 
@@ -189,7 +189,7 @@ static void test_a_portal_finds_and_leaves_no_answers(void **state)
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
     assert_int_equal(reload_into(SPACE_PORTALS, names), ERR_OK);
     assert_false(find(WWW, &found));
-    keep(WWW, "www.example. 300 IN A 192.0.2.66"); /* the portal's lie */
+    keep(WWW, "www.example. 300 IN A 192.0.2.66"); /* the portal's false answer */
     assert_true(find(WWW, &found));
     keep("new.example", "new.example. 300 IN A 192.0.2.66");
     RELOAD(OTHER);
@@ -226,7 +226,7 @@ static void test_a_stale_answer_serves_a_former_question_but_is_not_kept_for_it(
     exchange_fails(1, (struct exchange_failure){.any_network = true});
     assert_int_equal(client.rcode, RCODE_NOERROR);
     assert_true(client.stale_s > 0);
-    assert_false(find(WWW, &found)); /* the new upstreams are asked at once */
+    assert_false(find(WWW, &found)); /* the new upstreams get a query at once */
 }
 
 static void test_a_former_questions_alias_uses_the_new_zones(void **state)
@@ -235,7 +235,7 @@ static void test_a_former_questions_alias_uses_the_new_zones(void **state)
     struct client client = {0};
     struct answer found;
     client_ask(&client, WWW, 0);
-    RELOAD(".", OTHER); /* test is 1002 as before, but another zone */
+    RELOAD(".", OTHER); /* "test" has upstream 1002 as before, but it is a different zone */
     answer(0, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
     assert_int_equal(asked_count, 2);
     assert_int_equal(asked_of(1), 1002);
@@ -259,7 +259,7 @@ static void test_a_former_questions_alias_without_a_zone_for_its_target_fails(vo
     assert_int_equal(client.error, ERR_NO_ZONE);
 }
 
-/* Two tasks of one key run, and a loop through both is still seen. */
+/* Two tasks with one key run, and the resolver still detects a loop through both. */
 static void test_an_alias_loop_across_a_reload_ends(void **state)
 {
     (void)state;
@@ -285,7 +285,7 @@ static void test_a_former_refresh_does_not_keep_a_new_question_from_the_new_zone
     keep(WWW, "www.example. 300 IN A 192.0.2.1");
     assert_true(query(WWW));
     fake_loop_advance(loop, 280 * SECOND);
-    assert_true(query(WWW)); /* refreshed after the answer */
+    assert_true(query(WWW)); /* the hit starts a refresh */
     assert_int_equal(asked_count, 2);
     RELOAD(OTHER);
     fake_loop_advance(loop, 3 * SECOND);
@@ -389,7 +389,7 @@ static void test_a_reload_out_of_memory_changes_nothing(void **state)
         assert_int_equal(upstreams_held, 3);
     }
     upstreams_left = UINT_MAX;
-    assert_int_equal(upstreams_settled, 4); /* the new routes are freed again */
+    assert_int_equal(upstreams_settled, 4); /* the new routes are freed */
     client_ask(&joined, WWW, 0);
     assert_int_equal(stats.joined, 1);
     client_ask(&after, "a.test", 0);
@@ -400,7 +400,7 @@ static void test_a_reload_out_of_memory_changes_nothing(void **state)
     end_resolver();
 }
 
-/* A zone added at run time, and removed. */
+/* A zone is added at run time and removed again. */
 static void test_a_zone_is_set_and_unset_beside_those_of_the_configuration(void **state)
 {
     (void)state;
@@ -425,7 +425,7 @@ static void test_a_new_bound_on_tasks_holds_at_once(void **state)
     static const char *const names[] = {"example", NULL};
     char name[32];
     memset(clients, 0, sizeof(clients));
-    reload_all(NULL, 200, names); /* more than the table had room for */
+    reload_all(NULL, 200, names); /* more zones than the table had room for */
     for (unsigned i = 0; i < 200; i++) {
         snprintf(name, sizeof(name), "n%u.example", i);
         client_ask(&clients[i], name, 0);
@@ -491,7 +491,7 @@ static void test_no_client_joins_a_local_alias_after_a_reload(void **state)
     RELOAD(".", "example");
     local_names_free(first);
     assert_false(find("out.lan", &found));
-    client_ask(&after, "out.lan", 0); /* no longer local */
+    client_ask(&after, "out.lan", 0); /* the name is not local any longer */
     assert_int_equal(asked_of(1), 1000);
     answer(0, 0, WWW_A);
     assert_string_equal(before.text, "an out.lan. 60 CNAME www.example.\n" WWW_TEXT);
@@ -563,7 +563,8 @@ static void test_reloads_at_random_lose_no_question(void **state)
     rand_seed_for_tests(11);
     for (unsigned round = 0; round < ROUNDS; round++) {
         unsigned who = (unsigned)rand_below(PLAYERS);
-        if (asked_count > ASKED_MAX - 8) { /* all running tasks end, and the list starts again */
+        /* ends all running tasks, so that the list can start again */
+        if (asked_count > ASKED_MAX - 8) {
             for (unsigned i = 0; i < asked_count; i++)
                 if (asked[i]->active)
                     exchange_fails(i, (struct exchange_failure){.any_network = true});

@@ -24,7 +24,7 @@ struct client {
     uint16_t rcode;
 };
 
-/* ---- a configuration, which is gone when it has been taken ---- */
+/* ---- a configuration, which the resolver takes ---- */
 
 struct config {
     struct route_options options;

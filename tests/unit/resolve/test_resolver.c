@@ -36,7 +36,7 @@ static void test_an_answer_names_the_upstream_that_gave_it(void **state)
     client_ask(&alias, WWW, 0);
     answer(1, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
     answer(2, 0, (struct sections){.answer = {"a.test. 100 IN A 192.0.2.9"}});
-    assert_int_equal(alias.source, 2); /* the target's */
+    assert_int_equal(alias.source, 2); /* the upstream of the target */
     answer(0, 0, (struct sections){.answer = {"b.example. 100 IN A 192.0.2.9"}});
     assert_int_equal(client.source, 0);
     client_ask(&failed, "c.example", 0);
@@ -46,7 +46,7 @@ static void test_an_answer_names_the_upstream_that_gave_it(void **state)
     assert_int_equal(answer(4, RCODE_REFUSED, (struct sections){0}), EXCHANGE_ANOTHER);
     exchange_fails(4, (struct exchange_failure){.any_answer = true, .rcode = RCODE_REFUSED});
     assert_int_equal(refused.kind, ANSWER_FAILURE);
-    assert_int_equal(refused.source, 4); /* it did answer */
+    assert_int_equal(refused.source, 4); /* a refusal is an answer, too */
 }
 
 static void test_do_and_cd_are_passed_on(void **state)
@@ -58,7 +58,7 @@ static void test_do_and_cd_are_passed_on(void **state)
     end_resolver();
 }
 
-/* Without AD, a validating upstream does not report its verdict to a query without DO. */
+/* A validating upstream reports its verdict with AD, and without DO only to a query with AD. */
 static void test_ad_is_requested_where_it_is_trusted(void **state)
 {
     (void)state;
@@ -128,7 +128,8 @@ static void test_no_more_than_max_tasks_run(void **state)
     }
     assert_int_equal(try_ask(&clients[MAX_TASKS], WWW, 0), RESOLVER_FULL);
     assert_int_equal(stats.failures_full, 1);
-    client_ask(&clients[MAX_TASKS], "n7.example", 0); /* joining needs no task */
+    /* a client that joins a task needs no other */
+    client_ask(&clients[MAX_TASKS], "n7.example", 0);
     answer(3, 0, (struct sections){.answer = {"n3.example. 1 IN A 192.0.2.1"}});
     struct client late = {0};
     client_ask(&late, WWW, 0);
@@ -210,7 +211,7 @@ static void test_a_failure_says_why_and_is_remembered_for_a_while(void **state)
     assert_false(find(WWW, &found));
 }
 
-/* After the network returns, no failure from before is served from the cache. */
+/* After the network returns, the cache must not serve a failure from the time before. */
 static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void test_a_failure_is_forgotten_when_the_network_changed(void **state)
     client_ask(&clients[1], WWW, 0);
     exchange_fails(1, (struct exchange_failure){.any_network = true});
     assert_int_equal(clients[1].kind, ANSWER_FAILURE);
-    assert_true(find(WWW, &found)); /* this one is of the current network */
+    assert_true(find(WWW, &found)); /* this failure is from the present network */
 }
 
 static void test_answers_survive_a_network_change(void **state)
@@ -259,7 +260,7 @@ static void test_a_failure_gives_way_to_a_good_answer_stored_meanwhile(void **st
     struct answer found;
     client_ask(&client, WWW, 0);
     struct resolver *other =
-        resolver_new(loop, cache, NULL, &zones.options, 10, &stats); /* another worker */
+        resolver_new(loop, cache, NULL, &zones.options, 10, &stats); /* plays another worker */
     struct resolver *first = resolver;
     struct client there = {0};
     resolver = other;
@@ -330,7 +331,7 @@ static void test_an_alias_out_of_the_zone_is_resolved_by_the_targets_zone(void *
     answer(1, 0, (struct sections){.answer = {"a.test. 100 IN A 192.0.2.9"}});
     assert_string_equal(client.text, "an www.example. 298 CNAME a.test.\n"
                                      "an a.test. 100 A 192.0.2.9\n");
-    assert_false(find(WWW, &found)); /* that was with CD */
+    assert_false(find(WWW, &found)); /* a query with CD made that answer */
 }
 
 static void test_a_target_in_the_cache_is_taken_from_there(void **state)
@@ -424,7 +425,7 @@ static void test_an_endless_alias_chain_across_zones_is_stopped(void **state)
     assert_int_equal(resolver_tasks(resolver), 0);
 }
 
-/* Every zone takes nearly as long as an exchange may. */
+/* Every zone takes nearly as long as an exchange may take. */
 static void test_a_chain_across_slow_zones_fails_before_its_client_gives_up(void **state)
 {
     (void)state;
@@ -445,13 +446,13 @@ static void test_a_chain_across_slow_zones_fails_before_its_client_gives_up(void
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
     assert_int_equal(client.ede[0], EDE_NO_REACHABLE_AUTHORITY);
     assert_true(find("n0.test", &found) && found.kind == ANSWER_FAILURE);
-    client_ask(&later, "n2.test", 0); /* the subtasks of the chain go on */
+    client_ask(&later, "n2.test", 0); /* the subtasks of the chain continue */
     answer(2, 0, (struct sections){.answer = {"n2.test. 60 IN A 192.0.2.1"}});
     assert_string_equal(later.text, "an n2.test. 60 A 192.0.2.1\n");
 }
 
-/* Each new question's alias leads to the one before, so no subtask is deep, and the end of the
- * first ends them all. */
+/* The alias of each question leads to the question before it, so no chain of subtasks is deep, and
+ * the end of the first ends them all. */
 static void test_a_long_chain_of_waiting_tasks_ends_at_once(void **state)
 {
     (void)state;
@@ -488,7 +489,7 @@ static void test_a_subtask_that_finds_no_room_fails_its_question_alone(void **st
     answer(5, 0, (struct sections){.answer = {"n5.example. 60 IN CNAME a.test."}});
     assert_int_equal(clients[5].rcode, RCODE_SERVFAIL);
     assert_int_equal(resolver_tasks(resolver), MAX_TASKS - 1);
-    assert_false(find("n5.example", &found)); /* our own lack of room */
+    assert_false(find("n5.example", &found)); /* a lack of room here is not cached */
     end_resolver();
 }
 
@@ -506,7 +507,7 @@ static const char *played_name(char out[40])
     return out;
 }
 
-/* Forgets exchanges that ended, and duplicates of one that was reused. */
+/* Forgets ended exchanges, and duplicates of exchanges whose memory was reused. */
 static void compact_asked(void)
 {
     unsigned kept = 0;
@@ -647,7 +648,7 @@ static void test_a_local_name_is_found_and_never_asked_for(void **state)
 static const struct outlook *look(const char *name, uint16_t type)
 {
     struct question question = {NAME(name), type, RRCLASS_IN};
-    static struct outlook outlook; /* which borrows from key */
+    static struct outlook outlook; /* borrowed from key */
     static struct cache_key key;
     resolver_key(resolver, RESOLVER_NO_VIEW, &key, &question, false, false);
     cache_read_begin();
@@ -705,7 +706,7 @@ static void test_a_local_alias_is_followed_to_the_targets_zone(void **state)
     client_ask(&client, "far.lan", 0);
     assert_int_equal(asked_count, 1);
     assert_int_equal(asked_of(0), 1001);
-    assert_false(find("far.lan", &found)); /* a second client joins */
+    assert_false(find("far.lan", &found)); /* a second client joins the task */
     client_ask(&again, "far.lan", 0);
     assert_int_equal(asked_count, 1);
     assert_int_equal(stats.joined, 1);
@@ -717,7 +718,7 @@ static void test_a_local_alias_is_followed_to_the_targets_zone(void **state)
                                      "an WWW.example. 300 A 192.0.2.1\n");
 }
 
-/* The target is cached but the path to it is not, because a reload may change it. */
+/* The alias must not be cached with its target, because a reload may change it. */
 static void test_a_local_alias_is_not_cached(void **state)
 {
     (void)state;
@@ -751,7 +752,7 @@ static void test_the_client_gets_the_failure_of_a_local_aliass_target(void **sta
     assert_false(find("out.lan", &found));
 }
 
-/* A question that is under way when its name becomes local. */
+/* The task is under way when its name becomes local. */
 static void test_an_answer_for_a_name_that_became_local_meanwhile_is_not_kept(void **state)
 {
     (void)state;

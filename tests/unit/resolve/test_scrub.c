@@ -9,17 +9,17 @@
 #include "resolve/scrub.h"
 #include "validate/validation.h"
 
-/* The kept part of hostile and honest responses, with the zones "." and "example". */
+/* Scrubs hostile and honest responses and shows the kept part. The zones are "." and "example". */
 static struct zone_set zones;
 static struct routes *routes;
 static struct cache *cache;
-static struct prefix_set *inside; /* private addresses, in tests that have them */
+static struct prefix_set *inside; /* the private addresses, in tests that use them */
 static struct response_text sent;
 static struct response response;
 static struct answer answer;
 static struct compose_space space;
 
-enum { SCRUB_UNIQUE = 32 }; /* records compared for duplicates */
+enum { SCRUB_UNIQUE = 32 }; /* how many records the search for duplicates compares */
 
 enum { MINIMAL = 0, DO = 1, FULL = 2, AD_TRUSTED = 4, NOT_CACHED = 8 };
 
@@ -78,7 +78,7 @@ static void test_the_case_of_the_upstream_is_not_kept_in_the_question(void **sta
 
 /* ---- signatures ---- */
 
-/* Scrubs an answer with two signatures, of which the second was verified. */
+/* Scrubs an answer with two signatures, of which validation has verified the second. */
 static void scrub_judged(bool is_trust)
 {
     static struct validation validation;
@@ -109,7 +109,7 @@ static void scrub_judged(bool is_trust)
     assert_true(scrub(&answer, &space, message, &question, &response, &rules));
 }
 
-/* Returns the key tags of the answer's signatures, as digits. */
+/* Returns the key tags of the answer's signatures, one digit each. */
 static const char *tags_of(void)
 {
     static char tags[8];
@@ -422,7 +422,8 @@ static void test_a_dname_is_kept_beside_its_cname(void **state)
                                            "a.old.example. 300 IN CNAME a.new.example.",
                                            "a.new.example. 300 IN A 192.0.2.1"}};
     assert_string_equal(scrubbed(question, 0, 0, sections), kept);
-    sections.answer[0] = "example. 100 IN DNAME elsewhere.example."; /* explains nothing */
+    /* this DNAME is not above the alias */
+    sections.answer[0] = "example. 100 IN DNAME elsewhere.example.";
     assert_string_equal(scrubbed(question, 0, 0, sections), strchr(kept, '\n') + 1);
 }
 
@@ -440,7 +441,7 @@ static void test_a_dname_without_cname_is_given_one(void **state)
     assert_int_equal(response.kind, RESPONSE_NODATA);
 }
 
-/* Otherwise the work would grow with their number times that of the aliases. */
+/* Without a bound, the work would be the number of DNAMEs times that of aliases. */
 static void test_the_number_of_dnames_is_bounded(void **state)
 {
     (void)state;
@@ -458,7 +459,8 @@ static void test_the_number_of_dnames_is_bounded(void **state)
                         "an www.old.example. 60 CNAME www.new.example.\n");
 }
 
-/* A validating client needs it: a CNAME made from it has no signature (RFC 6672 section 5.3). */
+/* A validating client needs the DNAME, because the CNAME that follows from it has no signature (RFC
+ * 6672 section 5.3). */
 static void test_a_dname_stays_beside_a_cname_that_was_asked_for(void **state)
 {
     (void)state;
@@ -544,7 +546,8 @@ static void test_a_negative_answer_without_its_own_soa_is_not_kept(void **state)
     }
 }
 
-/* The asked zone may lie inside a larger one, whose SOA its servers give. */
+/* A configured zone may lie inside a larger one, and its servers then give the SOA of the larger
+ * one. */
 static void test_a_soa_from_above_limits_a_negative_answer_and_is_dropped(void **state)
 {
     (void)state;
@@ -757,7 +760,7 @@ static void test_ns_records_alone_are_a_denial_only_from_a_server_that_recurses(
     assert_int_equal(response.kind, RESPONSE_REFERRAL);
 }
 
-/* Cuts off every byte of a record's RDATA in turn and corrects its length. */
+/* Shortens the RDATA of a record byte by byte, with a correct length each time. */
 static void cut_rdata(const char *text, const char *type)
 {
     struct question question = QUESTION("www.example", A);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Stale answers, when upstreams fail or are slow. */
+/* Stale answers, for upstreams that fail or are slow. */
 #include "unit/resolve/clients.h"
 
 #include "dns/build.h"
@@ -10,7 +10,7 @@
 
 static const struct exchange_failure unreachable = {.any_network = true};
 
-/* An answer that expired this long ago. */
+/* Stores an answer and lets it expire past_us ago. */
 static void keep_over(const char *name, const char *record, uint64_t past_us)
 {
     keep(name, record);
@@ -26,7 +26,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
     keep_over(WWW, "www.example. 300 IN A 192.0.2.1", 1000 * SECOND);
     client_ask(&clients[0], WWW, 0);
     client_ask(&clients[1], WWW, 0);
-    assert_int_equal(clients[0].answers, 0); /* not before the upstreams have had their chance */
+    assert_int_equal(clients[0].answers, 0); /* the upstreams get their chance first */
     exchange_fails(1, unreachable);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(clients[i].answers, 1);
@@ -39,7 +39,7 @@ static void test_when_the_upstreams_fail_clients_get_the_stale_answer(void **sta
     }
     assert_int_equal(stats.cache_stale, 2);
     fake_loop_advance(loop, 29 * SECOND);
-    assert_true(find(WWW, &found)); /* no server is asked meanwhile */
+    assert_true(find(WWW, &found)); /* no server gets a query meanwhile */
     assert_int_equal(found.ede[0], EDE_STALE_ANSWER);
     assert_int_equal(found.stale_s, 1000);
     assert_int_equal(stats.cache_stale, 3);
@@ -57,7 +57,7 @@ static void test_a_stale_answer_is_resolved_again_and_ends_at_last(void **state)
         exchange_fails(asked_count - 1, unreachable);
         assert_int_equal(client.rcode, RCODE_NOERROR);
         fake_loop_advance(loop, 30 * SECOND);
-        asked_count = 0; /* there is room for some */
+        asked_count = 0; /* makes room in the list */
     }
     fake_loop_advance(loop, 1 * SECOND);
     client_ask(&client, WWW, 0);
@@ -99,7 +99,7 @@ static void test_clients_wait_for_slow_upstreams_as_long_as_the_option_says(void
     assert_int_equal(client.ede_count, 1);
     assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
     assert_int_equal(resolver_tasks(resolver), 1);
-    assert_true(query(WWW)); /* other clients do not wait again */
+    assert_true(query(WWW)); /* other clients do not wait for the timeout again */
     answer(1, 0, (struct sections){.answer = {"www.example. 300 IN A 192.0.2.2"}});
     assert_int_equal(client.answers, 1);
     assert_true(find(WWW, &found));
@@ -165,10 +165,10 @@ static void test_a_client_with_cd_or_do_gets_the_stale_answer_of_others(void **s
     assert_string_equal(client.text, WWW_STALE_TEXT);
     assert_int_equal(client.stale_s, 1000);
     assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
-    assert_true(find_with(WWW, CACHE_KEY_CD, &found)); /* no server is asked for a while */
+    assert_true(find_with(WWW, CACHE_KEY_CD, &found)); /* no server gets a query for a while */
     client_ask(&client, WWW, CACHE_KEY_DO | CACHE_KEY_CD);
     exchange_fails(2, unreachable);
-    assert_int_equal(client.rcode, RCODE_NOERROR); /* no zone here is known to have signatures */
+    assert_int_equal(client.rcode, RCODE_NOERROR); /* no zone here is known to be signed */
     assert_int_equal(client.ede[0], EDE_STALE_ANSWER);
 }
 
@@ -219,7 +219,7 @@ static void test_a_stale_target_makes_no_fresh_answer(void **state)
     assert_int_equal(target.rcode, RCODE_NOERROR);
     client_ask(&alias, WWW, 0);
     answer(2, 0, (struct sections){.answer = {"www.example. 300 IN CNAME a.test."}});
-    assert_int_equal(asked_count, 4); /* the stale answer is at hand and not used */
+    assert_int_equal(asked_count, 4); /* the cache has a stale answer and does not use it */
     exchange_fails(3, unreachable);
     assert_int_equal(alias.rcode, RCODE_SERVFAIL);
     assert_true(query("a.test"));
@@ -267,7 +267,7 @@ static void test_a_client_called_with_a_stale_answer_may_ask_again(void **state)
     for (unsigned i = 0; i < 3; i++)
         client_ask(&clients[i], WWW, 0);
     fake_loop_advance(loop, PATIENCE_US + 2000);
-    assert_int_equal(clients[0].answers, 1); /* it joined the task that continues */
+    assert_int_equal(clients[0].answers, 1); /* the query has joined the task that continues */
     assert_int_equal(clients[2].answers, 1);
     answer(1, 0, WWW_A);
     assert_int_equal(clients[0].answers, 2);

@@ -8,7 +8,7 @@
 static struct compose_space head_space, tail_space, space;
 static struct answer out;
 
-/* An answer with these records, as scrub() makes it at the instant 0. */
+/* Makes an answer with these records, as scrub() does at the instant 0. */
 static struct answer made(struct compose_space *to, const char *name, uint16_t flags,
                           enum answer_kind kind, struct sections sections)
 {
@@ -48,7 +48,7 @@ static bool joined(struct answer head, struct answer tail, uint64_t now_s)
     return stitch(&out, &space, &QUESTION("www.example", A), &head, &tail, now_s * 1000000);
 }
 
-/* RFC 4035 section 3.2.3. */
+/* RFC 4035 section 3.2.3: AD covers all parts. */
 static void test_the_whole_is_as_secure_as_its_lesser_part(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void test_the_first_end_of_both_parts_counts(void **state)
     assert_true(joined(head, tail, 0));
     assert_int_equal(out.signatures.until_s, 0);
     tail.security = SECURITY_SECURE;
-    tail.signatures.until_s = 0; /* unknown */
+    tail.signatures.until_s = 0; /* the time is unknown */
     assert_true(joined(head, tail, 0));
     assert_int_equal(out.signatures.until_s, 0);
 }

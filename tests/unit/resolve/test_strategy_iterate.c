@@ -15,7 +15,7 @@ static struct zone zone;
 static struct question question;
 static struct response response;
 static struct delegation cut;
-static const struct delegation *glue; /* of known cuts; NULL: none */
+static const struct delegation *glue; /* the glue of known cuts; NULL: none */
 static struct iterate_rules rules;
 static struct budget budget;
 static const struct strategy *strategy;
@@ -155,7 +155,8 @@ static const char *start(struct question asked)
     return feed((struct event){.kind = EVENT_STARTED});
 }
 
-/* Servers as "ns.example.com 192.0.2.1 2001:db8::1", the list ended by NULL. */
+/* Makes a cut. Servers are written as "ns.example.com 192.0.2.1 2001:db8::1", and NULL ends the
+ * list. */
 static const struct delegation *make_cut(enum delegation_origin origin, const char *name,
                                          const char *const *servers)
 {
@@ -225,7 +226,7 @@ static const char *sub_had_no_room(unsigned tag)
         (struct event){.kind = EVENT_SUB_FAILED, .tag = (uint16_t)tag, .failure = &failure});
 }
 
-/* A look-up found the address of a name server. */
+/* Gives the strategy the address of a name server that a look-up has found. */
 static const char *found_addr(unsigned tag, struct question asked, const char *record)
 {
     static struct response_text sent;
@@ -243,7 +244,7 @@ static int set_up(void **state)
     strategy = &iterate_strategy;
     is_sub = false;
     glue = NULL;
-    memset(&memory, 0xa5, sizeof(memory)); /* of another task */
+    memset(&memory, 0xa5, sizeof(memory)); /* remains of another task */
     zone =
         (struct zone){.name = name_root(), .group = group, .cache = true, .is_authoritative = true};
     rules = (struct iterate_rules){.priming = false, .minimise = true, .ipv4 = true, .ipv6 = true};
@@ -427,7 +428,7 @@ static void test_an_alias_of_a_minimised_name_is_asked_for_with_the_whole_name(v
     found(EXAMPLE);
     response.chain.name = NAME("elsewhere.net");
     assert_string_equal(answered(RESPONSE_ALIAS, NULL), "ask a.b.example.com. A @example.com. 0-2");
-    response.chain.name = NAME("a.elsewhere.net"); /* by DNAME */
+    response.chain.name = NAME("a.elsewhere.net"); /* through a DNAME */
     assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub a.elsewhere.net. A");
 }
 
@@ -439,7 +440,7 @@ static void test_servers_silent_about_minimised_names_get_the_whole_name(void **
     assert_string_equal(silent(), "ask a.b.example.com. TXT @example.com. 0-2");
     assert_string_equal(silent(), "cut com.");
     start(QUESTION("a.b.example.com", TXT));
-    found(COM); /* servers of top-level domains can handle them */
+    found(COM); /* the servers of top-level domains handle minimised names */
     assert_string_equal(silent(), "cut .");
 }
 
@@ -524,7 +525,7 @@ static void test_an_absence_in_one_zone_says_nothing_about_another(void **state)
     (void)state;
     start(QUESTION("a.example.com", A));
     found(COM);
-    answered(RESPONSE_NXDOMAIN, NULL); /* example.com, which exists after all */
+    answered(RESPONSE_NXDOMAIN, NULL); /* example.com exists after all */
     assert_string_equal(referred(EXAMPLE), "learn; ask a.example.com. A @example.com. 0-2");
     assert_string_equal(answered(RESPONSE_NXDOMAIN, NULL), "done");
 }
@@ -552,7 +553,7 @@ static void test_lame_and_refusing_servers_make_it_ask_another(void **state)
     found(EXAMPLE);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         assert_string_equal(answered(kinds[i], NULL), "another");
-    assert_string_equal(referred(NULL), "another"); /* none of it is believed */
+    assert_string_equal(referred(NULL), "another"); /* none of the referral is trusted */
 }
 
 static void test_recursive_servers_are_asked_with_rd_when_there_are_no_better(void **state)
@@ -565,7 +566,7 @@ static void test_recursive_servers_are_asked_with_rd_when_there_are_no_better(vo
     response.is_recursive = true;
     assert_string_equal(answered(RESPONSE_LAME, NULL), "another");
     assert_string_equal(silent(), "ask www.example.com. MX @example.com. 0-2 RD");
-    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+    assert_string_equal(silent(), "fail 2: 22 23"); /* each server is tried with RD once */
 }
 
 static void test_an_empty_answer_is_accepted_when_no_server_has_another(void **state)
@@ -676,7 +677,7 @@ static void test_a_zone_above_a_server_may_have_its_glue(void **state)
     referred(CUT(PARENT, "example.com", "ns.example.net"));
     sub_failed(FIRST_A);
     assert_string_equal(sub_failed(FIRST_AAAA), "ask www.example.com. MX @example.com. 0-1");
-    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+    assert_string_equal(silent(), "fail 2: 22 23"); /* the zone above is tried once */
 }
 
 static void test_after_bogus_answers_other_servers_come_first_and_then_all_again(void **state)
@@ -693,7 +694,7 @@ static void test_after_bogus_answers_other_servers_come_first_and_then_all_again
     assert_string_equal(were_bogus(), ""); /* a look-up is under way */
     assert_string_equal(sub_failed(SECOND_AAAA), "ask www.example.com. MX @example.com. 0-2");
     assert_string_equal(were_bogus(), "ask www.example.com. MX @example.com. 0-2");
-    assert_string_equal(silent(), "fail 2: 22 23"); /* no zone above is asked */
+    assert_string_equal(silent(), "fail 2: 22 23"); /* the zone above gets no query */
 }
 
 static void test_servers_of_a_stub_zone_are_asked_again_after_bogus_answers(void **state)
@@ -754,7 +755,7 @@ static void test_aliases_from_zone_to_zone_end_with_the_budget(void **state)
     (void)state;
     response.chain.name = NAME("next.net");
     for (unsigned i = 0; i < BUDGET_ALIASES_MAX; i++) {
-        start(WWW); /* each is a separate task, with one budget */
+        start(WWW); /* each alias is a separate task, and all share one budget */
         found(EXAMPLE);
         assert_string_equal(answered(RESPONSE_ALIAS, NULL), "keep; sub next.net. MX");
     }
@@ -765,7 +766,7 @@ static void test_aliases_from_zone_to_zone_end_with_the_budget(void **state)
 
 /* ---- attacks ---- */
 
-/* NXNSAttack: a referral to many names that do not exist. */
+/* NXNSAttack: a referral names many servers that do not exist. */
 static void test_a_referral_to_many_names_costs_few_lookups(void **state)
 {
     (void)state;
@@ -817,7 +818,7 @@ static void lose_glue(void)
     found(COM);
     assert_string_equal(
         referred(CUT(PARENT, "example.com", "ns.example.com", "a.b.example.com", "example.com")),
-        "cut com."); /* other tasks do not see it yet */
+        "cut com."); /* other tasks do not see the look-up yet */
 }
 
 static void test_the_parent_is_asked_for_missing_glue_and_refers_with_it(void **state)
@@ -826,7 +827,7 @@ static void test_the_parent_is_asked_for_missing_glue_and_refers_with_it(void **
     lose_glue();
     assert_string_equal(found(COM), "ask ns.example.com. A @com. 0-1");
     assert_string_equal(referred(EXAMPLE), "learn; ask www.example.com. MX @example.com. 0-2");
-    assert_string_equal(silent(), "fail 2: 22 23"); /* and once only */
+    assert_string_equal(silent(), "fail 2: 22 23"); /* the parent is tried once */
 }
 
 static void test_glue_of_other_servers_is_not_what_was_missing(void **state)

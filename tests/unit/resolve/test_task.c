@@ -23,7 +23,8 @@ static unsigned answers;
 static uint8_t rcode;
 static char text[4096];
 
-/* The strategy: a function for the question "top", and plain forwarding for all others. */
+/* The strategy runs a function of the test for the question "top", and forwards all other
+ * questions. */
 static void (*script)(const struct strategy_view *view, const struct event *event,
                       struct steps *out);
 
@@ -235,7 +236,7 @@ static void test_the_number_of_subtasks_is_bounded(void **state)
     (void)state;
     subs_failed = 0;
     begin(eight_subs);
-    assert_int_equal(asked_count, TASK_SUBS_MAX - 1); /* the last place is for a validation */
+    assert_int_equal(asked_count, TASK_SUBS_MAX - 1); /* a validation may use the last place */
     assert_int_equal(subs_failed, 8 - (TASK_SUBS_MAX - 1));
     for (unsigned i = 0; i < TASK_SUBS_MAX - 1; i++)
         exchange_fails(i, (struct exchange_failure){0});

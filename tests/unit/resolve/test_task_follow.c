@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/resolve/recursion.h"
 
-/* Tasks that would send one zone the same minimised QNAME. Server 1 is the root; server 2 has com
- * and all its names. */
+/* Several tasks would send one zone the same minimised QNAME. Server 1 is the root; server 2 has
+ * com and all its names. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
 {
     static const struct sections com = {.authority = {"com. 900 NS a.com."},
@@ -18,7 +18,7 @@ enum { CLIENTS = 3 };
 static struct waiter clients[CLIENTS];
 static struct task *asks[CLIENTS];
 
-/* Asks for n0.com, n1.com and so on, together. */
+/* Starts the questions n0.com, n1.com and so on at the same time. */
 static void ask_all(void)
 {
     static const char *const names[CLIENTS] = {"n0.com", "n1.com", "n2.com"};
@@ -71,7 +71,7 @@ static void test_followers_of_a_silent_query_ask_after_a_while(void **state)
     (void)state;
     ask_all();
     fake_loop_advance(loop, TASK_FOLLOW_US + 10 * US_PER_MS);
-    assert_int_equal(asked_count, CLIENTS); /* no task follows twice for the same query */
+    assert_int_equal(asked_count, CLIENTS); /* no task follows a query twice */
     run();
     assert_int_equal(answers, CLIENTS);
     assert_nothing_is_left();
@@ -102,8 +102,8 @@ static void test_a_task_that_ends_leaves_no_follower_waiting(void **state)
 {
     (void)state;
     ask_all();
-    end_of(asks[1]); /* a follower */
-    end_of(asks[0]); /* the leader */
+    end_of(asks[1]); /* ends a follower */
+    end_of(asks[0]); /* ends the leader */
     assert_int_equal(answers, 2);
     answered_count = 1;
     run();

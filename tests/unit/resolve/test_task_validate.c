@@ -20,7 +20,8 @@ static const struct route_options *options_of(enum validate_mode mode)
     for (size_t i = 0; i < options->zone_count; i++)
         options->zones[i].validate = true;
     options->validation.mode = mode;
-    options->validation.anchors = (const struct anchors *)&zones; /* never followed */
+    /* the pointer is never followed */
+    options->validation.anchors = (const struct anchors *)&zones;
     return options;
 }
 
@@ -135,7 +136,7 @@ static void test_an_answer_waits_for_the_keys_of_its_zone(void **state)
     assert_int_equal(client.answers, 0);
     assert_asks(1, "example", RRTYPE_DNSKEY);
     assert_true(asked[1]->asked.dnssec_ok);
-    client_ask(&late, WWW, 0); /* joins */
+    client_ask(&late, WWW, 0); /* this client joins the task */
     assert_int_equal(asked_count, 2);
     answer(1, 0, KEYS);
     assert_string_equal(client.text, WWW_TEXT);
@@ -143,7 +144,7 @@ static void test_an_answer_waits_for_the_keys_of_its_zone(void **state)
     assert_true(client.ad && late.ad);
     assert_int_equal(stats.validations_secure, 2);
 
-    client_ask(&next, "mail.example", 0); /* the keys are known now */
+    client_ask(&next, "mail.example", 0); /* the cache has the keys now */
     answer(2, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.2"}});
     assert_true(next.ad);
     assert_int_equal(asked_count, 3);
@@ -223,7 +224,7 @@ static void keep_line(enum log_level level, const char *line)
     snprintf(last_line, sizeof(last_line), "%s", line);
 }
 
-/* Each retry of the answer is answered; queries for keys wait. */
+/* Queries a name and gives a bogus answer to each retry. Queries for keys wait. */
 static void ask_bogus(const char *name)
 {
     struct client client = {0};
@@ -237,7 +238,7 @@ static void ask_bogus(const char *name)
     assert_int_equal(client.answers, 1);
 }
 
-/* The reason of a failure is in the log; a client with that question waits for all retries. */
+/* The log has the reason of a failure. A client with that question waits for all retries. */
 static void expect_clock_suspect(const char *script, const char *name, bool is_suspect)
 {
     log_set_sink(keep_line);
@@ -256,7 +257,7 @@ static void test_dates_of_a_top_level_domain_make_the_clock_suspect(void **state
     expect_clock_suspect("b", "mail.example", false);
 }
 
-/* The anchor is the root's. Each retry of the keys is answered. */
+/* The root has the anchor. Each retry of the query for keys gets an answer. */
 static void ask_with_keys(const char *keys, const char *name, const char *zone)
 {
     struct client client = {0};
@@ -279,7 +280,7 @@ static void test_expired_keys_of_an_anchor_are_noted_until_they_are_validated(vo
     (void)state;
     struct anchor_dates dates;
     ask_with_keys("e", "a.test", "example.");
-    assert_false(anchor_dates_read(&stats, &dates)); /* the zone has no anchor */
+    assert_false(anchor_dates_read(&stats, &dates)); /* this zone has no anchor */
     ask_with_keys("b", "b.test", ".");
     assert_false(anchor_dates_read(&stats, &dates));
     fake_loop_advance(loop, 100 * SECOND);
@@ -303,8 +304,8 @@ static void assert_keys_asked(unsigned times)
     assert_int_equal(found, times);
 }
 
-/* An expired answer is bogus before its keys matter. The keys of the anchor tell whether the clock
- * is at fault, and are asked for once. */
+/* An expired answer is bogus before its keys matter. One query for the keys of the anchor then
+ * shows whether our clock is at fault. */
 static void test_an_expired_answer_brings_the_keys_of_the_anchor(void **state)
 {
     (void)state;
@@ -320,7 +321,7 @@ static void test_an_expired_answer_brings_the_keys_of_the_anchor(void **state)
     assert_keys_asked(1 + VALIDATE_RETRIES_MAX);
     unsigned before = asked_count;
     ask_bogus("mail.example");
-    assert_int_equal(asked_count - before, 1 + VALIDATE_RETRIES_MAX); /* no keys: they failed */
+    assert_int_equal(asked_count - before, 1 + VALIDATE_RETRIES_MAX); /* the keys have failed */
 }
 
 static void test_a_private_zone_is_named_once(void **state)
@@ -419,7 +420,8 @@ static void test_servers_with_bogus_answers_come_last(void **state)
     assert_int_equal(client.answers, 1);
 }
 
-/* It stayed silent before the bogus answer came, and its silence is not paid again. */
+/* The server was silent before the bogus answer came, so the next retry must not wait for it again.
+ */
 static void test_a_server_that_a_retry_asked_in_vain_comes_last_in_the_next_one(void **state)
 {
     (void)state;
@@ -427,8 +429,8 @@ static void test_a_server_that_a_retry_asked_in_vain_comes_last_in_the_next_one(
     answer_script = "c";
     client_ask(&client, WWW, 0);
     asked[0]->tried[0] = 1;
-    answer(0, 0, BAD_A);                           /* from another server */
-    assert_int_equal(asked[1]->asked.doubtful, 0); /* the first retry is its chance */
+    answer(0, 0, BAD_A);                           /* another server sends this answer */
+    assert_int_equal(asked[1]->asked.doubtful, 0); /* the first retry gives the server its chance */
     answer(1, 0, BAD_A);
     assert_int_equal(asked[2]->asked.doubtful, 1);
     answer(2, 0, GOOD_A);
@@ -445,7 +447,7 @@ static void test_an_answer_that_stays_bogus_fails_and_names_the_fault(void **sta
     answer(0, 0, BAD_A);
     answer(1, 0, BAD_A);
     assert_int_equal(asked_count, 3);
-    assert_false(asked[2]->asked.checking_disabled); /* the forwarder may know better data */
+    assert_false(asked[2]->asked.checking_disabled); /* the forwarder may have better data */
     answer(2, 0, BAD_A);
     assert_int_equal(asked_count, 3);
     assert_fails(&client, EDE_RRSIGS_MISSING);
@@ -494,7 +496,7 @@ static void test_a_verdict_of_too_much_work_is_not_remembered(void **state)
     answer_script = "u";
     client_ask(&client, WWW, 0);
     answer(0, 0, GOOD_A);
-    assert_int_equal(asked_count, 1); /* another server does not make it cheaper */
+    assert_int_equal(asked_count, 1); /* another server's answer would cost as much */
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
     assert_int_equal(stats.validation_bound_units, 1);
     assert_false(find(WWW, &(struct answer){0}));
@@ -512,7 +514,7 @@ static void test_a_wrong_signature_is_bogus(void **state)
     assert_int_equal(stats.verifications_p384_wrong, 3);
 }
 
-/* A message with many wrong signatures uses up what the question may have. */
+/* A message with many wrong signatures uses up the retries of the question. */
 static void test_many_wrong_signatures_end_the_retries(void **state)
 {
     (void)state;
@@ -526,7 +528,7 @@ static void test_many_wrong_signatures_end_the_retries(void **state)
     assert_int_equal(stats.verifications_p384_wrong, 1);
 }
 
-/* The strategy would pass on the failure of the servers, or try its substitute. */
+/* Otherwise the strategy would pass on the servers' failure, or try its substitute. */
 static void test_servers_that_fail_after_a_bogus_answer_do_not_hide_it(void **state)
 {
     (void)state;
@@ -588,10 +590,10 @@ static void test_an_answer_whose_keys_cannot_be_fetched_fails(void **state)
     client_ask(&client, WWW, 0);
     answer(0, 0, GOOD_A);
     exchange_fails(1, (struct exchange_failure){.any_network = true});
-    assert_int_equal(asked_count, 2); /* other servers of the answer do not help */
+    assert_int_equal(asked_count, 2); /* other servers of the zone would not help */
     assert_int_equal(client.rcode, RCODE_SERVFAIL);
     assert_true(find(WWW, &found));
-    assert_int_equal(found.ttl_s, 7); /* failure-ttl */
+    assert_int_equal(found.ttl_s, 7); /* the value of failure-ttl */
 }
 
 static void test_the_fault_of_the_keys_is_the_fault_of_the_answer(void **state)
@@ -626,7 +628,7 @@ static void test_a_zone_whose_keys_are_bogus_is_not_asked_again_for_each_name(vo
     assert_int_equal(asked_count, 5);
 }
 
-/* An alias says nothing about keys, wherever it leads. */
+/* An alias is no information about keys, wherever it leads. */
 static void test_an_alias_in_place_of_keys_is_not_followed(void **state)
 {
     (void)state;
@@ -685,7 +687,7 @@ static void test_a_reload_does_not_end_a_validation(void **state)
     answer(1, 0, KEYS);
     assert_string_equal(client.text, WWW_TEXT);
     assert_true(client.ad);
-    assert_false(find(WWW, &(struct answer){0})); /* of a former configuration */
+    assert_false(find(WWW, &(struct answer){0})); /* the answer is from the former configuration */
 }
 
 static void test_a_validation_ends_unchecked_when_it_is_turned_off(void **state)
@@ -731,7 +733,7 @@ static void test_messages_that_wait_have_a_bound(void **state)
     assert_false(find(name, &(struct answer){0}));
     struct client other = {0};
     unsigned number = asked_count;
-    answer_script = "vs"; /* the keys are known */
+    answer_script = "vs"; /* the cache has the keys now */
     client_ask(&other, WWW, 0);
     answer(number, 0, GOOD_A);
     assert_string_equal(other.text, WWW_TEXT);
@@ -745,7 +747,7 @@ static void test_messages_that_wait_have_a_bound(void **state)
 
 /* ---- signatures that were right before ---- */
 
-/* Asks for a name that is not in the cache, and answers. */
+/* Queries a name that is not in the cache, and answers. */
 static void ask_new(struct client *client)
 {
     static unsigned number;
@@ -758,8 +760,8 @@ static void ask_new(struct client *client)
     answer(0, 0, (struct sections){.answer = {record}});
 }
 
-/* A client fills the memo twice over, with many signatures in each message. Others are served
- * rightly by a full memo: a known signature saves its verification, and a new one is verified. */
+/* A client fills the memo twice over, with many signatures in each message. The full memo still
+ * serves others correctly: a known signature saves its verification, and a new one is verified. */
 static void test_a_full_memo_of_signatures_serves_other_clients(void **state)
 {
     (void)state;
@@ -789,7 +791,7 @@ static void test_a_full_memo_of_signatures_serves_other_clients(void **state)
     answer(0, 0, GOOD_A);
     assert_int_equal(verifications, EACH * MESSAGES + 2);
     assert_int_equal(stats.validations_bogus, 1);
-    assert_int_equal(deceived.answers, 0); /* it is asked for again */
+    assert_int_equal(deceived.answers, 0); /* the query goes out again */
     end_resolver();
 }
 
@@ -829,7 +831,7 @@ static void test_costly_verifications_wait_for_the_next_turn(void **state)
     verify_loop = loop;
     verify_us = 300;
     ask_many(clients, MANY);
-    assert_true(find(WWW, &(struct answer){0})); /* a hit waits for no verification */
+    assert_true(find(WWW, &(struct answer){0})); /* a hit does not wait for verifications */
     client_ask(&unchecked, "mail.example", CACHE_KEY_CD);
     answer(MANY, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.1"}});
     assert_int_equal(unchecked.answers, 1);
@@ -838,7 +840,7 @@ static void test_costly_verifications_wait_for_the_next_turn(void **state)
     assert_int_equal(stats.validation_bound_turn, MANY - 2);
     fake_loop_advance(loop, SECOND / 100);
     assert_int_equal(verifications, MANY);
-    assert_int_equal(stats.validation_bound_turn, MANY - 2); /* each waits once */
+    assert_int_equal(stats.validation_bound_turn, MANY - 2); /* each answer waits once */
     for (unsigned i = 0; i < MANY; i++)
         assert_true(clients[i].ad);
     end_resolver();
@@ -859,7 +861,7 @@ static void test_a_task_whose_time_is_over_verifies_no_more(void **state)
 
 enum { SHARE_QUESTIONS = 240, SHARE_VERIFY_US = 2500 };
 
-/* A client of another zone gets its secure answer. */
+/* Asserts that a client of another zone gets its secure answer. */
 static void assert_serves_another_zone(unsigned i)
 {
     struct client client = {0};
@@ -875,8 +877,8 @@ static void assert_serves_another_zone(unsigned i)
     assert_true(client.ad);
 }
 
-/* Asks for many names below the domain, whose signatures are right and costly. A client of another
- * zone asks beside some of the refused ones. */
+/* Queries many names below the domain, whose signatures are right and costly. Beside some refused
+ * queries, a client queries another zone. */
 static unsigned count_refused(const char *domain, bool is_saturated)
 {
     enum { MANY = SHARE_QUESTIONS };
@@ -913,7 +915,7 @@ static void test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker(void *
 {
     (void)state;
     unsigned refused = count_refused("deep.com", true);
-    assert_in_range(refused, 20, 40); /* the burst is 200 of them */
+    assert_in_range(refused, 20, 40); /* the burst allows 200 of them */
     assert_int_equal(stats.validation_bound_signer, refused);
     assert_in_range(count_refused("other.com", true), 20, 40);
 }
@@ -923,7 +925,7 @@ static void test_idle_workers_and_important_zones_have_no_share(void **state)
     (void)state;
     assert_int_equal(count_refused("deep.com", false), 0);
     assert_int_equal(count_refused("com", true), 0);
-    assert_int_equal(count_refused("deep.test", true), 0); /* below a configured zone */
+    assert_int_equal(count_refused("deep.test", true), 0); /* the name is below a configured zone */
 }
 
 /* ---- aliases ---- */
@@ -999,7 +1001,7 @@ static void test_clients_with_cd_get_what_servers_say(void **state)
     assert_int_equal(client.security, SECURITY_UNCHECKED);
     assert_false(client.ad);
     assert_int_equal(validations_begun, 0);
-    client_ask(&other, WWW, 0); /* no other client gets it */
+    client_ask(&other, WWW, 0); /* no other client gets this answer */
     assert_int_equal(asked_count, 2);
     end_resolver();
 }
@@ -1042,7 +1044,7 @@ static void test_clients_with_cd_get_no_stale_answer_while_servers_answer(void *
     assert_true(find_with(WWW, CACHE_KEY_CD, &found));
     assert_int_equal(found.stale_s, 0);
 
-    fake_loop_advance(loop, 400 * SECOND); /* the answer of that time is better than none */
+    fake_loop_advance(loop, 400 * SECOND); /* an answer from before is better than none */
     client_ask(&late, WWW, CACHE_KEY_CD);
     exchange_fails(3, (struct exchange_failure){.any_network = true});
     assert_int_equal(late.rcode, RCODE_NOERROR);
@@ -1126,15 +1128,15 @@ static void test_mode_log_leaves_the_question_about_keys_behind(void **state)
     client_ask(&client, WWW, 0);
     answer(0, 0, (struct sections){.answer = {"www.example. 300 IN CNAME mail.example."}});
     fake_loop_advance(loop, TASK_VERDICT_US + SECOND / 10);
-    assert_int_equal(client.answers, 0); /* it waits for the alias's target */
-    answer(1, 0, KEYS);                  /* nothing waits for them */
+    assert_int_equal(client.answers, 0); /* the client waits for the alias's target */
+    answer(1, 0, KEYS);                  /* no task waits for these keys */
     assert_int_equal(asked_count, 3);
     answer(2, 0, (struct sections){.answer = {"mail.example. 300 IN A 192.0.2.2"}});
     assert_int_equal(client.answers, 1);
     assert_int_equal(client.security, SECURITY_UNCHECKED);
 }
 
-/* The chain of keys is validated in every mode. */
+/* Every mode validates the chain of keys. */
 static void test_mode_log_keeps_validated_keys(void **state)
 {
     (void)state;

@@ -5,8 +5,8 @@
 #include "resolve/task_trace.h"
 #include "resolve/trace.h"
 
-/* The trace of a question above a small hierarchy: 1 is the root, 2 com, 3 example.com; 4 never
- * answers, 5 is lame. */
+/* Traces a question through a small hierarchy: server 1 is the root, 2 com, 3 example.com. Server 4
+ * never answers, and 5 is lame. */
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
 {
     static const struct sections none = {.answer = {NULL}};
@@ -53,7 +53,7 @@ static bool respond(struct response_text *to, unsigned server, const struct ques
 
 static char shown[64 * 1024];
 
-/* Without the last dot. */
+/* Returns a name of the trace without its last dot. */
 static const char *text_of(const struct trace *trace, struct trace_name at)
 {
     static char texts[2][NAME_TEXT_MAX];
@@ -66,7 +66,7 @@ static const char *text_of(const struct trace *trace, struct trace_name at)
     return out;
 }
 
-/* One line for each step, as a person reads it. */
+/* Returns the trace as text, one line per step. */
 static const char *show(const struct trace *trace)
 {
     char type[RRTYPE_TEXT_MAX];
@@ -122,7 +122,7 @@ static void test_each_step_down_from_the_root_is_shown(void **state)
                         "end www.example.com A: positive\n");
 }
 
-/* Returns the state of the first step of this kind about a QNAME that begins so. */
+/* Returns the state of the first step of this kind about a QNAME with this beginning. */
 static const char *state_at(const struct trace *trace, enum trace_kind kind, const char *start)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -134,7 +134,7 @@ static const char *state_at(const struct trace *trace, enum trace_kind kind, con
     return "no such step";
 }
 
-/* A step names the state that it ends. */
+/* Each step shows the state that it ended. */
 static void test_each_step_names_the_state_of_its_task(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void test_a_reader_that_leaves_early_leaves_nothing_behind(void **state)
     assert_int_equal(task_join(&tasks, &tasks.shared, &key, &waiter, trace), RESOLVER_WAITING);
     list_remove(&waiter.node);
     trace_close(trace);
-    assert_int_equal(tasks.traces, 1); /* the task still has it */
+    assert_int_equal(tasks.traces, 1); /* the task still holds the trace */
     run();
     assert_int_equal(tasks.traces, 0);
 }
@@ -275,7 +275,7 @@ static void test_the_cost_of_a_question_is_counted_when_it_ends(void **state)
     assert_int_equal(stats.recursion_resolutions, 1);
     assert_int_equal(stats.recursion_primings, 1);
     assert_int_equal(stats.recursion_referrals, 3); /* com, example.com, bare.com */
-    assert_int_equal(stats.recursion_lookups, 1);   /* only IPv4 is useful here */
+    assert_int_equal(stats.recursion_lookups, 1);   /* IPv6 has no route here */
     assert_true(stats.recursion_queries >= 6 && stats.recursion_queries < 12);
     assert_true(stats.recursion_minimised >= 2);
     assert_int_equal(stats.recursion_bound_queries + stats.recursion_bound_time, 0);

@@ -8,8 +8,8 @@
 
 static struct served {
     unsigned server;
-    const char *name; /* it and all below */
-    uint16_t type;    /* 0: any */
+    const char *name; /* this name and all names below */
+    uint16_t type;    /* 0: any type */
     struct sections sections;
 } const internet[] = {
     {1, "com", 0, {.authority = {"com. 900 NS a.com."}, .additional = {"a.com. 900 A 192.0.0.2"}}},
@@ -40,7 +40,7 @@ static struct served {
     {7, "example", RRTYPE_DNSKEY, {.answer = {"example. 300 DNSKEY 257 3 13 AAAA"}}},
 };
 
-static unsigned second_server; /* whose answer about www.example.com is good; 0: none */
+static unsigned second_server; /* has the good answer about www.example.com; 0: none */
 static bool all_have_do, any_has_cd;
 
 static bool respond(struct response_text *to, unsigned server, const struct question *question)
@@ -109,10 +109,10 @@ static void test_every_query_asks_for_signatures(void **state)
     assert_string_equal(resolve("www.glueless.com"), "an www.glueless.com. 300 A 192.0.2.1\n");
     look_at_questions();
     assert_true(all_have_do);
-    assert_false(any_has_cd); /* these servers do not validate */
+    assert_false(any_has_cd); /* authoritative servers do not validate */
 }
 
-/* Keys need the addresses of servers, so addresses must not need keys. */
+/* A query for keys needs the addresses of servers, so these addresses must not need keys. */
 static void test_addresses_of_servers_are_not_validated(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_keys_come_from_a_descent_of_their_own(void **state)
     assert_int_equal(validations_begun, 2);
 }
 
-/* An alias answers a question about DS records only where the whole QNAME was asked. */
+/* An alias answers a DS question only if the query had the whole QNAME. */
 static void test_an_alias_on_the_way_down_to_ds_records_ends_nothing(void **state)
 {
     (void)state;
@@ -194,7 +194,8 @@ static void test_after_a_bogus_answer_servers_without_glue_are_looked_up(void **
     assert_int_equal(stats.bogus_retries_helped, 1);
 }
 
-/* The look-ups have the bounds of all others, and the retries the bound of all bogus answers. */
+/* These look-ups count under the usual bound, and their retries under the bound for bogus answers.
+ */
 static void test_looked_up_servers_with_bogus_answers_change_nothing(void **state)
 {
     (void)state;
@@ -205,8 +206,8 @@ static void test_looked_up_servers_with_bogus_answers_change_nothing(void **stat
     assert_int_equal(stats.validations_bogus, 1 + VALIDATE_RETRIES_MAX);
 }
 
-/* The descent ends on a name that its zone calls absent. Names below are not denied by it, because
- * the proof is about the whole QNAME. */
+/* The descent stops at a name that its zone calls absent. Names below it stay open, because the
+ * proof covers the whole QNAME only. */
 static void test_a_secure_denial_is_not_stretched_to_other_names(void **state)
 {
     (void)state;
@@ -228,7 +229,8 @@ static void test_a_secure_denial_is_not_stretched_to_other_names(void **state)
         assert_true(cache_store(cache, &key, &absent));
         anchor_kind = i ? ANCHOR_TRUSTED : ANCHOR_NEGATIVE;
         resolve(i ? "b.gone.example.com" : "a.gone.example.com");
-        assert_int_equal(rcode, i ? RCODE_SERVFAIL : RCODE_NXDOMAIN); /* its servers are silent */
+        /* the servers of that zone are silent */
+        assert_int_equal(rcode, i ? RCODE_SERVFAIL : RCODE_NXDOMAIN);
     }
 }
 

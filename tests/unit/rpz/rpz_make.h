@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_RPZ_MAKE_H
 #define NAILUP_TESTS_RPZ_MAKE_H
 
-/* Rules and policies from text, for tests. */
+/* Makes rules and policies from text, for tests. */
 
 #include "unit/zone/zone_make.h"
 
@@ -34,7 +34,7 @@ static inline struct addr addr_make(const char *text)
     return addr;
 }
 
-/* A rule as "OWNER ACTION", or "none". */
+/* Returns a rule as "OWNER ACTION", or "none". */
 static inline const char *rule_show(bool has_found, const struct rpz_rule *rule)
 {
     static char text[NAME_TEXT_MAX + 64];

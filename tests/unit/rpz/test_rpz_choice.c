@@ -21,7 +21,7 @@ static struct rpz_zone_options item(const char *name, const char *marked_as, boo
     return options;
 }
 
-/* a and b are for all, c is for chosen views. */
+/* Zones a and b apply to all views, and c to chosen views. */
 static struct rpz_choices three_choices(void)
 {
     struct rpz_choices choices = {.count = 0};
@@ -79,7 +79,7 @@ static void test_members_of_a_catalog_follow_it(void **state)
     assert_int_equal(rpz_choice_except(&map, choice_of(&choices, "c.")), 1);
 }
 
-static void test_equal_choices_except_nothing(void **state)
+static void test_equal_choices_exclude_nothing(void **state)
 {
     (void)state;
     struct rpz_choices choices = {.count = 0};
@@ -90,7 +90,7 @@ static void test_equal_choices_except_nothing(void **state)
     assert_int_equal(rpz_choice_except(&map, choices.usual), 0);
 }
 
-/* The policy is that from before a reload, or from after it. */
+/* During a reload, a worker may have the policy from before it or from after it. */
 static void test_a_zone_for_chosen_views_never_applies_to_others_during_a_reload(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_choice_finds_its_zones_at_any_place),
         cmocka_unit_test(test_members_of_a_catalog_follow_it),
-        cmocka_unit_test(test_equal_choices_except_nothing),
+        cmocka_unit_test(test_equal_choices_exclude_nothing),
         cmocka_unit_test(test_a_zone_for_chosen_views_never_applies_to_others_during_a_reload),
         cmocka_unit_test(test_every_place_can_be_chosen),
     };

@@ -61,8 +61,8 @@ static void test_prefixes_are_read_from_their_last_part(void **state)
 static void test_prefixes_with_a_fault_are_unsound(void **state)
 {
     static const char *const owners[] = {
-        "rpz-ip",              /* no prefix */
-        "32.rpz-ip",           /* no address */
+        "rpz-ip",              /* the prefix is missing */
+        "32.rpz-ip",           /* the address is missing */
         "32.3.2.1.rpz-ip",     /* too short */
         "32.5.4.3.2.1.rpz-ip", /* too long for IPv4, too short for IPv6 */
         "33.4.3.2.1.rpz-ip",
@@ -77,7 +77,7 @@ static void test_prefixes_with_a_fault_are_unsound(void **state)
         "128.1.zz.zz.2001.rpz-ip",
         "128.12345.zz.2001.rpz-ip",
         "128.g.zz.2001.rpz-ip",
-        "128.8.7.6.5.4.3.2.zz.1.rpz-ip", /* nine parts */
+        "128.8.7.6.5.4.3.2.zz.1.rpz-ip", /* nine groups */
         "128.302.201.ffff.zz.rpz-ip",    /* IPv4-mapped */
         "a.rpz-other",
         "rpz-other",

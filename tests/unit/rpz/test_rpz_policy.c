@@ -10,7 +10,7 @@
 #include "dns/present.h"
 #include "rpz/rpz_reply.h"
 
-/* Decisions over several zones, their counters, and bounds. Scenarios have the rest. */
+/* Decisions over several zones, their counters, and bounds. tests/scenario/rpz tests the rest. */
 
 enum { ZONES = 3 };
 
@@ -49,7 +49,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Makes the policy of count zones with these rules; NULL: not loaded. */
+/* Makes a policy of count zones with these rules. NULL: the zone is not loaded. */
 static struct rpz_policy *make(size_t count, const char *const texts[], bool wait_recurse)
 {
     struct rpz_policy_entry entries[ZONES] = {{0}};
@@ -195,7 +195,7 @@ static const struct rpz_servers *no_servers(void *context, struct name name, boo
     return NULL;
 }
 
-/* Judges an answer with count A records, the n-th of 10.0.0.0/8 plus first. */
+/* Judges an answer with count A records. The n-th address is 10.0.0.0 plus first plus n. */
 static enum rpz_step judge(unsigned first, unsigned count)
 {
     struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
@@ -229,8 +229,8 @@ static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("bad.test")));
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("a.b.wild.test")));
     assert_true(rpz_policy_may_ask(policy, 0, zone_make_name("label")));
-    /* The first look lets names pass that only resemble a rule's. They must not pay for each hit.
-     */
+    /* A name that only resembles a rule's name passes the first look once, and must not pay for it
+     * with each hit. */
     assert_false(rpz_policy_may_ask(policy, 0, zone_make_name("www.bad.test")));
     assert_false(rpz_policy_may_ask(policy, 0, zone_make_name("wild.test")));
     for (unsigned i = 0; i < 500; i++) {
@@ -240,7 +240,8 @@ static void test_a_look_rules_out_names_and_clients_without_rules(void **state)
     }
 }
 
-/* Makes an answer with one record, whose owner is the QNAME. is_listed: its offsets are there. */
+/* Makes an answer with one record, whose owner is the QNAME. is_listed: the answer lists the
+ * offsets of the record. */
 static bool may_judge_record(uint16_t type, const void *rdata, size_t len, bool is_listed)
 {
     struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
@@ -332,7 +333,7 @@ static const struct rpz_servers *find_two(void *context, struct name name, bool 
     return &two_servers;
 }
 
-/* Judges by two servers of a name, in both orders, which must not matter. */
+/* Judges by two servers of a name. The result must be the same in both orders. */
 static enum rpz_action judge_servers(const char *first, const char *second)
 {
     struct question question = {zone_make_name("www.test"), RRTYPE_A, 1};
@@ -360,7 +361,7 @@ static void test_the_last_server_decides(void **state)
     (void)state;
     policy = MAKE("b.ns.rpz-nsdname CNAME .\na.ns.rpz-nsdname CNAME *.\n");
     assert_int_equal(judge_servers("b.ns", "a.ns"), RPZ_NXDOMAIN);
-    /* The example of the draft, section 5.5. */
+    /* The example in section 5.5 of the draft. */
     rpz_policy_unref(policy);
     policy = MAKE("example.rpz-nsdname CNAME .\nz.a.example.rpz-nsdname CNAME *.\n");
     assert_int_equal(judge_servers("example", "z.a.example"), RPZ_NODATA);
@@ -415,7 +416,7 @@ static void test_a_zone_that_does_not_apply_decides_nothing(void **state)
     assert_false(rpz_policy_lists_client(policy, 3, &addr));
     assert_true(rpz_policy_needs_servers(policy, 2));
     assert_false(rpz_policy_needs_servers(policy, 1));
-    /* The zone that waits for servers would make PASSTHRU wait. */
+    /* If zone 0 applied, the wait for its servers would delay PASSTHRU. */
     assert_int_equal(rpz_policy_ask(policy, &query, &decision), RPZ_EXEMPT);
     assert_ptr_equal(decision.zone, rpz_policy_at(policy, 1));
     assert_int_equal(hits(0, RPZ_DISABLED), 0);

@@ -3,7 +3,8 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_CANNED_H
 #define NAILUP_TESTS_UNIT_SERVE_CANNED_H
 
-/* Answers as the resolver returns them, and queries as clients send them, for tests of serve. */
+/* Answers as the resolver returns them, and queries as clients send them, for the tests of serve.
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ static inline struct question canned_question(const char *name, uint16_t type, u
     return question;
 }
 
-/* records of rdata_len bytes each for the name, which is folded as in real answers. */
+/* Makes an answer with records of rdata_len bytes each for the name, in lower case as in a real
+ * answer. */
 static inline void canned_make(struct canned *canned, const struct question *question,
                                uint16_t flags, unsigned records, uint16_t rdata_len)
 {

@@ -4,8 +4,8 @@
 #define NAILUP_TESTS_UNIT_SERVE_DOT_CLIENT_H
 
 /*
- * A client that speaks TLS over a fake connection with OpenSSL alone, so it does not depend on
- * src/net. Each test chooses its behaviour.
+ * A client that speaks TLS over a fake connection. It uses OpenSSL directly, so it does not depend
+ * on src/net. Each test chooses its behaviour.
  */
 
 #include <stdarg.h>
@@ -47,11 +47,11 @@ struct dot_client {
     struct fake_conn *conn;
     SSL *ssl;
     bool is_secured;
-    bool got_notify; /* close_notify */
-    bool has_failed; /* its own OpenSSL gave up */
-    bool holds;      /* sealed bytes wait, to leave in one piece */
-    size_t records;  /* reads of plain text, one for each record */
-    size_t piece;    /* sends so many bytes at a time; 0: all */
+    bool got_notify; /* the server has sent its close_notify */
+    bool has_failed; /* the client's OpenSSL has failed */
+    bool holds;      /* holds sealed bytes back, so that they leave in one piece */
+    size_t records;  /* how many records of plain text were read */
+    size_t piece;    /* sends this many bytes at a time; 0: all */
     uint8_t *plain;
     size_t plain_start, plain_end;
 };
@@ -61,7 +61,7 @@ static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, 
                              SSL_SESSION *session)
 {
     *client = (struct dot_client){.conn = conn};
-    static SSL_CTX *context; /* shared by all clients: making it takes longer than a handshake */
+    static SSL_CTX *context; /* shared, because making one takes longer than a handshake */
     if (!context)
         context = SSL_CTX_new(TLS_client_method());
     client->ssl = SSL_new(context);
@@ -74,7 +74,7 @@ static inline void dot_begin(struct dot_client *client, struct fake_conn *conn, 
         SSL_set_session(client->ssl, session);
 }
 
-/* Frees its TLS; the connection stays open and silent. */
+/* Frees the client's TLS. The connection stays open and silent. */
 static inline void dot_free(struct dot_client *client)
 {
     SSL_free(client->ssl);
@@ -135,7 +135,7 @@ static inline void dot_read(struct dot_client *client)
     client->has_failed |= why == SSL_ERROR_SSL;
 }
 
-/* Both ends continue until they have nothing to send. */
+/* Runs both ends until both have nothing to send. */
 static inline void dot_settle(struct dot_client *client, struct loop *on)
 {
     bool moved = true;
@@ -166,7 +166,7 @@ static inline void dot_send_message(struct dot_client *client, struct span messa
     free(framed);
 }
 
-/* close_notify, but no FIN. */
+/* Sends a close_notify, but no FIN. */
 static inline void dot_end(struct dot_client *client)
 {
     ERR_clear_error();
@@ -186,7 +186,7 @@ static inline bool dot_next_message(struct dot_client *client, struct span *mess
     return true;
 }
 
-/* Whether the server showed it this certificate. */
+/* Whether the server has presented this certificate. */
 static inline bool dot_was_shown(const struct dot_client *client, const struct tls_cert *cert)
 {
     BIO *bio = BIO_new_mem_buf(cert->certificate, -1);

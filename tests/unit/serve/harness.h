@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_HARNESS_H
 #define NAILUP_TESTS_UNIT_SERVE_HARNESS_H
 
-/* A whole server on the fake loop and network in front of the stub resolver, one for each test. */
+/* A whole server for each test, on the fake loop and network, in front of the stub resolver. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static struct server_quota *quota;
 static struct listen_sockets *sockets;
 static struct server *server;
 static struct addr listens[2];
-static struct addr here, me; /* the listener and the usual client */
+static struct addr here, me; /* the listener, and the usual client */
 
 static inline void harness_access(const char *text, enum server_access access)
 {
@@ -39,7 +39,7 @@ static inline void harness_access(const char *text, enum server_access access)
     assert_int_equal(prefix_set_add(options.access, &prefix, (int)access), ERR_OK);
 }
 
-/* The options may be changed between these two. */
+/* A test may change the options between this call and harness_open(). */
 static inline void harness_begin(void)
 {
     loop = loop_new();
@@ -70,7 +70,7 @@ static inline void harness_begin(void)
     harness_access("192.0.2.66", SERVER_DROP);
 }
 
-/* A server with the sockets of one worker. */
+/* Opens a server with the sockets of one worker. */
 static inline void harness_serve_from(struct listen_sockets *from)
 {
     size_t which;
@@ -110,7 +110,7 @@ static inline int harness_setup(void **state)
     return 0;
 }
 
-/* Checks that nothing is left, whatever the test did. */
+/* Checks that the server has left nothing behind. */
 static inline int harness_teardown(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static inline int harness_teardown(void **state)
     return 0;
 }
 
-/* The number of waiting queries whose clients have left: they hold their places until they are
- * answered. */
+/* Expects this many waiting queries whose clients have left. Such queries keep their places until
+ * they are answered. */
 static inline void expect_orphans(unsigned count)
 {
     assert_int_equal(stub.leaves, 0);
@@ -148,7 +148,7 @@ static inline void expect_orphans(unsigned count)
 
 static uint8_t sent[65535 + 2];
 static size_t sent_len;
-static struct message got; /* the last answer, parsed; borrows from got_bytes */
+static struct message got; /* the last answer, parsed from got_bytes */
 static uint8_t got_bytes[65535];
 
 static inline void make_query(const char *name, uint16_t id)
@@ -177,7 +177,7 @@ static inline void udp_ask(const char *name, uint16_t id)
     udp_send_from(&me);
 }
 
-/* False when nothing came. */
+/* Returns false if no answer has come. */
 static inline bool udp_got(void)
 {
     struct fake_reply reply;

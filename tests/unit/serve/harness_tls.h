@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_HARNESS_TLS_H
 #define NAILUP_TESTS_UNIT_SERVE_HARNESS_TLS_H
 
-/* The harness with a TLS listener beside the others, and clients that are freed with the test. */
+/* The harness with a TLS listener added. Its TLS clients are freed with the test. */
 
 #include "unit/serve/harness.h"
 
@@ -18,7 +18,7 @@ enum { CLIENTS_MAX = 16 };
 static struct addr tls_listen[1];
 static struct tls_cert *cert;
 static struct tls_ticket_keys *keys;
-static struct tls_ticket_keys *keys_before[2]; /* as long as connections made with them live */
+static struct tls_ticket_keys *keys_before[2]; /* freed after their connections */
 static struct dot_client clients[CLIENTS_MAX];
 static size_t client_count;
 
@@ -128,7 +128,7 @@ static inline bool tls_got(struct dot_client *client)
     return true;
 }
 
-/* Sends this many queries in as few records as possible. */
+/* Sends this many queries in as few TLS records as possible. */
 static inline void send_many(struct dot_client *client, const char *name, unsigned count)
 {
     uint8_t *bytes = malloc(count * 512u);

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_SERVE_PROXIED_H
 #define NAILUP_TESTS_UNIT_SERVE_PROXIED_H
 
-/* Writes headers of the PROXY protocol, right and wrong ones. */
+/* Writes correct and wrong headers of the PROXY protocol. */
 
 #include <string.h>
 
@@ -16,8 +16,8 @@ static inline void proxied_addr(struct addr *out, const char *text)
     MUST(addr_parse(out, text, 53) == ERR_OK);
 }
 
-/* Writes a header with this command and family, the two addresses (NULL: none) and so many bytes of
- * further fields. Returns its length. */
+/* Writes a header with this command and family, the two addresses (NULL: none) and this many bytes
+ * of further fields. Returns its length. */
 static inline size_t proxied_header(uint8_t *out, uint8_t command, uint8_t family,
                                     const char *client, const char *frontend, size_t fields)
 {

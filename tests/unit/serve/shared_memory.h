@@ -35,7 +35,7 @@ struct range {
 };
 
 enum { SHARED_BYTES = 4 << 20 };
-static struct range shared, mapping; /* the cache's */
+static struct range shared, mapping; /* mapping: the cache's */
 static size_t shared_used;
 
 static inline void *shared_take(size_t count, size_t size)
@@ -87,7 +87,7 @@ static inline void maps_read(struct maps *maps)
     for (maps->count = 0; fgets(line, sizeof(line), file);) {
         uintptr_t from, to;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) != 2)
-            continue; /* the rest of a long line */
+            continue; /* skips the rest of a long line */
         assert_true(maps->count < MAPS_MAX);
         maps->list[maps->count++] = (struct range){(uint8_t *)from, to - from};
     }
@@ -102,12 +102,12 @@ static inline bool is_mapped(const struct maps *maps, const uint8_t *at)
     return false;
 }
 
-/* A new cache and its mapping: the pages from its address on that have just been mapped. The kernel
- * may have joined it with a neighbour. */
+/* Makes a new cache and finds its mapping: the newly mapped pages from its address on. The kernel
+ * may have merged the mapping with a neighbour. */
 static inline struct cache *cache_found(const struct cache_options *options)
 {
     static struct maps before, after;
-    cache_free(cache_new(options)); /* memory that is needed only once is mapped now */
+    cache_free(cache_new(options)); /* maps now the memory that only the first cache needs */
     maps_read(&before);
     struct cache *cache = cache_new(options);
     maps_read(&after);
@@ -120,14 +120,14 @@ static inline struct cache *cache_found(const struct cache_options *options)
     return cache;
 }
 
-/* Runs this in a child and returns the signal that ends the child, or 0. */
+/* Runs a function in a child process. Returns the signal that ends the child, or 0. */
 static inline int signal_of(void (*act)(void))
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         static const struct rlimit no_core;
-        signal(SIGSEGV, SIG_DFL); /* the sanitizer's handler, and cmocka's */
+        signal(SIGSEGV, SIG_DFL); /* removes the handlers of the sanitizer and of cmocka */
         signal(SIGBUS, SIG_DFL);
         setrlimit(RLIMIT_CORE, &no_core);
         act();

@@ -26,23 +26,23 @@ struct stub_task {
 struct resolver {
     struct list tasks;
     size_t waiting;
-    enum resolver_result result; /* of resolver_ask() */
+    enum resolver_result result; /* the result of resolver_ask() */
     unsigned finds, asks, leaves, refreshes;
-    bool is_due;      /* every answer at hand */
-    unsigned records; /* of every answer */
+    bool is_due;      /* every answer that is found is due for a refresh */
+    unsigned records; /* how many records each answer has */
     uint16_t rdata_len;
-    uint16_t flags;                    /* of every answer: rcode, AD */
-    bool dnssec_ok, checking_disabled; /* of the last key */
-    uint8_t kind;                      /* of every answer, as the next two */
+    uint16_t flags;                    /* rcode and AD of each answer */
+    bool dnssec_ok, checking_disabled; /* what the last key had */
+    uint8_t kind; /* the kind of each answer; the next two fields belong to each answer, too */
     uint32_t stale_s;
     bool is_local;
-    const struct tap_source *source; /* of answers that had to wait */
+    const struct tap_source *source; /* the source of answers that had to wait */
     struct canned canned;
 };
 
 static struct resolver stub = {
     .tasks = {&stub.tasks, &stub.tasks}, .result = RESOLVER_WAITING, .records = 1, .rdata_len = 4};
-static int stub_readers; /* read sections that are open */
+static int stub_readers; /* how many read sections are open */
 static unsigned stub_sections;
 
 void cache_read_begin(void)
@@ -195,7 +195,7 @@ void resolver_leave(struct resolver *resolver, struct waiter *waiter)
     MUST(!"left without waiting");
 }
 
-/* Answers the first or the last waiting query. False when none does. */
+/* Answers the first or the last waiting query. Returns false if no query waits. */
 static inline bool stub_answer(bool last)
 {
     if (list_is_empty(&stub.tasks))

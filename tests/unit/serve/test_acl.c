@@ -57,7 +57,7 @@ static void test_an_address_in_no_prefix_is_refused(void **state)
     prefix_set_free(set);
 }
 
-static void test_an_empty_list_refuses_everybody(void **state)
+static void test_an_empty_list_refuses_every_client(void **state)
 {
     (void)state;
     struct prefix_set *set = set_of(NULL, NULL, 0);
@@ -70,7 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_longest_prefix_decides),
         cmocka_unit_test(test_an_address_in_no_prefix_is_refused),
-        cmocka_unit_test(test_an_empty_list_refuses_everybody),
+        cmocka_unit_test(test_an_empty_list_refuses_every_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

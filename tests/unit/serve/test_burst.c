@@ -64,12 +64,13 @@ static void test_small_answers_are_always_whole(void **state)
     assert_false(allows(CLIENT, 1000, (size_t)BURST_SMALL * QUERY + LARGE, NOW));
 }
 
-static void test_clients_have_bounds_of_their_own(void **state)
+static void test_each_client_has_its_own_bound_for_bursts(void **state)
 {
     (void)state;
     count_whole(CLIENT, NOW);
     assert_int_equal(count_whole(CLIENT + 1, NOW), BURST_BYTES / LARGE);
-    assert_true(allows(CLIENT + BURST_PLACES, 1, LARGE, NOW)); /* in the same place */
+    /* this client uses the same place of the table */
+    assert_true(allows(CLIENT + BURST_PLACES, 1, LARGE, NOW));
     assert_int_equal(count_whole(CLIENT, NOW), 0);
 }
 
@@ -120,8 +121,8 @@ static struct outcome answer_all(void)
     return outcome;
 }
 
-/* No query is older than discard-timeout. */
-static void test_a_pulse_of_young_queries_is_little_more_than_came_in(void **state)
+/* No query here is older than discard-timeout. */
+static void test_answers_to_a_pulse_of_young_queries_are_little_larger(void **state)
 {
     (void)state;
     size_t in = ask_many_from(victim, 900);
@@ -133,7 +134,8 @@ static void test_a_pulse_of_young_queries_is_little_more_than_came_in(void **sta
     assert_int_equal(stats.bursts_truncated, outcome.truncated);
 }
 
-/* Many clients behind one address: each gets an answer, whole or with TC, and TCP has no bound. */
+/* Many clients share one address. Each gets its answer, whole or with TC, and answers over TCP have
+ * no bound. */
 static void test_honest_clients_of_one_address_lose_no_answer(void **state)
 {
     (void)state;
@@ -188,8 +190,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_burst_has_its_bytes_and_no_more, setup_table),
         cmocka_unit_test_setup(test_the_last_answers_of_a_burst_are_bounded_too, setup_table),
         cmocka_unit_test_setup(test_small_answers_are_always_whole, setup_table),
-        cmocka_unit_test_setup(test_clients_have_bounds_of_their_own, setup_table),
-        TEST(test_a_pulse_of_young_queries_is_little_more_than_came_in),
+        cmocka_unit_test_setup(test_each_client_has_its_own_bound_for_bursts, setup_table),
+        TEST(test_answers_to_a_pulse_of_young_queries_are_little_larger),
         TEST(test_honest_clients_of_one_address_lose_no_answer),
         TEST(test_small_answers_of_a_pulse_are_whole),
         TEST(test_loopback_has_no_bound),

@@ -26,7 +26,7 @@ static bool ask(const char *text, uint16_t type, uint16_t cls, const char *versi
     return chaos_answer(&answer, &space, &question, &options);
 }
 
-/* The answer has one record with this text. */
+/* Expects an answer with one record of this text. */
 static void expect(const char *text)
 {
     struct message message;

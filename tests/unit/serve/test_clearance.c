@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A worker remembers queries and answers that no rule is about. */
+/* A worker remembers the queries and answers to which no rule applies. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses that count as one client. */
+/* Which addresses count as one client. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -68,7 +68,7 @@ static int setup(void **state)
     return 0;
 }
 
-static void test_a_new_client_learns_its_cookie(void **state) /* A.1 */
+static void test_a_new_client_learns_its_cookie(void **state) /* appendix A.1 */
 {
     (void)state;
     send_cookie("2464c4abcf10c957");
@@ -84,7 +84,7 @@ static void test_a_fresh_cookie_goes_back_as_it_came(void **state)
     expect_back("2464c4abcf10c957010000005cf79f111f8130c3eee29480");
 }
 
-static void test_an_older_one_is_taken_and_renewed(void **state) /* A.2 */
+static void test_an_older_cookie_is_accepted_and_renewed(void **state) /* appendix A.2 */
 {
     (void)state;
     send_cookie("2464c4abcf10c957010000005cf79f111f8130c3eee29480");
@@ -92,18 +92,19 @@ static void test_an_older_one_is_taken_and_renewed(void **state) /* A.2 */
     expect_back("2464c4abcf10c957010000005cf7a871d4a564a1442aca77");
 }
 
-static void test_reserved_bytes_are_hashed_as_they_came(void **state) /* A.3, when it was made */
+/* the cookie of appendix A.3, at the time when it was made */
+static void test_reserved_bytes_are_hashed_as_they_came(void **state)
 {
     (void)state;
     come_from("203.0.113.203");
     send_cookie("fc93fc62807ddb8601abcdef5cf78f71a314227b6679ebf5");
     assert_true(is_taken(0x5cf78f71));
     send_cookie("fc93fc62807ddb8601abcdef5cf78f71a314227b6679ebf5");
-    assert_false(is_taken(1559734700)); /* it is older than an hour by then */
+    assert_false(is_taken(1559734700)); /* it is more than an hour old */
     expect_back("fc93fc62807ddb86010000005cf7a9acf73a7810aca2381e");
 }
 
-static void test_secrets_roll_over(void **state) /* A.4 */
+static void test_secrets_roll_over(void **state) /* appendix A.4 */
 {
     (void)state;
     come_from("2001:db8:220:1:59de:d0f4:8769:82b8");
@@ -139,7 +140,7 @@ static void test_every_changed_bit_is_seen(void **state)
         cookie[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_false(is_taken(1559731985));
         cookie_len = COOKIE_BYTES;
-        assert_true(is_taken(1559731985)); /* the cookie that it got instead is good */
+        assert_true(is_taken(1559731985)); /* the client has got a good cookie in return */
     }
 }
 
@@ -175,8 +176,8 @@ static void test_time_limits_hold_to_the_second(void **state)
     }
 }
 
-/* RFC 9018 section 4.3: seconds come round in 2106. */
-static void test_seconds_may_come_round(void **state)
+/* RFC 9018 section 4.3: the seconds wrap around in 2106. */
+static void test_seconds_may_wrap_around(void **state)
 {
     (void)state;
     send_cookie("0102030405060708");
@@ -208,14 +209,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_new_client_learns_its_cookie),
         TEST(test_a_fresh_cookie_goes_back_as_it_came),
-        TEST(test_an_older_one_is_taken_and_renewed),
+        TEST(test_an_older_cookie_is_accepted_and_renewed),
         TEST(test_reserved_bytes_are_hashed_as_they_came),
         TEST(test_secrets_roll_over),
         TEST(test_the_returned_cookie_is_accepted_the_next_time),
         TEST(test_every_changed_bit_is_seen),
         TEST(test_another_address_cannot_use_it),
         TEST(test_time_limits_hold_to_the_second),
-        TEST(test_seconds_may_come_round),
+        TEST(test_seconds_may_wrap_around),
         TEST(test_a_cookie_of_another_length_is_not_ours),
         TEST(test_impossible_lengths_are_recognised),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The file of secrets, and the secrets of a process. */
+/* The file of secrets, and the secrets that a process makes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 static struct cookie_secrets secrets;
 static char why[COOKIE_SECRETS_WHY_MAX];
 
-/* In memory of exactly this length. */
+/* Parses a copy of exactly this length, so that ASan detects an overrun. */
 static enum err parse(const char *text)
 {
     size_t len = strlen(text);
@@ -95,8 +95,10 @@ static void test_secrets_of_a_process_change_by_the_day(void **state)
     cookie_secrets_of_day(&tomorrow, 18001);
     assert_memory_equal(&today, &again, sizeof(today));
     assert_memory_not_equal(today.list[0], tomorrow.list[0], SIPHASH_KEY_BYTES);
-    assert_memory_equal(today.list[0], tomorrow.list[1], SIPHASH_KEY_BYTES); /* still taken */
-    assert_memory_equal(today.list[2], tomorrow.list[0], SIPHASH_KEY_BYTES); /* already */
+    /* yesterday's secret is still accepted */
+    assert_memory_equal(today.list[0], tomorrow.list[1], SIPHASH_KEY_BYTES);
+    /* tomorrow's secret is already accepted */
+    assert_memory_equal(today.list[2], tomorrow.list[0], SIPHASH_KEY_BYTES);
     assert_memory_not_equal(today.list[0], today.list[0] + 8, 8);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The steps of a query under DNS64, with reloads between them. tests/scenario/{dns64,rpz} play them
- * with a whole daemon. */
+/* The steps of a query under DNS64, with reloads between them. tests/scenario/{dns64,rpz} run them
+ * through a whole daemon. */
 #include "unit/rpz/rpz_make.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static enum course_end begin(const char *name, uint16_t type)
     return course_begin(&course, &courses, &about, &key, &answer);
 }
 
-/* Gives the course the answer that it waits for. */
+/* Gives the course the answer that it awaits. */
 static enum course_end take(unsigned records, uint16_t rdata_len)
 {
     struct question question = {{key.name, key.name_len}, key.type, key.cls};
@@ -86,7 +86,7 @@ static void assert_asks(const char *name, uint16_t type)
     assert_true(name_equal((struct name){key.name, key.name_len}, question.name));
 }
 
-/* The answer is for the client's question, with this number of records of the type. */
+/* Asserts that the answer has the client's question, and this number of records of the type. */
 static void assert_answer(uint16_t rcode, uint16_t type, unsigned count)
 {
     struct message message;
@@ -128,7 +128,7 @@ static void test_reverse_names_have_an_alias(void **state)
     assert_answer(RCODE_NOERROR, RRTYPE_CNAME, 1);
 }
 
-/* A server chooses the size of its answer, so the size must not end the daemon. */
+/* A server chooses the size of its answer, so that size must never stop the daemon. */
 static void test_a_reverse_answer_that_does_not_fit_fails_alone(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void test_the_target_of_a_rule_takes_two_answers(void **state)
     assert_answer(RCODE_NOERROR, RRTYPE_AAAA, 2);
 }
 
-/* The A records would answer a question for AAAA. */
+/* The target's A records would otherwise answer a question for AAAA. */
 static void test_the_target_of_a_rule_fails_when_dns64_has_ended(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void test_a_reverse_name_may_become_that_of_another_address(void **state)
     assert_answer(RCODE_NOERROR, RRTYPE_CNAME, 1);
 }
 
-/* A parked query makes its key again. */
+/* A parked query computes its key again. */
 static void test_the_key_follows_the_prefix(void **state)
 {
     (void)state;
@@ -260,10 +260,10 @@ static void test_a_parked_query_begins_again_when_dns64_has_ended(void **state)
     assert_answer(RCODE_NOERROR, RRTYPE_AAAA, 0);
 }
 
-/* ---- answers that no rule is about ---- */
+/* ---- answers to which no rule applies ---- */
 
-/* Whether a rule may be about an answer that was made now and is an alias. All of them have one
- * place and one length. */
+/* Returns whether a rule may apply to a fresh answer with an alias to this target. All such answers
+ * have one place in memory and one length. */
 static bool concerns_alias_of(const char *target)
 {
     static struct compose_space space;
@@ -278,7 +278,8 @@ static bool concerns_alias_of(const char *target)
     return courses_concern_answer(&courses, 0, &key, &answer);
 }
 
-/* Local data differs between the views of one space, and one turn answers clients of several. */
+/* Local data differs between the views of one space, and one turn answers clients of several views.
+ */
 static void test_an_answer_made_in_this_turn_is_judged_each_time(void **state)
 {
     (void)state;

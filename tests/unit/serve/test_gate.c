@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Clients kept in their place: a whole server in virtual time, cookies and the rate limit. */
+/* Cookies and the rate limit, in a whole server in virtual time. */
 #include <stdio.h>
 
 #include "serve/cookie.h"
@@ -8,7 +8,7 @@
 
 enum { QPS = 20 };
 
-static uint8_t cookie[40]; /* the cookie that the client sends next, and the one that it got last */
+static uint8_t cookie[40]; /* the last one received, and the next to send */
 static uint16_t cookie_len;
 
 static int setup_with(uint32_t qps, uint32_t slip)
@@ -40,7 +40,8 @@ static int setup_unlimited(void **state)
     return setup_with(0, 2);
 }
 
-/* A query with a cookie of cookie_len bytes, or none; "" has no question. */
+/* Makes a query with a cookie of cookie_len bytes, or without one. "": a query without a question.
+ */
 static void make(const char *name)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -69,7 +70,7 @@ static void keep_cookie(void)
     cookie_len = COOKIE_BYTES;
 }
 
-/* The rcode of the answer, or -1 without one. */
+/* Asks, and returns the rcode of the answer, or -1 if there is no answer. */
 static int ask(const char *name)
 {
     make(name);
@@ -128,7 +129,7 @@ static void test_errors_and_late_answers_carry_the_cookie_too(void **state)
     stub_answer(false);
     assert_true(udp_got());
     keep_cookie();
-    me = fake_addr("192.0.2.1@4000"); /* who may not ask */
+    me = fake_addr("192.0.2.1@4000"); /* a client that the access list refuses */
     assert_int_equal(ask("hit.example"), RCODE_REFUSED);
     keep_cookie();
 }
@@ -230,7 +231,7 @@ static void test_a_client_is_answered_as_often_as_the_limit_says(void **state)
     (void)state;
     assert_int_equal(ask_often("hit.example", 100), QPS);
     assert_int_equal(stats.limited_dropped, 100 - QPS);
-    assert_int_equal(stub.finds, QPS); /* a limited query is not looked up */
+    assert_int_equal(stub.finds, QPS); /* a limited query causes no look-up */
     fake_loop_advance(loop, US_PER_S);
     assert_int_equal(ask_often("hit.example", 100), QPS);
 }
@@ -239,15 +240,15 @@ static void test_misses_and_errors_count_like_hits(void **state)
 {
     (void)state;
     for (uint16_t i = 0; i < 100; i++) {
-        addr_set_port(&me, (uint16_t)(4000 + i)); /* or the queries would be repeats */
+        addr_set_port(&me, (uint16_t)(4000 + i)); /* from one port, the queries would be repeats */
         ask("miss.example");
     }
     assert_int_equal(stub.waiting, QPS);
     me = fake_addr("192.0.2.1@4000");
-    assert_int_equal(ask_often("hit.example", 100), QPS); /* of REFUSED */
+    assert_int_equal(ask_often("hit.example", 100), QPS); /* the replies are REFUSED */
     me = fake_addr("127.0.0.10@4000");
     cookie_len = 9;
-    assert_int_equal(ask_often("hit.example", 100), QPS); /* of FORMERR */
+    assert_int_equal(ask_often("hit.example", 100), QPS); /* the replies are FORMERR */
 }
 
 static void test_ports_of_one_address_are_one_client(void **state)
@@ -294,7 +295,7 @@ static void test_a_known_client_is_never_limited_when_its_address_is_forged(void
     ask("hit.example");
     keep_cookie();
     cookie_len = 0;
-    ask_often("hit.example", 1000); /* the forger */
+    ask_often("hit.example", 1000); /* an attacker forges the address */
     cookie_len = COOKIE_BYTES;
     assert_int_equal(ask_often("hit.example", 100), 100);
     assert_int_equal(got.counts[SECTION_ANSWER], 1);
@@ -332,7 +333,7 @@ static void test_a_cookie_is_for_its_address_alone(void **state)
     cookie_len = 8;
     ask("hit.example");
     keep_cookie();
-    me = fake_addr("127.0.0.10@4000"); /* a client that has learned the cookie of another client */
+    me = fake_addr("127.0.0.10@4000"); /* another client has stolen the cookie */
     uint8_t stolen[COOKIE_BYTES];
     memcpy(stolen, cookie, sizeof(stolen));
     unsigned answers = 0;
@@ -387,7 +388,7 @@ static void test_one_client_cannot_take_all_that_may_wait(void **state)
     assert_int_equal(ask("miss.example"), -1);
 }
 
-/* Asks over a stream and leaves, again and again: its orphaned queries still count as its own. */
+/* A client asks over a stream and leaves, many times: its orphaned queries still count for it. */
 static void test_a_client_that_asks_and_leaves_stays_bounded(void **state)
 {
     (void)state;

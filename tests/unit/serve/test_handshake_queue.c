@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The order of handshakes. */
+/* The order in which handshakes proceed. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +18,11 @@ enum { MOST = HANDSHAKES_WAITING_MAX + 16 };
 static struct loop *loop;
 static struct handshake_queue queue;
 static struct handshake handshakes[MOST];
-static size_t admitted[MOST * 2]; /* indices, in order */
+static size_t admitted[MOST * 2]; /* the indices, in the order of admission */
 static size_t admitted_count;
-static size_t displaced; /* the last one's index */
+static size_t displaced; /* the index of the last displaced handshake */
 static unsigned displaced_count;
-static bool are_late; /* admitted handshakes do not read at once */
+static bool are_late; /* an admitted handshake does not proceed at once */
 
 static size_t index_of(const struct handshake *handshake)
 {
@@ -71,14 +71,14 @@ static enum handshake_verdict ask(size_t i, uint64_t client)
     return handshake_queue_ask(&queue, &handshakes[i], client);
 }
 
-/* Handshakes of one client wait, from the first index on. */
+/* Queues handshakes of one client, from the first index on. */
 static void wait_from(size_t first, size_t count, uint64_t client)
 {
     for (size_t i = 0; i < count; i++)
         assert_int_equal(ask(first + i, client), HANDSHAKE_WAIT);
 }
 
-/* The steps of this turn are taken, by indices at the end of the array. */
+/* Uses up all steps of this turn, with handshakes at the end of the array. */
 static void use_up_turn(void)
 {
     for (size_t i = 0; i < HANDSHAKE_STEPS_PER_TURN; i++)
@@ -238,7 +238,8 @@ static void test_a_full_queue_of_equals_takes_no_newcomer(void **state)
     assert_int_equal(displaced_count, 0);
 }
 
-/* Any order of events: the counts stay right, and all that wait are admitted in the end. */
+/* In any order of events, the counts stay right, and every handshake that waits is admitted in the
+ * end. */
 static void test_a_newcomer_takes_a_place_from_a_client_with_more(void **state)
 {
     (void)state;

@@ -44,10 +44,10 @@ static void test_a_session_that_was_busy_lately_is_spared(void **state)
     assert_ptr_equal(idle_order_longest(&order, 50), &entries[0]);
     assert_ptr_equal(idle_order_longest_of(&order, 1, 50), &entries[0]);
     idle_order_touch(&order, &entries[0],
-                     60); /* the only one, so it is chosen although it became idle later */
+                     60); /* the only session, so it is chosen although it was used later */
     assert_null(idle_order_longest(&order, 59));
     idle_order_remove(&entries[0]);
-    idle_order_touch(&order, &entries[0], 70); /* busy, and stays so */
+    idle_order_touch(&order, &entries[0], 70); /* busy from now on */
     assert_null(idle_order_longest(&order, 100));
 }
 
@@ -62,7 +62,7 @@ static void test_each_client_has_its_own_order(void **state)
     assert_ptr_equal(idle_order_longest_of(&order, SAME_BUCKET, 100), &entries[1]);
     assert_ptr_equal(idle_order_longest_of(&order, 2, 100), &entries[2]);
     assert_null(idle_order_longest_of(&order, 3, 100));
-    idle_order_put(&order, &entries[1], 2, 14); /* counts for another client now */
+    idle_order_put(&order, &entries[1], 2, 14); /* the session counts for another client now */
     assert_ptr_equal(idle_order_longest_of(&order, SAME_BUCKET, 100), &entries[3]);
     assert_ptr_equal(idle_order_longest(&order, 100), &entries[0]);
 }

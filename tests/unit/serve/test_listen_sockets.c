@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The sockets of all workers for one list of addresses after the other. */
+/* The sockets of all workers, as one list of addresses replaces another. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static int teardown(void **state)
     return fake_listen_sockets() == 0 ? 0 : -1;
 }
 
-/* A list of addresses with blanks between; those behind a bar are of TLS. */
+/* Reads a list of addresses with blanks between. Addresses after a bar are for TLS. */
 static void wish(const char *list)
 {
     char text[200], *rest = NULL;
@@ -96,8 +96,8 @@ static void take_all(void)
     listen_sockets_commit(sockets);
 }
 
-/* These tests do not look at the workers' use of the sockets: they stay open until the next list.
- */
+/* Opens the list's sockets, which stay open until the next list. The workers' use of them is not
+ * tested here. */
 static void serve(const char *list)
 {
     size_t which;
@@ -129,7 +129,7 @@ static void test_each_worker_has_a_socket_for_each_transport(void **state)
             const struct listen_slot *slot = &shares[i]->slots[j];
             assert_true(slot->stream.fd >= 0 && slot->stream.type == LISTEN_TCP);
             assert_int_equal(slot->udp.fd >= 0,
-                             j < 2); /* UDP beside TLS may belong to another program */
+                             j < 2); /* another program may serve UDP beside TLS */
             assert_int_equal(slot->before, SIZE_MAX);
             assert_false(slot->stream.is_shared);
         }
@@ -268,7 +268,7 @@ static void test_an_address_that_overlaps_one_of_ours_can_be_added(void **state)
     (void)state;
     struct listen_share *open[WORKERS];
     serve("0.0.0.0@53");
-    memcpy(open, shares, sizeof(open)); /* the workers have not closed it yet */
+    memcpy(open, shares, sizeof(open)); /* the workers have not closed the socket yet */
     memset(shares, 0, sizeof(shares));
     serve("127.0.0.1@53 127.0.0.2@53");
     for (size_t i = 0; i < WORKERS; i++)
@@ -375,7 +375,7 @@ static void adopt(int *fds, size_t count)
     enum err err = listen_sockets_adopt(sockets, fds, count, &options, why);
     assert_string_equal(why, "");
     assert_int_equal(err, ERR_OK);
-    foreign_count -= count; /* they are ours now */
+    foreign_count -= count; /* these sockets are ours now */
 }
 
 static void refuse(int *fds, size_t count, const char *because)
@@ -397,7 +397,8 @@ static void test_given_sockets_serve_the_address_they_are_bound_to(void **state)
     adopt(fds, 3);
     serve("127.0.0.1@53 | 127.0.0.1@853");
     for (size_t i = 0; i < WORKERS; i++) {
-        assert_int_equal(shares[i]->slots[0].udp.fd, fds[0]); /* a dup has the same number here */
+        /* here, a duplicate keeps the number */
+        assert_int_equal(shares[i]->slots[0].udp.fd, fds[0]);
         assert_int_equal(shares[i]->slots[0].stream.fd, fds[1]);
         assert_int_equal(shares[i]->slots[1].stream.fd, fds[2]);
         assert_true(shares[i]->slots[0].udp.is_shared);
@@ -436,7 +437,7 @@ static void test_a_given_socket_that_serves_nothing_is_refused(void **state)
     wish("127.0.0.1@53");
     refuse(fds, 2, "bound to 127.0.0.9@53 over UDP, which is not served; add it to server.listen");
     wish("127.0.0.1@53 | 127.0.0.9@53");
-    refuse(fds, 2, "over UDP, which is not served"); /* TLS has no UDP */
+    refuse(fds, 2, "over UDP, which is not served"); /* TLS is not served over UDP */
 }
 
 static void test_a_descriptor_that_is_no_socket_is_refused(void **state)

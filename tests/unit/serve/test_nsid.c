@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The two forms of an NSID, and texts without a form. */
+/* The two forms of an NSID, and texts in another form. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

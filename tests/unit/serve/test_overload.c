@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The datagrams that are dropped under overload: the rules alone, and a simulated worker with a
+/* Which datagrams are dropped under overload: first the rules alone, then a simulated worker with a
  * queue. */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static uint64_t now;
 static int setup(void **state)
 {
     (void)state;
-    rand_seed_for_tests(7); /* of the load */
+    rand_seed_for_tests(7); /* makes the load repeatable */
     overload_init(&overload);
     now = US_PER_S;
     return 0;
@@ -42,7 +42,8 @@ static bool drops(unsigned client)
     return overload_drops(&overload, client_of(client), &addr);
 }
 
-/* Windows with a read of this age every millisecond, of a client that asks as often each time. */
+/* Passes windows in which a read each millisecond finds a queue of this age, and a client sends
+ * this many queries each time. */
 static void pass_windows(unsigned windows, uint64_t age_us, unsigned client, unsigned queries)
 {
     for (uint64_t ms = 0; ms < windows * OVERLOAD_WINDOW_US / US_PER_MS; ms++) {
@@ -65,7 +66,7 @@ static void test_a_young_queue_is_left_alone(void **state)
 static void test_a_burst_is_no_overload(void **state)
 {
     (void)state;
-    pass_windows(1, 10 * OVERLOAD_DEAD_US, 1, 10); /* the process was stopped for a while */
+    pass_windows(1, 10 * OVERLOAD_DEAD_US, 1, 10); /* as if the process had been stopped */
     pass_windows(1, 0, 1, 10);
     assert_int_equal(overload.state, OVERLOAD_COUNTING);
     assert_false(drops(1));
@@ -124,7 +125,7 @@ static void test_it_ends_when_the_load_is_gone(void **state)
     assert_int_equal(overload.state, OVERLOAD_CALM);
 }
 
-/* However little is served, each client may have a query in each window. */
+/* Even if little is served, each client may have one query per window. */
 static void test_the_level_stays_above_nothing(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void test_the_level_stays_above_nothing(void **state)
     assert_int_equal(overload.fair, OVERLOAD_ONE);
 }
 
-/* Datagrams dropped for their age say nothing about the capacity. */
+/* Datagrams that are dropped because of their age say nothing about the capacity. */
 static void test_dead_queries_leave_the_capacity_alone(void **state)
 {
     (void)state;
@@ -148,14 +149,14 @@ static void test_dead_queries_leave_the_capacity_alone(void **state)
     assert_true(overload.capacity >= capacity);
 }
 
-/* The queue gets older until client 1 gets less than half of what it asks. */
+/* Makes the queue older and older, until client 1 gets less than half of what it wants. */
 static void press(void)
 {
     for (unsigned i = 0; i < 20; i++)
         pass_windows(1, OVERLOAD_OLD_US + 1000 * i, 1, 100);
 }
 
-/* The shares of the busiest clients are those of the level, and a little more. */
+/* The share of a busy client lies between the least share and half. */
 static void test_the_busiest_clients_get_a_share(void **state)
 {
     (void)state;
@@ -174,15 +175,16 @@ static void test_the_busiest_clients_get_a_share(void **state)
     assert_int_equal(thinned, 1);
 }
 
-/* Otherwise it would grow without end while the kernel lets too little pass. */
+/* Otherwise the capacity would grow without end while the kernel lets too little pass. */
 static void test_a_capacity_that_is_not_used_does_not_grow(void **state)
 {
     (void)state;
     press();
-    pass_windows(1, 0, 1, 2); /* ends the last window of the press */
+    pass_windows(1, 0, 1, 2); /* ends the last window of press() */
     uint32_t capacity = overload.capacity;
     pass_windows(3, 0, 1, 2);
-    assert_true(overload.asked > overload.served * OVERLOAD_ONE); /* for each one several */
+    /* several queries for each one served */
+    assert_true(overload.asked > overload.served * OVERLOAD_ONE);
     assert_int_equal(overload.capacity, capacity);
 }
 
@@ -203,7 +205,7 @@ static void test_a_client_that_asks_less_gets_its_whole_share(void **state)
     assert_false(has_shares());
 }
 
-/* Its last queries may have been the last ones of all. */
+/* The busy clients' last queries may have been the last queries at all. */
 static void test_silence_ends_the_shares(void **state)
 {
     (void)state;
@@ -217,7 +219,7 @@ static void test_silence_ends_the_shares(void **state)
     assert_int_not_equal(overload.share_changes, changes);
 }
 
-/* Otherwise each datagram would count for others that nothing drops. */
+/* Otherwise each datagram would count as if the kernel dropped others of its client. */
 static void test_without_the_kernel_there_are_no_shares(void **state)
 {
     (void)state;
@@ -256,12 +258,12 @@ static void test_more_busy_clients_than_places(void **state)
 enum { QUEUE_MAX = 10000, PER_BATCH = 32, BATCHES = 4, AGES = 2000, RUN_MS = 6 };
 
 struct load {
-    uint64_t serve_us10; /* tenths of microseconds that a query costs */
-    unsigned clients;    /* that share the load */
-    unsigned times10;    /* load in tenths of the capacity */
+    uint64_t serve_us10; /* the cost of a query in tenths of a microsecond */
+    unsigned clients;    /* how many clients share the load */
+    unsigned times10;    /* the load in tenths of the capacity */
     size_t queue_max;    /* 0: QUEUE_MAX */
-    bool is_thinned;     /* by the kernel */
-    uint64_t pause_ms;   /* without the CPU, after each RUN_MS with it */
+    bool is_thinned;     /* the kernel thins the datagrams */
+    uint64_t pause_ms;   /* the worker loses the CPU for this time after each RUN_MS */
 };
 
 struct outcome {
@@ -276,12 +278,12 @@ struct worker {
         unsigned client;
     } queue[QUEUE_MAX];
     size_t first, count;
-    uint64_t now10, next10, arrivals; /* in tenths of microseconds */
-    uint64_t ran10;                   /* since the last pause */
+    uint64_t now10, next10, arrivals; /* in tenths of a microsecond */
+    uint64_t ran10; /* the time since the last pause, in tenths of a microsecond */
     uint32_t lost;
     struct overload_queue seen;
     uint64_t looked_at;
-    unsigned by_age[AGES]; /* served, by milliseconds */
+    unsigned by_age[AGES]; /* served queries by their age in milliseconds */
     struct outcome outcome;
 };
 
@@ -296,7 +298,7 @@ static bool is_thinned_away(const struct worker *worker, unsigned client)
     return false;
 }
 
-/* One query in a hundred is that of client 0. */
+/* Queues the queries that have arrived by now. One query in a hundred comes from client 0. */
 static void arrive(struct worker *worker)
 {
     size_t queue_max = worker->load.queue_max ? worker->load.queue_max : QUEUE_MAX;
@@ -323,7 +325,7 @@ static void serve(struct worker *worker)
     unsigned client = worker->queue[at].client;
     worker->first = (at + 1) % QUEUE_MAX;
     worker->count--;
-    worker->now10 += 10; /* reading it */
+    worker->now10 += 10; /* the cost of reading the datagram */
     if (overload_is_on(&overload) && drops(client))
         return;
     worker->now10 += worker->load.serve_us10 - 10;
@@ -362,7 +364,7 @@ static uint64_t percentile_99(const struct worker *worker)
     return age * US_PER_MS;
 }
 
-/* Pauses are between half and one and a half times as long. */
+/* A pause has between half and one and a half times its configured length. */
 static void pause_worker(struct worker *worker, uint64_t ran10)
 {
     worker->ran10 += ran10;
@@ -373,7 +375,7 @@ static void pause_worker(struct worker *worker, uint64_t ran10)
         10 * US_PER_MS * (worker->load.pause_ms / 2 + rand_below(worker->load.pause_ms));
 }
 
-/* Ten seconds from an empty queue. */
+/* Simulates ten seconds, beginning with an empty queue. */
 static struct outcome run(struct load load)
 {
     static struct worker worker;
@@ -393,14 +395,15 @@ static struct outcome run(struct load load)
     return worker.outcome;
 }
 
-/* Reading a dropped datagram costs a microsecond, unless the kernel thins them. */
+/* Returns how many queries the worker can serve. A dropped datagram costs a microsecond to read,
+ * unless the kernel thins them. */
 static unsigned most_served(const struct load *load)
 {
     uint64_t drops_us10 = load->is_thinned ? 0 : load->times10 - 10;
     return (unsigned)(10 * 10 * US_PER_S / (load->serve_us10 + drops_us10));
 }
 
-/* The goals of an overload. */
+/* Expects what an overload must still achieve. */
 static void expect_goals(struct load load, bool is_fair)
 {
     overload_init(&overload);
@@ -426,7 +429,7 @@ static void test_fast_queries_at_three_times_the_capacity(void **state)
     expect_goals((struct load){.serve_us10 = 300, .clients = 20, .times10 = 30}, true);
 }
 
-/* Reading all datagrams would cost two thirds of the time. */
+/* To read all datagrams would cost two thirds of the time. */
 static void test_hits_are_thinned_by_the_kernel(void **state)
 {
     (void)state;
@@ -445,7 +448,7 @@ static void test_slow_queries_are_thinned_too(void **state)
         (struct load){.serve_us10 = 3000, .clients = 4, .times10 = 100, .is_thinned = true}, true);
 }
 
-/* Its queue never gets old. */
+/* The queue of this worker is too short to grow old. */
 static void test_a_short_queue_that_loses_datagrams_is_overload(void **state)
 {
     (void)state;
@@ -455,7 +458,7 @@ static void test_a_short_queue_that_loses_datagrams_is_overload(void **state)
     assert_in_range(outcome.light_served, outcome.light_asked * 9 / 10, outcome.light_asked);
 }
 
-/* One window of 50 ms may see the worker twice, and another one not at all. */
+/* The worker may run twice within one window of 50 ms, and not at all in another. */
 static void test_a_worker_that_gets_the_cpu_now_and_then(void **state)
 {
     (void)state;
@@ -467,8 +470,8 @@ static void test_a_worker_that_gets_the_cpu_now_and_then(void **state)
     assert_in_range(outcome.p99_us, 0, 499 * US_PER_MS);
 }
 
-/* The kernel thins the datagrams of some. Reading those of all others would leave no time to serve
- * any. */
+/* The kernel thins the datagrams of some clients. To read those of all others would leave no time
+ * to serve any. */
 static void test_more_clients_than_the_kernel_thins(void **state)
 {
     (void)state;
@@ -478,7 +481,7 @@ static void test_more_clients_than_the_kernel_thins(void **state)
     assert_in_range(outcome.p99_us, 0, 99 * US_PER_MS);
 }
 
-/* Each client of a crowd asks less than the watched client: fairness has no room. */
+/* Each client of a crowd sends less than the watched client, so fairness can change nothing. */
 static void test_a_crowd_of_small_clients(void **state)
 {
     (void)state;

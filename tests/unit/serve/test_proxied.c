@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Clients behind proxies, over UDP, TCP and TLS, and hosts that only claim to be proxies. */
+/* Clients behind proxies, over UDP, TCP and TLS. Some hosts only pretend to be proxies. */
 #include "unit/serve/harness_tls.h"
 #include "unit/serve/proxied.h"
 
@@ -50,7 +50,7 @@ static int end(void **state)
     return result;
 }
 
-/* ---- what proxies send ---- */
+/* ---- headers and queries ---- */
 
 static void put_header_of(const char *client)
 {
@@ -126,7 +126,7 @@ static void test_neighbours_behind_one_proxy_do_not_mix(void **state)
     }
     fake_loop_settle(loop);
     for (uint16_t i = 0; i < 60; i++) {
-        if (i % 3 == 2) /* the access list drops it */
+        if (i % 3 == 2) /* the access list drops this client */
             continue;
         assert_true(udp_got());
         assert_int_equal(got.id, i);
@@ -149,7 +149,7 @@ static void test_the_client_takes_the_places_and_not_the_proxy(void **state)
     fake_loop_settle(loop);
 }
 
-/* The proxy may use one port and one id for two clients. */
+/* The proxy may use the same port and id for two clients. */
 static void test_two_clients_are_no_repeat(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_two_clients_are_no_repeat(void **state)
     put_query("miss.example", 8);
     send_datagram(&proxy);
     assert_int_equal(server_quota_waiting(quota), 2);
-    send_datagram(&proxy); /* this one is */
+    send_datagram(&proxy); /* this query is a repeat */
     assert_int_equal(server_quota_waiting(quota), 2);
     assert_int_equal(stats.dropped_repeat, 1);
     while (stub_answer(true))
@@ -168,7 +168,7 @@ static void test_two_clients_are_no_repeat(void **state)
     fake_loop_settle(loop);
 }
 
-/* Two proxies ask for one client: each awaits an answer. */
+/* Two proxies send the same client's query, and each expects an answer. */
 static void test_two_proxies_are_no_repeat(void **state)
 {
     (void)state;
@@ -190,7 +190,8 @@ static void test_local_makes_the_proxy_the_client(void **state)
     put_query("hit.example", 9);
     send_datagram(&proxy);
     assert_true(udp_got());
-    assert_int_equal(message_rcode(&got), RCODE_REFUSED); /* as the access list says */
+    /* the access list refuses the proxy itself */
+    assert_int_equal(message_rcode(&got), RCODE_REFUSED);
 }
 
 static void test_a_proxy_without_a_header_gets_nothing(void **state)
@@ -209,12 +210,12 @@ static void test_a_malformed_header_gets_nothing(void **state)
     (void)state;
     put_header_of("203.0.113.5@4711");
     put_query("hit.example", 9);
-    for (size_t i = 0; i < 28; i++) { /* cut */
+    for (size_t i = 0; i < 28; i++) { /* cut headers */
         fake_client_udp_send(net, &here, &proxy, span_of(wire, i));
         fake_loop_settle(loop);
     }
     assert_int_equal(stats.proxy_malformed, 28);
-    wire[13] = 0x00; /* an unknown client must not become the proxy */
+    wire[13] = 0x00; /* a proxy whose client is unknown must not become the client */
     send_datagram(&proxy);
     wire[13] = 0x31;
     send_datagram(&proxy);
@@ -405,7 +406,7 @@ static void test_a_stream_with_two_headers_is_closed(void **state)
     assert_int_equal(stats.proxy_malformed, 1);
 }
 
-/* Its bytes are the length of a long query, which never comes. */
+/* The header's first bytes announce a long DNS query, which never comes. */
 static void test_a_stranger_with_a_header_gets_no_answer(void **state)
 {
     (void)state;
@@ -430,7 +431,7 @@ static void test_each_client_has_its_own_bound(void **state)
 {
     (void)state;
     struct fake_conn *conns[60];
-    for (unsigned i = 0; i < 60; i++) { /* max_clients_per_address is 50 */
+    for (unsigned i = 0; i < 60; i++) { /* more than max_clients_per_address, which is 50 */
         put_header_of(i < 50 ? "203.0.113.5@4711" : "203.0.113.6@4711");
         put_framed("hit.example", 1);
         conns[i] = send_stream("127.0.0.77@6000", 100);
@@ -446,7 +447,7 @@ static void test_each_client_has_its_own_bound(void **state)
 static void test_headers_that_never_come_take_no_places_of_clients(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 150; i++) /* max_clients is 100 */
+    for (unsigned i = 0; i < 150; i++) /* more than max_clients, which is 100 */
         open_tcp("127.0.0.77@6000");
     assert_int_equal(server_quota_clients(quota), 150);
     put_header_of("203.0.113.5@4711");
@@ -473,7 +474,7 @@ static void test_tls_follows_the_header(void **state)
     assert_int_equal(stats.proxy_accepted, 1);
 }
 
-/* One read brings the header and the beginning of the handshake. */
+/* One read brings the header and the start of the handshake. */
 static void test_the_handshake_may_come_with_the_header(void **state)
 {
     (void)state;
@@ -493,14 +494,14 @@ static void test_the_handshake_may_come_with_the_header(void **state)
     assert_true(tls_got(client));
 }
 
-/* A flood of handshakes behind their headers waits for its turns like any other. */
+/* Many handshakes behind headers wait for their turns, as others do. */
 static void test_handshakes_behind_headers_wait_for_their_turns(void **state)
 {
     (void)state;
     struct dot_client *many[CLIENTS_MAX];
     for (unsigned i = 0; i < CLIENTS_MAX; i++)
         many[i] = begin_client("127.0.0.77@6000", 0, NULL);
-    for (unsigned i = 0; i < CLIENTS_MAX; i++) { /* in one turn */
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) { /* all in one turn */
         char *hello;
         SSL_do_handshake(many[i]->ssl);
         long len = BIO_get_mem_data(SSL_get_wbio(many[i]->ssl), &hello);
@@ -549,7 +550,7 @@ static void test_the_header_is_inside_tls(void **state)
     assert_true(client->is_secured);
     put_header_of("203.0.113.5@4711");
     put_framed("hit.example", 4);
-    dot_send(client, span_of(wire, 11)); /* two records */
+    dot_send(client, span_of(wire, 11)); /* the header comes in two records */
     dot_send(client, span_of(wire + 11, wire_len - 11));
     assert_true(tls_got(client));
     assert_int_equal(got.id, 4);
@@ -580,8 +581,8 @@ static void test_a_query_inside_tls_without_a_header_gets_nothing(void **state)
     assert_int_equal(stub.finds, 0);
 }
 
-/* The header outside TLS is no handshake. */
-static void test_a_header_at_the_wrong_side_of_tls_is_refused(void **state)
+/* A header outside TLS, where the handshake is expected, is not a handshake. */
+static void test_a_header_on_the_wrong_side_of_tls_is_refused(void **state)
 {
     (void)state;
     struct dot_client *client = begin_client("127.0.0.77@6000", 0, NULL);
@@ -623,7 +624,7 @@ static void reload_to(const struct server_options *next)
     server_quota_free(before);
 }
 
-/* The views before the reload are gone with their configuration. */
+/* The views from before the reload are gone, with their configuration. */
 static void test_a_header_after_a_reload_is_judged_by_the_new_views(void **state)
 {
     (void)state;
@@ -645,7 +646,7 @@ static void test_a_header_after_a_reload_is_judged_by_the_new_views(void **state
     prefix_set_free(listener.views);
 }
 
-/* Where a connection has its header was decided when it came. */
+/* The place of a connection's header is decided when the connection is accepted. */
 static void test_a_handshake_after_a_reload_has_its_deadline(void **state)
 {
     (void)state;
@@ -742,7 +743,7 @@ int main(void)
         INSIDE(test_the_header_is_inside_tls),
         INSIDE(test_a_header_inside_tls_has_a_deadline),
         INSIDE(test_a_query_inside_tls_without_a_header_gets_nothing),
-        INSIDE(test_a_header_at_the_wrong_side_of_tls_is_refused),
+        INSIDE(test_a_header_on_the_wrong_side_of_tls_is_refused),
         OUTSIDE(test_a_drain_waits_for_no_header),
     };
     return cmocka_run_group_tests(tests, make_certificate, free_certificate);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Headers of the PROXY protocol, whole, cut and wrong. */
+/* Headers of the PROXY protocol: whole, cut and wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void test_an_ipv6_client_is_read(void **state)
     expect_addr(&header.frontend, "2001:db8::1@853");
 }
 
-/* Otherwise a prefix of the access list would not match. */
+/* Otherwise a mapped address would match no IPv4 prefix of the access list. */
 static void test_a_mapped_client_is_ipv4(void **state)
 {
     (void)state;
@@ -74,7 +74,8 @@ static void test_a_local_header_has_no_client(void **state)
     assert_true(header.is_local);
     assert_int_equal(header.len, 16);
     assert_int_equal(addr_family(&header.client), AF_UNSPEC);
-    make(0x20, 0x11, "192.0.2.7@1", "192.0.2.8@2", 0); /* its addresses mean nothing */
+    /* the addresses of such a header have no meaning */
+    make(0x20, 0x11, "192.0.2.7@1", "192.0.2.8@2", 0);
     assert_int_equal(read_len(len), PROXY_WHOLE);
     assert_true(header.is_local);
     assert_int_equal(addr_family(&header.client), AF_UNSPEC);
@@ -110,7 +111,7 @@ static void test_other_bytes_are_no_header(void **state)
         bytes[i] ^= 1;
     }
     assert_true(proxy_header_has_signature(span_of(bytes, len)));
-    memcpy(bytes, "PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n", 36); /* version 1 */
+    memcpy(bytes, "PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n", 36); /* a header of version 1 */
     assert_int_equal(read_len(36), PROXY_ABSENT);
 }
 
@@ -125,7 +126,7 @@ static void test_wrong_versions_and_commands_are_malformed(void **state)
     }
 }
 
-/* A client without an address could not be judged. */
+/* The access list could not judge a client without an address. */
 static void test_other_families_are_malformed(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_the_longest_header_has_a_bound(void **state)
     assert_int_equal(read_len(len - 1), PROXY_PARTIAL);
     assert_int_equal(read_len(len), PROXY_WHOLE);
     put_u16(bytes + 14, PROXY_HEADER_MAX - 16 + 1);
-    assert_int_equal(read_len(16), PROXY_MALFORMED); /* at once: none of it is awaited */
+    assert_int_equal(read_len(16), PROXY_MALFORMED); /* refused at once, before the rest arrives */
     put_u16(bytes + 14, 65535);
     assert_int_equal(read_len(len), PROXY_MALFORMED);
 }

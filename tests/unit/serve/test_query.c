@@ -37,7 +37,7 @@ static void make(uint16_t type, uint16_t cls, uint16_t flags, bool edns)
     assert_true(len > 0);
 }
 
-/* In memory of exactly this length, so that a sanitizer sees the first byte too far. */
+/* Checks a copy of exactly this length, so that a sanitizer detects a read beyond it. */
 static enum query_verdict check_bytes(const uint8_t *data, size_t count)
 {
     uint8_t *copy = malloc(count ? count : 1);
@@ -128,7 +128,7 @@ static void test_padding_is_seen_among_other_options(void **state)
         build_opt_begin(&build, 1232, 0, 0, false);
         build_option(&build, EDNS_NSID, NULL, 0);
         if (with)
-            build_option(&build, EDNS_PADDING, NULL, 0); /* an empty one counts (RFC 7830) */
+            build_option(&build, EDNS_PADDING, NULL, 0); /* empty padding counts, too (RFC 7830) */
         edns_add_keepalive_query(&build);
         build_opt_end(&build);
         len = build_finish(&build);
@@ -148,7 +148,7 @@ static void test_unknown_options_are_ignored(void **state)
 }
 
 /* RFC 7873 section 5.2.2. */
-static void test_cookies_of_lengths_that_cannot_be_are_malformed(void **state)
+static void test_cookies_of_impossible_lengths_are_malformed(void **state)
 {
     (void)state;
     static const uint8_t cookie[300] = "12345678server";
@@ -161,7 +161,7 @@ static void test_cookies_of_lengths_that_cannot_be_are_malformed(void **state)
         }
         assert_int_equal(check_bytes(bytes, len), QUERY_RESOLVE);
         assert_true(query.has_cookie);
-        assert_false(query.sends_cookie); /* not judged yet */
+        assert_false(query.sends_cookie); /* the cookie has not been judged yet */
         assert_int_equal(query.cookie_len, count);
         assert_memory_equal(query.cookie, cookie, count < 24 ? count : 24);
     }
@@ -192,7 +192,7 @@ static void test_the_first_cookie_counts(void **state)
 }
 
 /* RFC 7873 section 5.4. */
-static void test_a_cookie_may_be_all_that_is_asked_for(void **state)
+static void test_a_query_may_contain_only_a_cookie(void **state)
 {
     (void)state;
     struct build build;
@@ -205,7 +205,7 @@ static void test_a_cookie_may_be_all_that_is_asked_for(void **state)
             build_option(&build, EDNS_COOKIE, "12345678", is_sound ? 8 : 7);
         build_opt_end(&build);
         len = build_finish(&build);
-        put_u16(bytes + 6, i & 4 ? 1 : 0); /* the header counts an answer that is missing */
+        put_u16(bytes + 6, i & 4 ? 1 : 0); /* the header counts an answer record that is missing */
         if (i == 3)
             assert_int_equal(check(), QUERY_COOKIE);
         else
@@ -213,7 +213,7 @@ static void test_a_cookie_may_be_all_that_is_asked_for(void **state)
     }
 }
 
-static void test_options_that_lie_about_their_length_are_malformed(void **state)
+static void test_options_with_a_wrong_length_are_malformed(void **state)
 {
     (void)state;
     make(RRTYPE_A, RRCLASS_IN, HEADER_RD, true);
@@ -222,7 +222,7 @@ static void test_options_that_lie_about_their_length_are_malformed(void **state)
     assert_error(RCODE_FORMERR);
 }
 
-/* RFC 6891 section 7: the error has an OPT record too, and none of the options counts. */
+/* RFC 6891 section 7: the error has an OPT record, too. The query's options have no effect. */
 static void test_a_malformed_query_with_edns_gets_edns(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void test_an_answer_is_never_answered(void **state)
         make(RRTYPE_A, RRCLASS_IN, (uint16_t)(HEADER_QR | opcode << 11), false);
         assert_int_equal(check(), QUERY_DROP);
     }
-    put_u16(bytes + 4, 2); /* malformed as well */
+    put_u16(bytes + 4, 2); /* malformed, too */
     assert_int_equal(check(), QUERY_DROP);
 }
 
@@ -448,10 +448,10 @@ int main(void)
         cmocka_unit_test(test_a_keepalive_option_is_seen),
         cmocka_unit_test(test_padding_is_seen_among_other_options),
         cmocka_unit_test(test_unknown_options_are_ignored),
-        cmocka_unit_test(test_cookies_of_lengths_that_cannot_be_are_malformed),
+        cmocka_unit_test(test_cookies_of_impossible_lengths_are_malformed),
         cmocka_unit_test(test_the_first_cookie_counts),
-        cmocka_unit_test(test_a_cookie_may_be_all_that_is_asked_for),
-        cmocka_unit_test(test_options_that_lie_about_their_length_are_malformed),
+        cmocka_unit_test(test_a_query_may_contain_only_a_cookie),
+        cmocka_unit_test(test_options_with_a_wrong_length_are_malformed),
         cmocka_unit_test(test_a_malformed_query_with_edns_gets_edns),
         cmocka_unit_test(test_an_answer_is_never_answered),
         cmocka_unit_test(test_every_other_opcode_is_not_implemented),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The rate of clients' queries, in virtual time. */
+/* Limits the rate of each client's queries, in virtual time. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A hash as good as those of addresses. */
+/* Returns a hash as random as those of addresses. */
 static uint64_t hash_of(uint64_t i)
 {
     i = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -71,7 +71,7 @@ static void test_thereafter_the_rate_holds(void **state)
     (void)state;
     limit_to(50, 64);
     assert_int_equal(ask_often(1, 1000), 50);
-    for (int i = 0; i < 100; i++) { /* ten seconds of a flood */
+    for (int i = 0; i < 100; i++) { /* a flood of ten seconds */
         now += SECOND / 10;
         assert_in_range(ask_often(1, 1000), 4, 6);
     }
@@ -93,7 +93,7 @@ static void test_a_flood_does_not_delay_its_own_end(void **state)
 {
     (void)state;
     limit_to(10, 64);
-    ask_often(1, 100000); /* refused queries cost nothing later */
+    ask_often(1, 100000); /* refused queries have no later cost */
     now += SECOND;
     assert_int_equal(ask_often(1, 100), 10);
 }
@@ -117,9 +117,9 @@ static void test_one_client_leaves_the_others_alone(void **state)
 static void test_the_busiest_client_is_forgotten_last(void **state)
 {
     (void)state;
-    limit_to(100, RATE_LIMIT_CLIENTS_MIN); /* one line */
+    limit_to(100, RATE_LIMIT_CLIENTS_MIN); /* the table has one line of places */
     assert_int_equal(ask_often(7, 1000), 100);
-    for (uint64_t i = 0; i < 100000; i++) /* forged addresses, each once */
+    for (uint64_t i = 0; i < 100000; i++) /* forged addresses, one query from each */
         assert_true(ask(1000 + i));
     assert_int_equal(ask_often(7, 1000), 0);
 }
@@ -127,7 +127,8 @@ static void test_the_busiest_client_is_forgotten_last(void **state)
 static void test_a_place_unused_for_long_counts_as_free(void **state)
 {
     (void)state;
-    rand_seed_for_tests(5); /* one instant in ten thousand looks like two seconds ago */
+    /* one instant in ten thousand, stored as a part of the time, looks like two seconds ago */
+    rand_seed_for_tests(5);
     limit_to(10, 64);
     for (uint64_t i = 0; i < 200; i++) {
         assert_int_equal(ask_often(1, 100), 10);
@@ -140,7 +141,7 @@ static void test_clocks_of_threads_may_differ(void **state)
     (void)state;
     limit_to(10, 64);
     assert_int_equal(ask_often(1, 100), 10);
-    now -= SECOND / 2; /* another worker's turn began earlier */
+    now -= SECOND / 2; /* the turn of another worker began earlier */
     assert_int_equal(ask_often(1, 100), 0);
     now += SECOND / 2;
     assert_int_equal(ask_often(1, 100), 0);
@@ -168,7 +169,7 @@ static void *hammer(void *arg)
     return NULL;
 }
 
-/* A query that meets other workers' four times over is let through without being counted. */
+/* A query that loses four races against other workers passes without being counted. */
 static void test_threads_share_the_limit(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Queries that wait over UDP: repeats join, old ones of a crowd get no answer, copies give way. */
+/* UDP queries that wait: a repeat joins the first query, old queries of a crowd get no answer, and
+ * copies give way. */
 #include <stdio.h>
 
 #include "serve/request.h"
@@ -25,7 +26,7 @@ static void ask_from_port(const char *name, uint16_t id, uint16_t port)
     udp_send_from(&from);
 }
 
-/* Sends count queries, each from its own port, with ids from 0 on. */
+/* Sends count queries, each from its own port, with ids from 0. */
 static void ask_many(const char *name, uint16_t count)
 {
     for (uint16_t i = 0; i < count; i++)
@@ -72,8 +73,8 @@ static void test_a_repeat_after_the_answer_is_a_new_query(void **state)
     assert_int_equal(answer_all(), 1);
 }
 
-/* A client that mixes cases accepts no other spelling. */
-static void test_a_query_in_other_letters_is_another_query(void **state)
+/* A client that randomises the case of letters accepts only its own spelling. */
+static void test_a_query_in_other_case_is_another_query(void **state)
 {
     (void)state;
     udp_ask("miss.example", 7);
@@ -99,8 +100,8 @@ static void send_variant(const struct canned_query *query, const struct addr *fr
     udp_send_from(from);
 }
 
-/* All of these get a separate answer. */
-static void test_whatever_shapes_the_answer_makes_another_query(void **state)
+/* Each of these queries differs in something that changes the answer. */
+static void test_a_query_that_needs_a_different_answer_is_no_repeat(void **state)
 {
     (void)state;
     const struct canned_query first = {"miss.example", 7,     RRTYPE_A, HEADER_RD,
@@ -112,7 +113,7 @@ static void test_whatever_shapes_the_answer_makes_another_query(void **state)
     name.name = "other.example";
     cd.flags |= HEADER_CD;
     size.edns_size = 512;
-    plain.edns_size = 0; /* no EDNS */
+    plain.edns_size = 0; /* a query without EDNS */
     dnssec.dnssec_ok = true;
     const struct canned_query *const queries[] = {&first, &id,   &type,  &name,
                                                   &cd,    &size, &plain, &dnssec};
@@ -142,7 +143,7 @@ static void test_repeats_join_over_ipv6_and_at_one_listener_only(void **state)
     assert_int_equal(answer_all(), 2);
 }
 
-/* They leave the table in another order than they came. */
+/* The queries leave the table in a different order. */
 static void test_repeats_are_found_among_many(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void test_beyond_32_old_queries_of_a_client_are_not_answered(void **state
     ask_many("miss.example", REQUEST_DISCARD_ABOVE + 100);
     fake_loop_advance(loop, TIMEOUT_US + 10000);
     assert_int_equal(answer_all(), REQUEST_DISCARD_ABOVE);
-    assert_int_equal(got.id, REQUEST_DISCARD_ABOVE + 99); /* the newest are answered */
+    assert_int_equal(got.id, REQUEST_DISCARD_ABOVE + 99); /* the newest queries are answered */
     assert_int_equal(stats.dropped_late, 100);
 }
 
@@ -194,14 +195,14 @@ static void test_a_crowd_is_no_concern_of_other_clients(void **state)
     udp_send_from(&other);
     ask_many("miss.example", 200);
     fake_loop_advance(loop, TIMEOUT_US + 10000);
-    assert_true(stub_answer(false)); /* the other's was the first */
+    assert_true(stub_answer(false)); /* the first answer is for the other client */
     fake_loop_settle(loop);
     struct fake_reply reply;
     assert_true(fake_client_udp_next(net, &other, &reply));
     assert_int_equal(answer_all(), REQUEST_DISCARD_ABOVE);
 }
 
-/* A client that sends its query again after a while still waits for the answer. */
+/* A client that repeats its query after a while is still waiting for the answer. */
 static void test_a_repeat_keeps_a_query_young(void **state)
 {
     (void)state;
@@ -242,8 +243,8 @@ static void test_with_a_timeout_of_0_all_are_answered(void **state)
     assert_int_equal(answer_all(), 200);
 }
 
-/* The attack: copies from one forged address, held and then released at once. */
-static void test_a_pulse_is_smaller_than_its_queries(void **state)
+/* The attack: many copies from one forged address wait, and are then answered all at once. */
+static void test_answers_to_copies_are_smaller_than_their_queries(void **state)
 {
     (void)state;
     size_t in = 0, out = 0;
@@ -286,7 +287,7 @@ static void test_the_oldest_copy_gives_its_place_to_a_new_query_of_the_client(vo
     assert_int_equal(got.id, 99);
     assert_true(stub_answer(false));
     assert_true(udp_got());
-    assert_int_equal(got.id, 1); /* 0 gave way */
+    assert_int_equal(got.id, 1); /* the query with id 0 has given way */
     answer_all();
 }
 
@@ -305,7 +306,7 @@ static void test_queries_without_a_copy_keep_their_places(void **state)
     assert_int_equal(answer_all(), 40);
 }
 
-/* Copies of a crowd make room for others too, when all places are taken. */
+/* When all places are taken, copies of a crowd make room for other clients, too. */
 static void test_a_crowd_makes_room_for_other_clients(void **state)
 {
     (void)state;
@@ -334,7 +335,8 @@ static int setup_more_places(void **state)
     return 0;
 }
 
-/* Only the oldest are looked at, or each refused query would cost a walk along all that wait. */
+/* Only the oldest queries are considered. Otherwise each refused query would cost a walk through
+ * all that wait. */
 static void test_copies_behind_many_others_keep_their_places(void **state)
 {
     (void)state;
@@ -350,7 +352,7 @@ static void test_copies_behind_many_others_keep_their_places(void **state)
     assert_true(stub_answer(false));
     assert_true(udp_got());
     udp_ask("another.example", 998);
-    udp_ask("honest.example", 999); /* now they are among the oldest */
+    udp_ask("honest.example", 999); /* the copies are among the oldest now */
     assert_false(udp_got());
     assert_int_equal(stats.dropped_late, 1);
     answer_all();
@@ -379,9 +381,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(setup, test_a_repeat_of_a_waiting_query_joins_it),
         TEST(setup, test_a_repeat_after_the_answer_is_a_new_query),
-        TEST(setup, test_a_query_in_other_letters_is_another_query),
+        TEST(setup, test_a_query_in_other_case_is_another_query),
         TEST(setup, test_a_repeat_of_a_hit_is_answered),
-        TEST(setup, test_whatever_shapes_the_answer_makes_another_query),
+        TEST(setup, test_a_query_that_needs_a_different_answer_is_no_repeat),
         TEST(setup, test_repeats_join_over_ipv6_and_at_one_listener_only),
         TEST(setup, test_repeats_are_found_among_many),
         TEST(setup, test_beyond_32_old_queries_of_a_client_are_not_answered),
@@ -391,7 +393,7 @@ int main(void)
         TEST(setup, test_a_repeat_keeps_a_query_young),
         TEST(setup, test_streams_of_a_crowd_are_answered),
         TEST(setup, test_with_a_timeout_of_0_all_are_answered),
-        TEST(setup, test_a_pulse_is_smaller_than_its_queries),
+        TEST(setup, test_answers_to_copies_are_smaller_than_their_queries),
         TEST(setup_few_places, test_the_oldest_copy_gives_its_place_to_a_new_query_of_the_client),
         TEST(setup_few_places, test_queries_without_a_copy_keep_their_places),
         TEST(setup_few_places, test_a_crowd_makes_room_for_other_clients),

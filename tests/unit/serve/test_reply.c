@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bytes that clients get. */
+/* The exact bytes that clients get. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static size_t asked_len;
 static struct query query;
 static struct query_error error;
 static struct reply_rules udp, stream, tls;
-static uint8_t *out; /* exactly as long as planned */
+static uint8_t *out; /* exactly as long as the planned reply */
 static struct message parsed;
 
 static int setup(void **state)
@@ -57,7 +57,7 @@ static void write_planned(const struct reply *reply, uint64_t now_us)
     assert_int_equal(parsed.edns.present, query.has_edns);
 }
 
-/* Asks, and answers with this many records. */
+/* Answers this query with this many records. */
 static struct reply answered(const struct canned_query *asks, uint16_t flags, unsigned records,
                              uint16_t rdata_len, const struct reply_rules *rules)
 {
@@ -140,7 +140,7 @@ static void test_opt_is_ours_with_do_copied(void **state)
     assert_int_equal(parsed.edns.udp_size, 1232);
     assert_true(parsed.edns.dnssec_ok);
     assert_int_equal(parsed.edns.version, 0);
-    assert_int_equal(parsed.edns.options.len, 0); /* keepalive is for streams */
+    assert_int_equal(parsed.edns.options.len, 0); /* keepalive is only for streams */
     asks.dnssec_ok = false;
     answered(&asks, 0, 1, 4, &udp);
     assert_int_equal(parsed.edns.flags, 0);
@@ -182,7 +182,7 @@ static void test_an_answer_that_does_not_fit_is_truncated_and_whole_over_a_strea
     assert_int_equal(parsed.counts[SECTION_ANSWER], 100);
 }
 
-/* 20 records of the answer, as many of authority and additional: 16 bytes each. */
+/* Answers with 20 records in each of three sections, with 16 bytes per record. */
 static struct reply answered_in_full(uint16_t client_size, bool dnssec_ok, enum answer_kind kind)
 {
     struct canned_query asks = {"a.Example", 7,         RRTYPE_A, HEADER_RD,
@@ -221,9 +221,9 @@ static void test_optional_records_are_left_out_before_an_answer_is_truncated(voi
     check_counts(20, 20, false);
     answered_in_full(600, false, ANSWER_POSITIVE);
     check_counts(20, 0, false);
-    answered_in_full(600, true, ANSWER_POSITIVE); /* it may be a proof */
+    answered_in_full(600, true, ANSWER_POSITIVE); /* the record may be part of a proof */
     check_counts(0, 0, true);
-    answered_in_full(600, false, ANSWER_NXDOMAIN); /* the SOA */
+    answered_in_full(600, false, ANSWER_NXDOMAIN); /* the SOA stays */
     check_counts(0, 0, true);
 }
 
@@ -263,7 +263,7 @@ static void test_the_largest_message_goes_over_a_stream(void **state)
 
 /* ---- padding ---- */
 
-/* All options of the reply: padding is the last, and of zeros. */
+/* Checks that padding is the last option of the reply, and consists of zeros. */
 static void check_padding_is_last(void)
 {
     struct span rest = parsed.edns.options;
@@ -279,7 +279,7 @@ static void test_a_padded_query_over_tls_gets_an_answer_of_whole_blocks(void **s
 {
     (void)state;
     struct canned_query asks = {"a.example", 7, RRTYPE_TXT, HEADER_RD, 1232, false, false, true};
-    size_t bare = 12 + 15 + 12 + 11; /* header, question, a record and OPT */
+    size_t bare = 12 + 15 + 12 + 11; /* header, question, one record and OPT */
     for (uint16_t rdata = 0; rdata < 2000; rdata++) {
         struct reply reply = answered(&asks, 0, 1, rdata, &tls);
         assert_int_equal(reply.len % EDNS_PADDING_ANSWER, 0);
@@ -316,7 +316,7 @@ static void test_padding_ends_where_a_message_must(void **state)
         assert_int_equal(reply.len, len + 4 > 65535 ? len : MIN(blocks, 65535));
     }
     struct reply reply = answered(&asks, 0, 1, (uint16_t)(65536 - bare), &tls);
-    assert_true(parsed.flags & HEADER_TC); /* and afterwards there is room again */
+    assert_true(parsed.flags & HEADER_TC); /* the next query has room again */
     assert_int_equal(reply.len, EDNS_PADDING_ANSWER);
 }
 
@@ -473,7 +473,7 @@ static void test_an_error_without_a_question_is_a_header(void **state)
     assert_int_equal(reply.len, 12);
 }
 
-/* The bits have a meaning for queries alone. */
+/* These bits have a meaning in queries only. */
 static void test_a_reply_to_another_opcode_has_no_rd_no_ra_and_no_cd(void **state)
 {
     (void)state;
@@ -526,7 +526,7 @@ static void test_the_identifier_goes_to_queries_that_ask_for_it(void **state)
     assert_int_equal(nsid_sent(NULL, true).len, 0);
 }
 
-/* With this name and all options, a reply has more than 512 bytes. */
+/* A reply with this name and all options has more than 512 bytes. */
 #define LONG_LABEL "a23456789012345678901234567890123456789012345678901234567890123"
 static const char long_name[] =
     LONG_LABEL "." LONG_LABEL "." LONG_LABEL ".a234567890123456789012345678901234567890123456789"
@@ -545,7 +545,7 @@ static unsigned errors_sent(size_t *text_len)
     return count;
 }
 
-/* The options that only explain are left out, one after the other. */
+/* Options that only explain the answer are left out one by one. */
 static void test_a_datagram_with_a_long_name_and_many_options_is_not_too_long(void **state)
 {
     (void)state;
@@ -605,7 +605,7 @@ static void test_the_opcode_is_echoed(void **state)
     assert_int_equal(message_rcode(&parsed), RCODE_NOTIMP);
 }
 
-/* A query with a TSIG record whose RDATA is given. */
+/* Sends a query with a TSIG record that has this RDATA. */
 static void ask_signed(const void *rdata, uint16_t count, bool edns)
 {
     struct canned_query asks = {"a.example",     7,     RRTYPE_A, HEADER_RD,
@@ -645,7 +645,8 @@ static void test_a_signed_query_gets_a_bad_key(void **state)
     }
 }
 
-/* No client of ours signs and pads; should one, the whole message has the length. */
+/* No known client both signs and pads. If one does, the whole message must have the padded length.
+ */
 static void test_padding_counts_the_records_after_it(void **state)
 {
     (void)state;
@@ -660,7 +661,7 @@ static void test_padding_counts_the_records_after_it(void **state)
     check_padding_is_last();
 }
 
-static void test_a_tsig_of_nonsense_gets_none_back(void **state)
+static void test_a_malformed_tsig_gets_no_tsig_back(void **state)
 {
     (void)state;
     for (uint16_t count = 0; count < 21; count++) {
@@ -706,7 +707,7 @@ int main(void)
         TEST(test_an_answer_loses_the_text_of_its_error_before_its_records),
         TEST(test_the_opcode_is_echoed),
         TEST(test_a_signed_query_gets_a_bad_key),
-        TEST(test_a_tsig_of_nonsense_gets_none_back),
+        TEST(test_a_malformed_tsig_gets_no_tsig_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Addresses in another order, and everything else in its place. */
+/* Addresses come in another order. Everything else stays in its place. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void put(const char *owner, uint16_t type, const void *rdata, size_t len)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name name = name_of(owner, wire);
-    build_bytes(&build, name.wire, name.len); /* as some servers write it: not compressed */
+    build_bytes(&build, name.wire, name.len); /* some servers do not compress the owner */
     build_rr_begin_owned(&build, type, RRCLASS_IN, 300);
     build_bytes(&build, rdata, len);
     build_rr_end(&build);
@@ -82,7 +82,7 @@ static void rotate(uint32_t turn)
     rotate_addresses(&canned.answer, copy, canned.answer.message.len, names_at, turn);
 }
 
-/* The last byte of each record's data. */
+/* Returns the last byte of each record's data. */
 static const char *order(void)
 {
     static char text[128];
@@ -126,7 +126,7 @@ static void test_rotate_ipv6_addresses(void **state)
     assert_string_equal(order(), "2 1 ");
 }
 
-/* The addresses' owner is a pointer into the alias, and a signature follows them. */
+/* The addresses have a pointer into the alias as their owner, and a signature follows them. */
 static void test_rotate_leaves_aliases_and_signatures_in_their_places(void **state)
 {
     (void)state;
@@ -187,8 +187,8 @@ static void test_rotate_leaves_other_sections_alone(void **state)
     assert_memory_equal(copy, canned.bytes, canned.answer.message.len);
 }
 
-/* No cache has such entries, but even then nothing is written beyond the end of a copy. */
-static void test_rotate_offsets_that_lie_change_nothing_beyond_the_copy(void **state)
+/* No cache holds such entries. Even so, nothing is written beyond the end of a copy. */
+static void test_rotate_wrong_offsets_change_nothing_beyond_the_copy(void **state)
 {
     (void)state;
     static const uint16_t lies[] = {0, 1, 11, 12, 25, 30, 31, 60, 61, 62, 70, 1000, 65535};
@@ -260,7 +260,7 @@ int main(void)
         cmocka_unit_test(test_rotate_knows_a_name_however_it_is_written),
         cmocka_unit_test(test_rotate_mixes_no_rrsets),
         cmocka_unit_test(test_rotate_leaves_other_sections_alone),
-        cmocka_unit_test(test_rotate_offsets_that_lie_change_nothing_beyond_the_copy),
+        cmocka_unit_test(test_rotate_wrong_offsets_change_nothing_beyond_the_copy),
         cmocka_unit_test(test_rotate_only_where_it_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

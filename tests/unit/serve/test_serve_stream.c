@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The clients that get a session. */
+/* Which clients get a session. */
 #include "unit/serve/harness.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void test_a_refused_client_gets_one_answer(void **state)
     got_message(message);
     assert_int_equal(message_rcode(&got), RCODE_REFUSED);
     assert_int_equal(edns_find_keepalive(&got.edns, &keepalive), EDNS_FOUND);
-    assert_true(keepalive.has_timeout); /* RFC 7828 section 3.4: 0 says close */
+    assert_true(keepalive.has_timeout); /* RFC 7828 section 3.4: 0 tells the client to close */
     assert_int_equal(keepalive.timeout_100ms, 0);
     assert_int_equal(stub.finds, 0);
     fake_loop_advance(loop, 2 * SESSION_LOOK_US);
@@ -87,7 +87,7 @@ static void test_connections_over_the_limit_are_closed_at_once(void **state)
     }
     assert_int_equal(stats.clients_refused_full, 9900);
     assert_int_equal(server_quota_clients(quota), 100);
-    fake_loop_advance(loop, 31 * US_PER_S); /* all idle */
+    fake_loop_advance(loop, 31 * US_PER_S); /* all sessions are idle */
     assert_int_equal(server_quota_clients(quota), 0);
     connect_from("127.0.0.1@1");
     fake_loop_settle(loop);
@@ -114,7 +114,7 @@ static void ask(struct fake_conn *conn, const char *name)
     fake_loop_settle(loop);
 }
 
-/* Clients take all places, one after the other; each client takes several. */
+/* Fills all places. Each client takes several. */
 static void fill(struct fake_conn *conns[])
 {
     char text[ADDR_TEXT_MAX];
@@ -132,7 +132,7 @@ static void test_a_new_client_takes_the_place_of_the_longest_idle_session(void *
     struct fake_conn *conns[100];
     fill(conns);
     ask(conns[0], "hit.example");
-    ask(conns[1], "slow.example"); /* waits for its answer */
+    ask(conns[1], "slow.example"); /* this session waits for its answer */
     fake_loop_advance(loop, SESSION_SPARED_US);
     struct fake_conn *late = connect_from("127.0.2.1@1000");
     fake_loop_settle(loop);
@@ -165,7 +165,7 @@ static void test_no_session_that_was_busy_lately_is_displaced(void **state)
     assert_int_equal(stats.clients_displaced, 1);
 }
 
-/* Queries that have come and are not read yet: those clients are not idle. */
+/* A client is not idle if its query has arrived, even if the session has not read it. */
 static void test_few_sessions_are_tried_and_none_with_a_query_in_the_kernel(void **state)
 {
     (void)state;
@@ -173,7 +173,8 @@ static void test_few_sessions_are_tried_and_none_with_a_query_in_the_kernel(void
     fill(conns);
     fake_loop_advance(loop, SESSION_SPARED_US);
     make_query("hit.example", 1);
-    connect_from("127.0.2.1@1000"); /* before the queries, which have arrived by then */
+    /* the new client comes first, and the queries arrive before it is accepted */
+    connect_from("127.0.2.1@1000");
     for (unsigned i = 0; i < SESSION_DISPLACE_TRIES; i++)
         fake_conn_send_message(conns[i], span_of(sent, sent_len));
     fake_loop_settle(loop);
@@ -193,7 +194,7 @@ static void test_garbage_does_not_make_a_session_less_idle(void **state)
     fill(conns);
     fake_loop_advance(loop, SESSION_SPARED_US);
     make_query("hit.example", 1);
-    put_u16(sent + 4, 2); /* two questions: FORMERR */
+    put_u16(sent + 4, 2); /* two questions lead to FORMERR */
     fake_conn_send_message(conns[0], span_of(sent, sent_len));
     fake_loop_settle(loop);
     connect_from("127.0.2.1@1000");

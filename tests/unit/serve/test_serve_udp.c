@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Datagrams through the whole folder: queries that are answered, kept, refused and dropped. */
+/* Datagrams through all of serve: queries that are answered, kept, refused and dropped. */
 #include <stdio.h>
 
 #include "serve/overload.h"
@@ -42,7 +42,7 @@ static void test_questions_are_counted_by_type_and_strange_types_share_a_row(voi
     assert_int_equal(stats.queries_udp, 8);
 }
 
-/* The place in the batch still holds the query before. */
+/* The place of this message in the batch still holds an earlier query. */
 static void test_a_message_that_is_no_query_counts_as_no_question(void **state)
 {
     (void)state;
@@ -71,8 +71,8 @@ static void test_a_batch_is_one_read_section(void **state)
     assert_int_equal(stub_sections, 1);
 }
 
-/* More queries than fit in one read are handled step by step, and each gets the answer that it
- * would have got alone. */
+/* More queries than one read takes are handled in several steps, and each gets the same answer as
+ * it would alone. */
 static void test_neighbours_in_a_batch_do_not_mix(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_rd_0_gets_only_local_answers(void **state)
     assert_int_equal(edns_find_ede(&got.edns, &ede), EDNS_FOUND);
     assert_int_equal(ede.code, EDE_NOT_AUTHORITATIVE);
     assert_int_equal(stub.asks, 0);
-    query.name = "hit.example"; /* the cache shows what other clients asked for */
+    query.name = "hit.example"; /* a cached answer would reveal what other clients asked */
     sent_len = canned_query(sent, &query);
     udp_send_from(&me);
     assert_true(udp_got());
@@ -257,8 +257,8 @@ static void test_answers_are_dropped_also_from_refused_clients(void **state)
     assert_false(udp_got());
 }
 
-/* A character generator answers each of our errors with what looks like another query, so one
- * forged datagram would keep both busy for ever. */
+/* A character generator answers each of our errors with bytes that look like a query, so one forged
+ * datagram would keep both busy without end. */
 static void test_datagrams_from_ports_without_clients_get_no_answer(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void test_errors_are_counted_by_rcode(void **state)
     sent[5] = 2;
     udp_send_from(&me);
     make_query("hit.example", 1);
-    sent[sent_len - 5] = 1; /* EDNS version */
+    sent[sent_len - 5] = 1; /* an unknown EDNS version */
     udp_send_from(&me);
     stub.flags = RCODE_NXDOMAIN;
     udp_ask("hit.example", 1);
@@ -324,8 +324,8 @@ static void test_a_large_answer_is_truncated(void **state)
     assert_int_equal(got.counts[SECTION_ANSWER], 0);
 }
 
-/* 1280 bytes, which every IPv6 path takes, without the headers of IPv6 and UDP. The limit holds
- * whatever size the client announces and whatever the answer contains. */
+/* Every IPv6 path carries 1280 bytes, which leave this room after the headers of IPv6 and UDP. The
+ * limit holds for every size that the client announces and for every answer. */
 static void test_no_answer_is_too_long_for_any_path(void **state)
 {
     (void)state;
@@ -380,7 +380,7 @@ static void test_waiting_queries_are_bounded(void **state)
     udp_ask("miss.example", 2);
     assert_true(udp_got());
     assert_int_equal(message_rcode(&got), RCODE_SERVFAIL);
-    udp_ask("hit.example", 3); /* hits need no place */
+    udp_ask("hit.example", 3); /* a hit needs no place */
     assert_true(udp_got());
     assert_int_equal(message_rcode(&got), RCODE_NOERROR);
     stub_answer(false);
@@ -392,7 +392,7 @@ static void test_waiting_queries_are_bounded(void **state)
 
 /* ---- overload ---- */
 
-/* Plays a second in which the queue gets older and older: every 10 ms a large client sends this
+/* Plays a second in which the queue gets older and older. Every 10 ms a large client sends this
  * many queries, and a small client sends one. Returns how many answers the small client got. */
 static unsigned overload_for_a_second(unsigned queries)
 {
@@ -414,13 +414,14 @@ static unsigned overload_for_a_second(unsigned queries)
     return got_small;
 }
 
-static void test_under_overload_the_clients_that_ask_most_are_cut(void **state)
+static void test_under_overload_the_busiest_clients_lose_queries(void **state)
 {
     (void)state;
     assert_in_range(overload_for_a_second(60), 99, 100);
     assert_in_range(stats.dropped_overload, 1000, 5000);
     assert_int_equal(stats.queries_udp, 6100);
-    assert_int_equal(stub.finds + stats.dropped_overload, 6100); /* they are not looked up */
+    /* dropped queries cause no look-up */
+    assert_int_equal(stub.finds + stats.dropped_overload, 6100);
 }
 
 static void test_under_overload_an_old_datagram_is_dropped_unread(void **state)
@@ -456,7 +457,7 @@ static void test_under_overload_the_kernel_thins_the_busiest_client(void **state
     assert_in_range(thinned[0].keep, 1, UDP_THINNED_WHOLE / 2);
 }
 
-/* Nothing arrives. */
+/* No datagram arrives. */
 static void test_the_kernel_thins_nothing_after_silence(void **state)
 {
     const struct udp_thinned *thinned;
@@ -464,7 +465,7 @@ static void test_the_kernel_thins_nothing_after_silence(void **state)
     overload_for_a_second(60);
     fake_loop_advance(loop, 2 * OVERLOAD_QUIET_US);
     assert_int_equal(fake_net_thinned(net, &thinned), 0);
-    assert_true(fake_loop_run_until_idle(loop, 60 * US_PER_S)); /* no timer continues */
+    assert_true(fake_loop_run_until_idle(loop, 60 * US_PER_S)); /* no timer is left */
 }
 
 static void test_datagrams_that_the_kernel_drops_are_counted(void **state)
@@ -516,7 +517,7 @@ int main(void)
         HARNESS_TEST(test_a_name_of_no_zone_is_refused),
         HARNESS_TEST(test_a_full_resolver_is_a_servfail_that_says_why),
         HARNESS_TEST(test_waiting_queries_are_bounded),
-        HARNESS_TEST(test_under_overload_the_clients_that_ask_most_are_cut),
+        HARNESS_TEST(test_under_overload_the_busiest_clients_lose_queries),
         HARNESS_TEST(test_under_overload_an_old_datagram_is_dropped_unread),
         HARNESS_TEST(test_an_old_datagram_alone_is_no_overload),
         HARNESS_TEST(test_under_overload_the_kernel_thins_the_busiest_client),

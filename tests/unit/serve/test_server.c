@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Opening, draining and closing a worker's client side. */
+/* A worker's client side opens, drains and closes. */
 #include "unit/serve/harness.h"
 
 #include "serve/session.h"
@@ -69,7 +69,7 @@ static void drain(void)
     server_drain(server, on_drained, &drained);
 }
 
-/* The sockets are read until they are empty, which takes a moment. */
+/* A drain reads the sockets until they are empty, which takes a moment. */
 static void test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty(void **state)
 {
     (void)state;
@@ -121,8 +121,8 @@ static bool is_answered(uint16_t id)
     return udp_got() && got.id == id && message_rcode(&got) == RCODE_NOERROR;
 }
 
-/* Our own sockets have no successor. */
-static void test_own_sockets_serve_as_ever_while_old_queries_wait(void **state)
+/* No other daemon takes over our own sockets, so they must serve until the end. */
+static void test_own_sockets_serve_as_before_while_old_queries_wait(void **state)
 {
     (void)state;
     udp_ask("slow.example", 1);
@@ -147,7 +147,7 @@ static void test_own_sockets_serve_as_ever_while_old_queries_wait(void **state)
     assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED);
 }
 
-/* A steady stream of queries does not prolong the stop. */
+/* New queries must not prolong the stop. */
 static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void **state)
 {
     (void)state;
@@ -157,10 +157,10 @@ static void test_new_queries_do_not_prolong_the_time_that_own_sockets_serve(void
     assert_true(stub_answer(false));
     assert_true(is_answered(1));
     fake_loop_advance(loop, UDP_SERVER_END_US);
-    udp_ask("hit.example", 3); /* the kernel refuses it */
+    udp_ask("hit.example", 3); /* the kernel refuses this query */
     assert_false(udp_got());
     assert_int_equal(drained, 0);
-    assert_true(stub_answer(false)); /* the received query is still answered */
+    assert_true(stub_answer(false)); /* the waiting query is still answered */
     assert_true(is_answered(2));
     assert_int_equal(drained, 1);
 }
@@ -182,7 +182,7 @@ static void test_own_sockets_do_not_serve_for_ever_while_a_query_waits(void **st
     assert_int_equal(drained, 1);
 }
 
-/* Datagrams and connections that have come when the drain begins, and are not read yet. */
+/* When the drain begins, datagrams and connections have arrived that are not read yet. */
 static void test_queries_in_the_kernel_are_answered(void **state)
 {
     (void)state;
@@ -229,8 +229,8 @@ static void tcp_ask(struct fake_conn *conn, const char *name)
     fake_conn_send_message(conn, span_of(sent, sent_len));
 }
 
-/* A client that keeps asking learns of the end at once, and the reset of a closed socket does not
- * reach it before it has read its answers. */
+/* A client that keeps asking gets a FIN at once. The reset of a closed socket must not reach it
+ * before it has read its answers. */
 static void test_a_busy_client_gets_a_fin_behind_its_answers(void **state)
 {
     (void)state;
@@ -265,7 +265,8 @@ static void test_a_busy_client_that_closes_at_a_fin_is_not_waited_for(void **sta
     assert_int_equal(drained, 1);
 }
 
-/* A session reads all bytes of its client from the kernel before it finishes, in several reads. */
+/* A session reads all bytes of its client from the kernel before it finishes, which may take
+ * several reads. */
 static void test_all_queries_of_a_client_are_answered_before_the_fin(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void test_all_queries_of_a_client_are_answered_before_the_fin(void **stat
         memcpy(framed + 2, sent, sent_len);
         fake_conn_send_pieces(conn, span_of(framed, sent_len + 2), sent_len + 2, 0);
     }
-    while (stub.finds < 3) /* some are read, some have come, some are on their way */
+    while (stub.finds < 3) /* some queries are read, some have arrived, and some are on their way */
         MUST(fake_loop_step(loop));
     drain();
     fake_loop_advance(loop, SESSION_LAST_US);
@@ -291,7 +292,7 @@ static void test_all_queries_of_a_client_are_answered_before_the_fin(void **stat
     assert_int_equal(drained, 1);
 }
 
-/* Its query is on the way: a FIN instead of an answer would lose the query. */
+/* The client's query is on its way, and a FIN in place of an answer would lose it. */
 static void test_a_client_that_has_just_come_may_ask_once(void **state)
 {
     (void)state;
@@ -313,7 +314,7 @@ static void test_a_client_that_has_just_come_may_ask_once(void **state)
 
 /* ---- sockets that others share ---- */
 
-static int given[4]; /* UDP and TCP of both addresses */
+static int given[4]; /* UDP and TCP sockets of both addresses */
 
 static int setup_with_given_sockets(void **state)
 {
@@ -344,7 +345,7 @@ static void test_shared_sockets_are_left_at_once(void **state)
     struct fake_conn *conn = fake_client_tcp_open(net, &here, &me);
     tcp_ask(conn, "hit.example");
     fake_loop_advance(loop, SERVER_LAST_US + US_PER_S);
-    assert_int_equal(stub.finds, finds); /* they are the next daemon's */
+    assert_int_equal(stub.finds, finds); /* later queries belong to the next daemon */
     assert_false(udp_got());
     assert_int_equal(drained, 0);
     assert_true(stub_answer(false));
@@ -420,7 +421,7 @@ int main(void)
         HARNESS_TEST(test_an_idle_server_is_drained_as_soon_as_its_sockets_are_empty),
         HARNESS_TEST(test_idle_sessions_are_closed_by_draining),
         HARNESS_TEST(test_waiting_queries_are_answered_before_the_drain_is_over),
-        HARNESS_TEST(test_own_sockets_serve_as_ever_while_old_queries_wait),
+        HARNESS_TEST(test_own_sockets_serve_as_before_while_old_queries_wait),
         HARNESS_TEST(test_new_queries_do_not_prolong_the_time_that_own_sockets_serve),
         HARNESS_TEST(test_own_sockets_do_not_serve_for_ever_while_a_query_waits),
         HARNESS_TEST(test_queries_in_the_kernel_are_answered),

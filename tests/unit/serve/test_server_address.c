@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Two lists of addresses under one numbering. */
+/* Two lists of addresses are numbered together. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

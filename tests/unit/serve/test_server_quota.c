@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The bounds that all workers share. */
+/* The quota: bounds that all workers share. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Client i, with its own port. */
+/* Returns the address of client i, with its own port. */
 static struct addr client(uint32_t i)
 {
     struct addr addr = {.in = {.sin_family = AF_INET}};
@@ -129,8 +129,7 @@ static void test_waiting_queries_of_one_client_are_bounded(void **state)
     assert_int_equal(take_waiting(1), QUOTA_CLIENT_FULL);
 }
 
-/* Clients share counters: no client ever gets more than its bound, and hardly any client gets less.
- */
+/* Several clients share a counter. A client never gets more than its bound, and seldom less. */
 static void test_clients_that_share_counters_hardly_hurt_each_other(void **state)
 {
     (void)state;
@@ -223,7 +222,7 @@ static void test_clients_are_bounded_in_all(void **state)
     assert_int_equal(server_quota_clients(quota), 5);
 }
 
-/* Whatever the options say, also after a reload that allows more. */
+/* The bound holds for all options, also after a reload that allows more. */
 static void test_clients_are_bounded_by_the_files_there_are(void **state)
 {
     (void)state;
@@ -287,7 +286,7 @@ static void test_both_families_are_counted_apart(void **state)
     assert_true(take(1));
 }
 
-/* Many addresses come and go in any order: the table never loses a place. */
+/* Many addresses come and go in any order, and the table never loses a place. */
 static void test_places_do_not_leak(void **state)
 {
     (void)state;
@@ -343,7 +342,7 @@ static void test_threads_share_the_bounds(void **state)
     assert_int_equal(server_quota_waiting(quota), 0);
 }
 
-/* Workers move one after the other, and all of them keep accepting meanwhile. */
+/* Workers move to the new quota one by one, and all accept connections meanwhile. */
 static void test_two_quotas_that_follow_each_other_keep_one_bound(void **state)
 {
     (void)state;
@@ -410,7 +409,7 @@ static void test_one_refused_client_gets_few_places(void **state)
         assert_int_equal(take_kind(7, PLACE_REFUSED), QUOTA_TAKEN);
     assert_int_equal(take_kind(7, PLACE_REFUSED), QUOTA_CLIENT_FULL);
     assert_int_equal(take_kind(8, PLACE_REFUSED), QUOTA_TAKEN);
-    assert_true(take(7)); /* as a client that a reload has allowed */
+    assert_true(take(7)); /* a reload has allowed this client */
 }
 
 static void test_refused_clients_get_few_of_the_files(void **state)
@@ -422,12 +421,12 @@ static void test_refused_clients_get_few_of_the_files(void **state)
     assert_int_equal(take_kind(1, PLACE_REFUSED), QUOTA_TAKEN);
     assert_int_equal(take_kind(2, PLACE_REFUSED), QUOTA_TAKEN);
     assert_int_equal(take_kind(3, PLACE_REFUSED), QUOTA_NO_FILES);
-    for (uint32_t i = 0; i < FILES - 4; i++) /* two are for proxies */
+    for (uint32_t i = 0; i < FILES - 4; i++) /* two places are for proxies */
         assert_true(take(i));
     assert_int_equal(take_kind(99, PLACE_ALLOWED), QUOTA_NO_FILES);
 }
 
-/* All connections of a proxy have its address until their headers come. */
+/* Until their headers come, all connections of a proxy have its address. */
 static void test_a_proxy_has_no_bound_for_one_client(void **state)
 {
     (void)state;
@@ -435,7 +434,7 @@ static void test_a_proxy_has_no_bound_for_one_client(void **state)
     for (uint32_t i = 0; i < SERVER_QUOTA_PROXY_MAX; i++)
         assert_int_equal(take_kind(7, PLACE_PROXY), QUOTA_TAKEN);
     assert_int_equal(take_kind(8, PLACE_PROXY), QUOTA_FULL);
-    assert_true(take(7)); /* its own, as a client */
+    assert_true(take(7)); /* the proxy as a client */
     struct client_place held = place(7, PLACE_PROXY), to = place(7, PLACE_ALLOWED);
     assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_CLIENT_FULL);
     to = place(9, PLACE_ALLOWED);
@@ -443,7 +442,7 @@ static void test_a_proxy_has_no_bound_for_one_client(void **state)
     assert_int_equal(take_kind(8, PLACE_PROXY), QUOTA_TAKEN);
 }
 
-/* A proxy names its client only after the connection has taken a place. */
+/* A proxy names the client after the connection has taken a place. */
 static void test_a_connection_may_count_for_another_client(void **state)
 {
     (void)state;
@@ -455,7 +454,7 @@ static void test_a_connection_may_count_for_another_client(void **state)
     assert_int_equal(server_quota_change_client(quota, &held, &to), QUOTA_TAKEN);
     assert_true(addr_equal(&held.client, &to.client));
     assert_int_equal(server_quota_clients(quota), 3);
-    assert_false(take(1)); /* all are taken */
+    assert_false(take(1)); /* all places are taken */
     give(3);
     assert_true(take(1)); /* the first client has room again */
     give(1);

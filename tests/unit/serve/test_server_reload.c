@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A server that gets other options and addresses while it serves. */
+/* A server gets other options and addresses while it serves. */
 #include "serve/cookie.h"
 #include "serve/listener.h"
 #include "serve/session.h"
 #include "unit/serve/harness.h"
 
 static struct server_options
-    *next; /* the options of the next reload, which frees the former ones */
+    *next; /* the options of the next reload, which frees the previous ones */
 static struct addr next_listens[3];
 static unsigned ended, drained;
 
@@ -23,7 +23,7 @@ static void on_drained(void *context)
     drained++;
 }
 
-/* A copy of the current options, for the test to change. */
+/* Copies the current options, for the test to change. */
 static void begin_next(void)
 {
     next = malloc(sizeof(*next));
@@ -54,7 +54,7 @@ static void listen_at(const char *first, const char *second)
         next_listens[next->listen_count++] = fake_addr(second);
 }
 
-/* The old options and the old quota are freed afterwards, so a reference to them shows. */
+/* Reloads, then frees the old options and the old quota, so that a reference to them shows. */
 static void reload(void)
 {
     size_t which;
@@ -73,7 +73,8 @@ static void reload(void)
     assert_int_equal(server_quota_clients(old_quota), 0);
     server_quota_free(old_quota);
     prefix_set_free(old_access);
-    memset(&options, 0xee, sizeof(options)); /* those of the harness at the first reload */
+    /* at the first reload these are the harness's options */
+    memset(&options, 0xee, sizeof(options));
     free(held);
     held = next;
     options = *next;
@@ -93,7 +94,7 @@ static void on_arrived(void *first)
     reload_addresses(first, NULL);
 }
 
-/* Ends in the turn in which the sent bytes arrive, before the next turn reads them. */
+/* The reload ends in the turn in which the bytes arrive, before the next turn reads them. */
 static void reload_before_they_are_read(const char *first)
 {
     fake_net_after(net, 0, on_arrived, first, strlen(first) + 1);
@@ -136,7 +137,7 @@ static bool tcp_got(struct fake_conn *conn)
     return true;
 }
 
-/* The idle time in the last answer, in units of 100 ms; -1: none. */
+/* Returns the idle time in the last answer, in units of 100 ms; -1: none. */
 static int told(void)
 {
     struct edns_keepalive keepalive;
@@ -158,7 +159,7 @@ static void test_an_address_that_stays_keeps_its_sessions_and_queries(void **sta
     struct fake_conn *conn = open_client();
     udp_ask("slow.example", 1);
     tcp_ask(conn, "slower.example", 2);
-    reload_addresses("::1@53", "127.0.0.1@53"); /* in another order */
+    reload_addresses("::1@53", "127.0.0.1@53"); /* the order changes */
     assert_int_equal(ended, 1);
     stub_answer(false);
     assert_true(udp_got());
@@ -183,7 +184,7 @@ static void test_a_new_address_begins(void **state)
 static void test_queries_sent_to_an_address_before_its_removal_are_answered(void **state)
 {
     (void)state;
-    for (int i = 0; i < 100; i++) { /* they wait in the socket */
+    for (int i = 0; i < 100; i++) { /* the queries wait in the socket */
         make_query("hit.example", (uint16_t)i);
         fake_client_udp_send(net, &here, &me, span_of(sent, sent_len));
     }
@@ -236,7 +237,7 @@ static void test_sessions_of_a_removed_address_are_asked_to_close(void **state)
     tcp_ask(conn, "hit.example", 2);
     assert_true(tcp_got(conn));
     assert_int_equal(told(), 0);
-    assert_false(fake_conn_was_closed(conn)); /* it is the client's turn */
+    assert_false(fake_conn_was_closed(conn)); /* it is the client's turn to close */
     fake_conn_close(conn);
     fake_loop_advance(loop, US_PER_S * 2);
     assert_int_equal(ended, 1);
@@ -259,7 +260,7 @@ static void test_sessions_that_do_not_close_are_finished(void **state)
     struct fake_conn *conn = open_client(), *waiting = open_client();
     reload_addresses("::1@53", NULL);
     fake_loop_advance(loop, LISTENER_END_US - 2000);
-    tcp_ask(conn, "hit.example", 1); /* they are served until they end */
+    tcp_ask(conn, "hit.example", 1); /* such sessions are served until they end */
     assert_true(tcp_got(conn));
     tcp_ask(waiting, "slow.example", 2);
     fake_loop_advance(loop, 3000);
@@ -282,7 +283,7 @@ static void test_a_second_reload_takes_over(void **state)
     assert_int_equal(ended, 0);
     reload_addresses("127.0.0.2@53", NULL);
     fake_loop_advance(loop, 10 * US_PER_S);
-    assert_int_equal(ended, 0); /* the query of the first one still waits */
+    assert_int_equal(ended, 0); /* the query of the first reload still waits */
     stub_answer(false);
     assert_true(udp_got());
     assert_int_equal(ended, 1);
@@ -329,7 +330,7 @@ static void test_a_server_drains_while_addresses_go(void **state)
     fake_loop_advance(loop, SESSION_NEW_US);
     server_drain(server, on_drained, &drained);
     fake_loop_advance(loop, 100);
-    assert_true(fake_conn_was_closed(conn)); /* because it waits for nothing */
+    assert_true(fake_conn_was_closed(conn)); /* it has no query that waits */
     assert_int_equal(drained, 0);
     fake_loop_advance(loop, US_PER_S);
     stub_answer(false);
@@ -413,7 +414,7 @@ static void test_a_formerly_refused_client_may_be_allowed(void **state)
     assert_int_equal(told(), 300);
 }
 
-/* Idle clients that the new list refuses give back places that other clients may need. */
+/* Idle clients that the new list refuses must give their places to others. */
 static void test_newly_refused_clients_leave_their_places_to_allowed_ones(void **state)
 {
     (void)state;
@@ -426,7 +427,8 @@ static void test_newly_refused_clients_leave_their_places_to_allowed_ones(void *
     next->max_clients = 1;
     reload();
     fake_loop_settle(loop);
-    assert_true(fake_conn_was_closed(refused[SERVER_QUOTA_REFUSED_EACH_MAX])); /* has no place */
+    /* this client has no place */
+    assert_true(fake_conn_was_closed(refused[SERVER_QUOTA_REFUSED_EACH_MAX]));
     assert_int_equal(server_quota_clients(quota), SERVER_QUOTA_REFUSED_EACH_MAX);
     me = fake_addr("127.0.0.11@4000");
     assert_true(fake_conn_is_held(open_client()));
@@ -451,7 +453,7 @@ static void test_a_shorter_idle_time_holds_from_the_next_query_on(void **state)
     assert_true(tcp_got(asking));
     assert_int_equal(told(), 50);
     fake_loop_advance(loop, 20 * US_PER_S);
-    assert_false(fake_conn_was_closed(idle)); /* it was told 30 s */
+    assert_false(fake_conn_was_closed(idle)); /* the client has been promised 30 s */
     fake_loop_advance(loop, 11 * US_PER_S);
     assert_true(fake_conn_was_closed(idle));
     assert_true(fake_conn_was_closed(asking));
@@ -476,7 +478,7 @@ static void test_a_longer_idle_time_holds_from_the_next_query_on(void **state)
 static void test_the_largest_datagram_and_the_texts_of_the_server_change(void **state)
 {
     (void)state;
-    char identity[] = "west-2"; /* only of the new options */
+    char identity[] = "west-2"; /* the new options borrow this */
     stub.records = 60;
     begin_next();
     allow_all();
@@ -489,7 +491,7 @@ static void test_the_largest_datagram_and_the_texts_of_the_server_change(void **
     assert_int_equal(got.edns.udp_size, 512);
     struct canned_query query = {"id.server", 1, RRTYPE_TXT, HEADER_RD, 1232, false, false, false};
     sent_len = canned_query(sent, &query);
-    sent[sent_len - 11 - 1] = RRCLASS_CH; /* the class ends in front of the OPT record */
+    sent[sent_len - 11 - 1] = RRCLASS_CH; /* the class is just before the OPT record */
     udp_send_from(&me);
     assert_true(udp_got());
     assert_int_equal(message_rcode(&got), RCODE_NOERROR);
@@ -514,7 +516,7 @@ static void test_taken_places_count_under_the_new_bounds(void **state)
     for (uint16_t i = 0; i < 5; i++)
         udp_ask("slow.example", i);
     tcp_ask(first, "slow.example", 6);
-    fake_conn_close(first); /* an orphan */
+    fake_conn_close(first); /* its query has no client now */
     fake_loop_advance(loop, SESSION_QUIET_US);
     begin_next();
     allow_all();
@@ -524,7 +526,7 @@ static void test_taken_places_count_under_the_new_bounds(void **state)
     next->max_waiting_per_client = 3;
     next->client_prefix_v4 = 24;
     reload();
-    assert_int_equal(server_quota_clients(quota), 10); /* none is sent away */
+    assert_int_equal(server_quota_clients(quota), 10); /* no client has to leave */
     assert_int_equal(server_quota_waiting(quota), 6);
     assert_true(fake_conn_was_closed(open_client()));
     udp_ask("slow.example", 7);
@@ -586,12 +588,12 @@ static void test_a_rate_limit_can_be_set_changed_and_taken_away(void **state)
     assert_int_equal(ask_often(50), 50);
     reload_rate(20, 1024);
     assert_int_equal(ask_often(50), 20);
-    reload_rate(20, 1024); /* a reload does not begin a new second */
+    reload_rate(20, 1024); /* the reload does not begin a new second */
     assert_int_equal(ask_often(50), 0);
     fake_loop_advance(loop, US_PER_S / 2);
-    reload_rate(40, 1024); /* half a second's worth is used */
+    reload_rate(40, 1024); /* half of this second's queries are used */
     assert_int_equal(ask_often(50), 20);
-    reload_rate(40, 4096); /* another table knows nothing yet */
+    reload_rate(40, 4096); /* a table of another size starts empty */
     assert_int_equal(ask_often(50), 40);
     reload_rate(0, 4096);
     assert_int_equal(ask_often(50), 50);
@@ -616,7 +618,8 @@ static void reload_secrets(uint8_t first, uint8_t second)
     reload();
 }
 
-/* Asks with len bytes of the cookie and keeps the cookie of the reply. True: it was a valid one. */
+/* Asks with len bytes of the cookie, and keeps the reply's cookie. Returns true if the server
+ * accepted it. */
 static bool ask_with_cookie(uint16_t len)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -643,14 +646,14 @@ static void test_cookies_live_on_as_long_as_their_secret(void **state)
     (void)state;
     ask_with_cookie(COOKIE_CLIENT_BYTES);
     assert_true(ask_with_cookie(COOKIE_BYTES));
-    reload_secrets(0, 0); /* the secrets of the process, before and after */
+    reload_secrets(0, 0); /* secrets that the process makes, before and after the reload */
     assert_true(ask_with_cookie(COOKIE_BYTES));
     reload_secrets(1, 0);
     assert_false(ask_with_cookie(COOKIE_BYTES));
     assert_true(ask_with_cookie(COOKIE_BYTES));
-    reload_secrets(2, 1); /* rolled over */
+    reload_secrets(2, 1); /* the new secret comes first */
     assert_true(ask_with_cookie(COOKIE_BYTES));
-    reload_secrets(3, 0); /* an answer may still carry the cookie of the old secret */
+    reload_secrets(3, 0); /* an answer may still carry a cookie of the old secret */
     assert_false(ask_with_cookie(COOKIE_BYTES));
     reload_secrets(0, 0);
     assert_false(ask_with_cookie(COOKIE_BYTES));

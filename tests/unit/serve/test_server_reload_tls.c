@@ -12,7 +12,7 @@ static void on_ended(void *context)
     ended++;
 }
 
-/* The same options, except for the addresses of TLS; the quota stays. */
+/* Reloads with the same options and quota, but with this many addresses of TLS. */
 static void reload_tls(size_t count)
 {
     static struct server_options next;
@@ -65,7 +65,7 @@ static void test_tls_sessions_of_a_removed_address_are_asked_to_close_and_finish
     (void)state;
     struct edns_keepalive keepalive;
     struct dot_client *client = open_client();
-    struct fake_conn *silent = connect_from("127.0.0.10@4000"); /* says no hello */
+    struct fake_conn *silent = connect_from("127.0.0.10@4000"); /* sends no ClientHello */
     reload_tls(0);
     tls_ask(client, "hit.example", 1);
     assert_true(tls_got(client));

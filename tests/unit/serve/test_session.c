@@ -31,7 +31,7 @@ static bool tcp_got(struct fake_conn *conn)
     return true;
 }
 
-/* Takes all that have arrived. */
+/* Takes all answers that have arrived, and counts them. */
 static unsigned count_answers(struct fake_conn *conn)
 {
     unsigned count = 0;
@@ -40,7 +40,7 @@ static unsigned count_answers(struct fake_conn *conn)
     return count;
 }
 
-/* Sends this many queries in one piece of the stream. */
+/* Sends this many queries in a single write. */
 static void send_many(struct fake_conn *conn, const char *name, unsigned count)
 {
     uint8_t *bytes = malloc(count * 512u);
@@ -55,7 +55,7 @@ static void send_many(struct fake_conn *conn, const char *name, unsigned count)
     free(bytes);
 }
 
-/* How long the session lives from now, rounded up to a millisecond; at most limit_s. */
+/* Returns whether the session closes within us from now. */
 static bool closes_within(struct fake_conn *conn, uint64_t us)
 {
     fake_loop_advance(loop, us);
@@ -199,14 +199,14 @@ static void test_messages_that_are_no_queries_do_not_keep_a_session(void **state
     assert_false(tcp_got(conn));
 }
 
-/* Each gets an answer, and none of them keeps the connection open. */
+/* Queries that are answered, but do not keep the connection open. */
 struct odd_query {
     const char *name;
     uint16_t type, flags;
     uint8_t question_count;
-    size_t trailing; /* bytes after the query */
+    size_t trailing; /* how many bytes follow the query */
     uint16_t rcode;
-    uint16_t local_rcode; /* the length of the cached answer for the name */
+    uint16_t local_rcode; /* what the local answer for the name has */
 };
 
 static const struct odd_query odd_queries[] = {
@@ -267,7 +267,7 @@ static void test_queries_that_wait_at_the_idle_timeout_are_answered_first(void *
     struct fake_conn *conn = open_client();
     tcp_ask(conn, "slow.example", 1);
     assert_false(closes_within(conn, 40 * US_PER_S));
-    tcp_ask(conn, "hit.example", 2); /* too late: no longer taken */
+    tcp_ask(conn, "hit.example", 2); /* this query comes too late to be read */
     assert_false(tcp_got(conn));
     assert_true(stub_answer(false));
     fake_loop_settle(loop);
@@ -420,7 +420,7 @@ static void test_a_long_message_costs_no_more_memory_than_a_query_may_have(void 
     assert_int_equal(got.id, 2);
 }
 
-/* A record that extends beyond the kept bytes makes the query malformed, wherever it was cut. */
+/* If a record extends beyond the kept bytes, the query is malformed, wherever the cut is. */
 static void test_a_query_that_is_stuffed_beyond_the_bound_is_malformed(void **state)
 {
     (void)state;
@@ -430,7 +430,8 @@ static void test_a_query_that_is_stuffed_beyond_the_bound_is_malformed(void **st
         make_query("hit.example", 1);
         put_u16(framed, 8000);
         memcpy(framed + 2, sent, sent_len);
-        put_u16(framed + 2 + sent_len - 2, (uint16_t)(8000 - sent_len)); /* of the OPT record */
+        /* the length of the OPT record */
+        put_u16(framed + 2 + sent_len - 2, (uint16_t)(8000 - sent_len));
         put_u16(framed + 2 + sent_len, EDNS_PADDING);
         put_u16(framed + 2 + sent_len + 2, (uint16_t)(8000 - sent_len - 4));
         fake_conn_send_pieces(conn, span_of(framed, sizeof(framed)), piece, 0);
@@ -470,7 +471,7 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     (void)state;
     struct fake_conn *conn = open_client();
     fake_conn_stop_reading(conn, 1000);
-    stub.records = 2000; /* 32 KB each */
+    stub.records = 2000; /* 32 KB per answer */
     send_many(conn, "hit.example", 200);
     fake_loop_settle(loop);
     assert_in_range(stub.finds, 1, SESSION_UNSENT_MAX / 32000);
@@ -480,10 +481,11 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     assert_int_equal(stub.finds, finds);
     assert_int_equal(stats.client_resets_stalled, 0);
     fake_loop_advance(loop, 2 * US_PER_S);
-    assert_int_equal(stub.finds, finds); /* the rest was thrown away */
+    assert_int_equal(stub.finds, finds); /* the rest is discarded */
     assert_int_equal(server_quota_clients(quota), 0);
     assert_false(fake_conn_is_held(conn));
-    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED); /* a reset frees the kernel's part */
+    /* a reset frees the kernel's buffers */
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_FAILED);
     assert_int_equal(stats.client_resets_stalled, 1);
 }
 
@@ -492,7 +494,7 @@ static void test_no_answer_is_lost_on_the_way_to_a_full_session(void **state)
     (void)state;
     struct fake_conn *conn = open_client();
     fake_conn_stop_reading(conn, 1000);
-    for (unsigned i = 0; i < 40; i++) { /* whatever waits, the longest answer fits behind it */
+    for (unsigned i = 0; i < 40; i++) { /* the longest answer has room behind any waiting bytes */
         stub.records = i % 2 ? 4000 : 1 + i * 20;
         send_many(conn, "hit.example", 1);
         fake_loop_settle(loop);
@@ -511,7 +513,7 @@ static void test_a_session_keeps_its_place_until_its_answers_have_arrived(void *
     send_many(conn, "hit.example", 10);
     fake_conn_close(conn);
     fake_loop_advance(loop, 200 * US_PER_MS);
-    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED); /* the FIN does not wait */
+    assert_int_equal(fake_conn_state(conn), FAKE_CONN_CLOSED); /* the FIN comes at once */
     assert_int_equal(server_quota_clients(quota), 1);
     fake_loop_advance(loop, 200 * US_PER_MS + SESSION_LOOK_US);
     assert_int_equal(server_quota_clients(quota), 0);
@@ -580,7 +582,7 @@ static void test_a_slow_reader_gets_everything(void **state)
     assert_false(fake_conn_was_closed(conn));
 }
 
-/* Its last query was read long before its session had room for the answer. */
+/* The session reads the last query long before it has room for the answer. */
 static void test_a_slow_reader_gets_everything_after_the_idle_timeout(void **state)
 {
     (void)state;
@@ -600,7 +602,7 @@ static void test_a_slow_reader_gets_everything_after_the_idle_timeout(void **sta
     assert_int_equal(answers, 50);
 }
 
-/* The session has read more queries than may wait, and its client waits for us. */
+/* More queries have been read than may wait, and the client waits for us. */
 static void test_a_busy_session_gets_everything_after_the_idle_timeout(void **state)
 {
     (void)state;
@@ -637,7 +639,7 @@ static void test_many_small_answers_of_one_turn_are_not_held_up(void **state)
 {
     (void)state;
     struct fake_conn *conn = open_client();
-    send_many(conn, "hit.example", 3000); /* answers: 170 KB, past the bound */
+    send_many(conn, "hit.example", 3000); /* their answers are 170 KB, more than the bound */
     fake_loop_settle(loop);
     unsigned answers = 0;
     uint64_t begun = loop_now(loop);
@@ -691,7 +693,7 @@ static void test_a_client_that_never_reads_leaves_the_places_to_others(void **st
     assert_true(stats.stream_memory_bytes > before + 32 * 1024);
 }
 
-/* The cache has lost the answers, so the queries have to wait again. */
+/* The cache has lost the answers meanwhile, so the queries have to wait again. */
 static void test_a_query_that_finds_no_room_and_later_no_place_gets_an_error(void **state)
 {
     (void)state;
@@ -786,7 +788,7 @@ static void test_large_answers_of_one_turn_reach_a_client_that_reads(void **stat
 {
     (void)state;
     struct fake_conn *conn = open_client();
-    stub.records = 2000; /* 32 KB each: together far past SESSION_UNSENT_MAX */
+    stub.records = 2000; /* 32 KB per answer, in total far more than SESSION_UNSENT_MAX */
     send_many(conn, "slow.example", 200);
     fake_loop_settle(loop);
     while (stub_answer(false))
@@ -803,11 +805,11 @@ static void test_a_client_that_still_sends_at_the_end_gets_a_fin(void **state)
     fake_conn_stop_reading(conn, 1000);
     stub.records = 2000;
     send_many(conn, "slow.example", 2);
-    fake_conn_send_message(conn, span_of("", 0)); /* the session finishes */
+    fake_conn_send_message(conn, span_of("", 0)); /* an empty message makes the session finish */
     fake_loop_settle(loop);
     while (stub_answer(false))
         ;
-    send_many(conn, "hit.example", 10); /* closing on these would be a reset */
+    send_many(conn, "hit.example", 10); /* to close with these unread would cause a reset */
     fake_loop_settle(loop);
     fake_conn_start_reading(conn);
     fake_loop_advance(loop, 2 * SESSION_LOOK_US);

@@ -7,8 +7,8 @@
 
 enum {
     MANY = 5000,
-    QUERY_BYTES = 42,        /* "hit.example" with its two length bytes */
-    READ_QUERIES_MAX = 1500, /* the bound of a client's receive buffer */
+    QUERY_BYTES = 42,        /* a query for "hit.example" with its two length bytes */
+    READ_QUERIES_MAX = 1500, /* how many queries fit in a client's receive buffer */
 };
 
 static struct addr polite;
@@ -21,7 +21,7 @@ static struct fake_conn *open_client_at(const struct addr *from)
     return conn;
 }
 
-/* All of them are in the kernel when the session is read first. */
+/* Sends queries that are all in the kernel when the session first reads. */
 static void send_many(struct fake_conn *conn, unsigned count)
 {
     uint8_t *bytes = malloc((size_t)count * QUERY_BYTES), *end = bytes;
@@ -42,7 +42,7 @@ static void send_one(struct fake_conn *conn)
     fake_conn_send_message(conn, span_of(sent, sent_len));
 }
 
-/* The answers that came since the last call; their ids count from *next. */
+/* Returns how many answers came since the last call. Their ids continue at *next. */
 static unsigned take_answers(struct fake_conn *conn, unsigned *next)
 {
     struct span message;
@@ -172,7 +172,7 @@ static void test_a_stop_answers_all_that_greedy_and_polite_clients_have_sent(voi
     drained = 0;
     send_many(greedy, MANY);
     send_one(other);
-    fake_loop_step(loop); /* it has arrived */
+    fake_loop_step(loop); /* the query has arrived */
     server_drain(server, on_drained, NULL);
     fake_loop_advance(loop, 2 * US_PER_S);
     assert_int_equal(drained, 1);
@@ -182,7 +182,7 @@ static void test_a_stop_answers_all_that_greedy_and_polite_clients_have_sent(voi
     assert_int_equal(fake_conn_state(other), FAKE_CONN_CLOSED);
 }
 
-/* Others are served first, so many that its last call is over before its turn. */
+/* Others are served first, and the last call of this session ends before its turn. */
 static void test_a_stop_waits_for_the_turn_of_a_session_that_was_not_read_yet(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void test_a_stop_waits_for_the_turn_of_a_session_that_was_not_read_yet(vo
     drained = 0;
     send_one(conn);
     fake_conn_delay_reads(conn, 10 * SESSION_LAST_US);
-    fake_loop_step(loop); /* it has arrived */
+    fake_loop_step(loop); /* the query has arrived */
     server_drain(server, on_drained, NULL);
     fake_loop_advance(loop, 3 * US_PER_S);
     assert_int_equal(fake_conn_messages(conn), 2);
@@ -209,7 +209,7 @@ static void test_a_stop_does_not_wait_for_a_turn_longer_than_the_bound(void **st
     drained = 0;
     send_one(conn);
     fake_conn_delay_reads(conn, 3600 * US_PER_S);
-    fake_loop_step(loop); /* it has arrived */
+    fake_loop_step(loop); /* the query has arrived */
     server_drain(server, on_drained, NULL);
     fake_loop_advance(loop, SESSION_LAST_US + SESSION_ROUND_US - 1000);
     assert_int_equal(drained, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Failed handshakes, and the clients that may begin one. */
+/* Handshakes that fail, and the bounds on clients that begin one. */
 #include "unit/serve/harness_tls.h"
 
 /* ---- handshakes that fail ---- */
@@ -35,7 +35,7 @@ static void test_a_client_that_stops_in_the_middle_is_closed(void **state)
     SSL_do_handshake(client->ssl);
     dot_send_wire(client);
     fake_loop_settle(loop);
-    assert_true(fake_conn_received(client->conn).len > 0); /* our flight */
+    assert_true(fake_conn_received(client->conn).len > 0); /* the server's flight has arrived */
     assert_false(closes_within(client->conn, SESSION_SECURE_US - 1000));
     assert_true(closes_within(client->conn, 2000));
     assert_int_equal(stats.client_tls_timeout, 1);
@@ -115,7 +115,7 @@ static void test_garbage_is_survived(void **state)
         struct fake_conn *conn = connect_from("127.0.0.9@4000");
         uint8_t noise[300];
         rand_bytes(noise, sizeof(noise));
-        if (round & 1) /* like a handshake at first */
+        if (round & 1) /* half of them begin like a handshake */
             memcpy(noise, "\x16\x03\x01\x01\x00\x01\x00\x00\xfc\x03\x03", 11);
         fake_conn_send_pieces(conn, span_of(noise, sizeof(noise)), 1 + rand_below(100), 0);
         fake_loop_advance(loop, SESSION_SECURE_US + 1000);
@@ -167,7 +167,7 @@ static void test_an_alert_ends_the_session_and_its_waiting_queries(void **state)
     (void)state;
     struct dot_client *client = open_client_with(TLS1_2_VERSION, NULL);
     tls_ask(client, "slow.example", 1);
-    /* A record that does not open makes the client say bad_record_mac. */
+    /* A record that cannot be opened makes the client send bad_record_mac. */
     BIO_write(SSL_get_rbio(client->ssl), "\x17\x03\x03\x00\x20garbagegarbagegarbagegarbagegarb",
               37);
     dot_settle(client, loop);
@@ -205,7 +205,7 @@ static void test_a_client_that_does_not_trust_us_shows_in_the_log(void **state)
 
 /* ---- handshakes take turns ---- */
 
-/* Opens more clients at this address; all their handshakes begin in one turn. */
+/* Opens more clients at this address. All their handshakes begin in one turn. */
 static void begin_together(const char *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -231,7 +231,7 @@ static unsigned flights(void)
     return count;
 }
 
-/* Datagrams that come meanwhile are answered between two steps. */
+/* Datagrams that arrive meanwhile are answered between two steps. */
 static void test_few_handshakes_go_on_in_a_turn(void **state)
 {
     (void)state;
@@ -333,8 +333,8 @@ static void test_a_handshake_that_does_not_end_makes_room(void **state)
     assert_int_equal(stats.clients_displaced, 1);
 }
 
-/* The clients of the first flights are idle, the others wait for us. The last newcomer takes the
- * place of the client that has most of the waiting handshakes. */
+/* The clients of the first flights are idle, and the others wait for us. The last newcomer takes
+ * the place of the client with most of the waiting handshakes. */
 static void test_a_handshake_that_waits_for_us_is_not_idle(void **state)
 {
     enum { NEWCOMERS = HANDSHAKE_STEPS_PER_TURN + 1 };
@@ -364,7 +364,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        /* Checks the first line, because lines are limited. */
+        /* This test reads the first log line, because later ones are limited. */
         TEST(test_a_client_that_does_not_trust_us_shows_in_the_log),
         TEST(test_a_client_that_sends_nothing_is_closed),
         TEST(test_a_client_that_dribbles_its_handshake_is_closed),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Clients over TLS; test_session.c tests the parts that TCP shares. */
+/* Clients over TLS. test_session.c tests what they share with TCP. */
 #include "unit/serve/harness_tls.h"
 
 /* ---- the ordinary life ---- */
@@ -73,7 +73,8 @@ static void test_pipelined_queries_take_one_read_and_one_write(void **state)
     }
     assert_int_equal(fake_conn_reads(client->conn) - reads, 1);
     assert_int_equal(fake_conn_writes(client->conn) - writes, 1);
-    assert_int_equal(client->records - records, 100); /* some clients stall on shared records */
+    /* clients exist that stall on records with two messages */
+    assert_int_equal(client->records - records, 100);
     assert_int_equal(stats.queries_tls, 100);
 }
 
@@ -98,7 +99,7 @@ static void test_a_query_may_come_with_the_end_of_the_handshake(void **state)
     dot_send_wire(client);
     fake_loop_settle(loop);
     assert_true(dot_take_wire(client));
-    assert_int_equal(SSL_do_handshake(client->ssl), 1); /* its Finished waits to be sent */
+    assert_int_equal(SSL_do_handshake(client->ssl), 1); /* the client's Finished is not sent yet */
     client->is_secured = true;
     tls_ask(client, "hit.example", 1);
     assert_true(tls_got(client));
@@ -108,7 +109,7 @@ static void test_answers_of_any_size_come_whole(void **state)
 {
     (void)state;
     struct dot_client *client = open_client();
-    stub.records = 4000; /* four records of TLS */
+    stub.records = 4000; /* each answer needs four TLS records */
     tls_ask(client, "hit.example", 1);
     assert_true(tls_got(client));
     assert_int_equal(got.counts[SECTION_ANSWER], 4000);
@@ -225,13 +226,14 @@ static void test_a_new_certificate_leaves_open_clients_alone(void **state)
     }
 }
 
-/* Another worker is another context with the same keys: so is a renewed certificate. */
+/* A context of another worker has the same keys, and so has the context of a renewed certificate.
+ */
 static void test_sessions_are_resumed_with_whichever_worker(void **state)
 {
     (void)state;
     for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
         struct dot_client *first = open_client_with(version, NULL);
-        tls_ask(first, "hit.example", 1); /* tickets of TLS 1.3 come after the handshake */
+        tls_ask(first, "hit.example", 1); /* tickets of TLS 1.3 follow the handshake */
         SSL_SESSION *session = SSL_get1_session(first->ssl);
         use_certificate(cert);
         struct dot_client *second = open_client_with(version, session);

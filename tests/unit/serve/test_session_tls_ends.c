@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The ends of sessions over TLS, and the bounds on their memory until then. */
+/* How sessions over TLS end, and the bounds on their memory until then. */
 #include "unit/serve/harness_tls.h"
 
 /* ---- ends ---- */
@@ -66,7 +66,7 @@ static void test_queries_right_before_the_end_are_answered(void **state)
     assert_true(fake_conn_was_closed(client->conn));
 }
 
-/* All of it is read at once, and the last query makes the session busy: no unread bytes are left
+/* The session reads everything at once, and the last query makes it busy. No unread bytes remain
  * that would make it notice the end. */
 static void test_an_end_right_behind_as_many_queries_as_may_wait_is_noticed(void **state)
 {
@@ -118,7 +118,7 @@ static void test_draining_ends_idle_clients_with_close_notify(void **state)
     server_drain(server, on_drained, NULL);
     dot_settle(idle, loop);
     assert_true(idle->got_notify);
-    assert_false(fake_conn_was_closed(securing)); /* its handshake may still end */
+    assert_false(fake_conn_was_closed(securing)); /* the handshake may still finish */
     fake_loop_advance(loop, SESSION_NEW_US + 1000);
     assert_int_equal(drained, 1);
     assert_true(idle->got_notify);
@@ -151,7 +151,7 @@ static void test_a_draining_listener_takes_no_client(void **state)
     assert_int_equal(fake_conn_state(connect_from("127.0.0.9@4000")), FAKE_CONN_FAILED);
 }
 
-/* It gets its answer and the close_notify, although it keeps asking. */
+/* The client gets its answer and the close_notify, although it keeps asking. */
 static void test_draining_ends_busy_clients_with_close_notify(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void test_a_client_that_does_not_read_is_not_read_and_then_closed(void **
     (void)state;
     struct dot_client *client = open_client();
     fake_conn_stop_reading(client->conn, 1000);
-    stub.records = 2000; /* 32 KB each */
+    stub.records = 2000; /* 32 KB per answer */
     send_many(client, "hit.example", 200);
     fake_loop_settle(loop);
     assert_in_range(stub.finds, 1, SESSION_UNSENT_MAX / 32000);
@@ -223,7 +223,7 @@ static void test_sealed_answers_count_as_unsent(void **state)
     stub.records = 2000;
     send_many(client, "slow.example", 100);
     fake_loop_settle(loop);
-    for (int i = 0; i < 100; i++) { /* each in its own turn, so that it is sealed at once */
+    for (int i = 0; i < 100; i++) { /* one per turn, so that each is sealed at once */
         stub_answer(false);
         fake_loop_settle(loop);
     }

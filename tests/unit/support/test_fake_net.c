@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* The fake loop and network keep what their headers promise: tests of behaviour rely on it. */
+/* The fake loop and network keep the promises of their headers. Tests of behaviour rely on that. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 
 enum { MS = 1000 };
 
-/* One word for each callback: "open, msg:abc, fin". */
+/* A word for each callback: "open, msg:abc, fin". */
 struct seen {
     char words[4096];
     struct link *link;
@@ -107,7 +107,7 @@ static struct link_options options(void)
     return (struct link_options){.max_unsent_bytes = 100000, .tcp = {.user_timeout_ms = 5000}};
 }
 
-/* Servers of the tests remember their last connection and echo. */
+/* The servers of these tests remember their last connection, and echo. */
 static void echo(void *owner, struct fake_conn *conn, size_t index, struct span message)
 {
     (void)owner;
@@ -478,7 +478,7 @@ static void test_closing_is_allowed_in_every_callback(void **state)
         dial(world);
         fake_loop_advance(world->loop, US_PER_S);
         world->seen.close_at_once = true;
-        if (i == 2) /* on_message, with more behind it */
+        if (i == 2) /* on_message, with another message behind it */
             fake_conn_send(fake_server_conn(world->server, 2), span_of("\0\1a\0\1b", 6));
         else /* on_peer_closed */
             fake_conn_close(fake_server_conn(world->server, 3));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Servers of the fake network that speak TLS, against links of src/net: they speak it correctly,
- * and they show each fault that a test requests. */
+/* Servers of the fake network that speak TLS, against links of src/net. They speak it correctly,
+ * and show each fault that a test requests. */
 
 #include "tls_world.h"
 
@@ -15,7 +15,7 @@ static void dial_and_ask(struct world *world)
     settle(world);
 }
 
-/* No byte of the question, in whatever letters, left in plain text. */
+/* Asserts that no part of the question, in any case of letters, left in plain text. */
 static void assert_nothing_leaked(const struct world *world, size_t number)
 {
     static const char name[] = "secret-name";
@@ -23,7 +23,7 @@ static void assert_nothing_leaked(const struct world *world, size_t number)
     assert_false(facts(world, number)->plain_first);
 }
 
-/* ---------------------------------------------------------------- well */
+/* ---------------------------------------------------------------- correct servers */
 
 static void test_a_query_is_answered_over_tls(void **state)
 {
@@ -105,7 +105,8 @@ static void test_a_handshake_takes_its_round_trips(void **state)
     fake_server_set_latency(fake_peer_server(world->peer), 10 * MS);
     speak(world, (struct fake_tls_options){0});
     dial_and_ask(world);
-    assert_int_equal(world->message_at - begin, 60 * MS); /* TCP, TLS 1.3, the query */
+    /* one round trip each for TCP, TLS 1.3 and the query */
+    assert_int_equal(world->message_at - begin, 60 * MS);
 }
 
 static void test_a_server_may_think_in_the_handshake(void **state)
@@ -283,7 +284,7 @@ static void test_early_data_is_taken(void **state)
     assert_int_equal(facts(world, 1)->plain_in, 0);
     assert_true(world->last_ask.early);
     assert_int_equal(fake_peer_queries(world->peer), 2);
-    assert_int_equal(world->message_at - begin, 40 * MS); /* TCP and one more */
+    assert_int_equal(world->message_at - begin, 40 * MS); /* a round trip for TCP, and one more */
     assert_nothing_leaked(world, 1);
 }
 
@@ -300,7 +301,8 @@ static void test_early_data_may_be_rejected(void **state)
     assert_true(facts(world, 1)->resumed);
     assert_false(facts(world, 1)->early_accepted);
     assert_int_equal(facts(world, 1)->early_bytes, 0);
-    assert_int_equal(facts(world, 1)->plain_in, world->query_len + 2); /* it came again */
+    /* the query came a second time */
+    assert_int_equal(facts(world, 1)->plain_in, world->query_len + 2);
     assert_false(world->last_ask.early);
 }
 
@@ -311,7 +313,7 @@ static void test_tickets_without_early_data_get_none(void **state)
     prepare_early(world);
     speak(world, (struct fake_tls_options){.forget_tickets = true});
     dial(world);
-    settle(world); /* early data with a ticket that is not known: asked again */
+    settle(world); /* the ticket is unknown, so the early data must come again */
     hang_up(world);
     while (facts(world, fake_server_dials(fake_peer_server(world->peer)) - 1)->offered_early) {
         dial(world);
@@ -368,7 +370,7 @@ static void test_a_server_may_ask_for_a_certificate(void **state)
     assert_false(facts(world, 0)->has_certificate);
 }
 
-/* Our own certificate, in a file as config gives it. */
+/* Presents our certificate from a file, as the configuration does. */
 static void show_certificate(struct world *world)
 {
     char why[TLS_WHY_MAX];
@@ -410,7 +412,7 @@ static void test_a_server_may_insist_on_a_certificate(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- trouble */
+/* ---------------------------------------------------------------- faulty servers */
 
 static const char *outcome(struct world *world, struct fake_tls_manner manner)
 {
@@ -478,7 +480,7 @@ static void test_a_server_may_send_a_byte_at_a_time(void **state)
 {
     struct world *world = *state;
 
-    world->wish.len = 16384; /* more than a record */
+    world->wish.len = 16384; /* more than a record holds */
     speak(world, (struct fake_tls_options){.manner = {.piece_bytes = 1}});
     dial_and_ask(world);
     assert_string_equal(world->words, "open msg");

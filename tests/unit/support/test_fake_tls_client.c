@@ -41,7 +41,7 @@ static struct fake_conn *call(struct world *world, struct fake_tls_client_option
     return client;
 }
 
-/* True when the echo came back whole. */
+/* Returns true if the echo came back whole. */
 static bool echoes(struct world *world, struct fake_conn *client)
 {
     struct span message;
@@ -51,7 +51,7 @@ static bool echoes(struct world *world, struct fake_conn *client)
     return fake_conn_next_message(client, &message) && span_equal(message, query_of(world));
 }
 
-/* ---------------------------------------------------------------- well */
+/* ---------------------------------------------------------------- correct clients */
 
 static void test_a_client_asks_and_reads_the_answer(void **state)
 {
@@ -169,7 +169,7 @@ static void test_a_client_that_knows_dot_too_is_served(void **state)
     assert_string_equal(fake_conn_tls_facts(client)->alpn, "dot");
 }
 
-/* ---------------------------------------------------------------- trouble */
+/* ---------------------------------------------------------------- faulty clients */
 
 static const char *outcome(struct world *world, struct fake_tls_manner manner)
 {

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_TLS_WORLD_H
 #define NAILUP_TESTS_TLS_WORLD_H
 
-/* A fake network with TLS at its far ends, and links of src/net at the near ones. */
+/* A fake network with TLS at its far ends, and with links of src/net at the near ends. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@
 
 enum { MS = 1000, QUERY_MAX = 300 };
 
-/* One word for each callback: "open msg fin". */
+/* A word for each callback: "open msg fin". */
 struct world {
     struct loop *loop;
     struct fake_net *net;
@@ -45,11 +45,11 @@ struct world {
     struct link *link;
     char words[1024];
     uint64_t message_at;
-    bool ask_on_connected; /* early, if that is allowed */
+    bool ask_on_connected; /* as early data, if that is allowed */
     uint8_t query[QUERY_MAX];
     size_t query_len;
     /* what the peer saw */
-    struct fake_answer wish; /* how, delay, pieces: of its answers */
+    struct fake_answer wish; /* how the peer answers: delay and pieces */
     struct fake_ask last_ask;
 };
 
@@ -188,7 +188,7 @@ static inline void make_contexts(struct world *world)
                                         .key = tls_certs_key(world->cert),
                                         .ticket_keys = world->keys};
 
-    /* Reading the system's authorities would take a quarter of a second. */
+    /* Saves the quarter of a second that reading the system's authorities would take. */
     world->options.ca_bundle = (char *)tls_certs_write(world->cert);
     world->options.pins = calloc(1, sizeof(struct tls_pins) + TLS_PIN_BYTES);
     world->options.pins->count = 1;

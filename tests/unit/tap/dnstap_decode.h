@@ -3,8 +3,8 @@
 #ifndef NAILUP_TESTS_UNIT_TAP_DNSTAP_DECODE_H
 #define NAILUP_TESTS_UNIT_TAP_DNSTAP_DECODE_H
 
-/* A strict reader of dnstap payloads: every field once, in a form that other readers accept.
- * Include cmocka first. */
+/* A strict reader of dnstap payloads: it accepts every field once, and only in a form that other
+ * readers accept. Include cmocka first. */
 
 #include <string.h>
 

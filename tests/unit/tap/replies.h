@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_TAP_REPLIES_H
 #define NAILUP_TESTS_UNIT_TAP_REPLIES_H
 
-/* Replies for taps, and waiting for another thread. Include cmocka first. */
+/* Makes replies for taps, and waits for another thread. Include cmocka first. */
 
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Readers of frame streams at a socket: prompt, late, returning, nonsensical and silent ones; and a
+/* Readers of frame streams at a socket: prompt, late, returning, silent, or with nonsense. Then a
  * file. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +117,7 @@ static uint32_t get_number(int fd)
     return get_u32(bytes);
 }
 
-/* Reads a control frame behind its zero length. */
+/* Reads a control frame, which follows its zero length. */
 static void expect_control(int fd, uint32_t type)
 {
     uint8_t control[512];
@@ -154,7 +154,7 @@ static void take_in(void)
     expect_control(reader, CONTROL_START);
 }
 
-/* Returns the number that show() gave the next message from fd, or -1 at the end of the stream. */
+/* Returns the number that show() gave the next message from fd, or -1 if the stream has ended. */
 static int next_number(int fd)
 {
     static uint8_t payload[4096];
@@ -232,7 +232,7 @@ static void test_messages_wait_for_a_late_reader(void **state)
     expect_numbers(0, 100);
 }
 
-static void test_without_a_reader_a_bounded_number_waits_and_the_rest_is_counted(void **state)
+static void test_without_a_reader_a_bounded_number_waits_and_others_are_counted(void **state)
 {
     enum { MANY = 20000 };
     (void)state;
@@ -243,7 +243,7 @@ static void test_without_a_reader_a_bounded_number_waits_and_the_rest_is_counted
     listen_here();
     take_in();
     expect_numbers(0, (unsigned)kept);
-    show_all(7, 8); /* there is room again */
+    show_all(7, 8); /* the queue has room again */
     expect_numbers(7, 8);
 }
 
@@ -277,7 +277,7 @@ static void test_messages_for_a_reader_that_never_reads_are_lost_and_counted(voi
     while (stats.dnstap_dropped == 0 && count < 1000000)
         show(tap, count++);
     assert_true(stats.dnstap_dropped > 0);
-    end(); /* the end does not wait for it */
+    end(); /* the end does not wait for the reader */
 }
 
 static void test_a_reader_without_a_handshake_does_not_delay_the_end(void **state)
@@ -357,7 +357,7 @@ static void test_only_wanted_messages_are_taken(void **state)
     assert_false(dnstap_sees_clients(dnstap));
     assert_true(dnstap_sees_upstreams(dnstap));
     struct tap_message message = reply_of(1).message;
-    tap->on_sent(tap, &message, true); /* a forwarder query, which would come first */
+    tap->on_sent(tap, &message, true); /* a forwarder query would come first */
     tap->on_heard(tap, &message, false);
     message.bytes.len = 3;
     tap->on_sent(tap, &message, false);
@@ -381,7 +381,7 @@ int main(void)
         TAP_TEST(test_a_reader_gets_all_messages_in_order_and_the_end),
         TAP_TEST(test_the_end_waits_for_a_reader_that_reads),
         TAP_TEST(test_messages_wait_for_a_late_reader),
-        TAP_TEST(test_without_a_reader_a_bounded_number_waits_and_the_rest_is_counted),
+        TAP_TEST(test_without_a_reader_a_bounded_number_waits_and_others_are_counted),
         TAP_TEST(test_a_reader_may_leave_and_return),
         TAP_TEST(test_messages_for_a_reader_that_never_reads_are_lost_and_counted),
         TAP_TEST(test_a_reader_without_a_handshake_does_not_delay_the_end),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Payloads, decoded by a separate reader: each field, both families, missing facts, and random
+/* Payloads, which a separate reader decodes: each field, both families, missing facts, and random
  * messages. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Checks that the written length is the counted one. */
+/* Checks that the written length equals the computed one. */
 static void put(void)
 {
     memset(bytes, 0xee, sizeof(bytes));
@@ -50,7 +50,7 @@ static void put(void)
     assert_int_equal(dnstap_message_put(bytes, &message), len);
     assert_int_equal(bytes[len], 0xee);
     decode_fields(span_of(bytes, len), outer);
-    expect_number(&outer[15], 0, 1); /* a Message */
+    expect_number(&outer[15], 0, 1); /* the field holds a Message */
     assert_true(outer[14].is_there);
     decode_fields(outer[14].bytes, inner);
     expect_number(&inner[1], 0, message.type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The line of a query: its words, hostile names, and bounds. */
+/* The log line of a query: its words, hostile names, and bounds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static void make(enum log_format format)
         assert_in_range((unsigned char)out[i], ' ', '~');
 }
 
-/* Returns the line after the program's name. */
+/* Expects a line with this text after the program's name. */
 static void expect_text(const char *text)
 {
     make(LOG_TEXT);
@@ -77,12 +77,12 @@ static void test_a_line_ends_with_the_view_of_the_client(void **state)
                 "12.345ms upstream 192.0.2.53@853 tls view=lab-2.example");
     make(LOG_JSON);
     assert_non_null(strstr(out, ",\"transport\":\"tls\",\"view\":\"lab-2.example\"}"));
-    /* a query that is no question has a view too */
+    /* a query without a question has a view, too */
     memcpy(wire, view, strlen(view));
     record.name_len = 0;
     make(LOG_TEXT);
     assert_non_null(strstr(out, " view=lab-2.example"));
-    /* a length that no view has */
+    /* no view has a name of this length */
     memset(wire, 'v', sizeof(wire));
     record.view_len = UINT8_MAX;
     make(LOG_TEXT);
@@ -110,7 +110,7 @@ static void test_a_cached_answer_names_no_upstream(void **state)
 {
     (void)state;
     record.origin = TAP_FROM_CACHE;
-    record.asked_at = record.answered_at + 1; /* clocks of different turns */
+    record.asked_at = record.answered_at + 1; /* the clocks of two turns may differ */
     record.source.addr.sa.sa_family = 0;
     record.transport = TRANSPORT_TLS;
     record.flags = HEADER_CD;
@@ -153,7 +153,7 @@ static void test_every_origin_has_a_word(void **state)
     }
 }
 
-/* Labels with every byte value in turn. */
+/* Makes labels from every byte value in turn. */
 static void test_no_name_forges_a_line_a_word_or_a_member(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void test_no_name_forges_a_line_a_word_or_a_member(void **state)
         unsigned quotes = 0;
         for (const char *at = out; *at; at++) {
             if (*at == '\\')
-                at++; /* the escaped character */
+                at++; /* skips the escaped character */
             else
                 quotes += *at == '"';
         }

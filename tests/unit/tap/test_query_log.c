@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* From taps to a pipe: whole lines in order, and readers that do not read. */
+/* Replies pass from taps to a pipe: whole lines in order, also with readers that do not read. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Returns the number of the name in the next line, which must be whole. */
+/* Returns the number in the name of the next line. The line must be whole. */
 static unsigned next_number(void)
 {
     static char line[4096];
@@ -63,7 +63,7 @@ static void test_each_reply_is_a_line_in_its_order(void **state)
     struct tap *tap = query_log_tap(query_log, 0, &stats);
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
-    assert_int_equal(query_log_start(query_log), ERR_OK); /* already running */
+    assert_int_equal(query_log_start(query_log), ERR_OK); /* the log already runs */
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned i = 0; i < 50; i++)
             show(tap, round * 50 + i);
@@ -90,7 +90,8 @@ static void test_each_worker_has_its_own_order(void **state)
     }
 }
 
-/* More lines than ring and pipe hold: lost ones are counted, the others come whole and in order. */
+/* The lines exceed ring and pipe: lost lines are counted, and the others come whole and in order.
+ */
 static void test_lines_for_a_reader_that_never_reads_are_lost_and_counted(void **state)
 {
     enum { MANY = 30000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Records in order, across the end of the ring, in a full ring, read again, and between two
+/* Records in order: across the end of the ring, in a full ring, read again, and between two
  * threads. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int tear_down(void **state)
 
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-/* Writes a record that holds its number; its length depends on the number. */
+/* A record holds its number, and its length depends on the number. */
 static size_t len_of(uint32_t number)
 {
     return 4 + number * 37 % 200;
@@ -104,7 +104,7 @@ static void test_a_full_ring_refuses_records_and_keeps_its_own(void **state)
         while (ring_read(&ring, &record))
             expect_record(record, out++);
         assert_int_equal(in, out);
-        assert_false(put(in)); /* read, but not released */
+        assert_false(put(in)); /* the record is read, but not released */
         ring_release(&ring);
     }
 }

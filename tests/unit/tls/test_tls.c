@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Two ends of TLS joined in memory, with every cut of the bytes between them, and ends that
+/* Two TLS ends joined in memory. The bytes between them are cut in every way, and some ends
  * misbehave. */
 
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void check_large(size_t len, cut_fn *cut)
     fill(&plain, len);
     secured_pair(&client, &server, cut_none);
     assert_int_equal(tls_send(client.tls, buf_span(&plain)), ERR_OK);
-    /* The fewest records possible: 16 KiB each, with 22 bytes of overhead. */
+    /* The fewest possible records hold 16 KiB each, with 22 bytes of overhead. */
     assert_int_equal(buf_len(tls_wire(client.tls)), len + (len + 16383) / 16384 * 22);
     assert_int_equal(tls_send(server.tls, buf_span(&plain)), ERR_OK);
     settle(&client, &server, cut);
@@ -254,7 +254,7 @@ static void test_a_reader_gets_the_records_of_a_read_together(void **state)
     pair_deinit(&client, &server);
 }
 
-/* Records of every size, so that they fill the reader's room in every way. */
+/* Records of every size fill the reader's room in every way. */
 static void test_more_records_than_the_room_holds_come_in_order(void **state)
 {
     struct end client, server;
@@ -412,7 +412,7 @@ static void test_a_context_may_be_freed_before_its_connections(void **state)
     assert_int_equal(client.err, ERR_OK);
     assert_int_equal(client.secured, 1);
     pair_deinit(&client, &server);
-    tls_free(&client.tls); /* NULL */
+    tls_free(&client.tls); /* a second call gets NULL */
     ends_deinit(&other);
 }
 
@@ -439,7 +439,7 @@ static void check_not_spoken(bool is_client, const void *bytes, size_t len)
 
 static void test_a_peer_that_does_not_speak_tls_is_reported(void **state)
 {
-    /* A DNS answer in plain TCP, HTTP both ways, SSH. */
+    /* A DNS answer over plain TCP, an HTTP request and response, and SSH. */
     static const uint8_t dns[] = {0, 12, 0x12, 0x34, 0x81, 0x80, 0, 0, 0, 0, 0, 0, 0, 0};
     const char *texts[] = {"HTTP/1.1 400 Bad Request\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
                            "SSH-2.0-test\r\n", "CONNECT a:1 HTTP/1.1\r\n\r\n"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Files and words of the configuration: a sentence names each faulty one. */
+/* Files and words of the configuration. A sentence names each faulty one. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static enum err make_server(const char *certificate, const char *key)
 {
     struct tls_server_options options = {.certificate = text_span(certificate),
                                          .key = text_span(key)};
-    struct tls_context *context = (struct tls_context *)&options; /* must be set to NULL */
+    struct tls_context *context = (struct tls_context *)&options; /* must become NULL */
     enum err err = tls_context_server(&context, &options, why);
 
     assert_int_equal(context == NULL, err != ERR_OK);
@@ -67,7 +67,8 @@ static enum err make_server(const char *certificate, const char *key)
     return err;
 }
 
-/* text with the n-th character after "-----\n" changed */
+/* Copies the text and changes the n-th character after "-----
+ * ". */
 static char *torn(const char *text)
 {
     char *copy = strdup(text);
@@ -178,7 +179,7 @@ static void test_a_key_of_another_certificate_is_refused(void **state)
     tls_certs_free_cert(other);
 }
 
-/* OpenSSL must not ask for a password on the terminal. */
+/* OpenSSL must not request a password on the terminal. */
 static void test_an_encrypted_key_is_refused(void **state)
 {
     BIO *in = BIO_new_mem_buf(here.cert->key, -1), *out;
@@ -265,7 +266,7 @@ static void test_a_bundle_without_certificates_is_refused(void **state)
     check_bundle(both, "certificate 2 of ");
     free(both);
     assert_true(asprintf(&both, "%s%s", tls_certs_pem(here.ca), tls_certs_pem(here.ca)) > 0);
-    check_bundle(both, NULL); /* a duplicate does no harm */
+    check_bundle(both, NULL); /* a duplicate certificate is harmless */
     free(both);
     free(bad);
 }
@@ -299,7 +300,7 @@ static void test_our_certificate_may_have_its_key_in_the_same_file_or_another(vo
 
 /* ---------------------------------------------------------------- the system's authorities */
 
-/* Returns the result of a client without a bundle at our server. */
+/* Dials our server as a client without a bundle. Returns the result. */
 static enum err dial_by_system(void)
 {
     struct tls_peer_options options = here.options;
@@ -348,7 +349,7 @@ static unsigned long hash_of_ca(void)
     return hash;
 }
 
-/* In OpenSSL the environment's folder replaces the default folder, but not the default file. */
+/* In OpenSSL, the environment's folder replaces the default folder, but not the default file. */
 static void test_a_folder_with_few_authorities_does_not_replace_the_systems_file(void **state)
 {
     char folder[] = "/tmp/nailup-test-XXXXXX", *path;
@@ -387,7 +388,7 @@ static void test_without_a_bundle_the_folder_of_the_system_is_trusted(void **sta
     free(path);
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- ciphers and groups */
 
 static enum err try_words(const char *ciphers, const char *groups)
 {
@@ -466,7 +467,7 @@ static void test_group_words_are_accepted_or_named(void **state)
     assert_why("\"\"");
 }
 
-/* Returns the cipher between a client with these words and our server. */
+/* Returns the cipher that a client with these words and our server agree on. */
 static const char *agreed(const char *words)
 {
     struct tls_peer_options options = here.options;
@@ -563,7 +564,7 @@ static void run_a_connection(void)
     assert_string_equal(agreed(NULL), "TLS_AES_256_GCM_SHA384");
 }
 
-/* Runs in a separate process, because a process has one log. */
+/* Runs body in a separate process, because a process has one log. */
 static void in_child(void (*body)(const char *path), const char *path)
 {
     int status;
@@ -626,7 +627,7 @@ static void test_keys_are_logged_as_whole_lines_into_a_private_file(void **state
             sscanf(line, "%63[A-Z_0-9] %64[0-9a-f] %128[0-9a-f]", label, random, secret), 3);
         assert_int_equal(strlen(random), 64);
     }
-    /* Five secrets of each of five connections. */
+    /* Each of five connections has five secrets. */
     assert_int_equal(lines, LOGGING_THREADS * 5 * 5);
     tls_file_free(&text, len);
     unlink(path);
@@ -727,7 +728,7 @@ static void test_a_context_that_cannot_be_made_is_tried_again(void **state)
     tls_contexts_free(contexts);
 }
 
-/* Makes a different list for each number. */
+/* Makes a different list of ciphers for each number. */
 static void make_words(char out[200], unsigned number)
 {
     const char *taken[] = {":!MD5", ":!RC4", ":!DES", ":!SEED",    ":!IDEA",

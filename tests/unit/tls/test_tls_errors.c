@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Translates the errors of OpenSSL. */
+/* OpenSSL's errors become ours. */
 
 #include <stdarg.h>
 #include <stddef.h>

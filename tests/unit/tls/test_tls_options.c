@@ -28,7 +28,7 @@ static const struct tls_peer_options full = {
     .groups = (char *)"groups",
 };
 
-/* The hashes must agree. */
+/* Compares the options. Equal options must have equal hashes. */
 static bool are_equal(const struct tls_peer_options *a, const struct tls_peer_options *b)
 {
     bool is_equal = tls_peer_options_equal(a, b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Peers with other settings: other protocols, old versions, weak ciphers, another handshake, a
- * certificate of ours. They use OpenSSL directly. */
+/* Peers with unusual settings: other protocols, old versions, weak ciphers, renegotiation, a client
+ * certificate. They use OpenSSL directly. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Joins our client with such a server; frees ctx. */
+/* Joins our client with a server of this context, and frees ctx. */
 static void dial(struct end *client, struct raw *server, SSL_CTX *ctx)
 {
     ends_client(&here, client, NULL);
@@ -39,7 +39,7 @@ static void dial(struct end *client, struct raw *server, SSL_CTX *ctx)
     raw_settle(server, client, cut_none);
 }
 
-/* Joins such a client with our server; frees ctx. */
+/* Joins a client of this context with our server, and frees ctx. */
 static void serve(struct end *server, struct raw *client, SSL_CTX *ctx)
 {
     end_init(server, tls_server(here.server));
@@ -282,7 +282,7 @@ static void move_out(struct raw *from, struct end *to)
         end_receive(to, span_of(bytes, (size_t)len));
 }
 
-/* A server in TLS 1.2 sends a HelloRequest. OpenSSL gives up after a refusal, which does not matter
+/* In TLS 1.2 a server sends a HelloRequest. OpenSSL gives up when it is refused, which is fine
  * here. */
 static void ask_for_another(struct raw *raw, struct end *end)
 {
@@ -292,7 +292,7 @@ static void ask_for_another(struct raw *raw, struct end *end)
     move_out(raw, end);
     assert_int_equal(end->err, ERR_OK);
     assert_int_equal(end->secured, 1);
-    assert_true(buf_len(tls_wire(end->tls)) > 0); /* the warning */
+    assert_true(buf_len(tls_wire(end->tls)) > 0); /* a warning alert */
     assert_int_equal(tls_send(end->tls, text_span("still here")), ERR_OK);
 }
 
@@ -349,7 +349,7 @@ static void test_a_server_that_asks_for_another_handshake_without_end_meets_a_bo
     finish(&client, &server);
 }
 
-/* A client's share of such a group is any number, but ours takes a fifth of a second. */
+/* A client may send any number as its share in such a group, but ours costs a fifth of a second. */
 static void test_a_client_of_finite_fields_alone_is_refused(void **state)
 {
     SSL_CTX *ctx = raw_client_context();
@@ -410,7 +410,7 @@ static void test_finite_fields_are_used_if_configured(void **state)
     here.client = before;
 }
 
-/* Sends that many key updates in one piece. */
+/* Sends this many key updates in one piece. */
 static void change_keys(struct raw *raw, struct end *end, int times)
 {
     uint8_t bytes[16 * 1024];
@@ -522,7 +522,7 @@ static void test_a_server_that_requests_our_certificate_gets_it(void **state)
     check_shows_itself(TLS1_2_VERSION);
 }
 
-/* In TLS 1.3 the refusal comes after our handshake. */
+/* In TLS 1.3 the server refuses after our handshake has ended. */
 static void test_a_server_without_our_certificate_sends_an_alert(void **state)
 {
     struct end client;
@@ -568,7 +568,7 @@ static void test_a_server_that_sends_at_once_is_read_in_the_same_turn(void **sta
     uint8_t bytes[16 * 1024];
     (void)state;
 
-    /* TLS 1.3 allows a server to send right after its Finished message. */
+    /* In TLS 1.3 a server may send data right after its Finished message. */
     ends_client(&here, &client, NULL);
     SSL_CTX *ctx = raw_server_context(here.cert);
     SSL_CTX_set_max_early_data(ctx, 1024);

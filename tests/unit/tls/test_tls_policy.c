@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* OpenSSL's own configuration file may make TLS stricter than our floor, but not laxer. */
+/* OpenSSL's own configuration file may make TLS stricter than our minimum, but not laxer. */
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -37,7 +37,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Each test begins without a ticket. */
+/* Each test starts without a ticket. */
 static int set_up_rack(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void pair_deinit(struct end *client, struct end *server)
     end_deinit(server);
 }
 
-/* Runs a connection from beginning to end; returns whether it was resumed. */
+/* Runs a connection from beginning to end. Returns whether it resumed a session. */
 static bool connects_resumed(struct tls_context *context)
 {
     struct end client, server;
@@ -146,7 +146,7 @@ static void test_tickets_outlive_a_reset(void **state)
     (void)state;
 
     pair_init(&client, &server, here.server);
-    tls_free(&client.tls); /* without a close_notify in either direction */
+    tls_free(&client.tls); /* the connection ends without a close_notify */
     pair_deinit(&client, &server);
     assert_int_equal(tls_rack_count(rack), 2);
     assert_true(connects_resumed(here.server));
@@ -218,7 +218,7 @@ struct many_pins {
     uint8_t room[2][TLS_PIN_BYTES];
 };
 
-/* Dials with other options and the earlier tickets. */
+/* Dials with other options and with the tickets from before. */
 static enum err dial_with(const struct tls_peer_options *options, bool *resumed)
 {
     struct tls_context *context = new_client_context(options);
@@ -267,7 +267,7 @@ static void test_a_ticket_does_not_circumvent_a_name(void **state)
     connects_resumed(here.server);
     assert_int_equal(dial_with(&options, &resumed), ERR_TLS_NAME);
     assert_false(resumed);
-    options.auth_name = (char *)""; /* then the address counts, which the certificate has too */
+    options.auth_name = (char *)""; /* the address counts now, and the certificate has it, too */
     connects_resumed(here.server);
     assert_int_equal(dial_with(&options, &resumed), ERR_OK);
     assert_true(resumed);
@@ -288,7 +288,7 @@ static void test_a_ticket_does_not_circumvent_an_address(void **state)
     here.addr = addr;
 }
 
-/* The chain was not verified when only the pin counted. */
+/* When only the pin counted, OpenSSL did not verify the chain. */
 static void test_a_ticket_got_by_a_pin_alone_proves_no_name(void **state)
 {
     struct tls_peer_options options = here.options;
@@ -306,7 +306,8 @@ static void test_a_ticket_got_by_a_pin_alone_proves_no_name(void **state)
     assert_false(resumed);
 }
 
-/* Received from an unproved peer with the opportunistic profile, used with the strict one. */
+/* The ticket comes from an opportunistic connection to an unproved peer. A strict connection uses
+ * it. */
 static void test_a_ticket_of_an_unproved_peer_does_not_prove_it(void **state)
 {
     struct tls_peer_options options = here.options;
@@ -331,7 +332,7 @@ static void test_a_ticket_of_an_unproved_peer_does_not_prove_it(void **state)
     tls_context_free(context);
     assert_true(tls_rack_count(rack) > 0);
     assert_false(connects_resumed(here.server));
-    assert_int_equal(tls_rack_count(rack), 2); /* the tickets of this connection */
+    assert_int_equal(tls_rack_count(rack), 2); /* the tickets that this connection brought */
 }
 
 static void test_a_ticket_ends_with_its_certificate(void **state)
@@ -436,7 +437,7 @@ static void test_a_session_without_a_ticket_is_not_resumed(void **state)
     SSL_CTX_free(ctx);
 }
 
-/* Dials our server as a raw client with a session (or NULL), and returns its new session. */
+/* Dials our server as a raw client with a session (or NULL). Returns the new session. */
 static SSL_SESSION *dial_ours(SSL_CTX *ctx, SSL_SESSION *session, bool expected)
 {
     struct end server;
@@ -533,7 +534,8 @@ static void test_a_modified_ticket_is_rejected(void **state)
 
 enum { EARLY_MAX = 4096 };
 
-/* Two servers with the same ticket keys: one accepts early data, one rejects it. */
+/* Makes the context of a server. Such servers share their ticket keys: one accepts early data, and
+ * one rejects it. */
 static SSL_CTX *new_early_server(const struct tls_cert *cert, uint32_t early_max)
 {
     uint8_t shared[80] = {1};
@@ -619,7 +621,7 @@ static struct span two_messages(void)
     return span_of(bytes, sizeof(bytes));
 }
 
-/* Once with a server that accepts early data, once with one that gets it again. */
+/* The first server accepts early data. The second rejects it and gets the messages again. */
 static void test_each_message_of_early_data_is_a_separate_record(void **state)
 {
     (void)state;
@@ -653,7 +655,7 @@ static bool send_more_on_secured(void *owner)
     return true;
 }
 
-/* Moves all bytes, with a reader that sends as soon as it may. */
+/* Moves all bytes. The reader sends as soon as it may. */
 static void settle_eagerly(struct end *client, struct raw *server)
 {
     const struct tls_reader reader = {send_more_on_secured, on_end_plain};
@@ -744,7 +746,7 @@ static void test_early_data_is_not_sent_again_to_an_unproved_peer(void **state)
     tls_certs_free(other);
 }
 
-/* RFC 8446 appendix D.3: one such dial must fail, but not every dial with an old ticket. */
+/* RFC 8446 appendix D.3: such a dial must fail once, but not with every old ticket. */
 static void test_a_server_that_went_back_to_tls_12_fails_one_dial_with_early_data(void **state)
 {
     SSL_CTX *ctx = new_12_server();
@@ -782,14 +784,14 @@ static void test_there_is_no_early_data_unless_options_and_ticket_allow_it(void 
     assert_int_equal(tls_early_max(client.tls), 0);
     end_deinit(&client);
     here.options.early_data = true;
-    connects_resumed(here.server); /* uses one ticket, and gets two without early data */
+    connects_resumed(here.server); /* spends one ticket, and brings two that forbid early data */
     ends_client(&here, &client, rack);
     assert_int_equal(tls_early_max(client.tls), 0);
     end_deinit(&client);
 }
 
-/* OpenSSL does not offer a ticket beyond its lifetime or from the future, but still announces early
- * data, and seals it with a known key. */
+/* For a ticket that has expired or comes from the future, OpenSSL offers no resumption, but still
+ * announces early data and seals it with a known key. */
 static void check_no_early_data(int64_t age_s)
 {
     SSL_CTX *ctx = new_early_server(here.cert, EARLY_MAX);

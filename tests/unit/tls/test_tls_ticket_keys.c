@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Keys that seal tickets: rotation, with every behaviour of the clock. */
+/* The keys that seal tickets, and their rotation under every behaviour of the clock. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static bool same(const struct tls_ticket_key *a, const struct tls_ticket_key *b)
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* "new": opens and still seals; "old": opens; "gone". */
+/* Returns what a key does now: "new" opens and seals, "old" only opens, "gone" does nothing. */
 static const char *fate(struct tls_ticket_keys *keys, int64_t now_s,
                         const struct tls_ticket_key *key)
 {
@@ -93,7 +93,7 @@ static void test_one_key_seals_until_its_age(void **state)
 
 static void test_a_ticket_opens_for_its_whole_lifetime(void **state)
 {
-    int64_t sealed_at = START + AGE - 1; /* the last moment of this key */
+    int64_t sealed_at = START + AGE - 1; /* the last second in which this key seals */
     struct tls_ticket_key key = seal(*state, sealed_at);
 
     for (int64_t now = sealed_at; now <= sealed_at + TLS_TICKET_LIFETIME_S; now += 600) {
@@ -126,7 +126,7 @@ static void test_a_small_step_back_changes_nothing(void **state)
     assert_true(same(&key, &same_key));
 }
 
-/* Two threads read the clock, one a second behind. */
+/* Two threads read the clock, and one of them is a second behind. */
 static void test_different_readings_do_not_advance_the_clock(void **state)
 {
     struct tls_ticket_key key = seal(*state, START);
@@ -156,8 +156,8 @@ static void test_the_ends_of_time_do_no_harm(void **state)
     }
 }
 
-/* The threads drift far apart, so keys may be gone, but every key that opens is whole. cmocka
- * asserts in the first thread only. */
+/* The threads' clocks drift far apart, so a key may be gone, but each key that opens is whole.
+ * cmocka asserts in the first thread only. */
 static void *hammer(void *keys)
 {
     uintptr_t wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Stacks of tickets in memory. test_tls_tickets_file.c tests the file. */
+/* Stacks of tickets in memory. test_tls_tickets_file.c tests their file. */
 
 #include "tls_sessions.h"
 
@@ -107,7 +107,7 @@ static void test_a_taken_ticket_can_be_resumed(void **state)
     SSL_SESSION_free(session);
 }
 
-/* The end of the receiving connection must not change the rack. */
+/* The end of the connection that brought the session must not change the rack. */
 static void test_a_session_spoilt_after_the_put_stays_good(void **state)
 {
     struct store *store = *state;
@@ -185,7 +185,7 @@ static void test_a_lifetime_of_zero_forbids_use_in_tls_1_3(void **state)
     assert_int_equal(take_tag(store->rack, now()), -1);
 }
 
-/* For a session ID without a ticket, our own timeout counts. */
+/* A session ID without a ticket lives as long as our own timeout says. */
 static void test_a_tls_1_2_session_without_a_hint_ends_with_its_timeout(void **state)
 {
     struct store *store = *state;
@@ -298,7 +298,7 @@ struct hammer {
     size_t taken, put;
 };
 
-/* All threads use one rack, and make others meanwhile. cmocka asserts in the first thread only. */
+/* All threads use one rack and also make others. cmocka asserts in the first thread only. */
 static void *hammer(void *owner)
 {
     struct hammer *hammer = owner;
@@ -311,7 +311,8 @@ static void *hammer(void *owner)
         session = i % 3 ? tls_rack_take(hammer->store->rack, now()) : NULL;
         if (session) {
             hammer->taken++;
-            SSL_SESSION_set_time(session, 1); /* the taker may change it */
+            /* the session belongs to the taker, which may change it */
+            SSL_SESSION_set_time(session, 1);
             SSL_SESSION_free(session);
         }
     }

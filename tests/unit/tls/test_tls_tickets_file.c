@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 
-/* Tickets in a file: saving, loading, and every kind of faulty file. */
+/* Tickets in a file: how they are saved and loaded, and every kind of faulty file. */
 
 #include "tls_sessions.h"
 
@@ -71,7 +71,7 @@ static enum err save(struct place *place)
     return tls_tickets_save(place->tickets, place->path, now());
 }
 
-/* Loads into a separate store, and frees it. */
+/* Loads the file into a separate store, and frees the store. */
 static enum err load_alone(const char *path, size_t *count)
 {
     struct tls_tickets *tickets = tls_tickets_new();
@@ -189,7 +189,7 @@ static void test_loaded_tickets_are_below_newer_ones(void **state)
     for (int i = 0; i < TLS_RACK_TICKETS_MAX - 1; i++)
         put(later, "one", 50 + i);
     assert_int_equal(tls_tickets_load(later, place->path, now(), &count), ERR_OK);
-    assert_int_equal(count, 2); /* the oldest of "one" did not fit */
+    assert_int_equal(count, 2); /* the oldest ticket of "one" did not fit */
     for (int i = TLS_RACK_TICKETS_MAX - 2; i >= 0; i--)
         assert_int_equal(take_tag(later, "one"), 50 + i);
     assert_int_equal(take_tag(later, "one"), 2);
@@ -239,7 +239,7 @@ static void test_a_full_rack_with_the_longest_key_comes_back(void **state)
     assert_int_equal(count, TLS_RACK_TICKETS_MAX);
 }
 
-/* The tickets exceed the size of a file. */
+/* The tickets exceed the bound on the file. */
 static void test_tickets_beyond_the_file_size_are_left_out(void **state)
 {
     enum { LARGE = TLS_TICKET_BYTES_MAX - 4096, TICKETS = TLS_TICKETS_FILE_MAX / LARGE + 1 };
@@ -331,7 +331,7 @@ static void test_a_file_of_another_user_is_refused(void **state)
     else if (chown(place->path, 12345, 12345) == 0)
         assert_int_equal(load_error(place->path), ERR_PERMISSION);
     else
-        skip(); /* a root without the right to chown */
+        skip(); /* this root user may not chown */
 }
 
 static void test_a_symbolic_link_is_not_followed(void **state)
@@ -371,7 +371,7 @@ static void test_a_foreign_file_is_never_overwritten(void **state)
     assert_memory_equal(bytes, "mine", 4);
     assert_false(exists(place->beside));
     write_file(place->path, text("nailup-tls\n\0of version 9"), 0600);
-    assert_true(tls_tickets_is_foreign(place->path)); /* text() ends at the NUL */
+    assert_true(tls_tickets_is_foreign(place->path)); /* text() stops at the NUL */
     unlink(place->path);
     save_some(place);
     assert_false(tls_tickets_is_foreign(place->path));
@@ -447,8 +447,8 @@ static void test_any_flipped_byte_is_noticed(void **state)
     assert_int_equal(load_bytes(span_of(bytes, len)), ERR_OK);
 }
 
-/* With a corrected checksum the parser alone must detect the damage: no read outside (ASan), and no
- * ticket from a refused file. */
+/* The checksum is corrected, so only the parser can detect the damage. It reads nothing outside
+ * (ASan) and takes no ticket from a refused file. */
 static void test_flipped_bytes_under_a_right_checksum_do_no_harm(void **state)
 {
     struct place *place = *state;
@@ -469,7 +469,7 @@ static void test_flipped_bytes_under_a_right_checksum_do_no_harm(void **state)
     assert_in_range(refused, 20, len);
 }
 
-/* Loads one rack with one ticket, and the given numbers. */
+/* Loads a file with one rack, one ticket and these numbers. */
 static enum err load_numbers(uint32_t racks, uint16_t key_len, uint16_t count, uint32_t ticket_len)
 {
     uint8_t bytes[24 + 4 + 1 + 4 + 1 + TLS_TICKETS_CHECKSUM_BYTES] = "nailup-tls\n";
@@ -487,8 +487,8 @@ static enum err load_numbers(uint32_t racks, uint16_t key_len, uint16_t count, u
 static void test_wrong_lengths_are_refused(void **state)
 {
     (void)state;
-    assert_int_equal(load_numbers(1, 1, 1, 1), ERR_INVALID); /* a ticket that is no session */
-    assert_int_equal(load_numbers(0, 1, 1, 1), ERR_INVALID); /* surplus bytes */
+    assert_int_equal(load_numbers(1, 1, 1, 1), ERR_INVALID); /* a ticket that is not a session */
+    assert_int_equal(load_numbers(0, 1, 1, 1), ERR_INVALID); /* surplus bytes follow */
     assert_int_equal(load_numbers(2, 1, 1, 1), ERR_INVALID);
     assert_int_equal(load_numbers(UINT32_MAX, 1, 1, 1), ERR_INVALID);
     assert_int_equal(load_numbers(1, UINT16_MAX, 1, 1), ERR_INVALID);
@@ -513,7 +513,7 @@ static void test_another_version_is_refused(void **state)
     assert_int_equal(load_bytes(span_of(bytes, sizeof(bytes))), ERR_INVALID);
 }
 
-/* All or nothing: good tickets before the broken one are not loaded either. */
+/* A broken ticket discards the whole file, including the good tickets before it. */
 static void test_one_broken_ticket_spoils_the_file(void **state)
 {
     struct place *place = *state;
@@ -618,7 +618,7 @@ static void test_saving_goes_on_beside_putting_and_taking(void **state)
         put(place->tickets, i % 2 ? "one" : "two", i);
         session = tls_rack_take(rack, now());
         if (session)
-            SSL_SESSION_set_time(session, 1); /* as a handshake changes its session */
+            SSL_SESSION_set_time(session, 1); /* a handshake changes its session in the same way */
         SSL_SESSION_free(session);
     }
     for (int i = 0; i < 2; i++) {

@@ -16,13 +16,13 @@ enum { NO_PIN, RIGHT_PIN, WRONG_PIN, SECOND_PIN, CA_PIN };
 
 struct row {
     const char *what;
-    struct tls_cert_wish cert; /* of the server; the test sets ca unless self_signed */
+    struct tls_cert_wish cert; /* the server's; the test sets ca unless self_signed */
     bool self_signed, other_ca, twin_ca, trusted_itself;
-    const char *auth_name; /* NULL: the address */
+    const char *auth_name; /* NULL: the address must match */
     int pin;
     const char *addr; /* NULL: 192.0.2.1 */
     enum err err;
-    int alert; /* the alert that the server gets */
+    int alert; /* the alert that the server receives */
 };
 
 /* clang-format off */
@@ -128,7 +128,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The objects of one row. */
+/* The objects of a row's trial. */
 struct trial {
     struct tls_cert *cert;
     struct tls_pins *pins;
@@ -185,7 +185,7 @@ static void trial_deinit(struct trial *trial)
     SSL_CTX_free(trial->server);
 }
 
-/* Joins the client with the server; both keep the result. */
+/* Joins the client with the server. Both keep the result. */
 static void shake_hands(struct trial *trial, struct end *client, struct raw *server)
 {
     struct tls_peer peer = {.addr = &trial->addr, .options = &trial->options};
@@ -206,7 +206,8 @@ static void check_accepted(struct end *client, struct raw *server, bool authenti
     assert_true(span_equal(buf_span(&server->plain), text_span("question")));
 }
 
-/* Our Finished message has not left: the server is still in its handshake, and got the alert. */
+/* Our Finished message has not left, so the server is still in its handshake. It has got the alert.
+ */
 static void check_refused(struct end *client, struct raw *server, const struct row *row)
 {
     assert_int_equal(client->err, row->err);
@@ -290,7 +291,7 @@ static void test_the_server_gets_the_name_but_never_an_address(void **state)
     check_server_name("2001:db8::1", NO_PIN, "");
 }
 
-/* Anonymous suites have no certificate, so no identity can be verified. */
+/* An anonymous suite has no certificate, so it cannot prove an identity. */
 static void test_an_anonymous_server_is_refused(void **state)
 {
     struct row row = {.cert = {.name = "dns.test"}, .auth_name = "dns.test"};

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_NET_TLS_ENDS_H
 #define NAILUP_TESTS_UNIT_NET_TLS_ENDS_H
 
-/* Two ends of TLS joined in memory. Each may be ours, or a misbehaving one of OpenSSL. */
+/* Two TLS ends joined in memory. Each is ours or a misbehaving one of OpenSSL. */
 
 #include <openssl/ssl.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ static inline struct span text_span(const char *text)
 
 enum { PLAIN_MAX = 1024 * 1024, ROUNDS_MAX = 100000 };
 
-/* One end of ours, with the results of its reader. */
+/* One of our ends, and what its reader received. */
 struct end {
     struct tls *tls;
-    struct buf plain; /* all received plain text */
+    struct buf plain; /* all plain text that it received */
     unsigned secured, pieces;
     bool stop_on_secured, stop_on_plain;
     enum err err; /* the first error */
@@ -66,7 +66,7 @@ static inline void end_deinit(struct end *end)
     buf_deinit(&end->plain);
 }
 
-/* Uses separate memory, so that ASan sees a read beyond it. */
+/* Passes a separate copy, so that ASan detects a read beyond it. */
 static inline void end_receive(struct end *end, struct span piece)
 {
     uint8_t *copy = malloc(piece.len ? piece.len : 1);
@@ -85,7 +85,7 @@ static inline void end_begin(struct end *end, struct span early)
         end->err = err;
 }
 
-/* Returns how many of len bytes move at once. */
+/* Returns how many of len bytes move in one piece. */
 typedef size_t cut_fn(size_t len);
 
 static inline size_t cut_none(size_t len)
@@ -103,8 +103,8 @@ static inline size_t cut_random(size_t len)
     return len ? 1 + (size_t)rand_below(len) : 0;
 }
 
-/* Moves waiting bytes from one end to the other, unless that has failed. Returns false without
- * bytes. */
+/* Moves the waiting bytes from one end to the other, unless the receiver has failed. Returns false
+ * if no bytes wait. */
 static inline bool move(struct end *from, struct end *to, cut_fn *cut)
 {
     struct buf *wire = tls_wire(from->tls);
@@ -120,7 +120,7 @@ static inline bool move(struct end *from, struct end *to, cut_fn *cut)
     return true;
 }
 
-/* Runs until both are silent. */
+/* Runs until both ends are silent. */
 static inline void settle(struct end *client, struct end *server, cut_fn *cut)
 {
     unsigned rounds = 0;
@@ -190,7 +190,7 @@ static inline void ends_deinit(struct ends *ends)
     free(ends->ca_path);
 }
 
-/* Makes a client that has not begun. */
+/* Makes a client that has not started its handshake. */
 static inline void ends_client(struct ends *ends, struct end *client, struct tls_rack *tickets)
 {
     struct tls_peer peer = {.addr = &ends->addr, .options = &ends->options, .tickets = tickets};

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_UNIT_NET_TLS_RAW_H
 #define NAILUP_TESTS_UNIT_NET_TLS_RAW_H
 
-/* An end of bare OpenSSL, which can do what ours never does. The test may change its context before
+/* A bare OpenSSL end, which can do what ours never does. A test may change its context before
  * raw_init(). */
 
 #include <openssl/err.h>
@@ -13,12 +13,12 @@
 
 struct raw {
     SSL *ssl;
-    BIO *in, *out; /* the ssl's */
+    BIO *in, *out; /* the BIOs of ssl */
     struct buf plain;
     struct buf early;
     unsigned plain_records, early_records;
     bool takes_early;
-    int reason; /* of its failure; 0: none */
+    int reason; /* why it failed; 0: it has not failed */
 };
 
 static inline SSL_CTX *raw_client_context(void)
@@ -73,7 +73,7 @@ static inline void raw_deinit(struct raw *raw)
     buf_deinit(&raw->early);
 }
 
-/* Keeps the reason of a failure, except that more bytes are needed. */
+/* Notes why a call failed, unless it only needs more bytes. */
 static inline void raw_note(struct raw *raw, int result)
 {
     unsigned long code = ERR_peek_last_error();
@@ -81,7 +81,7 @@ static inline void raw_note(struct raw *raw, int result)
         raw->reason = code ? ERR_GET_REASON(code) : -1;
 }
 
-/* Returns true at the end of the early data. */
+/* Takes early data. Returns true when it has ended. */
 static inline bool raw_take_early(struct raw *raw)
 {
     uint8_t bytes[512];
@@ -102,7 +102,7 @@ static inline bool raw_take_early(struct raw *raw)
     }
 }
 
-/* Continues as far as the received bytes allow. */
+/* Goes as far as the received bytes allow. */
 static inline void raw_go_on(struct raw *raw)
 {
     uint8_t bytes[4096];
@@ -133,7 +133,7 @@ static inline void raw_send(struct raw *raw, const char *text)
     MUST(SSL_write(raw->ssl, text, (int)strlen(text)) > 0);
 }
 
-/* Runs until both are silent. */
+/* Runs until both ends are silent. */
 static inline void raw_settle(struct raw *raw, struct end *end, cut_fn *cut)
 {
     struct buf *wire = tls_wire(end->tls);

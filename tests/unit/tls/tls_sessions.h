@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_TLS_SESSIONS_H
 #define NAILUP_TESTS_TLS_SESSIONS_H
 
-/* Sessions for tests, from real handshakes between two bare OpenSSL ends in memory. */
+/* Sessions for tests. They come from real handshakes between two bare OpenSSL ends in memory. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #include "base/check.h"
 #include "base/span.h"
 
-/* Zeroed: a lifetime of two hours, a certificate of a hundred days. */
+/* Zeroed: a lifetime of two hours, and a certificate valid for a hundred days. */
 struct session_how {
     long lifetime_s;
     int days;
@@ -31,8 +31,8 @@ struct session_how {
 static struct {
     EVP_PKEY *key;
     SSL_CTX *server, *client;
-    SSL_SESSION *got;       /* the client's last one */
-    SSL_SESSION *models[2]; /* of TLS 1.2 and 1.3, for copies */
+    SSL_SESSION *got;       /* the last session that the client received */
+    SSL_SESSION *models[2]; /* sessions of TLS 1.2 and 1.3, from which copies are made */
 } sessions;
 
 static inline struct span text(const char *string)
@@ -53,7 +53,7 @@ static inline int on_new_session(SSL *ssl, SSL_SESSION *session)
     return 1;
 }
 
-/* Makes a self-signed certificate, valid since an hour ago. */
+/* Makes a self-signed certificate that has been valid for an hour. */
 static inline void give_certificate(int days)
 {
     X509 *x509 = X509_new();
@@ -69,7 +69,8 @@ static inline void give_certificate(int days)
     X509_free(x509);
 }
 
-/* Runs both ends until both are silent. The client reads, because tickets come late. */
+/* Runs both ends until they are silent. The client reads, because tickets come after the handshake.
+ */
 static inline void shake_hands(SSL *client, SSL *server)
 {
     char byte;
@@ -84,7 +85,7 @@ static inline void shake_hands(SSL *client, SSL *server)
     SSL_set_shutdown(server, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
-/* Returns whether it was resumed. */
+/* Makes a handshake. Returns whether it resumed the session. */
 static inline bool handshake(int version, SSL_SESSION *resume)
 {
     SSL *client = SSL_new(sessions.client), *server = SSL_new(sessions.server);
@@ -124,7 +125,7 @@ static inline SSL_SESSION *session_of_handshake(int version, const struct sessio
     return session;
 }
 
-/* Does what SSL_free() does after a reset. */
+/* Damages the session as SSL_free() does after a reset. */
 static inline void session_spoil(SSL_SESSION *session)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_method());
@@ -135,7 +136,8 @@ static inline void session_spoil(SSL_SESSION *session)
     MUST(!SSL_SESSION_is_resumable(session));
 }
 
-/* Copies a session of a real handshake, which is cheaper, and marks it with a tag. */
+/* Copies a session of an earlier handshake, which is cheaper than a new one, and marks the copy
+ * with a tag. */
 static inline SSL_SESSION *session_new(int version, int tag)
 {
     SSL_SESSION **model = &sessions.models[version == TLS1_3_VERSION], *session;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A zone and its two primaries over days of virtual time. The file is real. */
+/* A zone and its two primaries over days of virtual time. The zone's file is real. */
 #include "unit/transfer/xfr_primary.h"
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@ struct world {
     struct play_primary play[2];
     struct xfr_primary primaries[2];
     struct transfer *transfer;
-    unsigned versions, expiries, refusals, visits[4]; /* by enum transfer_result */
-    uint32_t serial;                                  /* that the receiver has; 0: none */
+    unsigned versions, expiries, refusals, visits[4]; /* visits: by enum transfer_result */
+    uint32_t serial; /* the serial that the receiver has; 0: none */
     enum err refusal;
     bool keeps_expired;
 };
@@ -114,7 +114,7 @@ static void pass(struct world *world, uint64_t seconds)
     fake_loop_advance(world->loop, seconds * US_PER_S);
 }
 
-/* The zone holds serial 5 of its first primary. */
+/* Begins with serial 5 from the first primary. */
 static void world_begin_held(struct world *world)
 {
     world_begin(world);
@@ -123,7 +123,7 @@ static void world_begin_held(struct world *world)
     pass(world, 1);
 }
 
-/* xfr_play.h: refresh 3600, retry 600, expire 86400. */
+/* The intervals of xfr_play.h: refresh 3600, retry 600, expire 86400. */
 static void test_a_zone_follows_its_primary(void **state)
 {
     (void)state;
@@ -195,13 +195,13 @@ static void test_a_zone_expires_and_returns(void **state)
     assert_true(look(&world).is_expired);
     serve(&world.play[0], "S5", NULL, NULL);
     pass(&world, 3700);
-    assert_int_equal(world.serial, 5); /* the same version is in force again */
+    assert_int_equal(world.serial, 5); /* the same version is valid again */
     assert_int_equal(world.versions, 2);
     assert_false(look(&world).is_expired);
     world_end(&world);
 }
 
-/* A rebuilt primary may count from the beginning. */
+/* A primary that was set up again may count from the beginning. */
 static void test_an_expired_zone_takes_an_older_serial(void **state)
 {
     (void)state;
@@ -255,12 +255,12 @@ static void test_an_expired_version_that_is_refused_is_not_current(void **state)
     assert_true(look(&world).is_expired);
     assert_int_equal(file_time(), confirmed);
     world.refusal = ERR_OK;
-    pass(&world, 7500); /* two rounds: one may ask for the whole zone in vain */
+    pass(&world, 7500); /* two rounds: one may request the whole zone in vain */
     assert_int_equal(world.serial, 5);
     world_end(&world);
 }
 
-/* The origin repairs the zone without a new serial. */
+/* The operator of the primary repairs the zone without a new serial. */
 static void test_an_expired_version_that_is_refused_is_fetched_whole(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void test_an_expired_version_that_is_refused_is_fetched_whole(void **stat
     serve(&world.play[0], "S5", "S5 b1 S5", NULL);
     pass(&world, 7300);
     unsigned fetched = world.play[0].queries[1];
-    assert_in_range(fetched, 2, 8); /* once in each round */
+    assert_in_range(fetched, 2, 8); /* once per round */
     assert_int_equal(world.serial, 0);
     world.refusal = ERR_OK;
     pass(&world, 3700);
@@ -284,7 +284,8 @@ static void test_an_expired_version_that_is_refused_is_fetched_whole(void **stat
     world_end(&world);
 }
 
-/* A version with the same serial may be better. Until one is, the doubted one does not expire. */
+/* A version with the same serial may be better than the doubted one, which does not expire before
+ * one comes. */
 static void test_a_doubted_version_is_fetched_whole(void **state)
 {
     (void)state;
@@ -354,7 +355,7 @@ static void test_a_refused_version_changes_nothing(void **state)
     world_end(&world);
 }
 
-/* A primary may send changes that make no good zone, and the whole zone may still be good. */
+/* The primary's changes may lead to a bad zone although the whole zone is good. */
 static void test_a_whole_zone_is_asked_for_after_refused_changes(void **state)
 {
     (void)state;
@@ -376,7 +377,7 @@ static void test_a_whole_zone_is_asked_for_after_refused_changes(void **state)
     world_end(&world);
 }
 
-/* A reload with other primaries. */
+/* A reload gives the zone other primaries. */
 static void test_a_given_version_is_held(void **state)
 {
     (void)state;
@@ -406,7 +407,7 @@ static void test_a_given_version_is_held(void **state)
 
 /* ---- the gate ---- */
 
-/* Takes all visits that the first primary may have. */
+/* Takes all visits that the first primary allows. */
 static void take_visits(struct world *world, struct xfr_place *places,
                         void (*on_admitted)(struct xfr_place *place))
 {
@@ -443,7 +444,7 @@ static void test_a_zone_waits_while_its_primary_has_all_its_visits(void **state)
     world_end(&world);
 }
 
-/* The NOTIFY comes from the second primary, which has a visit left. */
+/* The NOTIFY comes from the second primary, which still has a visit. */
 static void test_a_notify_leads_a_zone_that_waits_to_its_sender(void **state)
 {
     (void)state;
@@ -481,7 +482,7 @@ static void test_a_zone_that_waits_expires_and_ends(void **state)
 
 /* ---- restarts ---- */
 
-/* Leaves a file of serial 5 that is so old. */
+/* Leaves a file with serial 5 that is age_s old. */
 static void leave_file(int64_t age_s)
 {
     struct world world;
@@ -491,7 +492,7 @@ static void leave_file(int64_t age_s)
     age_file(age_s);
 }
 
-/* Begins a later life, without primaries that answer. */
+/* Restarts, with primaries that do not answer. */
 static void world_restart_with(struct world *world, bool keeps_expired)
 {
     char kept[ZONE_STORE_PATH_MAX + 8];
@@ -514,7 +515,7 @@ static void test_a_version_survives_a_restart(void **state)
     struct world world;
     leave_file(80000);
     world_restart(&world);
-    assert_int_equal(world.serial, 5); /* before any turn */
+    assert_int_equal(world.serial, 5); /* before the first turn */
     assert_int_equal(look(&world).expires_in_s, 6400);
     pass(&world, 6300);
     assert_int_equal(world.expiries, 0);
@@ -539,7 +540,7 @@ static void test_an_expired_file_waits_for_a_primary(void **state)
     world_end(&world);
 }
 
-/* A catalog, whose members stay. */
+/* A catalog needs its expired file, so that its members stay. */
 static void test_an_expired_file_may_be_wanted(void **state)
 {
     (void)state;
@@ -551,7 +552,7 @@ static void test_an_expired_file_may_be_wanted(void **state)
     assert_true(look(&world).is_expired);
     serve(&world.play[0], "S5", NULL, NULL);
     pass(&world, 1);
-    assert_int_equal(world.versions, 2); /* it is confirmed */
+    assert_int_equal(world.versions, 2); /* the version is confirmed */
     assert_int_equal(world.expiries, 1);
     assert_false(look(&world).is_expired);
     world_end(&world);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The expected MACs were computed by Python's hmac over the bytes of RFC 8945 section 4.3, for the
- * key xfr.key with the bytes 1 to 32 as its secret.
+ * Python's hmac computed the expected MACs over the bytes of RFC 8945 section 4.3. The key is
+ * xfr.key, and its secret consists of the bytes 1 to 32.
  */
 #include "unit/dns/sample.h"
 
@@ -81,7 +81,7 @@ static struct span query_of(const struct world *world)
     return span_of(world->query, world->query_len);
 }
 
-/* Answers with the server's result for the query. */
+/* Checks the query at the server, and signs the answer to it. Returns the result of the check. */
 static enum tsig_result world_answer(struct world *world, uint64_t server_now_s)
 {
     enum tsig_result result = tsig_check_query(&world->server, query_of(world), server_now_s);
@@ -195,7 +195,7 @@ static void test_a_changed_byte_of_a_query_is_found(void **state)
     world_ask(&world, "hmac-sha256");
     for (size_t i = 0; i < world.query_len; i++) {
         struct tsig_exchange server;
-        /* A forwarder may change the id: the original one is in the record. */
+        /* A forwarder may change the id, because the record has the original one. */
         bool is_free = i < 2;
         world.query[i] ^= 1;
         assert_int_equal(tsig_exchange_begin(&server, &world.key), ERR_OK);
@@ -281,7 +281,7 @@ static void test_another_key_or_algorithm_is_unknown(void **state)
     }
 }
 
-/* Sets the error field of the unsigned record that refuses a MAC. */
+/* Sets the error field of the unsigned TSIG record in a refusal. */
 static void test_the_errors_of_a_server_have_names(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void test_an_answer_without_a_signature_is_refused(void **state)
     world_end(&world);
 }
 
-/* A MAC of the first bytes must not pass for a whole one. */
+/* A MAC of only the first bytes must not pass unless the key allows it. */
 static void test_a_truncated_mac_needs_a_key_that_allows_it(void **state)
 {
     (void)state;
@@ -437,7 +437,8 @@ static void test_a_stream_is_signed_as_a_whole(void **state)
     assert_int_equal(stream_check(answers, lens, 2), TSIG_BAD_MAC);
     for (unsigned message = 0; message < ANSWERS; message++)
         for (size_t i = 0; i < 24; i++) {
-            bool is_free = (message == 0 || message == 3) && i < 2; /* the original id counts */
+            /* the original id in the record counts */
+            bool is_free = (message == 0 || message == 3) && i < 2;
             answers[message][i] ^= 1;
             assert_int_equal(stream_check(answers, lens, ANSWERS) == TSIG_GOOD, is_free);
             answers[message][i] ^= 1;
@@ -470,7 +471,7 @@ static void test_malformed_records_are_refused(void **state)
     stream_make(answers, lens);
     size_t rdata_at = build_message(answers[1], 0, true) + 9 + 10;
     static const struct {
-        int offset; /* from the RDATA */
+        int offset; /* counted from the RDATA */
         uint8_t byte;
     } rows[] = {{0, 0xc0}, {0, 63}, {22, 31}, {22, 33}, {22, 255}, {-7, 1}, {-5, 1}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -4,7 +4,7 @@
 
 #include "transfer/tsig_hmac.h"
 
-/* RFC 2202 and RFC 4231, test case 2. */
+/* Test case 2 of RFC 2202 and RFC 4231. */
 static const char secret[] = "Jefe", data[] = "what do ya want for nothing?";
 
 static const char *const macs[TSIG_HASHES] = {
@@ -30,7 +30,7 @@ static void test_macs_of_the_rfcs_in_any_pieces(void **state)
         struct tsig_hmac *hmac = tsig_hmac_new((enum tsig_hash)hash, span_of(secret, 4));
         assert_non_null(hmac);
         size_t len = tsig_hmac_len((enum tsig_hash)hash);
-        for (size_t split = 0; split < sizeof(data); split++) { /* one object, many streams */
+        for (size_t split = 0; split < sizeof(data); split++) { /* one object computes many MACs */
             uint8_t mac[TSIG_MAC_MAX];
             tsig_hmac_add(hmac, span_of(data, split));
             tsig_hmac_add(hmac, span_of(data + split, sizeof(data) - 1 - split));

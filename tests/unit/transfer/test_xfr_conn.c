@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* A visit to a scripted primary in virtual time. */
+/* Visits to a scripted primary in virtual time. */
 #include "unit/transfer/xfr_primary.h"
 
 #include "support/fake_tls.h"
@@ -48,7 +48,7 @@ static void world_end(struct world *world)
     loop_free(world->loop);
 }
 
-/* Holds a version with the SOA record and records "a1", as xfr_play.h writes them. */
+/* Holds a version with the SOA record and with records such as "a1", which xfr_play.h explains. */
 static void world_hold(struct world *world, uint32_t serial, const char *records)
 {
     char text[128];
@@ -194,7 +194,7 @@ static void test_changes_that_fail_become_a_whole_zone(void **state)
     } rows[] = {
         {"", RCODE_NOTIMP},
         {"", RCODE_REFUSED},
-        {"S5 S3 a1 S5 S5", 0},    /* from another version */
+        {"S5 S3 a1 S5 S5", 0},    /* changes from another version */
         {"S5 S4 z9 S5 b2 S5", 0}, /* removes a record that is not there */
         {"S5 S4 a1 S5 b2 S5 S5", 0},
         {"a1", 0},
@@ -372,7 +372,7 @@ static void test_a_wrong_or_missing_signature_fails(void **state)
     expect_failure(&world, "(REFUSED)");
 }
 
-/* An attacker appends messages without a signature to a transfer. */
+/* An attacker appends unsigned messages to a transfer. */
 static void test_an_unsigned_end_fails(void **state)
 {
     (void)state;
@@ -440,7 +440,7 @@ static void test_a_server_of_another_name_gets_no_query(void **state)
     expect_failure(&world, "for another name");
     assert_int_equal(world.play.queries[0], 0);
     world_begin(&world);
-    expect_tls(&world, name); /* a server without TLS */
+    expect_tls(&world, name); /* the server speaks no TLS */
     expect_failure(&world, "");
     assert_int_equal(world.play.queries[0], 0);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The line of zones that wait for a visit. */
+/* How zones wait in line for a visit. */
 #include "unit/transfer/xfr_primary.h"
 
 #include "transfer/xfr_gate.h"
 
-enum { ZONES = 1024 }; /* as many as a configuration may have */
+enum { ZONES = 1024 }; /* as many zones as a configuration may have */
 
 struct zone {
     struct xfr_place place;
     struct hall *hall;
-    unsigned order; /* of its admission: 1, 2, ...; 0: none */
+    unsigned order; /* its place in the order of admission; 0: not admitted */
 };
 
 struct hall {
@@ -49,7 +49,7 @@ static void hall_close(struct hall *hall)
     free(hall);
 }
 
-/* The primary has this number. */
+/* Joins the line for the primary with this number. */
 static void join(struct hall *hall, size_t zone, unsigned primary, bool is_urgent)
 {
     char text[32];
@@ -64,11 +64,11 @@ static void test_visits_to_many_primaries_have_a_bound(void **state)
     struct hall *hall = hall_open(XFR_GATE_VISITS_MAX);
     for (size_t i = 0; i < ZONES; i++)
         join(hall, i, (unsigned)i, false);
-    assert_int_equal(hall->admitted, 0); /* not inside the call */
+    assert_int_equal(hall->admitted, 0); /* no zone is admitted inside the call */
     fake_loop_settle(hall->loop);
     assert_int_equal(hall->admitted, XFR_GATE_VISITS_MAX);
     for (size_t i = 0; i < ZONES; i++) {
-        assert_int_equal(hall->zones[i].order, i + 1); /* the order of their coming */
+        assert_int_equal(hall->zones[i].order, i + 1); /* in the order in which they joined */
         xfr_place_leave(&hall->zones[i].place);
         fake_loop_settle(hall->loop);
         assert_true(hall->gate.visits <= XFR_GATE_VISITS_MAX);
@@ -102,7 +102,7 @@ static void test_visits_to_one_address_have_a_bound(void **state)
     join(hall, 101, 2, false);
     fake_loop_settle(hall->loop);
     assert_int_equal(hall->admitted, XFR_GATE_PRIMARY_VISITS_MAX + 1);
-    assert_true(hall->zones[101].order > 0); /* the others do not hold it up */
+    assert_true(hall->zones[101].order > 0); /* this zone does not wait for the others */
     assert_int_equal(hall->zones[100].order, 1);
     hall_close(hall);
 }
@@ -115,8 +115,8 @@ static void test_urgent_places_go_first(void **state)
         join(hall, i, 1, false);
     fake_loop_settle(hall->loop);
     join(hall, 50, 1, true);
-    join(hall, 20, 1, true); /* it waits already, and becomes urgent */
-    join(hall, 50, 1, true); /* it keeps its turn */
+    join(hall, 20, 1, true); /* the zone already waits, and becomes urgent */
+    join(hall, 50, 1, true); /* the zone keeps its place */
     xfr_place_leave(&hall->zones[0].place);
     xfr_place_leave(&hall->zones[1].place);
     fake_loop_settle(hall->loop);
@@ -125,7 +125,7 @@ static void test_urgent_places_go_first(void **state)
     hall_close(hall);
 }
 
-/* A flood of NOTIFYs. */
+/* A flood of NOTIFYs makes many places urgent. */
 static void test_urgent_places_do_not_hold_up_the_others(void **state)
 {
     (void)state;

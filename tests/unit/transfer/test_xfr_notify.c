@@ -4,7 +4,7 @@
 
 #include "transfer/xfr_notify.h"
 
-/* A NOTIFY with these records. */
+/* Writes a NOTIFY with these records. */
 static size_t notify_write(uint8_t out[PLAY_MESSAGE_MAX], uint16_t type, const char *records)
 {
     size_t len = play_message(out, type, records);
@@ -69,7 +69,7 @@ static void test_a_reply_repeats_the_question(void **state)
     assert_int_equal(message_rcode(&message), RCODE_NOTAUTH);
     assert_int_equal(message.question.type, RRTYPE_SOA);
     assert_true(name_equal(message.question.name, NAME("example.com")));
-    assert_false(message.flags & HEADER_AA); /* not for a zone that is not here */
+    assert_false(message.flags & HEADER_AA); /* AA is clear, because the zone is not held here */
     message = sample_parse(span_of(reply, xfr_notify_reply(&notify, RCODE_NOERROR, reply)));
     assert_true(message.flags & HEADER_AA);
 }

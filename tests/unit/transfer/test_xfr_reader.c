@@ -6,7 +6,7 @@
 
 struct world {
     char heard[1024];
-    const char *refused; /* the sink refuses this word */
+    const char *refused; /* the sink refuses this record */
     struct xfr_reader reader;
     enum xfr_result result;
 };
@@ -31,7 +31,7 @@ static enum err hear_record(void *owner, char sign, struct name name, uint16_t t
     char word[64];
     if (type == RRTYPE_SOA) {
         assert_true(name_equal(name, NAME("example.com")));
-        /* uncompressed: two names of 13 bytes and the numbers */
+        /* the RDATA is uncompressed: two names of 13 bytes, and the numbers */
         assert_int_equal(rdata.len, 2 * 13 + 20);
         snprintf(word, sizeof(word), "%cS%u", sign, get_u32(rdata.data + 26));
     } else {
@@ -80,7 +80,7 @@ static void take(struct world *world, const uint8_t *bytes, size_t len)
     free(copy);
 }
 
-/* Plays messages, separated by "|". */
+/* Plays messages, which "|" separates. */
 static void play(struct world *world, const char *messages)
 {
     char text[512], *rest = text;
@@ -142,7 +142,7 @@ static void test_changes_lead_from_version_to_version(void **state)
         {"S5 S4 a1 S5 b1 S5", XFR_COMPLETE, "changes -S4 -a1 +S5 +b1"},
         {"S5|S4|a1|S5|b1|S5", XFR_COMPLETE, "changes -S4 -a1 +S5 +b1"},
         {"S6 S4 a1 S5 b1 S5 b1 S6 c1 S6", XFR_COMPLETE, "changes -S4 -a1 +S5 +b1 -S5 -b1 +S6 +c1"},
-        {"S9 S4 a1 S9 c1 S9", XFR_COMPLETE, "changes -S4 -a1 +S9 +c1"}, /* condensed */
+        {"S9 S4 a1 S9 c1 S9", XFR_COMPLETE, "changes -S4 -a1 +S9 +c1"}, /* several changes in one */
         {"S5 S4 S5 S5", XFR_COMPLETE, "changes -S4 +S5"},
         {"S5 S4 a1", XFR_MORE, "changes -S4 -a1"},
         {"S5 S3 a1 S5 S5", XFR_DISORDER, ""},
@@ -162,7 +162,7 @@ static void test_serials_wrap_around(void **state)
         {"S3 S4294967295 a1 S3 b1 S3", XFR_COMPLETE, "changes -S4294967295 -a1 +S3 +b1"},
         {"S3", XFR_MORE, ""},
         {"S4294967294", XFR_OLDER, ""},
-        {"S2147483647", XFR_OLDER, ""}, /* 2^31 apart: not newer */
+        {"S2147483647", XFR_OLDER, ""}, /* 2^31 apart is not newer */
     };
     PLAY_ROWS(rows, RRTYPE_IXFR, UINT32_MAX);
 }
@@ -178,7 +178,7 @@ static void test_a_whole_zone_may_answer_ixfr(void **state)
     PLAY_ROWS(rows, RRTYPE_IXFR, 4);
 }
 
-/* Read as a whole zone, two equal SOA records would leave a zone without names. */
+/* Two equal SOA records, read as a whole zone, would leave the zone without names. */
 static void test_the_soa_twice_is_no_empty_zone(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_an_older_version_is_never_taken_for_changes(void **state)
     static const struct row rows[] = {
         {"S3 a1 S3", XFR_OLDER, ""},
         {"S4 a1 S4", XFR_CURRENT, ""},
-        {"S3 S4 S2147483647 S2147483647 S3 S3", XFR_OLDER, ""}, /* around the circle */
+        {"S3 S4 S2147483647 S2147483647 S3 S3", XFR_OLDER, ""}, /* across the wrap of serials */
     };
     PLAY_ROWS(rows, RRTYPE_IXFR, 4);
 }
@@ -313,7 +313,7 @@ static void test_the_first_message_needs_its_question(void **state)
     assert_int_equal(world.result, XFR_UNRELATED);
 }
 
-/* A refusal by a server that did not read the question. */
+/* A server that did not read the question refuses. */
 static void test_a_refusal_may_lack_the_question(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void test_a_refusal_may_lack_the_question(void **state)
 
 /* ---- records ---- */
 
-/* A message with SOA, an address, one record of any type and RDATA, SOA. */
+/* Plays a message with four records: SOA, an address, a record of this type and RDATA, SOA. */
 static enum xfr_result result_of_record(const char *owner, uint16_t type, struct span rdata)
 {
     struct world world;

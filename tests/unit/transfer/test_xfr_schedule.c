@@ -14,7 +14,7 @@ static void begin(struct xfr_schedule *schedule, uint64_t now)
     assert_int_equal(xfr_schedule_wakes_at(schedule), XFR_NEVER);
 }
 
-/* A schedule that got version 5 at START. */
+/* Makes a schedule that got version 5 at START. */
 static struct xfr_schedule schedule_with_version(unsigned primaries)
 {
     struct xfr_schedule schedule;
@@ -90,7 +90,7 @@ static void test_a_primary_that_works_is_asked_first(void **state)
     assert_int_equal(schedule.primary, 1);
 }
 
-/* Fails the next round and returns the pause after it in seconds. */
+/* Fails the next round. Returns the pause after it in seconds. */
 static uint64_t fail_round(struct xfr_schedule *schedule)
 {
     uint64_t due = xfr_schedule_wakes_at(schedule);
@@ -123,7 +123,7 @@ static void test_retries_without_a_version_double_up_to_an_hour(void **state)
     assert_int_equal(fail_round(&schedule), XFR_NO_ZONE_RETRY_MAX_S);
 }
 
-/* Numbers of a primary that would make us ask all the time, or never again. */
+/* With these intervals a primary would make us ask without pause, or never again. */
 static void test_odd_intervals_have_bounds(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_odd_intervals_have_bounds(void **state)
         {{0, 0, 86400}, XFR_INTERVAL_MIN_S, XFR_INTERVAL_MIN_S},
         {{UINT32_MAX, UINT32_MAX, UINT32_MAX}, XFR_INTERVAL_MAX_S, XFR_INTERVAL_MAX_S},
         {{3600, 7200, 86400}, 3600, 3600},
-        {{3600, 600, 1000}, 500, 500}, /* must not expire between two rounds */
+        {{3600, 600, 1000}, 500, 500}, /* the zone must not expire between two rounds */
         {{3600, 600, 0}, XFR_EXPIRE_MIN_S / 2, XFR_EXPIRE_MIN_S / 2},
         {{3600, 600, 1}, XFR_EXPIRE_MIN_S / 2, XFR_EXPIRE_MIN_S / 2},
         {{0, 0, 0}, XFR_INTERVAL_MIN_S, XFR_INTERVAL_MIN_S},
@@ -225,7 +225,7 @@ static void test_a_notify_during_a_round_makes_one_more(void **state)
     assert_true(xfr_schedule_wakes_at(&schedule) > due + 10 * XFR_NOTIFY_PAUSE_US);
 }
 
-/* A flood of them costs one round a second. */
+/* A flood of NOTIFYs costs one round a second. */
 static void test_rounds_by_notify_have_a_pause(void **state)
 {
     (void)state;
@@ -253,7 +253,7 @@ static void test_a_notify_makes_its_round_urgent(void **state)
     assert_true(xfr_schedule_is_urgent(&schedule, due));
     begin(&schedule, due);
     assert_true(xfr_schedule_on_failure(&schedule, due, 0));
-    assert_true(xfr_schedule_is_urgent(&schedule, due)); /* at the second primary, too */
+    assert_true(xfr_schedule_is_urgent(&schedule, due)); /* also at the second primary */
     xfr_schedule_on_current(&schedule, due, 0);
     assert_false(xfr_schedule_is_urgent(&schedule, due));
 }
@@ -278,7 +278,7 @@ static void test_a_version_near_its_expiry_is_urgent(void **state)
     assert_true(xfr_schedule_is_urgent(&schedule, expires_at - last_us));
     assert_true(xfr_schedule_is_urgent(&schedule, expires_at + 1));
     xfr_schedule_init(&schedule, 1, START);
-    assert_false(xfr_schedule_is_urgent(&schedule, expires_at)); /* no version */
+    assert_false(xfr_schedule_is_urgent(&schedule, expires_at)); /* the zone has no version */
 }
 
 int main(void)

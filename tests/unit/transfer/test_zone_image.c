@@ -9,7 +9,7 @@
 struct image {
     uint8_t bytes[1 << 20];
     size_t len, puts;
-    size_t refuse_at; /* the put that fails; 0: none */
+    size_t refuse_at; /* the number of the put that fails; 0: none fails */
 };
 
 static struct image image;

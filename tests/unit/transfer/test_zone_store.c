@@ -97,7 +97,7 @@ static void test_a_version_comes_back_with_its_age(void **state)
     zone_data_unref(zone);
 }
 
-/* A crash leaves a part of the new file beside the old one. */
+/* A crash leaves part of the new file beside the old file. */
 static void test_a_crash_leaves_the_old_version(void **state)
 {
     (void)state;

@@ -16,12 +16,12 @@
 
 enum { SCRIPT_DRIP = 20 };
 
-/* The answers of the primary, in the words of xfr_play.h; NULL: silence. */
+/* The primary's answers, written as in xfr_play.h; NULL: no answer. */
 struct play_script {
     const char *soa, *axfr, *ixfr;
     unsigned soa_rcode, axfr_rcode, ixfr_rcode;
     bool no_authority; /* clears AA */
-    bool closes;       /* after its last message */
+    bool closes;       /* closes the connection after the last message */
     bool drips;        /* repeats the records of axfr every SCRIPT_DRIP seconds */
     const struct tsig_key *key;
     bool forgets_signature;
@@ -31,9 +31,9 @@ struct play_primary {
     struct loop *loop;
     struct fake_peer *peer;
     struct play_script script;
-    bool is_signed; /* the queries must be */
+    bool is_signed; /* the queries must be signed */
     uint16_t last_id;
-    unsigned queries[3]; /* SOA, AXFR, IXFR */
+    unsigned queries[3]; /* counts the queries for SOA, AXFR and IXFR */
 };
 
 static inline void play_send(struct play_primary *primary, const struct fake_ask *ask,

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_TRANSFER_ZONE_SAMPLE_H
 #define NAILUP_TESTS_TRANSFER_ZONE_SAMPLE_H
 
-/* Small versions of zones for several tests of transfer. */
+/* Small versions of zones, which several tests of transfer use. */
 
 #include "unit/dns/sample.h"
 
@@ -13,7 +13,7 @@
 
 enum { ZONE_SAMPLE_BYTES = 1 << 24 };
 
-/* Makes a version of this zone with so many addresses below it; the times are those of the SOA. */
+/* Makes a version of this zone with this many addresses below it. */
 static inline struct zone_data *zone_sample(struct name zone, uint32_t serial, unsigned addresses)
 {
     uint8_t soa[22] = {0}, owner[NAME_WIRE_MAX];

@@ -25,7 +25,7 @@ static void test_acks_wait_grows_with_the_answer_time(void **state)
     assert_int_equal(wait_at(&acks, 100 * MS, 0), 300 * MS);
 }
 
-/* Never longer than without checking the acknowledgement. */
+/* A wait never exceeds the wait without acknowledgements. */
 static void test_acks_wait_is_bounded_by_the_hedge(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static void test_acks_wait_is_bounded_by_the_hedge(void **state)
     assert_int_equal(wait_at(&acks, 10 * MS, 1), HEALTH_HEDGE_MIN_US);
 }
 
-static void test_acks_late_ones_double_the_slack_until_it_is_forgotten(void **state)
+static void test_acks_that_are_late_double_the_slack_until_it_is_forgotten(void **state)
 {
     (void)state;
     struct acks acks = {0};
@@ -58,7 +58,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_acks_wait_grows_with_the_answer_time),
         cmocka_unit_test(test_acks_wait_is_bounded_by_the_hedge),
-        cmocka_unit_test(test_acks_late_ones_double_the_slack_until_it_is_forgotten),
+        cmocka_unit_test(test_acks_that_are_late_double_the_slack_until_it_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void on_heard(struct tap *tap, const struct tap_message *message, bool wa
 }
 
 static struct tap watching = {.on_sent = on_sent, .on_heard = on_heard};
-static struct tap blind = {.next = &watching}; /* has no callbacks */
+static struct tap blind = {.next = &watching}; /* this tap has no callbacks */
 
 static void watch(struct world *world)
 {
@@ -112,7 +112,7 @@ static void forge(void *owner, const struct fake_ask *one, struct fake_answer *a
     (void)owner;
     fake_answer_a(answer, one->query, "192.0.2.66", 60);
     if (one->count == 0)
-        answer->data[0] ^= 1; /* another id */
+        answer->data[0] ^= 1; /* the answer gets another id */
 }
 
 static void test_taps_see_an_unanswered_and_a_forged_query(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Groups as recursion has them: a zone's servers of both IP versions, seen for the first time,
- * some of them dead, some without a route.
+ * Groups of servers as recursion makes them: a zone's servers of both IP versions, all new, some
+ * dead, some without a route.
  */
 
 #include "unit/upstream/world.h"
@@ -40,7 +40,7 @@ static void add_v6(struct zone *zone, unsigned count, enum fake_udp how)
     }
 }
 
-/* Asks as recursion does, and waits for the end. */
+/* Queries as recursion does, and waits for the end. */
 static void ask_as(struct zone *zone, struct asker *asker, struct exchange_question question)
 {
     struct world *world = &zone->world;
@@ -136,7 +136,7 @@ static void test_authoritative_question_that_prefers_streams_goes_on_by_datagram
     world_close(&zone.world);
 }
 
-/* A question's total budget counts over all its exchanges. */
+/* All exchanges of a question share its budget. */
 static void test_authoritative_questions_keep_to_their_common_budget(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_authoritative_question_without_a_reader_sends_one_silent_query(
     world_close(&zone.world);
 }
 
-/* Any server may be drawn first. */
+/* The exchange may draw any server first. */
 static void test_authoritative_zone_with_one_dead_server_answers_at_first_contact(void **state)
 {
     (void)state;
@@ -199,8 +199,8 @@ static void test_authoritative_zone_with_one_dead_server_answers_at_first_contac
     }
 }
 
-/* Only one question waits, instead of each until the server counts as ill, except when one in
- * twenty explores whether it is back. */
+/* Only one question waits for the dead server. Otherwise each would, until the server counts as
+ * ill. One question in twenty explores whether the server is back. */
 static void test_authoritative_server_that_was_silent_once_does_not_come_first_again(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ test_authoritative_zone_with_half_its_servers_dead_answers_within_the_attempts(v
     world_close(&zone.world);
 }
 
-/* A host without IPv6, and a zone with little else. */
+/* This host has no IPv6, and the zone has few other servers. */
 static void test_authoritative_family_without_a_route_costs_only_rare_tries(void **state)
 {
     (void)state;
@@ -280,7 +280,8 @@ static void test_authoritative_family_that_gets_a_route_is_used_again(void **sta
     world_close(&zone.world);
 }
 
-/* A query that cannot be sent is no attempt: the only reachable server comes last of many. */
+/* A query that cannot be sent is not an attempt, even if the only reachable server comes last of
+ * many. */
 static void test_authoritative_servers_without_a_route_use_up_no_attempts(void **state)
 {
     (void)state;
@@ -288,13 +289,13 @@ static void test_authoritative_servers_without_a_route_use_up_no_attempts(void *
     struct asker asker;
     open_zone(&zone);
     add_v6(&zone, EXCHANGE_GROUP_MAX - 1, FAKE_UDP_FAIL_NOW);
-    add_v6(&zone, 1, FAKE_UDP_DELIVER); /* of the same family, which counts as missing by then */
+    add_v6(&zone, 1, FAKE_UDP_DELIVER); /* a server of the missing IP version */
     ask_zone(&zone, &asker);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     world_close(&zone.world);
 }
 
-/* A nailed server behind a network without a route, and a server elsewhere. */
+/* One server is nailed, but its network has no route. The other server is elsewhere. */
 static void test_authoritative_nailed_server_without_a_route_comes_last(void **state)
 {
     (void)state;
@@ -325,7 +326,7 @@ static void test_authoritative_nailed_server_without_a_route_comes_last(void **s
     world_close(&zone.world);
 }
 
-/* A filter of this machine refuses datagrams to some servers. Streams of the same IP version work,
+/* A filter on this machine refuses datagrams to some servers. Streams of the same IP version work,
  * so the version is not missing. */
 static void test_authoritative_answers_over_streams_prove_a_route(void **state)
 {
@@ -389,7 +390,7 @@ static void test_authoritative_preferred_family_comes_first_and_the_other_replac
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_ptr_equal(asker.from, zone.group[0]);
     }
-    assert_in_range(asker.took_us, 0, 10 * MS); /* it already counts as ill */
+    assert_in_range(asker.took_us, 0, 10 * MS); /* the server already counts as ill */
     world_close(&zone.world);
 }
 
@@ -417,7 +418,7 @@ static void test_authoritative_question_may_have_less_time_and_fewer_attempts(vo
     assert_int_equal(heard, 0);
     world_close(&zone.world);
 
-    open_zone(&zone); /* but never more than all the others */
+    open_zone(&zone); /* never more than for all the others together */
     add_v6(&zone, 20, FAKE_UDP_DROP);
     ask_as(&zone, &asker, (struct exchange_question){.attempts_max = 200, .wall_us = 3600 * S});
     assert_in_range(asker.took_us, 0, EXCHANGE_WALL_US + MS);
@@ -456,7 +457,7 @@ static void test_authoritative_dead_zone_costs_one_round_until_it_is_forgotten(v
         assert_in_range(asker.took_us, EXCHANGE_ROUND_US, EXCHANGE_ROUND_US + MS);
         assert_int_equal(sent(&zone) - before, 3);
     }
-    /* Rounds do not extend it. */
+    /* Further rounds do not extend that time. */
     fake_loop_advance(zone.world.loop, UPSTREAM_GIVEN_UP_US - 5 * EXCHANGE_ROUND_US);
     ask_as(&zone, &asker, rests);
     assert_in_range(asker.took_us, EXCHANGE_WALL_US, EXCHANGE_WALL_US + MS);
@@ -465,7 +466,7 @@ static void test_authoritative_dead_zone_costs_one_round_until_it_is_forgotten(v
     world_close(&zone.world);
 }
 
-/* The result holds for any of them. Once it answers, the others get a full exchange again. */
+/* Any of the dead servers may come back. After its answer, the others get a full exchange again. */
 static void test_authoritative_dead_server_that_is_back_is_found_by_the_next_question(void **state)
 {
     (void)state;
@@ -485,7 +486,7 @@ static void test_authoritative_dead_server_that_is_back_is_found_by_the_next_que
     }
 }
 
-/* It answers truncated at first: the stream is part of the round. */
+/* The server's first answer is truncated, and the stream that follows belongs to the round. */
 static void test_authoritative_dead_server_that_is_back_may_be_asked_over_tcp(void **state)
 {
     (void)state;
@@ -515,7 +516,7 @@ static void test_authoritative_lost_query_is_sent_again_if_no_server_is_given_up
     world_close(&zone.world);
 }
 
-/* A client with hardly any time left proves nothing about the servers. */
+/* A question with hardly any time left proves nothing about the servers. */
 static void test_authoritative_short_question_gives_no_server_up(void **state)
 {
     (void)state;
@@ -532,7 +533,7 @@ static void test_authoritative_short_question_gives_no_server_up(void **state)
     world_close(&zone.world);
 }
 
-/* A server that was not asked yet, or has answered, is worth the full effort. */
+/* A server that is new or has answered deserves the full effort. */
 static void test_authoritative_zone_with_a_server_not_given_up_is_asked_in_full(void **state)
 {
     (void)state;
@@ -556,12 +557,12 @@ static void test_authoritative_dead_servers_of_a_large_zone_keep_to_the_bound(vo
     for (int i = 0; i < 4; i++) {
         size_t before = sent(&zone);
         ask_as(&zone, &asker, rests);
-        assert_in_range(sent(&zone) - before, 1, EXCHANGE_ATTEMPTS_MAX + 1); /* and a probe */
+        assert_in_range(sent(&zone) - before, 1, EXCHANGE_ATTEMPTS_MAX + 1); /* plus a probe */
     }
     world_close(&zone.world);
 }
 
-/* The old connection is dead, too: the query on it is not the one that finds the server. */
+/* The old connection is dead as well, so a query on it cannot find the server. */
 static void test_authoritative_nailed_dead_server_is_found_past_its_dead_connection(void **state)
 {
     (void)state;

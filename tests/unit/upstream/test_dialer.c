@@ -39,7 +39,8 @@ static void close_all(struct dialer *dialer, struct dial_turn *turns, size_t cou
     loop_free(loop);
 }
 
-/* Each dial fails within a millisecond and asks again at once, for this time. */
+/* Returns how many dials happen in this time if each fails within a millisecond and is requested
+ * again at once. */
 static unsigned dials_of_failures(struct dialer *dialer, struct dial_turn *turns, size_t count,
                                   uint64_t us)
 {
@@ -106,7 +107,7 @@ static void test_dialer_dials_after_failures_come_last(void **state)
     close_all(&dialer, turns, DIALER_MAX + 3);
 }
 
-/* Silent dead servers hold their places for the whole connect-timeout. */
+/* Silent dead servers keep their places for all of connect-timeout. */
 static void test_dialer_dials_after_failures_leave_places_for_first_ones(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void test_dialer_few_failures_wait_for_no_token(void **state)
     close_all(&dialer, turns, 10);
 }
 
-/* The tokens are spent. A dial with a waiting query still begins, and so does a first dial. */
+/* All tokens are spent. A dial with a waiting query still begins, and so does a first dial. */
 static void test_dialer_a_dial_with_a_waiting_query_needs_no_token(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void test_dialer_a_preferred_dial_is_next_after_failures(void **state)
     close_all(&dialer, turns, DIALER_AGAIN_MAX);
 }
 
-/* An outage ends: the servers that are back are not paced. */
+/* When an outage ends, the servers that are back are not delayed. */
 static void test_dialer_success_returns_its_token(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Discovered upstreams: a bounded number is kept, preferably the ones that are used or nailed.
+ * Discovered upstreams: the table keeps a bounded number, and prefers used and nailed ones.
  */
 
 #include "unit/upstream/world.h"
 
-/* The nth server of a zone with very many. */
+/* Returns the nth server of a zone with very many servers. */
 static struct addr nth(unsigned n)
 {
     char text[32];
@@ -20,7 +20,7 @@ static struct upstream *discover_nth(struct world *world, unsigned n)
     return upstreams_discover(world->upstreams, &addr, &upstream_options_default);
 }
 
-/* Discovers this many from number `first` on, each for an instant. */
+/* Discovers this many upstreams, from number `first` on, and drops each at once. */
 static void discover_many(struct world *world, unsigned first, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static void test_discovered_in_a_prefix_it_is_dialled_at_first_sight_and_kept(vo
     world_close(&world);
 }
 
-/* The servers that a hostile zone names take no places from honest servers. */
+/* The servers that a hostile zone names must take no places from honest servers. */
 static void test_discovered_without_a_connection_it_gets_no_place(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_discovered_and_unused_it_makes_room_for_another(void **state)
     fake_loop_advance(world.loop, NAIL_UNUSED_US / 2 + 20 * S);
     assert_int_equal(first->pool.places, 0);
     assert_int_equal(second->pool.places, 1);
-    fake_loop_advance(world.loop, 2 * NAIL_UNUSED_US); /* and they do not take turns */
+    fake_loop_advance(world.loop, 2 * NAIL_UNUSED_US); /* they do not displace each other in turn */
     assert_int_equal(second->pool.places, 1);
     world_close(&world);
 }
@@ -150,7 +150,7 @@ static void test_discovered_without_end_they_stay_bounded_and_the_last_used_stay
     world_open(&world);
     discover_many(&world, 0, UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    struct upstream *first = discover_nth(&world, 0); /* in use again */
+    struct upstream *first = discover_nth(&world, 0); /* the upstream is used again */
     first->queries = 1;
     upstreams_drop(first);
     discover_many(&world, UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX - 1);
@@ -159,7 +159,8 @@ static void test_discovered_without_end_they_stay_bounded_and_the_last_used_stay
     upstreams_drop(first);
     discover_many(&world, 2 * UPSTREAMS_DISCOVERED_MAX, UPSTREAMS_DISCOVERED_MAX);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-    assert_int_equal(discover_nth(&world, 0)->queries, 0); /* a new object with its address */
+    /* a new upstream object for the address */
+    assert_int_equal(discover_nth(&world, 0)->queries, 0);
     world_close(&world);
 }
 
@@ -195,7 +196,7 @@ static void test_discovered_in_a_flood_nailed_wanted_and_held_ones_stay(void **s
     world_close(&world);
 }
 
-/* A zone that makes us hold many dead servers does not make us forget the others. */
+/* A zone that makes us hold many dead servers must not displace the others. */
 static void test_discovered_dead_ones_that_are_held_do_not_displace_the_others(void **state)
 {
     (void)state;
@@ -222,8 +223,8 @@ static void test_discovered_dead_ones_that_are_held_do_not_displace_the_others(v
     world_close(&world);
 }
 
-/* All of them match the prefix, but none gets a place before it connects, so they go like the
- * others. */
+/* All of these upstreams match the prefix, but an upstream gets a place only when it connects. They
+ * are displaced like others. */
 static void test_discovered_in_a_prefix_of_all_addresses_they_stay_bounded(void **state)
 {
     (void)state;
@@ -257,19 +258,19 @@ static void test_discovered_and_held_they_stay_bounded(void **state)
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_LIMIT);
     assert_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    assert_ptr_equal(discover_nth(&world, 7), held[7]); /* known upstreams may still be asked */
+    assert_ptr_equal(discover_nth(&world, 7), held[7]); /* a known upstream can still be used */
     upstreams_drop(held[7]);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_LIMIT; i++)
         upstreams_drop(held[i]);
     assert_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
-    upstreams_drop(discover_nth(&world, 7)); /* the next one lets the surplus go */
+    upstreams_drop(discover_nth(&world, 7)); /* the next upstream drops the surplus */
     fake_loop_settle(world.loop);
     assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
     assert_non_null(discover_nth(&world, UPSTREAMS_DISCOVERED_LIMIT));
     world_close(&world);
 }
 
-/* While its own answer is delivered, the upstream is dropped, and a flood follows. */
+/* An upstream is dropped while it delivers its answer, and a flood of new ones follows. */
 struct letting_go {
     struct world *world;
     struct upstream *from;
@@ -280,7 +281,7 @@ static enum exchange_verdict let_go(void *owner, const struct exchange_answer *a
 {
     struct letting_go *letting = owner;
     (void)answer;
-    letting->from->answers = 0; /* those go first */
+    letting->from->answers = 0; /* upstreams without answers are displaced first */
     upstreams_drop(letting->from);
     for (unsigned i = 0; i < UPSTREAMS_DISCOVERED_MAX + 1; i++)
         upstreams_drop(discover_nth(letting->world, i));
@@ -317,12 +318,12 @@ static void test_discovered_and_dropped_inside_its_own_answer_it_outlives_the_ca
         fake_loop_advance(world.loop, S);
         assert_true(letting.done);
         assert_int_equal(count(&world), UPSTREAMS_DISCOVERED_MAX);
-        assert_int_equal(world.stats.upstream_ready, 0); /* its connection went with it */
+        assert_int_equal(world.stats.upstream_ready, 0); /* its connection was closed with it */
         world_close(&world);
     }
 }
 
-/* A former forwarder is not a discovered server, although recursion would ask it the same way. */
+/* A former forwarder is not a discovered server, although recursion would use the same options. */
 static bool keeps_all(void *context, const struct addr *addr,
                       const struct upstream_options *options)
 {
@@ -378,7 +379,7 @@ enum { CHURN_SERVERS = 40, CHURN_ASKERS = 12, CHURN_MAX = 8 };
 struct churn {
     struct world world;
     struct asker askers[CHURN_ASKERS];
-    struct upstream *asked[CHURN_ASKERS]; /* held while it is asked, or NULL */
+    struct upstream *asked[CHURN_ASKERS]; /* the asker's held upstream, or NULL */
 };
 
 static bool keeps_some(void *context, const struct addr *addr,
@@ -390,7 +391,7 @@ static bool keeps_some(void *context, const struct addr *addr,
     return rand_below(2);
 }
 
-/* One of three kinds by its number: plain, over TCP, nailed. */
+/* Discovers an upstream. Its number decides its kind: plain, over TCP, or nailed. */
 static struct upstream *discover_any(struct churn *churn)
 {
     unsigned n = (unsigned)rand_below(CHURN_SERVERS);
@@ -449,7 +450,7 @@ static void test_discovered_and_dropped_in_any_order_nothing_is_lost(void **stat
         if (churn.asked[n])
             upstreams_drop(churn.asked[n]);
     }
-    upstreams_drop(discover_any(&churn)); /* lets the surplus go */
+    upstreams_drop(discover_any(&churn)); /* drops the surplus */
     fake_loop_advance(churn.world.loop, 100 * S);
     assert_in_range(count(&churn.world), 1, CHURN_MAX);
     upstreams_settle(churn.world.upstreams, NULL, NULL);
@@ -459,7 +460,7 @@ static void test_discovered_and_dropped_in_any_order_nothing_is_lost(void **stat
 }
 
 struct looks {
-    unsigned shown, listed; /* in all; not discovered */
+    unsigned shown, listed; /* listed: without discovered upstreams */
 };
 
 static void look(void *context, const struct upstream_view *view)
@@ -469,7 +470,8 @@ static void look(void *context, const struct upstream_view *view)
     looks->listed += view->addr.in.sin_addr.s_addr == fake_addr("10.0.0.1@53").in.sin_addr.s_addr;
 }
 
-/* The steps of a walk; each part looks at a bounded number. */
+/* Continues a walk until its end. Returns its number of steps, each of which looks at a bounded
+ * number of upstreams. */
 static unsigned walk_on(struct world *world, struct upstreams_walk *walk, struct looks *looks)
 {
     for (unsigned steps = 1;; steps++) {
@@ -493,7 +495,8 @@ static void test_discovered_by_thousands_a_part_is_shown_and_all_are_counted(voi
     discover_many(&world, 0, MET);
     struct addr addr = fake_addr("10.0.0.1@53");
     struct upstream *listed =
-        upstreams_want(world.upstreams, &addr, &upstream_options_default); /* the last of all */
+        /* the last of all upstreams */
+        upstreams_want(world.upstreams, &addr, &upstream_options_default);
     struct upstreams_walk walk = {.discovered_below = 500};
     assert_true(walk_on(&world, &walk, &looks) < 20);
     assert_int_equal(looks.shown, 501);
@@ -514,7 +517,7 @@ static void test_discovered_by_thousands_a_part_is_shown_and_all_are_counted(voi
     world_close(&world);
 }
 
-/* Each part once began at the oldest upstream: a quadratic number of steps. */
+/* If each part began at the oldest upstream, the steps would be quadratic. */
 static void test_walk_passes_each_upstream_once(void **state)
 {
     (void)state;
@@ -528,7 +531,8 @@ static void test_walk_passes_each_upstream_once(void **state)
     assert_int_equal(looks.shown, MET);
     assert_int_equal(walk.place, MET);
     assert_int_equal(walk.steps, MET);
-    walk = (struct upstreams_walk){.discovered_below = SIZE_MAX}; /* from the first one again */
+    /* starts again at the first upstream */
+    walk = (struct upstreams_walk){.discovered_below = SIZE_MAX};
     looks = (struct looks){0};
     walk_on(&world, &walk, &looks);
     assert_int_equal(looks.shown, MET);
@@ -543,8 +547,7 @@ static void mark(void *context, const struct upstream_view *view)
     seen[ntohl(view->addr.in.sin_addr.s_addr) & 0xffff]++;
 }
 
-/* Two walks go on at the same time, while upstreams are made and freed, including the one where a
- * walk continues. */
+/* Two walks alternate while upstreams come and go, including the one at which a walk continues. */
 static void test_walks_that_alternate_see_each_remaining_upstream_once(void **state)
 {
     (void)state;
@@ -562,7 +565,8 @@ static void test_walks_that_alternate_see_each_remaining_upstream_once(void **st
             if (is_more[i])
                 is_more[i] = upstreams_some(world.upstreams, &walks[i], most[i], mark, seen[i]);
         }
-        for (unsigned now = 0; now < 20 && come < COME; now++) /* as many of the oldest ones go */
+        /* as many of the oldest upstreams go */
+        for (unsigned now = 0; now < 20 && come < COME; now++)
             discover_many(&world, GO + STAY + come++, 1);
     }
     assert_int_equal(count(&world), GO + STAY);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Exchanges in trouble: ways close one after the other, and servers answer oddly. */
+/* Exchanges in trouble: their ways fail one by one, and servers answer oddly. */
 
 #include "dns/edns.h"
 #include "support/fake_opt.h"
 #include "unit/upstream/world.h"
 
 struct peer_script {
-    bool bad_cookie_udp; /* BADCOOKIE to every datagram */
+    bool bad_cookie_udp; /* sends BADCOOKIE to every datagram */
     bool truncate_udp;
-    bool notimp;       /* NOTIMP without OPT to odd names ("o...") */
+    bool notimp;       /* sends NOTIMP without OPT for odd names ("o...") */
     bool drops_edns;   /* drops every query with an OPT */
-    bool bare_formerr; /* FORMERR with only a header to every query with an OPT */
+    bool bare_formerr; /* sends a FORMERR that is only a header to every query with an OPT */
     bool swallows;     /* never answers over streams */
     uint64_t delay_us;
     unsigned with_opt, without_opt;
@@ -60,7 +60,7 @@ static void fixture_open(struct fixture *f, const struct upstream_options *optio
     f->upstream = world_open_server(&f->world, &f->peer, scripted, &f->script, options);
 }
 
-/* A TCP-only server during a dial: UDP is refused at once, and the connection is a moment away. */
+/* A server with TCP only refuses UDP at once, while the dial of its connection is nearly done. */
 static void test_exchange_refused_over_udp_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_exchange_refused_over_both_fails_at_once(void **state)
     world_close(&f.world);
 }
 
-/* No file is left for a UDP socket: the connection that dials takes the query. */
+/* No file is left for a UDP socket, so the connection that dials takes the query. */
 static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
 {
     (void)state;
@@ -106,8 +106,8 @@ static void test_exchange_without_a_udp_socket_waits_for_the_dial(void **state)
     world_close(&f.world);
 }
 
-#ifndef WORLD_TLS /* upstreams over UDP, and TCP after it: no TLS */
-/* Only the first truncated answer counts, although a second query is in flight. */
+#ifndef WORLD_TLS /* TLS has no such fallback from UDP to TCP */
+/* A second query is in flight, and only the first truncated answer counts. */
 static void test_exchange_truncated_while_hedged_goes_to_tcp_once(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_exchange_bad_cookies_for_ever_lead_to_tcp(void **state)
     world_close(&f.world);
 }
 
-/* One odd question must not cost a server its EDNS: clients choose questions. */
+/* Clients choose the questions, so one odd question must not cost a server its EDNS. */
 static void test_exchange_one_odd_question_does_not_end_edns(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void test_exchange_one_odd_question_does_not_end_edns(void **state)
     world_close(&f.world);
 }
 
-/* Some middleboxes drop queries with EDNS. After two silent tries a query leaves without, and the
- * upstream remembers it. */
+/* Some middleboxes drop queries with EDNS. After two silent tries a query has no OPT, and the
+ * upstream remembers that. */
 static void test_exchange_asks_a_server_that_drops_edns_without_it(void **state)
 {
     (void)state;
@@ -177,13 +177,13 @@ static void test_exchange_asks_a_server_that_drops_edns_without_it(void **state)
     assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES);
     assert_true(asker.took_us < 50 * MS);
     fake_loop_advance(f.world.loop, UPSTREAM_QUIRK_US);
-    f.script.drops_edns = false; /* the middlebox is gone */
+    f.script.drops_edns = false; /* the middlebox is gone now */
     ask_and_wait(&asker, &f.world, "ftp.example", f.upstream);
     assert_int_equal(f.script.with_opt, UPSTREAM_EDNS_TRIES + 1);
     world_close(&f.world);
 }
 
-/* A server that once understood EDNS does not lose it through losses. */
+/* A server that has understood EDNS once keeps it in spite of losses. */
 static void test_exchange_keeps_edns_after_losses_if_the_server_understood_it_once(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_exchange_keeps_edns_after_losses_if_the_server_understood_it_on
     world_close(&f.world);
 }
 
-/* Old servers return only the header. */
+/* Old servers return only a header. */
 static void test_exchange_a_bare_formerr_means_no_edns(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void test_exchange_a_bare_formerr_means_no_edns(void **state)
 }
 #endif
 
-/* Behaviour 3 without UDP: the other way is a fresh connection. */
+/* Behaviour 3 without UDP: a fresh connection takes the query. */
 static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void **state)
 {
     (void)state;
@@ -234,7 +234,8 @@ static void test_exchange_without_fallback_goes_on_over_a_fresh_connection(void 
     world_close(&f.world);
 }
 
-/* Nailed, but its TCP never worked and its UDP is slow: the fast server gets the queries. */
+/* The server is nailed, but its TCP never worked and its UDP is slow. The fast server gets the
+ * queries. */
 static void test_exchange_an_unmeasured_stream_does_not_count_as_fast(void **state)
 {
     (void)state;
@@ -267,7 +268,7 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 {
     (void)state;
     enum upstream_fallback fallbacks[] = {UPSTREAM_FALLBACK_UDP, UPSTREAM_FALLBACK_NONE};
-    /* The answer time of datagrams to the sibling of a TLS server is unknown. */
+    /* The TLS server's answer time over UDP is unknown, because its sibling has it. */
     int noticed = WORLD_STREAM == FAKE_TLS ? 100 : 20;
     for (int way = 0; way < 2; way++) {
         static struct asker askers[300];
@@ -310,7 +311,7 @@ static void test_exchange_a_server_that_vanished_is_left_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* All packets are lost for a while. A question that still waits afterwards gets its answer. */
+/* The path loses all packets for a while. A question that still waits then gets its answer. */
 static void test_exchange_datagrams_notice_soon_that_the_path_is_back(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static void test_exchange_a_server_back_over_udp_alone_is_found(void **state)
     world_close(&f.world);
 }
 
-/* A wait for room does not count as a wait for a dial. */
+/* A query that waits for room does not count as one that waits for a dial. */
 static void test_exchange_waiting_for_room_is_not_cold(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Decisions about idle connections. */
+/* Decides what happens to an idle connection. */
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,8 @@ static void test_hold_is_before_the_limit_with_a_margin(void **state)
     assert_int_equal(hold_after_us(2 * S, MS), 1500 * MS);
     assert_int_equal(hold_after_us(10 * S, MS), 7500 * MS);
     assert_int_equal(hold_after_us(120 * S, MS), 115 * S);
-    assert_int_equal(hold_after_us(2 * S, 400 * MS), 1200 * MS); /* far away: earlier */
+    /* a distant server needs an earlier query */
+    assert_int_equal(hold_after_us(2 * S, 400 * MS), 1200 * MS);
     assert_int_equal(hold_after_us(2 * S, 4 * S), S);
     assert_int_equal(hold_after_us(HOLD_SHORTEST_US - 1, MS), 0);
 }
@@ -59,7 +60,8 @@ static void test_hold_without_a_limit_does_nothing(void **state)
     expect(&facts, HOLD_WAIT, 0);
 }
 
-/* A query would come within a second of another one, would cost more, or never gets an answer. */
+/* A hold query would follow another query within a second, would cost more than a dial, or would
+ * get no answer. */
 static void test_hold_replaces_a_connection_that_may_not_carry_a_query(void **state)
 {
     (void)state;
@@ -85,7 +87,7 @@ static void test_hold_closes_connections_that_need_not_stay(void **state)
     expect(&facts, HOLD_WAIT, 60 * S);
     facts.idle_us = 60 * S;
     expect(&facts, HOLD_CLOSE, 0);
-    facts = nailed(8 * S, 10 * S); /* observed: the peer will close it */
+    facts = nailed(8 * S, 10 * S); /* the peer was seen to close at this age */
     facts.is_kept = false;
     expect(&facts, HOLD_WAIT, 60 * S);
     facts.announced_us = 10 * S;
@@ -95,7 +97,7 @@ static void test_hold_closes_connections_that_need_not_stay(void **state)
     facts.is_kept = true;
     facts.may_hold = false;
     expect(&facts, HOLD_CLOSE, 0);
-    facts.limit_us = facts.announced_us = 0; /* no limit requires a close */
+    facts.limit_us = facts.announced_us = 0; /* without a limit, closing saves nothing */
     expect(&facts, HOLD_WAIT, 0);
 }
 

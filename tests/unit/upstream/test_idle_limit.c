@@ -33,11 +33,11 @@ static void test_idle_limit_is_the_shortest_recent_one(void **state)
     idle_limit_closed(&limit, 2 * S, 0);
     idle_limit_closed(&limit, 3 * S, 0);
     assert_int_equal(idle_limit_us(&limit), 2 * S);
-    idle_limit_closed(&limit, 30 * S, 0); /* the 2 s were an accident */
+    idle_limit_closed(&limit, 30 * S, 0); /* the close after 2 s was an accident */
     assert_int_equal(idle_limit_us(&limit), 30 * S);
 }
 
-/* It idled for longer before, on this very connection: the peer closed it for another reason. */
+/* The same connection has idled for longer, so the peer closed it for another reason. */
 static void test_idle_limit_learns_nothing_from_a_close_that_is_too_early(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static unsigned held_until_it_grows(struct idle_limit *limit)
     return 0;
 }
 
-/* A restarting server closes a connection after 3 s in place of 120. */
+/* A server that restarts closes a connection after 3 s, although its limit is 120 s. */
 static void test_idle_limit_recovers_from_an_accident(void **state)
 {
     (void)state;
@@ -93,7 +93,8 @@ static void test_idle_limit_probes_more_and_more_rarely(void **state)
         assert_int_equal(held_until_it_grows(&limit), expected);
         idle_limit_closed(&limit, 2 * S - 1000, 0);
         assert_true(idle_limit_us(&limit) < 2 * S);
-        idle_limit_closed(&limit, 2 * S - 1000, 0); /* no growth in between: nothing changes */
+        /* the limit has not grown in between, so nothing changes */
+        idle_limit_closed(&limit, 2 * S - 1000, 0);
         expected = expected < IDLE_LIMIT_PATIENCE_CONFIRMED ? IDLE_LIMIT_PATIENCE_CONFIRMED
                    : expected < IDLE_LIMIT_PATIENCE_MAX     ? 2 * expected
                                                             : IDLE_LIMIT_PATIENCE_MAX;
@@ -109,7 +110,7 @@ static void test_idle_limit_of_an_hour_is_dropped(void **state)
     assert_int_equal(idle_limit_us(&limit), 0);
 }
 
-/* Short gaps say nothing, and a gap longer than the estimate corrects it. */
+/* A short gap teaches nothing. A gap longer than the estimate corrects it. */
 static void test_idle_limit_ignores_short_idle_times(void **state)
 {
     (void)state;

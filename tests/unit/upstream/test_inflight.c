@@ -70,7 +70,8 @@ static void test_inflight_distinguishes_late_from_unknown(void **state)
     inflight_deinit(&inflight);
 }
 
-/* Thousands in flight, answered in another order, some given up, compared with plain arrays. */
+/* Thousands of queries are in flight. Answers come in another order, and some queries are given up.
+ * Plain arrays show the expected result. */
 static void test_inflight_finds_each_among_thousands(void **state)
 {
     (void)state;
@@ -121,7 +122,8 @@ static void test_inflight_returns_every_query_at_the_end_of_a_connection(void **
 
 enum { MIXED_FLIGHTS = 400, MIXED_ROUNDS = 200 };
 
-/* The queries of one connection: answers come, and some are given up, between two calls. */
+/* Takes the queries of one connection in several calls. Answers and given-up queries come between
+ * them. */
 static void take_among_others(uint32_t random)
 {
     static struct flight flights[MIXED_FLIGHTS];

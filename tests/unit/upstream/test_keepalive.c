@@ -36,7 +36,7 @@ static void test_keepalive_zeros_on_fresh_connections_lengthen_the_pause(void **
     }
 }
 
-/* Four connections that were made together get 0 together. */
+/* Four connections with one start get a zero at the same time. */
 static void test_keepalive_zeros_of_one_stop_count_once(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void test_keepalive_a_connection_that_lives_ends_the_pauses(void **state)
     (void)state;
     struct keepalive keepalive = {0};
     keepalive_heard_zero(&keepalive, 5 * S, 6 * S);
-    keepalive_lived(&keepalive, 7 * S, 8 * S); /* too short to prove anything */
+    keepalive_lived(&keepalive, 7 * S, 8 * S); /* this life is too short to prove anything */
     assert_int_equal(keepalive.zeros, 1);
     keepalive_lived(&keepalive, 7 * S, 7 * S + KEEPALIVE_FRESH_US);
     assert_int_equal(keepalive.zeros, 0);

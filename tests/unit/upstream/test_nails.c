@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Nailed connections to peers that close idle connections: the share of the time with a ready one,
- * and its cost. */
+/* Nailed connections to peers that close idle connections: for how much of the time one is ready,
+ * and at which cost. */
 
 #include "dns/edns.h"
 #include "support/fake_opt.h"
@@ -11,16 +11,16 @@
 
 enum { CONNS_MAX = 2000 };
 
-/* A peer with an idle limit, and its observations. */
+/* A peer with an idle limit, and what the test observes of it. */
 struct server {
-    uint64_t limit_us;        /* 0: none */
+    uint64_t limit_us;        /* the limit; 0: none */
     uint64_t sweeps_every_us; /* the interval at which it looks for idle connections; 0: it looks
                                  all the time */
-    bool drops_holds;         /* never answers queries without RD */
-    uint64_t hold_takes_us;   /* its answer time for them */
-    uint16_t announces_100ms; /* the timeout of RFC 7828; 0: none */
+    bool drops_holds;         /* does not answer queries without RD */
+    uint64_t hold_takes_us;   /* the answer time for queries without RD */
+    uint16_t announces_100ms; /* the timeout that it announces (RFC 7828); 0: none */
     uint64_t heard_at[CONNS_MAX];
-    size_t first_conn; /* those before it have ended */
+    size_t first_conn; /* earlier connections have ended */
     size_t holds, hold_conns[CONNS_MAX];
     uint16_t hold_type;
     size_t hold_len, hold_name_len;
@@ -110,7 +110,7 @@ static void close_what_idles(struct fixture *f)
     }
 }
 
-/* Passes time, a millisecond at a time. */
+/* Lets time pass in steps of a millisecond. */
 static void pass(struct fixture *f, uint64_t us)
 {
     for (uint64_t at = 0; at < us; at += MS) {
@@ -126,7 +126,7 @@ static uint64_t ready_in_ten_thousand(const struct fixture *f)
     return f->ready_us * 10000 / f->total_us;
 }
 
-/* The limits of real servers and shorter ones, from half a second on. */
+/* Limits of real servers, and shorter ones down to half a second. */
 static const uint64_t limits_ms[] = {600, 1000, 1400, 2000, 5000, 10000, 30000, 120000};
 
 static void test_nails_are_ready_while_idle(void **state)
@@ -166,7 +166,8 @@ static void test_nails_have_no_cold_query_every_twenty_seconds(void **state)
     }
 }
 
-/* In an hour against a limit of two seconds the peer closes a handful: probing gets rare. */
+/* In an hour, a peer with a limit of two seconds closes only a few connections, because probing
+ * gets rare. */
 static void test_nails_learn_the_limit_once(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_nails_learn_the_limit_once(void **state)
     world_close(&f.world);
 }
 
-/* A server that looks for idle connections every few seconds: its limit of 2 s seems to vary. */
+/* This server looks for idle connections every few seconds, so its limit of 2 s seems to vary. */
 static void test_nails_of_a_server_whose_limit_varies(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void test_nails_obey_an_announced_limit(void **state)
     world_close(&f.world);
 }
 
-/* The content of a hold query; no count of clients' queries includes it. */
+/* A hold query has a cheap question, and does not count as a client's query. */
 static void test_nails_hold_with_a_cheap_query_that_no_count_includes(void **state)
 {
     (void)state;
@@ -254,7 +255,7 @@ static void test_nails_hold_with_a_cheap_query_that_no_count_includes(void **sta
     }
 }
 
-/* Queries at random times, too: a hold query is never within a second after another one. */
+/* With queries at random times as well, no hold query comes within a second of another query. */
 static void test_nails_hold_queries_keep_their_distance(void **state)
 {
     (void)state;
@@ -273,7 +274,7 @@ static void test_nails_hold_queries_keep_their_distance(void **state)
     world_close(&f.world);
 }
 
-/* Holding counts towards max-requests, exactly, and the next connection is ready in time. */
+/* Hold queries count towards max-requests, and the next connection is ready in time. */
 static void test_nails_hold_queries_count_towards_max_requests(void **state)
 {
     (void)state;
@@ -304,7 +305,7 @@ static void test_nails_with_few_requests_are_replaced(void **state)
     world_close(&f.world);
 }
 
-/* hold: no. Without queries nothing is sent, and a query dials. */
+/* With `hold: no`, idle connections send nothing, and a query dials. */
 static void test_nails_sleep_without_holding(void **state)
 {
     (void)state;
@@ -330,7 +331,8 @@ static void test_nails_sleep_without_holding(void **state)
     world_close(&f.world);
 }
 
-/* RFC 7766 section 6.2.3: a discovered server is held for ten minutes after a query. */
+/* RFC 7766 section 6.2.3: the pool holds the connection of a discovered server for ten minutes
+ * after a query. */
 static void test_nails_of_discovered_servers_are_held_for_ten_minutes(void **state)
 {
     (void)state;
@@ -376,8 +378,8 @@ static void test_nails_of_discovered_servers_are_held_as_long_as_announced(void 
     world_close(&f.world);
 }
 
-/* A hold query detects a silently dead connection: when a query comes, the successor is ready. The
- * server's health does not suffer. */
+/* A hold query finds a connection that died silently, and the successor is ready when a query
+ * comes. The server's health stays good. */
 static void test_nails_that_died_are_detected_while_idle(void **state)
 {
     (void)state;
@@ -396,13 +398,14 @@ static void test_nails_that_died_are_detected_while_idle(void **state)
     assert_int_equal(f.upstream->timeouts, 0);
     assert_false(upstream_is_ill(f.upstream));
     pass(&f, 30 * S);
-    /* and the dead one */
+    /* the successor and the dead connection */
     assert_int_equal(fake_server_open_conns(fake_peer_server(f.peer)), 1 + 1);
     assert_int_equal(f.world.stats.upstream_ready, 1);
     world_close(&f.world);
 }
 
-/* The server drops queries without RD: successors take over instead, and the server is not ill. */
+/* The server drops queries without RD. Successors replace idle connections instead, and the server
+ * does not count as ill. */
 static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **state)
 {
     (void)state;
@@ -421,7 +424,8 @@ static void test_nails_of_servers_that_drop_hold_queries_are_replaced(void **sta
     world_close(&f.world);
 }
 
-/* The first answer shows that it is slow. Its connections are no longer replaced for that. */
+/* The first answer shows that the server is slow. Its connections are then no longer replaced for
+ * slow hold queries. */
 static void test_nails_of_a_slow_server_stay(void **state)
 {
     (void)state;
@@ -464,7 +468,7 @@ static void test_nails_are_held_by_queries_again_after_the_path_was_dead(void **
     world_close(&f.world);
 }
 
-/* It closes each connection at once. That equals a refusal, so the dials rest. */
+/* The peer closes each connection at once. This counts as a refusal, so the dials rest. */
 static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
 {
     (void)state;
@@ -476,7 +480,8 @@ static void test_nails_of_peers_that_close_at_once_have_a_bound(void **state)
     world_close(&f.world);
 }
 
-/* Too short to hold: the pool dials again once a second, and at once for a query. */
+/* The limit is too short to hold a connection. The pool dials once a second, and at once for a
+ * query. */
 static void test_nails_with_a_very_short_limit_are_dialled_again(void **state)
 {
     (void)state;

@@ -6,9 +6,9 @@
 
 enum habit {
     HABIT_GOOD,
-    HABIT_CLOSES,      /* answers the first query after 50 ms, then closes */
+    HABIT_CLOSES,      /* answers the first query after 50 ms and closes */
     HABIT_STALLS,      /* answers only the first query */
-    HABIT_RESETS,      /* resets 50 ms after the first query, with the answer in front */
+    HABIT_RESETS,      /* answers the first query after 50 ms and resets */
     HABIT_GOOD_ON_ONE, /* the first connection works, later ones close */
 };
 
@@ -90,7 +90,7 @@ static struct upstream_view view_of(const struct fixture *f)
 
 static struct asker askers[20000];
 
-/* Sends this many queries, one every gap_us, then leaves time for all of them to end. */
+/* Sends this many queries, one every gap_us. Then waits until all have ended. */
 static void ask_steadily(struct fixture *f, size_t count, uint64_t gap_us)
 {
     for (size_t i = 0; i < count; i++) {
@@ -130,8 +130,7 @@ static void test_one_answer_and_a_clean_close_is_concluded_and_shown(void **stat
     world_close(&f.world);
 }
 
-/* The verdict ages: one connection carries several queries again and shows that the server answers
- * them. */
+/* The verdict ages. One connection then carries several queries, and their answers refute it. */
 static void test_one_answer_is_retested_by_one_connection(void **state)
 {
     (void)state;
@@ -141,7 +140,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
     ask_steadily(&f, 100, 10 * MS);
     assert_true(f.upstream->pool.single.is_known);
 
-    fake_loop_advance(f.world.loop, 601 * S); /* still the same */
+    fake_loop_advance(f.world.loop, 601 * S); /* the server has not changed */
     size_t before = peer_dials(f.peer), many = 0;
     ask_steadily(&f, 200, 10 * MS);
     for (size_t i = before; i < peer_dials(f.peer); i++)
@@ -161,7 +160,7 @@ static void test_one_answer_is_retested_by_one_connection(void **state)
     world_close(&f.world);
 }
 
-/* NSD and dnsdist once looked like such servers. A stall or a reset proves nothing. */
+/* NSD and dnsdist were once taken for such servers. A stall or a reset proves nothing. */
 static void test_one_answer_is_not_concluded_from_stalls_and_resets(void **state)
 {
     (void)state;
@@ -180,7 +179,7 @@ static void test_one_answer_is_not_concluded_from_stalls_and_resets(void **state
     }
 }
 
-/* It answered two queries on one connection: later closes have another reason. */
+/* The server has answered two queries on one connection, so later closes have another reason. */
 static void test_one_answer_is_never_concluded_after_two_answers(void **state)
 {
     (void)state;
@@ -195,7 +194,7 @@ static void test_one_answer_is_never_concluded_after_two_answers(void **state)
     world_close(&f.world);
 }
 
-/* One worker once dialled such a server 1,598 times. Now a rate bounds the dials. */
+/* A worker once dialled such a server 1,598 times. A rate now bounds the dials. */
 static void test_one_answer_dials_have_a_bound(void **state)
 {
     (void)state;
@@ -205,7 +204,8 @@ static void test_one_answer_dials_have_a_bound(void **state)
     ask_steadily(&f, 100, 10 * MS);
     assert_true(f.upstream->pool.single.is_known);
     size_t before = peer_dials(f.peer);
-    ask_steadily(&f, 10000 / WORLD_DEAR, MS); /* ten seconds, and six until all have ended */
+    /* ten seconds of queries, and six until all have ended */
+    ask_steadily(&f, 10000 / WORLD_DEAR, MS);
     size_t seconds = 10 / WORLD_DEAR + 6;
     assert_in_range(peer_dials(f.peer) - before, 10 / WORLD_DEAR * SINGLE_USE_DIALS_PER_S,
                     (seconds + 1) * SINGLE_USE_DIALS_PER_S);

@@ -63,7 +63,7 @@ static void test_pace_a_returned_token_may_be_taken_again(void **state)
 {
     (void)state;
     struct pace pace = {0};
-    pace_give(&pace, 10); /* no more than full */
+    pace_give(&pace, 10); /* the pace never exceeds its capacity */
     for (int i = 0; i < 10; i++)
         assert_int_equal(pace_take(&pace, T0, 10), T0);
     pace_give(&pace, 10);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* An upstream with streams restarts, and its queries wait for it. */
+/* An upstream with streams restarts, and queries wait until it is back. */
 
 #include "unit/upstream/world.h"
 
@@ -30,7 +30,7 @@ static void answer_once(struct fixture *f)
     assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 
-/* Ends its connections and refuses new ones. */
+/* Closes the server's connections and refuses new ones. */
 static void stop_server(struct fixture *f)
 {
     fake_server_set_dial(fake_peer_server(f->peer), FAKE_DIAL_REFUSE);
@@ -62,7 +62,7 @@ static void test_patience_queries_wait_for_a_restart(void **state)
     world_close(&f.world);
 }
 
-/* The server is found within the time between two dials, whatever the back-off is. */
+/* Dials are frequent enough to find the server soon, whatever the back-off is. */
 static void test_patience_dials_often_but_at_a_bounded_rate(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void test_patience_ends(void **state)
     world_close(&f.world);
 }
 
-/* It never answered, so it is not expected back. */
+/* This server never answered, so it is not expected to come back. */
 static void test_patience_is_not_for_servers_that_never_answered(void **state)
 {
     (void)state;
@@ -125,7 +125,8 @@ static void test_patience_ends_a_minute_after_the_last_answer(void **state)
     world_close(&f.world);
 }
 
-/* It accepts connections before it can answer, like a proxy whose server restarts. */
+/* The server accepts connections before it can answer, as a proxy does while its backend restarts.
+ */
 static void end_at_once(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -154,7 +155,7 @@ static void test_patience_outlasts_connections_that_end_at_once(void **state)
 }
 
 #ifndef WORLD_TLS
-/* The link is down: no way is left, not even UDP, but it may be up again in a moment. */
+/* The link is down: not even UDP works, but the link may be up again in a moment. */
 static void test_patience_holds_while_no_way_is_left(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void on_no_conn(struct pool_waiter *waiter, enum conn_end why)
     (void)why;
 }
 
-/* Dead servers have all places for dials after a failure, and the redial queues behind them. */
+/* Dead servers occupy all places for dials after failures, and the new dial queues behind them. */
 static void test_patience_is_not_delayed_by_dials_to_dead_servers(void **state)
 {
     (void)state;
@@ -244,8 +245,8 @@ static void test_patience_is_not_delayed_by_dials_to_dead_servers(void **state)
     world_close(&f.world);
 }
 
-/* The path is dark for two seconds, and a firewall there has forgotten the connection. The
- * connection is silent and not proved dead yet, but dials go on. */
+/* The path is dark for two seconds, and a firewall on it has forgotten the connection. The
+ * connection is silent but not proved dead, and dials continue. */
 static void test_patience_dials_on_beside_a_silent_connection(void **state)
 {
     (void)state;
@@ -278,8 +279,8 @@ static void answer_or_close(void *owner, const struct fake_ask *ask, struct fake
         fake_answer_a(answer, ask->query, "192.0.2.1", 300);
 }
 
-/* The server answers all questions but one, for which it ends the connection. That question costs
- * no more connections than it may send queries. */
+/* The server ends the connection for one question and answers all others. That question costs no
+ * more connections than it may send queries. */
 static void test_patience_is_not_for_a_question_that_ends_connections(void **state)
 {
     (void)state;
@@ -304,8 +305,8 @@ static void test_patience_is_not_for_a_question_that_ends_connections(void **sta
     world_close(&f.world);
 }
 
-/* All packets are dropped, and the connection does not notice. It is replaced as soon as packets
- * pass. */
+/* All packets are lost, and the connection does not notice. It is replaced as soon as packets pass
+ * again. */
 static void test_patience_dials_beside_a_connection_that_is_dead(void **state)
 {
     (void)state;
@@ -348,7 +349,7 @@ static void test_patience_is_not_needed_if_another_server_answers(void **state)
     world_close(&f.world);
 }
 
-/* Waiting queries do not delay a stop of the daemon or of the zone. */
+/* Queries that wait must not delay the stop of the daemon or of the zone. */
 static void test_patience_ends_with_the_upstream(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ struct fixture {
     struct policy policy;
 };
 
-/* Nails 10.0.0.0/8, avoids 127.0.0.0/8, listens on 192.0.2.1 and on every IPv6 address. */
+/* Nails 10.0.0.0/8, excludes 127.0.0.0/8, listens on 192.0.2.1 and on every IPv6 address. */
 static int set_up(void **state)
 {
     static struct fixture fixture;

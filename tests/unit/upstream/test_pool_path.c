@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The network under the connections changes: facts about the old network delay nothing. */
+/* The network changes under the connections. Facts about the old network must delay nothing. */
 
 #include "upstream/pool_path.h"
 
@@ -17,7 +17,7 @@ static size_t open_conns(struct fake_peer *peer)
     return fake_server_open_conns(fake_peer_server(peer));
 }
 
-/* A server with one kept connection that is ready, and no UDP. */
+/* A server with one kept connection that is ready, and without UDP. */
 struct place {
     struct world world;
     struct fake_peer *peer;
@@ -40,7 +40,8 @@ static void test_path_change_replaces_connections_make_before_break(void **state
     struct place place;
     place_open(&place);
     change(&place.world);
-    assert_int_equal(open_conns(place.peer), 1); /* the old one, as long as there is no other */
+    /* the old connection stays until another is ready */
+    assert_int_equal(open_conns(place.peer), 1);
     fake_loop_advance(place.world.loop, 100 * MS);
     assert_int_equal(peer_dials(place.peer), 2);
     assert_true(fake_conn_was_closed(peer_conn(place.peer, 0)));
@@ -64,7 +65,7 @@ static void test_path_query_in_flight_gets_its_answer_on_the_old_connection(void
     world_close(&place.world);
 }
 
-/* The second query does not wait for the usual 400 ms of silence. */
+/* The second query leaves at once, without the usual 400 ms of silence. */
 static void test_path_lost_address_asks_queries_in_flight_again_at_once(void **state)
 {
     (void)state;
@@ -106,7 +107,7 @@ static void test_path_change_ends_every_rest(void **state)
     world_close(&world);
 }
 
-/* Its first packets went into the old network. */
+/* The dial sent its first packets into the old network. */
 static void test_path_change_during_a_dial_dials_again(void **state)
 {
     (void)state;
@@ -149,8 +150,8 @@ static void test_path_draining_connection_keeps_its_answer_unless_its_address_is
     }
 }
 
-/* Each change dials each kept connection once, and old ones do not pile up, whatever the dials do.
- * */
+/* For each change, each kept connection is dialled once. Old connections do not accumulate,
+ * whatever the dials do. */
 static void test_path_storm_of_changes_is_bounded(void **state)
 {
     (void)state;
@@ -199,8 +200,8 @@ static void test_path_resume_leaves_no_old_connection(void **state)
     world_close(&place.world);
 }
 
-/* The new network resets unknown connections. These resets and the losses in the old network do not
- * count against the server. */
+/* The new network resets connections that it does not know. Such resets, and losses in the old
+ * network, do not count against the server. */
 static void test_path_ends_in_the_old_network_count_against_no_server(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void test_path_ends_in_the_old_network_count_against_no_server(void **sta
     world_close(&world);
 }
 
-#ifndef WORLD_TLS /* without streams */
+#ifndef WORLD_TLS /* this world has no streams */
 static void test_path_silence_in_the_old_network_makes_no_server_ill(void **state)
 {
     (void)state;
@@ -284,7 +285,8 @@ static void test_path_change_dials_no_unused_upstream(void **state)
     world_close(&world);
 }
 
-/* A query lost by one server may not leave on a connection of the other that is gone, too. */
+/* A query that one server lost must not leave on a connection of another server that is lost as
+ * well. */
 static void test_path_lost_queries_find_no_pool_with_old_facts(void **state)
 {
     (void)state;

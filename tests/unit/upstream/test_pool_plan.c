@@ -92,7 +92,7 @@ static void test_plan_dials_more_on_a_lossy_path(void **state)
     facts.coming = 2;
     assert_int_equal(plan_dials(&facts), 0);
     facts.width = 100;
-    assert_int_equal(plan_dials(&facts), 1); /* up to max_connections */
+    assert_int_equal(plan_dials(&facts), 1); /* max_connections is the limit */
 }
 
 static void test_plan_spares_have_a_bound(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Pools in trouble: dials that fail at once, peers that close what they accept, queries that wait
- * for room, connections about to be replaced, idle limits. */
+/* Pools in trouble: dials fail at once, peers close what they accept, queries wait for room,
+ * connections are due for replacement, or idle limits are short. */
 
 #include "unit/upstream/world.h"
 
@@ -9,8 +9,8 @@
 #include "upstream/attempt.h"
 #include "upstream/trouble_news.h"
 
-/* The waiter whose own call dials must not be called back inside that call. Without nailing only
- * the waiter makes the pool dial, and its memory is freed at once. */
+/* A waiter's own call dials, and must not call the waiter back. Without nailing, only this waiter
+ * makes the pool dial, and its memory is freed at once. */
 static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
 {
     (void)state;
@@ -22,7 +22,8 @@ static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_FAIL_NOW);
     options.prewarm = false;
     struct upstream *upstream = world_upstream(&world, "10.1.1.1@53", &options);
-    upstream->pool.keepalive.left_alone_until_at = UINT64_MAX; /* not nailed */
+    /* so that the upstream is not nailed */
+    upstream->pool.keepalive.left_alone_until_at = UINT64_MAX;
     upstreams_env(world.upstreams)->free_attempt_count = ATTEMPTS_FREE_MAX;
     ask_and_wait(&asker, &world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_FAILED);
@@ -30,7 +31,8 @@ static void test_pool_an_instant_failure_frees_no_waiter_too_early(void **state)
     world_close(&world);
 }
 
-/* The network goes away before thousands of addresses are dialled: the line must not recurse. */
+/* The network fails before thousands of addresses are dialled. The line of dials must not recurse.
+ */
 static void test_pool_survives_thousands_of_instant_failures(void **state)
 {
     (void)state;
@@ -51,7 +53,7 @@ static void test_pool_survives_thousands_of_instant_failures(void **state)
     world_close(&world);
 }
 
-/* Each query that is given up makes room for the waiters, although no answer ever comes. */
+/* A query that is given up makes room for a waiter, although no answer comes. */
 static void test_pool_a_given_up_query_makes_room_for_waiters(void **state)
 {
     (void)state;
@@ -73,7 +75,7 @@ static void test_pool_a_given_up_query_makes_room_for_waiters(void **state)
     world_close(&world);
 }
 
-/* A message that does not answer the question makes room as well. */
+/* A message that does not answer the question makes room, too. */
 static void lie_about_type(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     answer_by_name(owner, ask, answer);
@@ -101,7 +103,7 @@ static void test_pool_garbage_makes_room_for_waiters(void **state)
     world_close(&world);
 }
 
-/* A late answer clears the doubt, and the waiters get the connection. */
+/* A late answer ends the doubt, and the waiters use the connection. */
 static void test_pool_a_late_answer_serves_the_waiters(void **state)
 {
     (void)state;
@@ -124,8 +126,8 @@ static void test_pool_a_late_answer_serves_the_waiters(void **state)
     world_close(&world);
 }
 
-/* The peer accepts and closes at once, whatever it gets: dials stay few under any load. */
-static void test_pool_a_peer_that_closes_accepted_connections_causes_no_storm(void **state)
+/* The peer accepts each connection and closes it at once. Dials stay rare under any load. */
+static void test_pool_a_peer_that_closes_accepted_connections_is_dialled_rarely(void **state)
 {
     (void)state;
     struct world world;
@@ -139,13 +141,13 @@ static void test_pool_a_peer_that_closes_accepted_connections_causes_no_storm(vo
         fake_server_close_all(fake_peer_server(peer));
         fake_loop_advance(world.loop, MS);
     }
-    assert_true(peer_dials(peer) < 150); /* in ten seconds */
+    assert_true(peer_dials(peer) < 150); /* in ten seconds of load */
     for (int i = 0; i < 500; i++)
         assert_int_equal(askers[i].result, ASKER_ANSWERED);
     world_close(&world);
 }
 
-/* RFC 7828 with a long limit: a nailed connection is held past idle-timeout. */
+/* With a long limit (RFC 7828), a nailed connection is held beyond idle-timeout. */
 static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
 {
     (void)state;
@@ -158,12 +160,13 @@ static void test_pool_idle_timeout_is_not_for_kept_connections(void **state)
     pool_heard_keepalive(&upstream->pool, conn, 2000);
     fake_loop_advance(world.loop, 1000 * S);
     assert_int_equal(peer_dials(peer), 1);
-    assert_int_equal(world.stats.upstream_holds, 5); /* 5 s before the 200 s end */
+    /* each hold query comes 5 s before the limit of 200 s */
+    assert_int_equal(world.stats.upstream_holds, 5);
     world_close(&world);
 }
 
-/* Connections beyond the kept ones are recycled, too: they take no queries once a fresh one does.
- * */
+/* Connections in addition to the kept ones are recycled, too. They take no queries once a fresh
+ * connection does. */
 static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **state)
 {
     (void)state;
@@ -192,7 +195,7 @@ static void test_pool_recycled_connections_beyond_the_kept_ones_leave(void **sta
     world_close(&world);
 }
 
-/* Large answers while the only connection is in doubt: the pool dials another one for them. */
+/* The only connection is in doubt, and large answers need another, which the pool dials. */
 static void truncate_udp(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     answer_by_name(owner, ask, answer);
@@ -211,7 +214,7 @@ static void test_pool_in_doubt_dials_for_queries_that_need_a_stream(void **state
     fake_loop_advance(world.loop, 100 * MS);
     ask_and_wait(&asker, &world, "first.example", upstream);
     fake_conn_go_dark(peer_conn(peer, 0));
-    ask_and_wait(&asker, &world, "first.example", upstream); /* by UDP after 400 ms */
+    ask_and_wait(&asker, &world, "first.example", upstream); /* UDP answers after 400 ms */
     ask_and_wait(&asker, &world, "www.example", upstream);
     assert_int_equal(asker.result, ASKER_ANSWERED);
     assert_true(asker.took_us < 100 * MS);
@@ -264,13 +267,13 @@ static void test_pool_a_dead_upstream_is_logged_at_once_each_minute_and_at_its_r
     fake_server_close_all(server);
     for (int i = 0; warnings == before && i < 55; i++)
         fake_loop_advance(world.loop, S);
-    assert_int_equal(warnings, before + 1); /* the first failure after it worked */
+    assert_int_equal(warnings, before + 1); /* the first failure after success */
     log_set_sink(NULL);
     world_close(&world);
 }
 
-/* Opens a world whose upstreams two workers have, with one memory of what was logged. The caller
- * frees other->upstreams. */
+/* Opens a world in which two workers have the same upstreams and share a memory of logged failures.
+ * The caller frees other->upstreams. */
 static void open_two_workers(struct world *world, struct world *other, struct trouble_news *news)
 {
     world_open(world);
@@ -305,7 +308,7 @@ static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **stat
     fake_server_set_dial(server, FAKE_DIAL_ACCEPT);
     for (int i = 0; notices == 0 && i < 60000; i++)
         fake_loop_advance(world.loop, MS);
-    assert_int_equal(world.stats.upstream_ready, 2); /* of both workers */
+    assert_int_equal(world.stats.upstream_ready, 2); /* the connections of both workers */
     fake_loop_advance(world.loop, 60 * S);
     assert_int_equal(notices, 1);
     log_set_sink(NULL);
@@ -313,7 +316,7 @@ static void test_pool_a_dead_upstream_is_logged_once_for_all_workers(void **stat
     world_close(&world);
 }
 
-/* One of two workers lets its upstream go while it is in trouble, in a reload. */
+/* One of two workers drops its upstream in a reload while the upstream is in trouble. */
 static void test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return(void **state)
 {
     (void)state;
@@ -339,7 +342,7 @@ static void test_pool_a_worker_that_gives_up_its_upstream_holds_back_no_return(v
     world_close(&world);
 }
 
-/* One address, and dials that may end in different ways. */
+/* Several identities have one address, and their dials fail in different ways. */
 static void test_pool_each_identity_of_a_server_has_its_lines(void **state)
 {
     (void)state;
@@ -395,7 +398,7 @@ static void test_pool_a_new_reason_is_logged_at_once_and_each_only_once(void **s
     world_close(&world);
 }
 
-/* Accepts and then breaks connections. */
+/* The peer accepts connections and then breaks them. */
 static void test_pool_an_upstream_that_hangs_up_is_logged_no_more_often(void **state)
 {
     (void)state;
@@ -414,7 +417,7 @@ static void test_pool_an_upstream_that_hangs_up_is_logged_no_more_often(void **s
         fake_server_reset_all(fake_peer_server(peer));
         fake_loop_advance(world.loop, 200 * MS);
     }
-    assert_in_range(warnings, 2, 4); /* in three minutes */
+    assert_in_range(warnings, 2, 4); /* warnings in three minutes */
     assert_int_equal(notices, 0);
     fake_loop_advance(world.loop, 10 * S);
     ask_and_wait(&asker, &world, "www.example", upstream);
@@ -462,7 +465,7 @@ static void test_pool_dead_upstreams_do_not_delay_the_dials_of_others(void **sta
         world_blackhole(&world, text);
         world_upstream(&world, text, &options);
     }
-    fake_loop_advance(world.loop, 60 * S); /* all have failed at least once */
+    fake_loop_advance(world.loop, 60 * S); /* all upstreams have failed at least once */
     fake_server_close_all(fake_peer_server(peer));
     fake_loop_advance(world.loop, 5 * MS);
     ask_and_wait(&asker, &world, "www.example", upstream);
@@ -497,7 +500,8 @@ static size_t all_dials(struct fake_peer *const *peers, size_t count)
     return dials;
 }
 
-/* Ten thousand nailed addresses that refuse once cost four thousand dials a second. */
+/* Ten thousand nailed addresses that refuse cost four thousand dials a second before this bound
+ * existed. */
 static void test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials(void **state)
 {
     (void)state;
@@ -513,12 +517,12 @@ static void test_pool_thousands_of_refusals_cost_a_bounded_rate_of_dials(void **
     fake_loop_advance(world.loop, 30 * S);
     assert_in_range(all_dials(peers, MANY_REFUSING) - first, 30 * DIALER_AGAIN_PER_S - 1,
                     30 * DIALER_AGAIN_PER_S + 1);
-    for (size_t i = 0; i < MANY_REFUSING; i++) /* each has its turn */
+    for (size_t i = 0; i < MANY_REFUSING; i++) /* each has had its turn */
         assert_true(peer_dials(peers[i]) > 1);
     world_close(&world);
 }
 
-/* All of them come back. The bound applies to failures only, so recovery waits for one dial at
+/* All servers come back. The bound applies to failures only, so each needs to wait for one dial at
  * most. */
 static void test_pool_thousands_that_refused_are_found_again_soon(void **state)
 {
@@ -545,14 +549,15 @@ static void test_pool_one_that_refused_is_found_again_after_its_rest(void **stat
     struct upstream_options options = world_nailed();
     open_refusing(&world, &peer, &upstream, 1, &options);
     fake_loop_advance(world.loop, 60 * S);
-    assert_true(peer_dials(peer) > 15); /* rests of two seconds on average */
+    assert_true(peer_dials(peer) > 15); /* the mean rest is two seconds */
     fake_server_set_dial(fake_peer_server(peer), FAKE_DIAL_ACCEPT);
     fake_loop_advance(world.loop, BACKOFF_CAP_US + 100 * MS);
     assert_int_equal(world.stats.upstream_ready, 1);
     world_close(&world);
 }
 
-/* Behind thousands in line it would take a minute: a query without another way dials now. */
+/* Behind thousands in the line a dial would take a minute. A query without another way dials at
+ * once. */
 static void test_pool_a_query_does_not_wait_behind_thousands_that_refuse(void **state)
 {
     (void)state;
@@ -586,7 +591,7 @@ int main(void)
         cmocka_unit_test(test_pool_a_given_up_query_makes_room_for_waiters),
         cmocka_unit_test(test_pool_garbage_makes_room_for_waiters),
         cmocka_unit_test(test_pool_a_late_answer_serves_the_waiters),
-        cmocka_unit_test(test_pool_a_peer_that_closes_accepted_connections_causes_no_storm),
+        cmocka_unit_test(test_pool_a_peer_that_closes_accepted_connections_is_dialled_rarely),
         cmocka_unit_test(test_pool_idle_timeout_is_not_for_kept_connections),
         cmocka_unit_test(test_pool_recycled_connections_beyond_the_kept_ones_leave),
         cmocka_unit_test(test_pool_in_doubt_dials_for_queries_that_need_a_stream),

@@ -22,7 +22,7 @@ static struct addr server(int family, unsigned number)
     return addr;
 }
 
-/* So many servers fail, one after the other. */
+/* Lets this many servers fail, one by one. */
 static void strike(struct reach *reach, int family, unsigned times, uint64_t now)
 {
     for (unsigned i = 1; i <= times; i++) {
@@ -58,7 +58,7 @@ static void test_one_unreachable_server_says_nothing_about_others(void **state)
     assert_true(reach_is_missing(&reach, AF_INET, NOW));
 }
 
-/* Several servers are unreachable, and a query to another one left a moment ago. */
+/* Several servers are unreachable, but a query to another server left a moment ago. */
 static void test_a_version_that_worked_lately_is_not_missing(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_reach_is_missing_after_failures_in_a_row_and_tried_again_later(
     assert_true(reach_is_missing(&reach, AF_INET6, NOW));
     assert_true(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US - 1));
     assert_false(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));
-    strike(&reach, AF_INET6, 1, NOW + REACH_REST_US); /* one is enough now */
+    strike(&reach, AF_INET6, 1, NOW + REACH_REST_US); /* now one failure is enough */
     assert_true(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));
     reach_worked(&reach, AF_INET6, NOW + REACH_REST_US);
     assert_false(reach_is_missing(&reach, AF_INET6, NOW + REACH_REST_US));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Exact recycling, make before break, and never a cold query. */
+/* Recycling is exact, makes before it breaks, and causes no cold query. */
 
 #include "unit/upstream/world.h"
 
@@ -14,7 +14,7 @@ static size_t most_on_a_conn(struct fake_peer *peer)
     return most;
 }
 
-/* Sequential queries, one per round trip, with max-requests N. */
+/* Sends sequential queries, one per round trip, under this max-requests. */
 static void run_sequential(uint32_t max_requests, unsigned queries)
 {
     struct world world;
@@ -77,7 +77,7 @@ static void test_recycling_makes_before_it_breaks(void **state)
     assert_int_equal(fake_conn_messages(peer_conn(peer, 0)), 9);
     assert_int_equal(peer_dials(peer), 2);
     assert_int_equal(fake_conn_state(peer_conn(peer, 1)), FAKE_CONN_OPEN);
-    fake_loop_advance(world.loop, 5 * MS); /* TLS: the rest of its handshake */
+    fake_loop_advance(world.loop, 5 * MS); /* time for the rest of a TLS handshake */
     assert_int_equal(world.stats.upstream_ready, 2);
     for (unsigned i = 9; i < 100; i++)
         ask_and_wait(&asker, &world, "www.example", upstream);
@@ -86,8 +86,8 @@ static void test_recycling_makes_before_it_breaks(void **state)
     world_close(&world);
 }
 
-/* A thousand queries at once, far more than one connection may carry: the rest goes by UDP, and no
- * connection carries one too many. */
+/* A thousand queries come at once, far more than one connection may carry. The surplus goes over
+ * UDP, and no connection carries one too many. */
 static void test_recycling_is_exact_under_a_burst(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_recycling_by_age_replaces_an_idle_connection(void **state)
     world_close(&world);
 }
 
-/* The old connection serves as long as no successor is available. */
+/* The old connection serves until its successor is ready. */
 static void test_recycling_by_age_waits_for_the_successor(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_recycling_by_command_affects_only_the_prefix(void **state)
     world_close(&world);
 }
 
-/* The old connection drains: it still answers its queries in flight. */
+/* The old connection drains, and still answers its queries in flight. */
 static void answer_slowly(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;
@@ -214,7 +214,7 @@ static void test_recycling_drains_queries_in_flight(void **state)
     world_close(&world);
 }
 
-/* A successor takes its predecessor's place and needs none from the quota. */
+/* A successor uses its predecessor's place, and needs no other from the quota. */
 static void test_recycling_needs_no_more_places(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void on_quiet(void *owner)
     (void)owner;
 }
 
-/* Late answers are worth a wait of 30 s, but only on a bounded number of connections. */
+/* A late answer is worth a wait of 30 s, but only on a bounded number of connections. */
 static void test_recycling_few_drain_for_long(void **state)
 {
     (void)state;

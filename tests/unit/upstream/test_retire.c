@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Upstreams that come and go with the configuration: unchanged ones are left alone, unwanted
- * ones drain and vanish, whatever their connections do at that moment.
+ * Upstreams come and go with the configuration. Unchanged ones are left alone. Unwanted ones drain
+ * and vanish, whatever their connections do at that moment.
  */
 
 #include "base/log.h"
@@ -20,7 +20,7 @@ static struct upstream *want(struct world *world, const char *addr,
     return upstream;
 }
 
-/* Does what a reload does: wants the new upstream, then drops the former (may be NULL). */
+/* Acts as a reload does: wants the new upstream, then drops the former one (may be NULL). */
 static struct upstream *change(struct world *world, struct upstream *former, const char *addr,
                                const struct upstream_options *options)
 {
@@ -31,7 +31,7 @@ static struct upstream *change(struct world *world, struct upstream *former, con
     return upstream;
 }
 
-/* The number of upstreams. All here are strict or plain, so none has a sibling. */
+/* Returns the number of upstreams. None here has a sibling, because all are strict or plain. */
 static size_t count(const struct world *world)
 {
     return upstreams_count(world->upstreams);
@@ -143,7 +143,7 @@ static void test_retire_a_changed_option_dials_again_while_the_former_drains(voi
     (void)state;
     struct world world;
     struct asker before, after;
-    uint64_t delay_us = 350 * MS; /* before the query goes elsewhere, too */
+    uint64_t delay_us = 350 * MS; /* the second try is due later than this */
     struct upstream_options options = nailed_only();
     world_open(&world);
     struct fake_peer *peer = world_peer(&world, AT, answer_slowly, &delay_us);
@@ -167,7 +167,7 @@ static void test_retire_a_changed_option_dials_again_while_the_former_drains(voi
     assert_int_equal(fake_conn_state(peer_conn(peer, 0)), FAKE_CONN_CLOSED);
     assert_int_equal(world.stats.upstream_closes_shutdown, 1);
     assert_int_equal(world.stats.upstream_recycles, 0);
-    assert_int_equal(count(&world), 2); /* it is still held */
+    assert_int_equal(count(&world), 2); /* the query still holds the upstream */
     upstreams_drop(former);
     fake_loop_advance(world.loop, 200 * MS);
     assert_int_equal(count(&world), 1);
@@ -215,9 +215,9 @@ static void test_retire_its_places_serve_the_new_upstreams(void **state)
     options.idle_timeout_us = 7 * S;
     options.connections = 1;
     change(&world, upstream, AT, &options);
-    fake_loop_advance(world.loop, 100 * MS); /* no later than the next look at the quota */
+    fake_loop_advance(world.loop, 100 * MS); /* at the next look at the quota, or before */
     assert_int_equal(peer_dials(peer), 3 + 1);
-    assert_int_equal(peer_dials(other), 3); /* one that lacked places gets its share, too */
+    assert_int_equal(peer_dials(other), 3); /* an upstream that lacked places gets its share, too */
     assert_int_equal(poor->pool.places, 3);
     assert_int_equal(world.quota.used, 4);
     world_close(&world);
@@ -238,7 +238,7 @@ static void test_retire_its_holders_still_get_answers(void **state)
         ask_and_wait(&asker, &world, "www.example", upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         fake_loop_advance(world.loop, 200 * MS);
-        assert_int_equal(world.stats.upstream_ready, 0); /* nothing is kept */
+        assert_int_equal(world.stats.upstream_ready, 0); /* no connection is kept */
         assert_int_equal(world.quota.used, 0);
     }
     assert_int_equal(peer_dials(peer), 21);
@@ -272,7 +272,7 @@ static void test_retire_under_load_dials_no_spares(void **state)
     world_close(&world);
 }
 
-/* They had a connection when they began to wait, and keep it. */
+/* These queries had a connection when they began to wait, and keep it. */
 static void test_retire_queries_that_wait_for_room_lose_no_connection(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void test_retire_gives_a_dial_up(void **state)
     world_close(&world);
 }
 
-/* In the other build of this file this happens in the middle of the TLS handshake. */
+/* In the TLS build of this file, this happens in the middle of the handshake. */
 static void test_retire_finishes_a_dial_that_a_query_waits_for(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void test_retire_leaves_the_line_of_dials(void **state)
     world_close(&world);
 }
 
-/* A probe beside a client's question outlives the question. */
+/* A probe started beside a client's question, and outlives it. */
 static void test_retire_waits_for_a_probe(void **state)
 {
     (void)state;
@@ -535,7 +535,7 @@ static void test_retire_an_upstream_wanted_again_gets_a_new_connection(void **st
     world_close(&world);
 }
 
-/* The upstream goes, comes back and goes again, all while one query is in flight. */
+/* One query is in flight all the time while the upstream goes, comes back and goes again. */
 static void test_retire_an_upstream_wanted_again_in_a_pause_is_nailed_afterwards(void **state)
 {
     (void)state;
@@ -546,7 +546,7 @@ static void test_retire_an_upstream_wanted_again_in_a_pause_is_nailed_afterwards
     struct upstream *upstream = change(&world, NULL, AT, &options);
     fake_loop_advance(world.loop, 100 * MS);
     upstream->pool.ended_ready_at = upstream->pool.keepalive.zero_at = loop_now(world.loop);
-    upstream->pool.keepalive.zeros = 10; /* RFC 7828: one more zero, and five minutes of pause */
+    upstream->pool.keepalive.zeros = 10; /* RFC 7828: one zero more means a pause of five minutes */
     pool_heard_keepalive(&upstream->pool, NULL, 0);
     change(&world, upstream, NULL, NULL);
     assert_ptr_equal(change(&world, NULL, AT, &options), upstream);
@@ -610,7 +610,7 @@ static void test_retire_a_hundred_changes_in_a_row_leave_one_upstream(void **sta
         ask_and_wait(&asker, &world, "www.example", upstream);
         assert_int_equal(asker.result, ASKER_ANSWERED);
         assert_int_equal(world.quota.used, 1);
-        assert_true(count(&world) <= 8); /* the ones of the last tenth of a second */
+        assert_true(count(&world) <= 8); /* the upstreams of the last tenth of a second */
         assert_true(fake_net_open_sockets(world.net) <= 3);
     }
     fake_loop_advance(world.loop, 200 * MS);
@@ -618,7 +618,7 @@ static void test_retire_a_hundred_changes_in_a_row_leave_one_upstream(void **sta
     world_close(&world);
 }
 
-/* Table entries that move up when others go are still found. */
+/* The table moves entries up when others go. It must still find them. */
 static void test_retire_remaining_upstreams_are_still_found(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* RFC 7828 with upstreams: we ask on streams and obey the answer, 0 included. */
+/* RFC 7828 with upstreams: nailup asks on streams and obeys the answer, also a zero. */
 
 #include "dns/edns.h"
 #include "support/fake_opt.h"
@@ -9,7 +9,7 @@
 
 struct script {
     uint16_t timeout_100ms;
-    unsigned asked; /* queries with the empty option */
+    unsigned asked; /* counts queries with the empty option */
 };
 
 static void answer_with_timeout(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
@@ -57,7 +57,7 @@ static void test_rfc7828_is_asked_once_on_each_connection(void **state)
     world_close(&f.world);
 }
 
-/* A connection is held a little before the peer's announced limit. */
+/* The pool holds a connection until a little before the limit that the peer announces. */
 static void test_rfc7828_timeout_bounds_idling(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_rfc7828_timeout_bounds_idling(void **state)
     world_close(&f.world);
 }
 
-/* Without holding, our side closes, and the next query dials. */
+/* Without holding, our side closes the connection, and the next query dials. */
 static void test_rfc7828_timeout_closes_connections_that_are_not_held(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void test_rfc7828_timeout_closes_connections_that_are_not_held(void **sta
     world_close(&f.world);
 }
 
-/* 0 ends the connection that carries it, and the pool dials the next one at once. */
+/* A zero ends the connection that brought it, and the pool dials the next one at once. */
 static void test_rfc7828_zero_drains_that_connection_only(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_rfc7828_zero_drains_that_connection_only(void **state)
     world_close(&f.world);
 }
 
-/* The first of two queries gets a 0, the other answer takes long. */
+/* The first of two queries gets a zero. The other answer takes long. */
 static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     answer_with_timeout(owner, ask, answer);
@@ -129,7 +129,7 @@ static void answer_one_slowly(void *owner, const struct fake_ask *ask, struct fa
         answer->delay_us = S;
 }
 
-/* A draining connection takes no queries: its successor does not wait for its last answer. */
+/* A draining connection takes no queries, so its successor must not wait for its last answer. */
 static void test_rfc7828_zero_dials_a_successor_at_once(void **state)
 {
     (void)state;
@@ -161,8 +161,8 @@ static struct conn *first_ready(const struct fixture *f)
     return NULL;
 }
 
-/* A server with long-lived connections stops, says so on each of them, and is back after a while.
- * It has connections again within the back-off of a refused dial. */
+/* A server with long-lived connections stops, announces that on each of them, and is back after a
+ * while. It has connections again within the back-off of a refused dial. */
 static void test_rfc7828_a_restart_does_not_end_nailing(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_rfc7828_a_restart_does_not_end_nailing(void **state)
     world_close(&f.world);
 }
 
-/* 0 on every fresh connection: the pauses grow up to minutes, and UDP takes the queries. */
+/* Every fresh connection brings a zero. The pauses grow to minutes, and UDP takes the queries. */
 static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
 {
     (void)state;
@@ -203,10 +203,10 @@ static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
         assert_int_equal(asker.result, ASKER_ANSWERED);
         fake_loop_advance(f.world.loop, S - 10 * MS);
     }
-    /* 2, then after 10, 20, 40, 80, 160 s, and then every five minutes */
+    /* two dials, then one each after 10, 20, 40, 80 and 160 s, and then one every five minutes */
     assert_in_range(peer_dials(f.peer), 15, 2 + 5 + 3600 / 300 + 1);
 
-    f.script.timeout_100ms = 600; /* a connection that lives ends the pauses */
+    f.script.timeout_100ms = 600; /* a connection that stays open ends the pauses */
     fake_loop_advance(f.world.loop, KEEPALIVE_PAUSE_MAX_US + S);
     for (int i = 0; i < 20; i++) {
         ask_and_wait(&asker, &f.world, "www.example", f.upstream);
@@ -219,11 +219,11 @@ static void test_rfc7828_zero_on_fresh_connections_pauses_nailing(void **state)
     fake_loop_advance(f.world.loop, S);
     ask_and_wait(&asker, &f.world, "www.example", f.upstream);
     fake_loop_advance(f.world.loop, S);
-    assert_int_equal(f.world.stats.upstream_ready, 1); /* the first zero again */
+    assert_int_equal(f.world.stats.upstream_ready, 1); /* the first zero after that */
     world_close(&f.world);
 }
 
-/* 0 without a fallback: connections for queries, but none is kept. */
+/* Zeros without a fallback: connections are dialled for queries, but none is kept. */
 static void test_rfc7828_zero_without_fallback_still_answers(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void test_rfc7828_zero_without_fallback_still_answers(void **state)
     world_close(&f.world);
 }
 
-/* The pause ends even without a query. */
+/* The pause ends even if no query comes. */
 static void test_rfc7828_nailing_returns_after_the_pause(void **state)
 {
     (void)state;
@@ -259,8 +259,8 @@ static void test_rfc7828_nailing_returns_after_the_pause(void **state)
     world_close(&f.world);
 }
 
-/* The zero counts even with the only answer that the connection carries. Over TLS a ready
- * connection continues, because every alternative is worse. */
+/* A zero counts even on the only answer that the connection carries. Over TLS a ready connection
+ * continues, because every alternative is worse. */
 static void test_rfc7828_zero_counts_on_a_last_answer(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Tickets belong to identities: a difference in any part means another rack. */
+/* Tickets belong to an identity. A difference in any part of it means another rack. */
 
 #include "unit/upstream/tls_fixture.h"
 
@@ -48,9 +48,9 @@ static void test_secure_the_same_identity_has_the_same_rack(void **state)
     struct upstream_options a = strict(), b = strict();
     char name[] = "dns.test", empty[] = "";
     racks_open(&racks);
-    b.tls.auth_name = name; /* the same text at another address */
+    b.tls.auth_name = name; /* the same text, stored elsewhere */
     b.tls.certificate = empty;
-    b.max_requests = 7; /* not a part of the identity */
+    b.max_requests = 7; /* not part of the identity */
     b.tls.early_data = true;
     assert_non_null(rack_of(&racks, &a));
     assert_ptr_equal(rack_of(&racks, &a), rack_of(&racks, &b));
@@ -59,8 +59,8 @@ static void test_secure_the_same_identity_has_the_same_rack(void **state)
 
 enum { IDENTITIES = 17 };
 
-/* Each differs from every other in at least one part; some would read the same without ends between
- * the parts. */
+/* Makes identities that all differ in at least one part. Some would look the same without
+ * separators between the parts. */
 static void make_identities(struct upstream_options all[IDENTITIES], struct tls_pins *pins[4])
 {
     static char other[] = "other.test", a[] = "a", b[] = "b", ab[] = "ab";
@@ -99,14 +99,14 @@ static void test_secure_different_identities_have_different_racks(void **state)
         for (int j = 0; j < i; j++)
             assert_ptr_not_equal(found[i], found[j]);
     }
-    for (int i = 0; i < IDENTITIES; i++) /* and finds them again */
+    for (int i = 0; i < IDENTITIES; i++) /* the second search finds the same racks */
         assert_ptr_equal(found[i], rack_of(&racks, &all[i]));
     racks_close(&racks);
     for (int i = 0; i < 4; i++)
         free(pins[i]);
 }
 
-/* An old ticket must not outlive an authority that was removed from the file. */
+/* An old ticket must not outlive an authority that has gone from the file. */
 static void test_secure_a_changed_file_has_another_rack(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_secure_a_changed_file_has_another_rack(void **state)
     for (int i = 0; i < 2; i++) {
         FILE *file = fopen(options.tls.ca_bundle, "w");
         assert_true(fputs(tls_certs_pem(ca[i]), file) >= 0 && fclose(file) == 0);
-        tls_contexts_free(racks.env.contexts); /* like a restart */
+        tls_contexts_free(racks.env.contexts); /* as a restart does */
         racks.env.contexts = NULL;
         found[i] = rack_of(&racks, &options);
         assert_ptr_equal(found[i], rack_of(&racks, &options));
@@ -141,7 +141,7 @@ static void test_secure_addresses_and_ports_have_different_racks(void **state)
     struct upstream_options options = strict();
     racks_open(&racks);
     for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
-        if (addr_parse(&racks.addr, addrs[i], 853)) /* this machine lacks such an interface */
+        if (addr_parse(&racks.addr, addrs[i], 853)) /* this machine does not have that interface */
             continue;
         found[i] = rack_of(&racks, &options);
         for (size_t j = 0; j < i; j++)
@@ -166,11 +166,12 @@ static void test_secure_a_key_that_is_too_long_means_no_tickets(void **state)
         struct tls_rack *rack = rack_of(&racks, &options);
         assert_ptr_not_equal(rack, none);
         whole += rack != NULL;
-        assert_true(rack != NULL || len > TLS_RACK_KEY_MAX - 200); /* the other parts are short */
+        /* only other parts can exceed the bound */
+        assert_true(rack != NULL || len > TLS_RACK_KEY_MAX - 200);
     }
     assert_true(whole > 50);
     assert_null(rack_of(&racks, &options));
-    options.tls.groups = path; /* long parts elsewhere: none is left out */
+    options.tls.groups = path; /* other parts are long, and none may be left out */
     options.tls.certificate = NULL;
     assert_null(rack_of(&racks, &options));
     racks_close(&racks);
@@ -195,7 +196,7 @@ static void test_secure_gives_advice_for_failures_that_an_operator_can_fix(void 
     for (size_t i = 0; i < ARRAY_LEN(mendable); i++) {
         assert_true(secure_advice(mendable[i])[0] == ';');
         for (size_t j = 0; j < i; j++)
-            if (mendable[i] != ERR_TLS_SILENT) /* it looks like a closed connection from here */
+            if (mendable[i] != ERR_TLS_SILENT) /* this failure looks like a closed connection */
                 assert_string_not_equal(secure_advice(mendable[i]), secure_advice(mendable[j]));
     }
     assert_string_equal(secure_advice(ERR_REFUSED), "");

@@ -101,7 +101,7 @@ static void test_select_takes_a_second_choice_only_without_a_healthy_first(void 
     facts[1].ill = true;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], DRAWS);
-    facts[0].ill = true; /* all are ill: the preferred one again */
+    facts[0].ill = true; /* all are ill, so the preferred server is chosen */
     hits[0] = 0;
     draw(facts, 2, hits);
     assert_int_equal(hits[0], 0);
@@ -120,11 +120,11 @@ static void test_select_takes_a_doubtful_server_after_two_tries_of_the_others(vo
     facts[1].tried = 2;
     facts[1].second = true;
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
-    facts[1].doubtful = true; /* both are: the same as none */
+    facts[1].doubtful = true; /* with both doubtful, doubt does not matter */
     assert_int_equal(select_next(facts, 2, rand_u64()), 0);
 }
 
-/* A dead server costs its silence once before a doubtful one is asked. */
+/* A dead server costs its silence only once before a doubtful server is tried. */
 static void test_select_takes_a_doubtful_server_after_one_try_of_ill_ones(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void test_select_takes_a_doubtful_server_after_one_try_of_ill_ones(void *
     facts[1].tried = 1;
     for (int i = 0; i < 1000; i++)
         assert_int_equal(select_next(facts, 2, rand_u64()), 0);
-    facts[0].tried = 1; /* it failed: the ill one is the best hope again */
+    facts[0].tried = 1; /* the doubtful server has failed, so the ill one is the best hope */
     for (int i = 0; i < 1000; i++)
         assert_int_equal(select_next(facts, 2, rand_u64()), 1);
 }

@@ -21,7 +21,7 @@ static void test_silence_counts_from_the_oldest_query_since_the_last_byte(void *
     struct silence silence = {0};
     assert_true(due(&silence) == UINT64_MAX);
     silence_sent(&silence, 100);
-    silence_sent(&silence, 4000); /* newer queries do not move it */
+    silence_sent(&silence, 4000); /* newer queries do not move the deadline */
     assert_int_equal(due(&silence), 100 + STALL);
     silence_heard(&silence, 4500);
     assert_true(due(&silence) == UINT64_MAX);
@@ -36,7 +36,8 @@ static void test_silence_a_suspect_connection_dies_with_an_unanswered_probe(void
     silence_sent(&silence, 100);
     silence_suspect(&silence);
     assert_true(silence_wants_probe(&silence));
-    assert_true(due(&silence) == UINT64_MAX); /* never without a further query */
+    /* the connection never dies without a further query */
+    assert_true(due(&silence) == UINT64_MAX);
     silence_sent(&silence, 9000);
     assert_false(silence_wants_probe(&silence));
     assert_int_equal(due(&silence), 9000 + PROBE);
@@ -44,14 +45,14 @@ static void test_silence_a_suspect_connection_dies_with_an_unanswered_probe(void
     assert_int_equal(due(&silence), 9000 + PROBE);
 }
 
-/* A connection may become suspect first. Its probe counts whatever is found out about it later. */
+/* A suspect connection may come into doubt as well. Its probe counts in any case. */
 static void test_silence_doubt_after_suspicion_changes_nothing(void **state)
 {
     (void)state;
     struct silence silence = {0};
     silence_sent(&silence, 100);
     silence_suspect(&silence);
-    silence_sent(&silence, 9000); /* the probe */
+    silence_sent(&silence, 9000); /* sends the probe */
     silence_doubt(&silence);
     assert_true(silence_is_suspect(&silence));
     assert_false(silence_wants_probe(&silence));
@@ -80,9 +81,9 @@ static void test_silence_doubt_alone_never_kills(void **state)
     struct silence silence = {0};
     silence_sent(&silence, 100);
     silence_doubt(&silence);
-    silence_sent(&silence, 600); /* the probe */
+    silence_sent(&silence, 600); /* sends the probe */
     assert_int_equal(due(&silence), 100 + STALL);
-    silence_doubt(&silence); /* a second doubt asks for no second probe */
+    silence_doubt(&silence); /* a second doubt needs no second probe */
     assert_false(silence_wants_probe(&silence));
 }
 

@@ -45,7 +45,7 @@ static void wait_for_end(struct silent_zone *zone, struct asker *asker)
         fake_loop_advance(zone->world.loop, MS);
 }
 
-/* The servers are known to be fast, so a lost query is soon sent again. */
+/* The servers are known to be fast, so a query without an answer is soon repeated. */
 static void learn(struct silent_zone *zone)
 {
     struct asker asker;
@@ -104,7 +104,7 @@ static void test_silence_gets_no_more_copies_than_the_bound(void **state)
     each_group(check_bound);
 }
 
-/* A server that is back in time answers the waiting question. */
+/* The server comes back in time, and its answer reaches the waiting question. */
 static void check_return(struct silent_zone *zone)
 {
     struct asker asker;
@@ -112,8 +112,7 @@ static void check_return(struct silent_zone *zone)
     fake_loop_advance(zone->world.loop, 2500 * MS);
     fall_silent(zone, false);
     wait_for_end(zone, &asker);
-    if (zone->count <
-        EXCHANGE_SILENT_MAX) /* else all copies went to servers that were not asked yet */
+    if (zone->count < EXCHANGE_SILENT_MAX) /* else all copies went to new servers */
         assert_int_equal(asker.result, ASKER_ANSWERED);
 }
 
@@ -135,7 +134,7 @@ static void ask_resting(struct silent_zone *zone, struct asker *asker)
     exchange_start(&asker->exchange, &question, zone->group, zone->count);
 }
 
-/* After all servers were silent, a question sends one query to several servers at once. */
+/* After all servers were silent, a question sends one query each to several servers at once. */
 static void test_silence_a_round_keeps_to_the_bound(void **state)
 {
     (void)state;
@@ -157,7 +156,7 @@ static void test_silence_a_round_keeps_to_the_bound(void **state)
     world_close(&zone.world);
 }
 
-/* A useless answer is not silence: all servers get the query. */
+/* A useless answer is not silence, so all servers get the query. */
 static void refusing(void *owner, const struct fake_ask *ask, struct fake_answer *answer)
 {
     (void)owner;

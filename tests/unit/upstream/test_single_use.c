@@ -12,7 +12,7 @@
 
 #define NOW (1000 * US_PER_S)
 
-/* Only this kind of end counts. */
+/* Only an end of this kind counts. */
 static const struct single_use_end proof = {
     .requests = 3, .answers = 1, .why = CONN_END_PEER_BUSY, .is_acknowledged = true};
 
@@ -88,10 +88,10 @@ static void test_single_use_is_retested_by_one_connection(void **state)
     assert_false(single_use_take_retest(&single, due - 1));
     assert_true(single_use_take_retest(&single, due));
     assert_false(single_use_take_retest(&single, due + 1));
-    assert_true(single.is_known); /* for every other connection */
+    assert_true(single.is_known); /* as seen by every other connection */
 
-    /* A retest that proves nothing is repeated; a retest that proves it again renews the verdict.
-     */
+    /* A retest that proves nothing is repeated. One that proves single use again renews the
+     * verdict. */
     due += SINGLE_USE_TRIAL_US;
     assert_true(single_use_take_retest(&single, due));
     assert_int_equal(single_use_note(&single, &proof, due), SINGLE_USE_NO_NEWS);

@@ -70,7 +70,7 @@ static void answer_after_50_ms(void *owner, const struct fake_ask *ask, struct f
 
 enum { ASKERS = 3000 };
 
-/* Sends one query every gap_us for three seconds; a segment is lost every 50 ms, or none. */
+/* Sends one query every gap_us for three seconds. With `lossy`, a segment is lost every 50 ms. */
 static void run_load(struct world *world, struct fake_peer *peer, struct upstream *upstream,
                      uint64_t gap_us, bool lossy)
 {
@@ -104,23 +104,23 @@ static void test_spread_a_busy_upstream_on_a_lossy_path_gets_more_connections(vo
     struct world world;
     struct fake_peer *peer;
     struct upstream *upstream = open_pool(&world, &peer);
-    run_load(&world, peer, upstream, MS, true); /* 50 in flight */
+    run_load(&world, peer, upstream, MS, true); /* 50 queries in flight */
     assert_int_equal(peer_dials(peer), 3);
     uint32_t least = UINT32_MAX;
     LIST_EACH(node, &upstream->pool.conns)
     least = MIN(least, LIST_ITEM(node, struct conn, node)->requests);
-    assert_true(least > 500); /* each takes its share */
+    assert_true(least > 500); /* each connection gets its share */
     world_close(&world);
 }
 
-/* max-connections is the bound, however many queries are in flight. */
+/* max-connections is the limit for any number of queries in flight. */
 static void test_spread_ends_at_max_connections(void **state)
 {
     (void)state;
     struct world world;
     struct fake_peer *peer;
     struct upstream *upstream = open_pool(&world, &peer);
-    run_load(&world, peer, upstream, MS / 4, true); /* 200 in flight */
+    run_load(&world, peer, upstream, MS / 4, true); /* 200 queries in flight */
     assert_int_equal(peer_dials(peer), upstream->options.max_connections);
     world_close(&world);
 }
@@ -142,12 +142,12 @@ static void test_spread_few_queries_stay_on_one_connection(void **state)
     struct world world;
     struct fake_peer *peer;
     struct upstream *upstream = open_pool(&world, &peer);
-    run_load(&world, peer, upstream, 4 * MS, true); /* 13 in flight */
+    run_load(&world, peer, upstream, 4 * MS, true); /* 13 queries in flight */
     assert_int_equal(peer_dials(peer), 1);
     world_close(&world);
 }
 
-/* The path works again and the load is small: the extra connections idle and close. */
+/* The path is good again and the load small. The extra connections become idle and close. */
 static void test_spread_extra_connections_end_when_idle(void **state)
 {
     (void)state;

@@ -50,7 +50,7 @@ static void test_tls_care_handshakes_are_bounded_exactly(void **state)
     fixture_close_strict(&f);
 }
 
-/* A query that finds the only connection resting for the bound waits for it; that is no failure. */
+/* The only connection rests because of the bound. A query waits for it, which is not a failure. */
 static void test_tls_care_a_paced_dial_is_no_failure(void **state)
 {
     (void)state;

@@ -158,7 +158,7 @@ static void test_tls_opportunistic_strict_has_no_sibling(void **state)
     fixture_close_strict(&f);
 }
 
-/* ---- who the peer is ---- */
+/* ---- the peer's identity ---- */
 
 /* Self-signed, expired, for another name, or with another key than the pinned one: encryption is
  * better than none. It is counted and shown. */

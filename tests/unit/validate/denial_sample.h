@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_VALIDATE_DENIAL_SAMPLE_H
 #define NAILUP_TESTS_VALIDATE_DENIAL_SAMPLE_H
 
-/* NSEC and NSEC3 records from text, for several tests of validate. */
+/* NSEC and NSEC3 records made from text, for several tests of validate. */
 
 #include "unit/dns/sample.h"
 
@@ -17,7 +17,7 @@
 
 enum { SAMPLE_RDATA_MAX = 1024, SAMPLE_BITMAP_MAX = 256 * 34 };
 
-/* Sets the bits of "A NS TYPE1234" in out. Returns the length of the bitmap. */
+/* Sets the bits of types such as "A NS TYPE1234" in out. Returns the length of the bitmap. */
 static inline size_t sample_bitmap(uint8_t out[SAMPLE_BITMAP_MAX], const char *types)
 {
     static uint8_t windows[256][32];
@@ -45,11 +45,11 @@ static inline size_t sample_bitmap(uint8_t out[SAMPLE_BITMAP_MAX], const char *t
     return len;
 }
 
-/* A message's verified records, with their bytes. */
+/* The verified records of a message, with their bytes. */
 struct sample {
     struct denial denial;
     unsigned units;
-    const char *salt; /* hexadecimal */
+    const char *salt; /* in hexadecimal */
     uint16_t iterations;
     uint8_t zone[NAME_WIRE_MAX];
     struct {
@@ -107,7 +107,7 @@ static inline size_t sample_hex(uint8_t *out, const char *hex)
     return len;
 }
 
-/* Base32hex in lower case, for whole groups of five bytes. */
+/* Returns base32hex in lower case, for whole groups of five bytes. */
 static inline const char *sample_base32(char out[33], const uint8_t hash[VERIFY_NSEC3_HASH])
 {
     for (unsigned bit = 0; bit < 160; bit += 5) {
@@ -156,7 +156,7 @@ static inline void sample_nsec3(struct sample *sample, const char *label, uint8_
     record->rdata.len = (size_t)(at - start) + len;
 }
 
-/* Hashes the name with the sample's parameters, and adds a small number to the hash. */
+/* Returns the hash of the name under the sample's parameters, with a small number added. */
 static inline const char *sample_hash(const struct sample *sample, const char *text, int add,
                                       char out[33])
 {
@@ -173,7 +173,7 @@ static inline const char *sample_hash(const struct sample *sample, const char *t
     return sample_base32(out, hash);
 }
 
-/* Adds the NSEC3 record of the name, whose span has nearly no hash. */
+/* Adds the NSEC3 record of the name. Its span contains almost no hash. */
 static inline void sample_match(struct sample *sample, const char *name, const char *types)
 {
     char owner[33], next[33];
@@ -181,7 +181,7 @@ static inline void sample_match(struct sample *sample, const char *name, const c
                  types);
 }
 
-/* Adds an NSEC3 record whose span has the hash of the name. */
+/* Adds an NSEC3 record whose span contains the hash of the name. */
 static inline void sample_cover(struct sample *sample, const char *name, uint8_t flags)
 {
     char owner[33], next[33];

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_VALIDATE_HASH_TEXT_H
 #define NAILUP_TESTS_VALIDATE_HASH_TEXT_H
 
-/* Hashes as text, and known ones. */
+/* Converts hashes to text, and has some known hashes. */
 
 #include <stddef.h>
 #include <stdint.h>

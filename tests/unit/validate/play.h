@@ -27,9 +27,9 @@ enum {
     PLAY_KEY = 64,
 };
 
-/* A right verification. */
+/* A verification that was right. */
 struct play_right {
-    struct name zone, owner; /* the owner as signed: a wildcard where it was expanded */
+    struct name zone, owner; /* the signed owner: a wildcard if the name was expanded */
     uint16_t type;
     uint8_t zone_wire[NAME_WIRE_MAX], owner_wire[NAME_WIRE_MAX];
 };
@@ -37,16 +37,16 @@ struct play_right {
 struct play {
     const uint8_t *data;
     size_t left;
-    uint8_t bytes[8192]; /* of the message */
+    uint8_t bytes[8192]; /* the bytes of the message */
     size_t len;
-    uint8_t other[8192]; /* of the last answer about keys or DS records */
+    uint8_t other[8192]; /* the bytes of the last answer about keys or DS records */
     struct message message;
     struct question question;
     struct validation validation;
     struct validation_view view;
     unsigned units, failures_left;
-    uint8_t trusted[16]; /* by zone: a KEYS event brought its true key as secure */
-    uint8_t vouched[16]; /* by zone: a DS event or the anchor vouches for its true key */
+    uint8_t trusted[16]; /* by zone: whether a KEYS event brought the true key as secure */
+    uint8_t vouched[16]; /* by zone: whether a DS event or the anchor vouches for the true key */
     unsigned right_count, wrong_count;
     struct play_right right[PLAY_RIGHT_MAX];
 };
@@ -64,7 +64,7 @@ static const struct name play_name[] = {
     {(const uint8_t *)"\4host\5other", 12},
     {(const uint8_t *)"\1b\7example", 11},
 };
-enum { PLAY_NAMES = 8, PLAY_ZONES = 4 /* the first of these names */ };
+enum { PLAY_NAMES = 8, PLAY_ZONES = 4 /* only the first of these names */ };
 
 static inline uint8_t play_byte(struct play *play)
 {
@@ -74,7 +74,8 @@ static inline uint8_t play_byte(struct play *play)
     return *play->data++;
 }
 
-/* True once in n bytes. False when the bytes have ended: then all is honest. */
+/* Returns true once in n bytes. Returns false when the bytes have ended, so that the rest is
+ * honest. */
 static inline bool play_odd(struct play *play, unsigned n)
 {
     return play->left && play_byte(play) % n == 0;
@@ -114,7 +115,7 @@ static inline void play_head(uint8_t *bytes, size_t *len, const struct question 
     *len += 4;
 }
 
-/* The zone's key, or that of an attacker. Returns the length of the RDATA. */
+/* Writes the DNSKEY of the zone, or that of an attacker. Returns the length of the RDATA. */
 static inline size_t play_dnskey(unsigned zone, bool is_true, uint8_t out[4 + PLAY_KEY])
 {
     memcpy(out, "\1\1\3\15", 4);
@@ -149,7 +150,7 @@ static inline unsigned play_zone_of(struct name name)
     return best;
 }
 
-/* A signature by the zone, with a few odd fields. */
+/* Writes a signature by the zone, sometimes with odd fields. */
 static inline size_t play_rrsig(struct play *play, struct name owner, uint16_t type, unsigned zone,
                                 uint8_t out[512])
 {
@@ -168,7 +169,7 @@ static inline size_t play_rrsig(struct play *play, struct name owner, uint16_t t
     put_u16(out, type);
     out[2] = play_odd(play, 24) ? play_byte(play) : key.algorithm;
     out[3] = (uint8_t)labels;
-    memcpy(out + 4, "\0\0\1\54", 4); /* 300 */
+    memcpy(out + 4, "\0\0\1\54", 4); /* the TTL 300 */
     put_u16(out + 8, (uint16_t)(until >> 16));
     put_u16(out + 10, (uint16_t)until);
     put_u16(out + 12, (uint16_t)(from >> 16));
@@ -190,7 +191,7 @@ static inline size_t play_rdata(struct play *play, struct name owner, uint16_t t
         memcpy(out, target.wire, target.len);
         return target.len;
     case RRTYPE_SOA:
-        memset(out, 0, 22); /* two root names, five numbers */
+        memset(out, 0, 22); /* two root names and five numbers */
         return 22;
     case RRTYPE_DNSKEY:
         return play_dnskey(play_zone_of(owner), !play_odd(play, 8), out);
@@ -210,7 +211,7 @@ static inline size_t play_rdata(struct play *play, struct name owner, uint16_t t
     }
 }
 
-/* Adds a record and its signature; now and then one of them is missing. */
+/* Adds a record and its signature. Sometimes one of them is missing. */
 static inline void play_signed(struct play *play, enum section section, struct name owner,
                                uint16_t type)
 {
@@ -293,10 +294,10 @@ static inline unsigned play_find_zone(struct name zone)
     for (unsigned i = 0; i < PLAY_NAMES; i++)
         if (name_equal(play_name[i], zone))
             return i;
-    return PLAY_NAMES; /* some other name that the message had */
+    return PLAY_NAMES; /* a further name of the message */
 }
 
-/* An answer about the zone's keys or DS records: mostly the true ones, and mostly secure. */
+/* Makes an answer about the zone's keys or DS records. Mostly they are the true ones and secure. */
 static inline struct validation_event
 play_known(struct play *play, const struct validation_step *step, struct answer *answer)
 {
@@ -333,7 +334,7 @@ play_known(struct play *play, const struct validation_step *step, struct answer 
         .kind = VALIDATION_ANSWERED, .answer = answer, .ede = EDE_NONE};
 }
 
-/* The first record's owner in canonical bytes comes after the signature's fields. */
+/* The canonical bytes of the first record's owner follow the fields of the signature. */
 static inline void play_note_right(struct play *play, const struct validation_step *step)
 {
     struct play_right *right = &play->right[play->right_count++ % PLAY_RIGHT_MAX];
@@ -346,7 +347,8 @@ static inline void play_note_right(struct play *play, const struct validation_st
     right->type = get_u16(step->job.data.data);
 }
 
-/* Only the true key of a zone that is trusted, or vouched for while its keys are judged, counts. */
+/* Only the true key is right. Its zone must be trusted, or vouched for while its keys are judged.
+ */
 static inline struct validation_event play_verify(struct play *play,
                                                   const struct validation_step *step)
 {
@@ -385,7 +387,7 @@ static inline bool play_has_right(const struct play *play, struct name owner, ui
     return false;
 }
 
-/* Whether the CNAME record follows from a DNAME record that was verified. */
+/* Returns whether the CNAME record follows from a verified DNAME record. */
 static inline bool play_is_made(const struct play *play, const struct rr *cname, struct name owner)
 {
     uint8_t above_wire[NAME_WIRE_MAX], to_wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX];
@@ -472,7 +474,7 @@ static inline enum security play_run(const uint8_t *data, size_t len)
     if (!play_message(&play))
         return SECURITY_UNCHECKED;
     if (play_odd(&play, 8))
-        event.kind = VALIDATION_RESUMED; /* the beginning was put off */
+        event.kind = VALIDATION_RESUMED; /* the beginning was postponed */
     validation_begin(&play.validation, ++serial);
     for (unsigned i = 0; i < PLAY_EVENTS_MAX; i++) {
         validation_next(&play.validation, &play.view, &event, &step);

@@ -79,7 +79,8 @@ struct rsa_key {
 
 static struct rsa_key rsa;
 
-/* Makes a key field: the exponent, and a modulus of this many bits with odd last byte. */
+/* Makes the field of a key: the exponent, and a modulus of this many bits whose last byte is odd.
+ */
 static struct span rsa_field(struct span exponent, size_t modulus_bits)
 {
     rsa.len = 0;
@@ -135,7 +136,7 @@ static void test_an_rsa_exponent_is_odd_above_1_and_has_33_bits_at_most(void **s
         {{(const uint8_t *)"\0\0\3", 3}, true},
         {{(const uint8_t *)"\1\0\1", 3}, true},
         {{(const uint8_t *)"\xff\xff\xff\xff", 4}, true},
-        {{(const uint8_t *)"\1\0\0\0\1", 5}, true}, /* .lv */
+        {{(const uint8_t *)"\1\0\0\0\1", 5}, true}, /* the exponent of .lv */
         {{(const uint8_t *)"\1\0\0\0\0", 5}, false},
         {{(const uint8_t *)"\2\0\0\0\1", 5}, false},
         {{(const uint8_t *)"\1\0\0\0\0\0\0\0\1", 9}, false},
@@ -182,7 +183,7 @@ static void test_zeros_in_front_of_a_modulus_do_not_count(void **state)
     uint8_t field[4 + 256 + 600] = {3, 1, 0, 1};
     memset(field + 4 + 256, 0xff, 64);
     assert_true(algorithm_key_is_sound(8, field, 4 + 256 + 64));
-    assert_false(algorithm_key_is_sound(10, field, 4 + 256 + 64)); /* 512 bits */
+    assert_false(algorithm_key_is_sound(10, field, 4 + 256 + 64)); /* a modulus of 512 bits */
     memset(field, 0, sizeof(field));
     memcpy(field, "\3\1\0\1", 4);
     assert_false(algorithm_key_is_sound(8, field, sizeof(field)));
@@ -208,7 +209,7 @@ static void test_a_truncated_rsa_field_is_refused(void **state)
     assert_true(span_equal(modulus, BYTES("xyz")));
 }
 
-/* The last test: it is not undone. */
+/* This test is the last one, because a refusal cannot be undone. */
 static void test_a_refused_algorithm_does_not_count(void **state)
 {
     (void)state;

@@ -16,8 +16,8 @@ static void test_the_probe_refuses_nothing_that_works(void **state)
         assert_true(algorithm_is_supported(all[i], true));
 }
 
-/* Without a provider OpenSSL verifies nothing: the hardest crypto policy. The last test: a refusal
- * is not undone. */
+/* Without a provider, OpenSSL verifies nothing: this is the hardest crypto policy. This test is the
+ * last one, because a refusal cannot be undone. */
 static void test_the_probe_refuses_what_openssl_refuses(void **state)
 {
     (void)state;

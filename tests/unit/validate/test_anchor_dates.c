@@ -46,7 +46,7 @@ static void test_what_is_noted_is_read_until_it_is_forgotten(void **state)
     assert_false(anchor_dates_read(&stats, &dates));
 }
 
-/* One place: the last zone stays, and the root always. */
+/* There is one place. The zone noted last stays, and the root always does. */
 static void test_one_zone_is_noted_and_the_root_above_all(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@
 
 #define DIGEST "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"
 #define ROOT_DS ". IN DS 38696 8 2 " DIGEST
-/* 64 bytes, as a P-256 key has. */
+/* 64 bytes, the length of a P-256 key. */
 #define KEY                                                                                        \
     "mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="
 #define HEAD "; autotrust trust anchor file\n;;id: . 1\n;;last_queried: 0 ;;Thu Jan  1 1970\n"
@@ -23,7 +23,7 @@
 
 static struct anchor_file_problem problem;
 
-/* Copies the text to memory of exactly its size, so that sanitizers see a byte read beyond it. */
+/* Reads a copy of exactly this size, so that a sanitizer detects a byte read beyond it. */
 static struct anchors *read_bytes(const char *text, size_t len)
 {
     struct anchors *anchors = anchors_new();
@@ -121,7 +121,7 @@ static void test_keys_of_any_algorithm_are_read(void **state)
     anchors_free(anchors);
 }
 
-/* Debian's package dns-root-data has the anchors in both forms. */
+/* Debian's package dns-root-data contains the anchors in both forms. */
 static void test_the_files_of_the_system_are_read(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void test_keys_that_are_valid_or_missing_count(void **state)
                              i == 4 ? 385 : 257, 'A' + i, i, i);
     struct anchors *anchors = read_fine(text);
     expect_zone(anchors, 0, ".", 2);
-    /* The first letter in base64 is the first six bits of the key. */
+    /* The first letter in base64 has the first six bits of the key. */
     assert_int_equal(anchors_at(anchors, 0)->record[0].rdata.data[4] >> 2, 2);
     assert_int_equal(anchors_at(anchors, 0)->record[1].rdata.data[4] >> 2, 3);
     anchors_free(anchors);
@@ -247,7 +247,7 @@ static void test_a_state_that_is_unknown_or_given_twice_is_an_error(void **state
     expect_fault(HEAD ". IN DNSKEY 257 3 13 " KEY " ;;state=2 ;;state=1\n", 4, "two states");
 }
 
-/* A key without a state would count at once, though its waiting time has not ended. */
+/* A key without a state would count at once, although its waiting time has not ended. */
 static void test_a_key_without_state_among_others_is_an_error(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void test_a_key_without_state_among_others_is_an_error(void **state)
     expect_fault(HEAD ". IN DNSKEY 257 3 13 " KEY "\n", 4, "has no state");
 }
 
-/* Wherever a kept file is cut, it is refused, or has whole records only. */
+/* A kept file is cut at each byte. It is refused, or it has whole records only. */
 static void test_a_kept_file_that_is_cut_anywhere_is_never_half_used(void **state)
 {
     (void)state;

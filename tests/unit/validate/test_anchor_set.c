@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* Which keys have signed a set that was fetched. The test says which verification is right. */
+/* Which keys have signed a fetched set. The test decides which verification is right. */
 #include "unit/validate/zone_text.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "validate/anchor_set.h"
 
 static struct zone_text zone;
-static unsigned verifications, right_one; /* the number of the right verification; 0: none */
+/* right_one: the number of the right verification; 0: none is right */
+static unsigned verifications, right_one;
 
 bool verify_run(struct verifier *verifier, const struct verify_job *job)
 {
@@ -38,7 +39,7 @@ static void add_signatures(unsigned count, uint16_t tag)
     }
 }
 
-/* Reads the set of KEY and OTHER_KEY with so many signatures of the first and the second one. */
+/* Reads the set of KEY and OTHER_KEY with this many signatures of each. */
 static bool read_set(struct anchor_seen *seen, unsigned first, unsigned second)
 {
     const struct rrsig_clock clock = {.now_s = 1700000000};

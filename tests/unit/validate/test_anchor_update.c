@@ -20,7 +20,7 @@ enum { DAY = 86400, KEY_LEN = 4 + 64, BEGIN = 1800000000, KEYS = 40 };
 static struct anchor_point point;
 static struct anchor_seen seen;
 static struct anchor_changes changes;
-static uint8_t rdata[KEYS][2][KEY_LEN]; /* each key, without and with the revoke bit */
+static uint8_t rdata[KEYS][2][KEY_LEN]; /* each key without the revoke bit, and with it */
 static int64_t now;
 
 static struct span key_of(unsigned key, bool is_revoked)
@@ -34,7 +34,7 @@ static struct span key_of(unsigned key, bool is_revoked)
     return span_of(bytes, KEY_LEN);
 }
 
-/* Begins with the keys 0 to count - 1 trusted. */
+/* Begins with the keys 0 to count - 1 as trusted keys. */
 static void begin(unsigned count)
 {
     now = BEGIN;
@@ -62,7 +62,7 @@ static void fetch(void)
     assert_true(anchor_point_count(&point, ANCHOR_ADDPEND) <= ANCHOR_PENDING_MAX);
 }
 
-/* Fetches a set with key 0, which signs it, and perhaps another key. */
+/* Fetches a set that key 0 has signed. The set contains key 0 and perhaps another key. */
 static void fetch_with(unsigned other)
 {
     set_is_empty();

@@ -12,7 +12,7 @@
 #include "dns/rrtype.h"
 #include "validate/anchors.h"
 
-/* A name from text; each call has memory of its own until many calls later. */
+/* Makes a name from text. Its memory stays valid for many further calls. */
 static struct name name_of(const char *text)
 {
     static uint8_t wires[64][NAME_WIRE_MAX];
@@ -85,7 +85,7 @@ static void test_the_root_covers_every_name(void **state)
     anchors_free(anchors);
 }
 
-/* Debian's package dns-root-data has IANA's digests. */
+/* Debian's package dns-root-data contains IANA's digests. */
 static void test_the_builtin_anchors_are_the_published_ones(void **state)
 {
     (void)state;
@@ -194,13 +194,13 @@ static void test_only_records_that_may_sign_are_anchors(void **state)
     assert_int_equal(anchors_add(anchors, zone, RRTYPE_DNSKEY, key(257, 3)), ERR_OK);
     assert_int_equal(anchors_add(anchors, zone, RRTYPE_DNSKEY, key(256, 3)), ERR_OK);
     anchors_free(anchors);
-    expect_unfit(RRTYPE_DNSKEY, key(257 | 0x80, 3)); /* revoked */
-    expect_unfit(RRTYPE_DNSKEY, key(1, 3));          /* no zone key */
+    expect_unfit(RRTYPE_DNSKEY, key(257 | 0x80, 3)); /* the key is revoked */
+    expect_unfit(RRTYPE_DNSKEY, key(1, 3));          /* the key is not a zone key */
     expect_unfit(RRTYPE_DNSKEY, key(257, 2));
     expect_unfit(RRTYPE_DNSKEY, span_of(key(257, 3).data, 4));
-    expect_unfit(RRTYPE_DNSKEY, span_of(key(257, 3).data, 67)); /* no P-256 key */
+    expect_unfit(RRTYPE_DNSKEY, span_of(key(257, 3).data, 67)); /* not a P-256 key */
     expect_unfit(RRTYPE_DNSKEY, span_of("", 0));
-    expect_unfit(RRTYPE_DS, span_of(ds(1).data, 35)); /* half a digest */
+    expect_unfit(RRTYPE_DS, span_of(ds(1).data, 35)); /* half of a digest */
     expect_unfit(RRTYPE_DS, span_of(ds(1).data, 4));
     expect_unfit(RRTYPE_DS, span_of("", 0));
     expect_unfit(RRTYPE_TXT, ds(1));

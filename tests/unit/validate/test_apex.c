@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* ldns signs the apex of a zone, honestly or not. Each hostile zone differs in one point from one
- * that is secure. */
+/* ldns signs the apex of a zone, honestly or not. Each hostile zone differs from a secure zone in
+ * one point. */
 #include "unit/zone/zone_make.h"
 
 #include <ldns/ldns.h>
@@ -23,7 +23,7 @@ enum { NOW = 1790000000, DAY = 86400, TEXT_MAX = 1 << 19, LINE_BYTES_MAX = 2048 
 #define NSEC_WITHOUT ZONE " 60 IN NSEC " ZONE " NS SOA RRSIG NSEC DNSKEY"
 #define NSEC3PARAM ZONE " 0 IN NSEC3PARAM 1 0 2 abcd"
 
-/* A key with its DNSKEY and DS records. */
+/* A key, with its DNSKEY and DS records. */
 struct test_key {
     ldns_key *key;
     ldns_key_list *list;
@@ -31,7 +31,7 @@ struct test_key {
 };
 
 static struct test_key ksk, zsk, stranger;
-static char text[TEXT_MAX]; /* of the zone */
+static char text[TEXT_MAX]; /* the text of the zone */
 
 /* ---- keys ---- */
 
@@ -89,7 +89,7 @@ static void add_line(const char *line)
     snprintf(text + len, sizeof(text) - len, "%s\n", line);
 }
 
-/* Adds the signature of the key over these records, with this life. */
+/* Adds a signature of the key over these records, with these dates. */
 static void sign_during(const struct test_key *by, const char *const *lines, int64_t from,
                         int64_t to)
 {
@@ -132,7 +132,7 @@ static void add_signed(const char *line)
 
 /* ---- checks ---- */
 
-/* Checks the zone with one record as its anchor. */
+/* Checks the zone, with one record as its anchor. */
 static enum apex_result check_with(const char *anchor, char why[APEX_WHY_MAX])
 {
     struct zone_data *data = zone_make(ZONE, text);
@@ -194,7 +194,7 @@ static void test_a_zone_without_an_anchor_of_its_name_is_not_judged(void **state
     struct anchors *anchors = anchors_new();
     struct apex_rules rules = {.anchors = anchors, .clock = {.now_s = NOW}};
     assert_int_equal(apex_check(data, &rules, why), APEX_UNANCHORED);
-    assert_int_equal(anchors_add_root(anchors), ERR_OK); /* above the zone */
+    assert_int_equal(anchors_add_root(anchors), ERR_OK); /* the anchor is above the zone */
     assert_int_equal(apex_check(data, &rules, why), APEX_UNANCHORED);
     assert_int_equal(anchors_add_negative(anchors, zone_make_name(ZONE)), ERR_OK);
     assert_int_equal(apex_check(data, &rules, why), APEX_UNANCHORED);
@@ -251,7 +251,7 @@ static void test_keys_that_the_anchor_does_not_know_are_bogus(void **state)
     assert_int_equal(check_with(stranger.ds, why), APEX_BOGUS);
     assert_string_equal(why, "the zone's DNSKEY records are not trusted: no key of the zone fits "
                              "the trust anchor");
-    begin_zone(&zsk); /* a key of the zone signs, but not the one of the anchor */
+    begin_zone(&zsk); /* a key of the zone signs, but the anchor is for a different key */
     add_signed(SOA);
     add_signed(DIGEST);
     assert_bogus("the zone's DNSKEY records are not trusted: no key of the zone fits the trust "
@@ -308,7 +308,7 @@ static void test_dates_of_signatures_count(void **state)
     add_line(SOA);
     sign_during(&zsk, (const char *const[]){SOA, NULL}, NOW + 10 * DAY, NOW + 20 * DAY);
     assert_bogus("the zone's SOA record is not trusted: a signature is not yet valid");
-    sign(&zsk, SOA); /* one right signature is enough */
+    sign(&zsk, SOA); /* a single right signature is enough */
     add_signed(DIGEST);
     assert_secure();
 }
@@ -322,7 +322,7 @@ static void test_a_zone_may_prove_that_it_has_no_digest(void **state)
     assert_secure();
 }
 
-static void test_a_digest_that_was_taken_out_is_missed(void **state)
+static void test_a_removed_digest_is_noticed(void **state)
 {
     (void)state;
     begin_zone(&ksk);
@@ -331,7 +331,7 @@ static void test_a_digest_that_was_taken_out_is_missed(void **state)
     assert_bogus("the zone's ZONEMD record was taken out");
     begin_zone(&ksk);
     add_signed(SOA);
-    add_line(NSEC_WITHOUT); /* forged */
+    add_line(NSEC_WITHOUT); /* a forged record */
     sign(&zsk, NSEC_WITH);
     assert_bogus("the zone's NSEC record is not trusted: a signature is wrong");
     begin_zone(&ksk);
@@ -339,7 +339,7 @@ static void test_a_digest_that_was_taken_out_is_missed(void **state)
     assert_bogus("no proof shows that the zone has no ZONEMD record");
 }
 
-/* The NSEC3 record of the apex, as ldns hashes it. */
+/* Writes the NSEC3 record of the apex. ldns makes its hash. */
 static void nsec3_line(char out[LINE_BYTES_MAX], const char *types)
 {
     static uint8_t salt[] = {0xab, 0xcd};
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(test_a_changed_record_is_bogus),
         cmocka_unit_test(test_dates_of_signatures_count),
         cmocka_unit_test(test_a_zone_may_prove_that_it_has_no_digest),
-        cmocka_unit_test(test_a_digest_that_was_taken_out_is_missed),
+        cmocka_unit_test(test_a_removed_digest_is_noticed),
         cmocka_unit_test(test_nsec3_proves_the_same),
         cmocka_unit_test(test_costly_parameters_prove_nothing),
         cmocka_unit_test(test_many_wrong_signatures_are_refused),

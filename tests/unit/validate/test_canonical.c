@@ -11,12 +11,12 @@
 static struct zone_text zone;
 static uint8_t out[CANONICAL_MAX];
 
-/* A signature's line for this owner and type with so many labels. */
+/* The line of a signature for this owner and type, with this labels field. */
 #define SIG(owner, type, labels)                                                                   \
     owner " 17 IN RRSIG " type " 13 " labels                                                       \
           " 3600 20300101000000 20200101000000 4660 EXAMPLE.com. AAAA"
 
-/* The signed part of every signature that SIG() makes, after the type and with these labels. */
+/* The bytes that every signature of SIG() signs after the type, with this labels field. */
 #define SIGNED(labels)                                                                             \
     "\x0d" labels "\x00\x00\x0e\x10\x70\xdb\xd8\x80\x5e\x0b\xe1\x00\x12\x34"                       \
     "\x07"                                                                                         \
@@ -28,7 +28,7 @@ static uint8_t out[CANONICAL_MAX];
     "com\x00"
 #define TTL "\x00\x00\x0e\x10"
 
-/* Writes the first set of the message, which has a signature. */
+/* Writes the first set of the message, which is signed. */
 static size_t write_first(size_t max)
 {
     const struct rrset *set = &zone.sets.set[0];
@@ -57,7 +57,7 @@ static void test_records_are_sorted_and_duplicates_dropped(void **state)
     ZONE_TEXT(&zone, SIG("example.com.", "A", "2"), "example.com. 1 IN A 192.0.2.200",
               "example.com. 2 IN A 10.0.0.1", "EXAMPLE.com. 3 IN A 192.0.2.200",
               "example.com. 4 IN A 192.0.2.3", "example.com. 5 IN A 10.0.0.1");
-    assert_written(BYTES("\x00\x01" SIGNED("\x02") /* in order of the unsigned bytes */
+    assert_written(BYTES("\x00\x01" SIGNED("\x02") /* in the order of unsigned bytes */
                          COM "\x00\x01\x00\x01" TTL "\x00\x04\x0a\x00\x00\x01" /* */
                          COM "\x00\x01\x00\x01" TTL "\x00\x04\xc0\x00\x02\x03" /* */
                          COM "\x00\x01\x00\x01" TTL "\x00\x04\xc0\x00\x02\xc8"));
@@ -103,7 +103,7 @@ static void test_trap_19_a_wildcard_that_is_asked_itself_is_its_owner(void **sta
 
 /* ---- names in RDATA ---- */
 
-/* Returns whether upper and lower case in the RDATA of this type write the same bytes. */
+/* Returns whether upper and lower case in the RDATA of this type give the same bytes. */
 static bool is_folded(const char *type, const char *rdata)
 {
     char line[512], sig[512];
@@ -280,7 +280,7 @@ static void test_a6_has_a_name_after_its_prefix(void **state)
                     "ABCDEFGHIJKLMNOP"),
               BYTES("\x00"
                     "ABCDEFGHIJKLMNOP"));
-    assert_a6(BYTES("\x81\3ABC\0"), BYTES("\x81\3ABC\0")); /* malformed: as it is */
+    assert_a6(BYTES("\x81\3ABC\0"), BYTES("\x81\3ABC\0")); /* malformed, so it is unchanged */
     assert_a6(BYTES("\x80\3ABC\0x"), BYTES("\x80\3ABC\0x"));
     assert_a6(BYTES("\x80\xc0\x0c"), BYTES("\x80\xc0\x0c"));
     assert_a6(BYTES("\x40"
@@ -289,7 +289,7 @@ static void test_a6_has_a_name_after_its_prefix(void **state)
                     "short"));
 }
 
-/* RFC 1035 and its followers say what the RDATA of class IN is. */
+/* RFC 1035 and its successors define the RDATA of class IN only. */
 static void test_rdata_of_another_class_is_taken_as_it_is(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static unsigned draw(unsigned bound)
     return (unsigned)(random_state >> 33) % bound;
 }
 
-/* Reads the records that were written and checks their order. Returns how many there are. */
+/* Reads the written records and checks their order. Returns how many there are. */
 static unsigned assert_sorted(size_t len, size_t sig_len, size_t owner_len)
 {
     unsigned count = 0;
@@ -380,7 +380,7 @@ static void test_any_number_of_names_is_sorted(void **state)
 
 /* ---- bounds ---- */
 
-/* Each maximum below the length gives 0, and nothing is written behind it. */
+/* With each maximum below the length, the result is 0 and nothing is written behind the maximum. */
 static void assert_bounded(void)
 {
     size_t len = write_first(sizeof(out));

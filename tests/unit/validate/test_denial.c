@@ -17,7 +17,7 @@ static const char *const rfc_4035[][3] = {
     {"xx.example", "example", "A HINFO AAAA RRSIG NSEC"},
 };
 
-/* Begins a message with records of the zone; the owners end with NULL. */
+/* Begins a message with records of the zone. NULL ends the owners. */
 static void begin_4035(struct sample *sample, const char *const owners[])
 {
     sample_begin(sample, "example");
@@ -129,7 +129,7 @@ static const char *const rfc_5155[][3] = {
      "HINFO A AAAA RRSIG"}, /* xx */
 };
 
-/* Begins a message with the records that have these first letters. */
+/* Begins a message with the records whose owners begin with these letters. */
 static void begin_5155(struct sample *sample, const char *const prefixes[], uint8_t flags)
 {
     sample_begin(sample, "example");
@@ -143,7 +143,7 @@ static void begin_5155(struct sample *sample, const char *const prefixes[], uint
     }
 }
 
-/* The RFC's zone has the flag opt-out in every record. */
+/* In the RFC's zone, every record has the flag opt-out. */
 #define BEGIN_5155(sample, ...) begin_5155(sample, (const char *const[]){__VA_ARGS__, NULL}, 1)
 #define BEGIN_5155_WITHOUT_OPT_OUT(sample, ...)                                                    \
     begin_5155(sample, (const char *const[]){__VA_ARGS__, NULL}, 0)
@@ -158,11 +158,11 @@ static void test_rfc_5155_b_1_name_error(void **state)
     ASSERT_NAME(&sample, "a.c.x.w.example", DENIAL_PROVEN);
     ASSERT_NAME(&sample, "A.C.X.W.Example", DENIAL_PROVEN);
     ASSERT_TYPE(&sample, "a.c.x.w.example", A, DENIAL_UNPROVEN);
-    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "0p9m", "b4um"); /* the wildcard */
+    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "0p9m", "b4um"); /* without the wildcard */
     ASSERT_NAME(&sample, "a.c.x.w.example", DENIAL_UNPROVEN);
-    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "0p9m", "35mt"); /* the closest encloser */
+    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "0p9m", "35mt"); /* without the closest encloser */
     ASSERT_NAME(&sample, "a.c.x.w.example", DENIAL_UNPROVEN);
-    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "b4um", "35mt"); /* the next closer name */
+    BEGIN_5155_WITHOUT_OPT_OUT(&sample, "b4um", "35mt"); /* without the next closer name */
     ASSERT_NAME(&sample, "a.c.x.w.example", DENIAL_UNPROVEN);
 }
 
@@ -374,7 +374,7 @@ static void test_root_zone_denies_names_and_its_ds(void **state)
     sample_begin(&sample, ".");
     sample_nsec(&sample, ".", "aaa", "NS SOA RRSIG NSEC DNSKEY");
     sample_nsec(&sample, "lol", "london", "NS DS RRSIG NSEC");
-    ASSERT_NAME(&sample, "lonely", DENIAL_UNPROVEN); /* after london */
+    ASSERT_NAME(&sample, "lonely", DENIAL_UNPROVEN); /* the name comes after london */
     ASSERT_NAME(&sample, "lon", DENIAL_PROVEN);
     ASSERT_NAME(&sample, "www.lon", DENIAL_PROVEN);
     ASSERT_NAME(&sample, "www.lol", DENIAL_UNPROVEN);
@@ -403,7 +403,7 @@ static void test_proof_that_a_name_exists_beats_a_span(void **state)
 {
     (void)state;
     for (unsigned first = 0; first < 2; first++) {
-        struct sample sample; /* records from before and after a change */
+        struct sample sample; /* the records come from before and after a change */
         sample_begin(&sample, "example");
         sample_nsec(&sample, first ? "b.example" : "bb.example",
                     first ? "a.c.example" : "d.example", "A RRSIG NSEC");
@@ -425,7 +425,8 @@ static void test_name_below_an_empty_non_terminal_is_denied_with_the_wildcard_be
     sample_nsec(&sample, "a.b.example", "z.example", "A RRSIG NSEC");
     ASSERT_NAME(&sample, "c.b.example", DENIAL_UNPROVEN);
     sample_nsec(&sample, "example", "a.b.example", "NS SOA RRSIG NSEC");
-    ASSERT_NAME(&sample, "c.b.example", DENIAL_PROVEN); /* *.b.example, not *.example */
+    /* the wildcard is *.b.example and not *.example */
+    ASSERT_NAME(&sample, "c.b.example", DENIAL_PROVEN);
     ASSERT_NAME(&sample, "0.b.example", DENIAL_PROVEN);
 }
 
@@ -510,7 +511,7 @@ static void test_trap_5_record_above_a_cut_denies_only_ds_at_the_cut(void **stat
 static void test_trap_5_apex_of_a_child_does_not_deny_ds(void **state)
 {
     (void)state;
-    struct sample sample; /* a record of b.example's own zone, signed by example */
+    struct sample sample; /* a record of the child b.example, signed by example */
     sample_begin(&sample, "example");
     sample_nsec(&sample, "b.example", "d.example", "NS SOA RRSIG NSEC");
     ASSERT_DS(&sample, "b.example", DENIAL_DS_UNPROVEN);
@@ -554,7 +555,7 @@ static void test_trap_6_record_with_a_dname_says_nothing_below_it(void **state)
     ASSERT_TYPE(&sample, "a.b.example", A, DENIAL_UNPROVEN);
     ASSERT_NEXT_CLOSER(&sample, "a.b.example", 2, DENIAL_UNPROVEN);
     ASSERT_DS(&sample, "a.b.example", DENIAL_DS_UNPROVEN);
-    ASSERT_TYPE(&sample, "b.example", AAAA, DENIAL_PROVEN); /* at the owner */
+    ASSERT_TYPE(&sample, "b.example", AAAA, DENIAL_PROVEN); /* at the owner of the DNAME */
     ASSERT_DS(&sample, "b.example", DENIAL_DS_NO_CUT);
     ASSERT_NAME(&sample, "c.example", DENIAL_PROVEN);
 }
@@ -562,7 +563,7 @@ static void test_trap_6_record_with_a_dname_says_nothing_below_it(void **state)
 static void test_trap_6_dname_of_every_ancestor_counts(void **state)
 {
     (void)state;
-    struct sample sample; /* a.b.example is below a DNAME, and yet has a record */
+    struct sample sample; /* a.b.example is below a DNAME, and has a record nevertheless */
     sample_begin(&sample, "example");
     sample_nsec(&sample, "a.b.example", "d.example", "A RRSIG NSEC");
     ASSERT_NAME(&sample, "c.b.example", DENIAL_UNPROVEN); /* *.b.example */
@@ -602,7 +603,7 @@ static void test_trap_6_dname_of_every_ancestor_counts_by_nsec3(void **state)
     sample_cover(&sample, "x.a.b.example", 0);
     sample_cover(&sample, "*.a.b.example", 0);
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_PROVEN);
-    sample.denial.at[0].owner = NAME("b.example"); /* its owner is no hash now */
+    sample.denial.at[0].owner = NAME("b.example"); /* the owner is not a hash now */
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_PROVEN);
     sample_match(&sample, "b.example", "DNAME RRSIG");
     ASSERT_NAME(&sample, "x.a.b.example", DENIAL_UNPROVEN);
@@ -693,7 +694,7 @@ static void test_record_with_a_malformed_bitmap_proves_nothing(void **state)
     ASSERT_TYPE(&sample, "example", A, DENIAL_UNPROVEN);
 }
 
-/* RFC 5155 section 8.3 begins at the name and never asks whether the zone exists. */
+/* RFC 5155 section 8.3 starts at the name and never asks whether the zone exists. */
 static void test_span_with_the_hash_of_the_zone_does_not_disturb(void **state)
 {
     (void)state;
@@ -710,7 +711,7 @@ static void test_span_with_the_hash_of_the_zone_does_not_disturb(void **state)
     sample_cover(&sample, "example", 0);
     sample_cover(&sample, "b.example", 0);
     sample_cover(&sample, "*.example", 0);
-    ASSERT_NAME(&sample, "b.example", DENIAL_UNPROVEN); /* no encloser is proven */
+    ASSERT_NAME(&sample, "b.example", DENIAL_UNPROVEN); /* the records prove no encloser */
 }
 
 /* ---- wildcards ---- */
@@ -726,7 +727,7 @@ static void test_wildcard_without_the_type_answers_nodata(void **state)
     ASSERT_TYPE(&sample, "a.example", A, DENIAL_UNPROVEN);
     ASSERT_TYPE(&sample, "*.example", AAAA, DENIAL_PROVEN);
     ASSERT_TYPE(&sample, "*.example", A, DENIAL_UNPROVEN);
-    ASSERT_TYPE(&sample, "c.example", AAAA, DENIAL_UNPROVEN); /* may exist */
+    ASSERT_TYPE(&sample, "c.example", AAAA, DENIAL_UNPROVEN); /* the name may exist */
     ASSERT_NAME(&sample, "a.example", DENIAL_UNPROVEN);
     sample_begin(&sample, "example");
     sample_match(&sample, "example", "NS SOA RRSIG");
@@ -812,7 +813,8 @@ static void test_closest_encloser_must_match(void **state)
     sample_cover(&sample, "a.b.example", 0);
     sample_cover(&sample, "*.b.example", 0);
     ASSERT_NAME(&sample, "a.b.example", DENIAL_UNPROVEN);
-    sample_match(&sample, "example", "NS SOA RRSIG"); /* not the parent of the absent name */
+    /* this is not the parent of the absent name */
+    sample_match(&sample, "example", "NS SOA RRSIG");
     ASSERT_NAME(&sample, "a.b.example", DENIAL_UNPROVEN);
     sample_match(&sample, "b.example", "A RRSIG");
     ASSERT_NAME(&sample, "a.b.example", DENIAL_PROVEN);
@@ -915,7 +917,7 @@ static void test_trap_12_mixed_parameters_prove_nothing(void **state)
     sample.salt = "aacc";
     sample_match(&sample, "b.example", "A RRSIG");
     ASSERT_NAME(&sample, "a.example", DENIAL_UNPROVEN);
-    sample.denial.at[3].rdata.len = 0; /* ignored records do not mix */
+    sample.denial.at[3].rdata.len = 0; /* ignored records do not count as mixed */
     ASSERT_NAME(&sample, "a.example", DENIAL_PROVEN);
 }
 
@@ -987,7 +989,7 @@ static void test_hashing_stops_before_the_units_are_below_0(void **state)
     sample_cover(&sample, "a.example", 0);
     sample_cover(&sample, "*.example", 0);
     for (unsigned units = 0; units < 5; units++) {
-        bool suffices = units >= 3; /* three times 51 blocks */
+        bool suffices = units >= 3; /* three hashes with 51 blocks each */
         sample.units = units;
         ASSERT_NAME(&sample, "a.example", suffices ? DENIAL_PROVEN : DENIAL_SPENT);
         assert_int_equal(sample.units, suffices ? units - 3 : 0);
@@ -998,9 +1000,9 @@ static void test_hashing_stops_before_the_units_are_below_0(void **state)
     ASSERT_NEXT_CLOSER(&sample, "a.example", 1, DENIAL_SPENT);
     ASSERT_DS(&sample, "a.example", DENIAL_DS_SPENT);
     sample.units = 2;
-    ASSERT_TYPE(&sample, "a.example", A, DENIAL_SPENT); /* at the wildcard */
+    ASSERT_TYPE(&sample, "a.example", A, DENIAL_SPENT); /* the units end at the wildcard */
     sample.units = 1;
-    ASSERT_DS(&sample, "a.example", DENIAL_DS_SPENT); /* at the walk */
+    ASSERT_DS(&sample, "a.example", DENIAL_DS_SPENT); /* the units end during the walk */
 }
 
 static void test_nsec_costs_no_units(void **state)
@@ -1038,7 +1040,7 @@ static void test_trap_11_bound_on_hashes_is_reached(void **state)
     strcat(text, "x");
     struct sample sample;
     sample_begin(&sample, "x");
-    sample_match(&sample, "b.x", "A RRSIG"); /* says nothing about any of the names */
+    sample_match(&sample, "b.x", "A RRSIG"); /* proves nothing about these names */
     ASSERT_NAME(&sample, text, DENIAL_SPENT);
     ASSERT_TYPE(&sample, text, A, DENIAL_SPENT);
     ASSERT_DS(&sample, text, DENIAL_DS_SPENT);

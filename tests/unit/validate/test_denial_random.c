@@ -38,12 +38,12 @@ static const uint16_t asked_types[] = {RRTYPE_A,  RRTYPE_TXT, RRTYPE_CAA,   RRTY
                                        RRTYPE_NS, RRTYPE_SOA, RRTYPE_DNAME, RRTYPE_DS,
                                        RRTYPE_MX, RRTYPE_ANY};
 
-/* A name with records. */
+/* A name with its records. */
 struct node {
     struct name name;
     unsigned count;
     uint16_t types[8];
-    bool is_omitted; /* an insecure delegation that the NSEC3 chain leaves out */
+    bool is_omitted; /* true: an insecure delegation that the NSEC3 chain omits */
     uint8_t wire[NAME_WIRE_MAX];
 };
 
@@ -51,7 +51,7 @@ struct chain_record {
     struct denial_record record;
     bool has_opt_out;
     uint8_t hash[VERIFY_NSEC3_HASH];
-    struct name name; /* the name that it belongs to */
+    struct name name; /* the name to which the record belongs */
     uint8_t owner[NAME_WIRE_MAX], name_wire[NAME_WIRE_MAX], rdata[512];
 };
 
@@ -110,8 +110,8 @@ static const struct node *zone_find(const struct zone *zone, struct name name)
     return NULL;
 }
 
-/* Returns whether the name has records or is an empty non-terminal. chain_only: without the
- * delegations that the chain leaves out. */
+/* Returns whether the name has records or is an empty non-terminal. chain_only: ignores the
+ * delegations that the chain omits. */
 static bool zone_has(const struct zone *zone, struct name name, bool chain_only)
 {
     for (unsigned i = 0; i < zone->node_count; i++)
@@ -120,7 +120,7 @@ static bool zone_has(const struct zone *zone, struct name name, bool chain_only)
     return false;
 }
 
-/* Writes a label in front of the name. */
+/* Writes the name with a label in front. */
 static struct name prepend(uint8_t wire[NAME_WIRE_MAX], const char *label, struct name name)
 {
     uint8_t out[NAME_WIRE_MAX];
@@ -132,7 +132,8 @@ static struct name prepend(uint8_t wire[NAME_WIRE_MAX], const char *label, struc
     return (struct name){.wire = wire, .len = (uint8_t)(1 + len + name.len)};
 }
 
-/* Makes a name of up to four labels below the apex. Few labels make many relations. */
+/* Makes a name of up to four labels below the apex. Because there are few labels, many names are
+ * related. */
 static struct name random_name(uint8_t wire[NAME_WIRE_MAX], struct name apex, bool also_apex)
 {
     static const char *const labels[] = {"a", "b", "B", "c", "*", "aa", "\1", "~"};
@@ -175,7 +176,7 @@ static void node_fill(struct node *node)
     }
 }
 
-/* Adds a name without records, unless it is in the zone or occluded. */
+/* Adds a name without records, unless the zone has it or occludes it. */
 static struct node *zone_add(struct zone *zone, struct name name)
 {
     if (zone_find(zone, name) || zone_occludes(zone, name) || zone->node_count == NODES_MAX)
@@ -202,7 +203,7 @@ static void zone_remove_occluded(struct zone *zone)
     }
 }
 
-/* Makes a zone that has the cut if there is one. */
+/* Makes a zone. It contains the cut, if there is one. */
 static void zone_make(struct zone *zone, struct name apex, const struct name *cut)
 {
     zone->apex = apex;
@@ -301,7 +302,8 @@ static bool hash_is_between(const uint8_t *owner, const uint8_t *hash, const uin
                                                       : is_after || is_before;
 }
 
-/* A span needs opt-out if it has the hash of a name that is in the zone, but not in the chain. */
+/* A span needs opt-out if it contains the hash of a name that is in the zone but not in the chain.
+ */
 static bool span_needs_opt_out(const struct zone *zone, const uint8_t *owner, const uint8_t *next)
 {
     for (unsigned i = 0; i < zone->node_count; i++) {
@@ -379,7 +381,7 @@ static void chain_make(struct zone *zone)
     }
 }
 
-/* Returns the record that belongs to the name, or else the one whose span has it. */
+/* Returns the record of the name, or else the record whose span contains its hash. */
 static const struct chain_record *chain_find(const struct zone *zone, struct name name)
 {
     uint8_t hash[VERIFY_NSEC3_HASH];
@@ -400,7 +402,7 @@ static const struct chain_record *chain_find(const struct zone *zone, struct nam
 /* ---- truth ---- */
 
 enum truth {
-    TRUTH_ELSEWHERE, /* a referral or a DNAME answers */
+    TRUTH_ELSEWHERE, /* the answer is a referral or a DNAME */
     TRUTH_POSITIVE,
     TRUTH_NODATA,
     TRUTH_NXDOMAIN,
@@ -423,7 +425,7 @@ static struct name zone_encloser(const struct zone *zone, struct name name, bool
     return name;
 }
 
-/* Returns how the zone answers. */
+/* Returns what the zone answers. */
 static enum truth zone_truth(const struct zone *zone, struct name name, uint16_t type)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -437,13 +439,13 @@ static enum truth zone_truth(const struct zone *zone, struct name name, uint16_t
     return TRUTH_NXDOMAIN;
 }
 
-/* A parent, the zone, and a child at a cut of the zone. */
+/* A zone with its parent, and a child at one of its cuts. */
 struct world {
     struct zone parent, zone, child;
     bool has_child;
 };
 
-/* Returns the zone that answers for the name. */
+/* Returns the zone that has the answer for the name. */
 static const struct zone *world_authority(const struct world *world, struct name name,
                                           uint16_t type)
 {
@@ -509,7 +511,7 @@ static void check_absent_name(const struct zone *zone, struct name name, uint16_
     struct name wildcard = prepend(wire, "*", encloser);
     if (!name_equal(encloser, zone_encloser(zone, name, true)) ||
         zone_has(zone, wildcard, false) != zone_has(zone, wildcard, true))
-        return; /* the chain leaves out an empty non-terminal: there is no honest proof */
+        return; /* the chain omits an empty non-terminal, so no honest proof exists */
     message_begin(&message, zone->apex);
     bool has_opt_out = message_add_absent(&message, zone, name);
     enum denial_result expected = has_opt_out ? DENIAL_OPT_OUT : DENIAL_PROVEN;
@@ -553,7 +555,7 @@ static void check_present_name(const struct zone *zone, struct name name, uint16
         assert_int_equal(denial_of_ds(&message.denial, name), expected);
 }
 
-/* A name that the chain leaves out: the delegation itself, or an empty non-terminal above it. */
+/* Checks a name that the chain omits: the delegation, or an empty non-terminal above it. */
 static void check_omitted_name(const struct zone *zone, struct name name)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -658,7 +660,7 @@ static void check_ds(const struct world *world, const struct denial *denial,
     }
 }
 
-/* Adds random records of a zone, some in another case. */
+/* Adds random records of a zone, some of them in another case. */
 static void message_add_random(struct message_of *message, const struct zone *zone, unsigned count)
 {
     while (count-- > 0)
@@ -672,7 +674,7 @@ static void check_sound(const struct world *world, struct name name, uint16_t ty
     struct message_of message;
     message_begin(&message, zone->apex);
     if (one_in(2) && name_is_below(name, zone->apex) && !zone_has(zone, name, true))
-        message_add_absent(&message, zone, name); /* nearly honest */
+        message_add_absent(&message, zone, name); /* almost honest */
     message_add_random(&message, zone, random_below(6));
     for (unsigned i = 0; i < (world->has_child ? 3 : 2); i++)
         if (one_in(3))
@@ -707,7 +709,7 @@ static void world_make_child(struct world *world)
 static void world_make(struct world *world, struct name parent, struct name apex)
 {
     zone_make(&world->parent, parent, &apex);
-    world->parent.node[1].is_omitted = false; /* the zone's cut comes second */
+    world->parent.node[1].is_omitted = false; /* the zone's cut is the second node */
     chain_make(&world->parent);
     zone_make(&world->zone, apex, NULL);
     chain_make(&world->zone);
@@ -785,7 +787,7 @@ static bool zone_has_opt_out(const struct zone *zone)
     return false;
 }
 
-/* Returns what the whole chain lets a resolver synthesise. */
+/* Returns what a resolver can synthesise from the whole chain. */
 static enum synthesis_kind synthesis_truth(const struct zone *zone, struct name name, uint16_t type)
 {
     uint8_t wire[NAME_WIRE_MAX];

@@ -27,7 +27,7 @@ static void test_record_may_speak_of_names_that_are_not_below_a_cut(void **state
         {"A", "b.example", "a.b.example", 0, true},
         {"A", "b.example", "c.example", 0, true},
         {"", "b.example", "b.example", RRTYPE_TXT, true},
-        /* a cut, from above */
+        /* a cut, seen from above */
         {"NS", "b.example", "b.example", RRTYPE_TXT, false},
         {"NS", "b.example", "b.example", RRTYPE_NS, false},
         {"NS", "B.Example", "b.example", RRTYPE_TXT, false},
@@ -48,7 +48,7 @@ static void test_record_may_speak_of_names_that_are_not_below_a_cut(void **state
         {"NS SOA", "example", "a.example", RRTYPE_DS, true},
         {"NS SOA DNAME", "example", "a.example", 0, false},
         {"NS SOA DNAME", "example", "example", RRTYPE_TXT, true},
-        {"NS", "example", "a.example", 0, false}, /* from above */
+        {"NS", "example", "a.example", 0, false}, /* a cut, seen from above */
         /* the apex of a child */
         {"NS SOA", "b.example", "b.example", RRTYPE_TXT, false},
         {"NS SOA", "b.example", "b.example", RRTYPE_DS, false},
@@ -77,7 +77,8 @@ static void test_only_an_owner_without_the_type_and_without_an_alias_denies_it(v
     assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_A));
     assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_CNAME));
     assert_false(denial_types_deny(types_of("CNAME RRSIG NSEC"), RRTYPE_NSEC));
-    assert_true(denial_types_deny(types_of("CNAME RRSIG"), RRTYPE_NSEC)); /* beside an alias */
+    /* an NSEC record may be beside an alias */
+    assert_true(denial_types_deny(types_of("CNAME RRSIG"), RRTYPE_NSEC));
     assert_true(denial_types_deny(types_of("DNAME RRSIG NSEC"), RRTYPE_A));
     assert_true(denial_types_deny(types_of(""), RRTYPE_A));
 }

@@ -5,7 +5,7 @@
 #include "validate/nsec.h"
 #include "validate/type_bitmap.h"
 
-/* The record "owner NSEC next A" in the zone, if it can be read. */
+/* The record "owner NSEC next A" of the zone, if it can be read. */
 struct fixture {
     struct sample sample;
     struct nsec nsec;
@@ -46,9 +46,10 @@ static void test_cut_rdata_is_refused_at_every_length(void **state)
     size_t name_len = NAME("d.example").len;
     struct nsec nsec;
     for (size_t len = 0; len < record->rdata.len; len++) {
-        uint8_t *exact = malloc(len + 1); /* so that a sanitizer detects overruns */
+        uint8_t *exact = malloc(len + 1); /* of exact size, so that a sanitizer detects overruns */
         memcpy(exact, record->rdata.data, len);
-        bool is_whole = len == name_len || len == name_len + 3; /* a whole window */
+        /* the bitmap ends after a whole window */
+        bool is_whole = len == name_len || len == name_len + 3;
         assert_int_equal(nsec_read(&nsec, sample.denial.zone, record->owner, span_of(exact, len)),
                          is_whole);
         free(exact);

@@ -63,7 +63,7 @@ static void test_cut_rdata_is_refused_at_every_length(void **state)
     const struct denial_record *record = &sample.denial.at[0];
     const size_t fixed_len = 5 + 4 + 1 + 20;
     for (size_t len = 0; len < record->rdata.len; len++) {
-        uint8_t *exact = malloc(len + 1); /* so that a sanitizer detects overruns */
+        uint8_t *exact = malloc(len + 1); /* of exact size, so that a sanitizer detects overruns */
         memcpy(exact, record->rdata.data, len);
         bool is_whole = len == fixed_len || len == fixed_len + 3;
         assert_int_equal(nsec3_read(&nsec3, sample.denial.zone, record->owner, span_of(exact, len)),
@@ -117,7 +117,7 @@ static void test_next_hash_of_another_length_is_refused(void **state)
     assert_false(read_first(&sample, &nsec3));
 }
 
-/* Reads the apex's record with another owner or zone. */
+/* Reads the record of the apex, but with another owner or zone. */
 static bool read_with(const char *zone, const char *owner)
 {
     struct sample sample;
@@ -301,7 +301,7 @@ static void test_wildcard_and_ancestor_of_one_length_have_their_own_hashes(void 
     assert_memory_not_equal(ancestor, wildcard, VERIFY_NSEC3_HASH);
 }
 
-/* Returns the units for one hash of a name with 13 bytes. */
+/* Returns how many units one hash of a name with 13 bytes costs. */
 static unsigned price_of(uint16_t iterations, size_t salt_len)
 {
     struct nsec3_hashes hashes;
@@ -344,7 +344,7 @@ static void test_rest_of_a_unit_pays_for_the_next_hash(void **state)
     (void)state;
     struct nsec3_hashes hashes;
     unsigned units = 2;
-    begin_hashes(&hashes, 20, 0, &units); /* 21 blocks a name */
+    begin_hashes(&hashes, 20, 0, &units); /* 21 blocks per name */
     assert_non_null(nsec3_hash_of(&hashes, NAME("a.b.c.d.e"), false));
     assert_non_null(nsec3_hash_of(&hashes, NAME("b.c.d.e"), false));
     assert_non_null(nsec3_hash_of(&hashes, NAME("c.d.e"), false));

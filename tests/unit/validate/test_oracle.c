@@ -39,7 +39,7 @@ static struct rrsets sets;
 static uint8_t ours[CANONICAL_MAX];
 static uint64_t random_state = 20261123;
 
-/* A fixed sequence, so that a failure can be repeated. */
+/* Returns the next number of a fixed sequence, so that a failure can be repeated. */
 static unsigned draw(unsigned bound)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
@@ -250,7 +250,8 @@ static void change_case(ldns_rdf *name)
                 wire[i] ^= 0x20;
 }
 
-/* Changes the case of the owner, and of names in RDATA unless the type keeps it. */
+/* Changes the case of the owner. Also changes that of names in RDATA, unless the type preserves it.
+ */
 static void change_cases(ldns_rr *rr)
 {
     ldns_rr_type type = ldns_rr_get_type(rr);
@@ -298,7 +299,7 @@ struct reading {
     struct message message;
     const struct rrset *set;
     struct rrsig sig;
-    size_t len; /* of ours */
+    size_t len; /* the length of our bytes */
     enum rrsig_fault fault;
 };
 
@@ -330,8 +331,8 @@ static bool is_right(const struct reading *reading, const struct oracle_key *key
 
 /* ---- theirs ---- */
 
-/* The bytes that ldns has signed: the signature's RDATA without the signature, and the RRset in
- * canonical form. */
+/* Returns the bytes that ldns has signed: the RDATA of the signature without the signature, and the
+ * RRset in canonical form. */
 static ldns_buffer *signed_by_ldns(const ldns_rr_list *rrset, const ldns_rr *sig)
 {
     ldns_buffer *buffer = ldns_buffer_new(65536);
@@ -348,7 +349,8 @@ static ldns_buffer *signed_by_ldns(const ldns_rr_list *rrset, const ldns_rr *sig
     return buffer;
 }
 
-/* The verdict of ldns about a message, with the RRset and the signature in its answer section. */
+/* Returns the verdict of ldns about a message. Its answer section has the RRset and the signature.
+ */
 static bool is_right_by_ldns(struct span wire, const struct oracle_key *key)
 {
     ldns_pkt *packet;
@@ -370,12 +372,12 @@ static bool is_right_by_ldns(struct span wire, const struct oracle_key *key)
 
 /* ---- the comparison ---- */
 
-/* One signed RRset. */
+/* An RRset and its signature. */
 struct signed_set {
     const struct oracle_key *key;
     ldns_rr_list *rrset;
     ldns_rr_list *sigs;
-    char owner[NAME_TEXT_MAX]; /* in the message */
+    char owner[NAME_TEXT_MAX]; /* the owner in the message */
     enum kind kind;
 };
 
@@ -404,7 +406,8 @@ static void signed_free(struct signed_set *set)
     ldns_rr_list_deep_free(set->sigs);
 }
 
-/* Copies records and signature for a message: with other case and TTLs, and the expanded owner. */
+/* Copies the records and the signature for a message, with other case and TTLs, and with the
+ * expanded owner. */
 static ldns_rr_list *disguise(const struct signed_set *set, bool with_duplicates)
 {
     ldns_rr_list *list = ldns_rr_list_new();
@@ -443,7 +446,7 @@ static void test_signed_bytes_are_those_of_ldns(void **state)
     }
 }
 
-/* Changes the list in a way that a signature must notice, or not at all. */
+/* Changes the list so that a signature must notice it, or leaves it unchanged. */
 static void tamper(ldns_rr_list *list, const struct signed_set *set, const struct oracle_key **key)
 {
     size_t count = ldns_rr_list_rr_count(list);
@@ -454,7 +457,7 @@ static void tamper(ldns_rr_list *list, const struct signed_set *set, const struc
         ldns_rdf_data(signature)[draw((unsigned)ldns_rdf_size(signature))] ^=
             (uint8_t)(1 << draw(8));
         break;
-    case 1: { /* a record less */
+    case 1: { /* removes a record */
         if (count < 3)
             break;
         ldns_rr_free(ldns_rr_list_rr(list, 0));
@@ -463,7 +466,7 @@ static void tamper(ldns_rr_list *list, const struct signed_set *set, const struc
         ldns_rr_list_set_rr_count(list, count - 1);
         break;
     }
-    case 2: { /* a record more, which may be one that is there */
+    case 2: { /* adds a record, possibly one that exists */
         ldns_rdf *signed_owner = ldns_rr_owner(ldns_rr_list_rr(set->rrset, 0));
         ldns_rr *rr = draw_rr(set->owner, set->kind), *before = ldns_rr_clone(rr);
         ldns_rdf_deep_free(ldns_rr_owner(before));
@@ -475,7 +478,7 @@ static void tamper(ldns_rr_list *list, const struct signed_set *set, const struc
         ldns_rr_free(before);
         break;
     }
-    case 3: /* another original TTL */
+    case 3: /* changes the original TTL */
         ldns_rdf_data(ldns_rr_rdf(sig, 3))[3] ^= (uint8_t)draw(2);
         break;
     case 4:
@@ -508,7 +511,7 @@ static void test_verdicts_are_those_of_ldns(void **state)
         LDNS_FREE(bytes);
         signed_free(&set);
     }
-    assert_in_range(right, ROUNDS / 10, ROUNDS - ROUNDS / 10); /* both verdicts occur */
+    assert_in_range(right, ROUNDS / 10, ROUNDS - ROUNDS / 10); /* both verdicts occur often */
 }
 
 int main(void)

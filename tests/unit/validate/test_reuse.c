@@ -9,7 +9,7 @@ enum { TTL = 300 };
 
 static struct validation_space space;
 
-/* A message with one RRset in the authority section, which was verified as the test says. */
+/* A message with one RRset in its authority section, which the test declares to be verified. */
 struct judged {
     struct build build;
     struct message message;
@@ -62,7 +62,7 @@ static size_t nsec_rdata(uint8_t out[SAMPLE_RDATA_MAX], struct name next, const 
     return next.len + len;
 }
 
-/* An NSEC record signed by example.org. */
+/* Checks an NSEC record that example.org has signed. */
 static bool check_nsec(const char *owner, struct name next, const char *types, struct reuse *out)
 {
     uint8_t rdata[SAMPLE_RDATA_MAX];
@@ -152,7 +152,8 @@ static void test_two_records_with_one_owner_may_not(void **state)
 
 /* ---- hashes ---- */
 
-/* An NSEC3 record whose next hash has this first and this last byte; the owner's hash is 0. */
+/* Checks an NSEC3 record. Its next hash has this first and this last byte, and the hash of its
+ * owner is 0. */
 static bool check_nsec3(const char *owner, uint8_t flags, uint8_t iterations, uint8_t first,
                         uint8_t last, struct reuse *out)
 {
@@ -160,7 +161,7 @@ static bool check_nsec3(const char *owner, uint8_t flags, uint8_t iterations, ui
     static struct judged judged;
     rdata[8] = first;
     rdata[8 + VERIFY_NSEC3_HASH - 1] = last;
-    memcpy(rdata + 8 + VERIFY_NSEC3_HASH, "\0\1\x40", 3); /* A */
+    memcpy(rdata + 8 + VERIFY_NSEC3_HASH, "\0\1\x40", 3); /* the type A */
     judged_begin(&judged);
     judged.validation.secure = 1;
     judged_add(&judged, owner, RRTYPE_NSEC3, TTL, span_of(rdata, 8 + VERIFY_NSEC3_HASH + 3));
@@ -185,7 +186,7 @@ static void test_a_span_of_one_hash_may_not(void **state)
     static const char owner[] = "00000000000000000000000000000000.example.org";
     struct reuse reuse;
     assert_false(check_nsec3(owner, 0, 0, 0, 2, &reuse));
-    assert_true(check_nsec3(owner, 0, 0, 0, 0, &reuse)); /* the only record of its zone */
+    assert_true(check_nsec3(owner, 0, 0, 0, 0, &reuse)); /* it is the only record of its zone */
 }
 
 static void test_a_hash_of_a_child_may_not(void **state)

@@ -110,8 +110,8 @@ static void test_other_classes_are_passed_over(void **state)
     assert_int_equal(zone.sets.record_count, 1);
 }
 
-/* Owners: a pointer, a pointer to that pointer's place, the same labels again, and a suffix by a
- * pointer. All are "q.". */
+/* The owners are a pointer, a pointer to that pointer, the same labels again, and a suffix with a
+ * pointer. All of them are "q.". */
 static void test_pointers_to_one_name_are_one_owner(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void test_malformed_rdata_is_refused(void **state)
     }
 }
 
-/* Adds A records with one-letter owners "a" + i. */
+/* Adds A records whose owners have one letter: "a" + i. */
 static void add_owners(unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
@@ -183,7 +183,7 @@ static void test_the_bound_on_rrsets(void **state)
     add_owners(0, RRSETS_MAX);
     assert_true(zone_text_read(&zone));
     assert_int_equal(zone.sets.count, RRSETS_MAX);
-    add_owners(3, 4); /* a known one is fine */
+    add_owners(3, 4); /* a known owner is allowed */
     assert_true(zone_text_read(&zone));
     add_owners(RRSETS_MAX, RRSETS_MAX + 1);
     assert_false(zone_text_read(&zone));
@@ -206,7 +206,8 @@ static void test_the_bound_on_records(void **state)
     assert_false(zone_text_read(&zone));
 }
 
-/* 32 owners of 255 bytes that differ in their last label, and records that repeat the last. */
+/* 32 owners of 255 bytes differ only in their last label, and further records repeat the last
+ * owner. */
 static void test_long_owners_without_pointers_are_distinguished(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 enum { HOUR = 3600, DAY = 24 * HOUR, NOW = 1790000000 };
 
-/* A signature over A records, by example.com, for 30 days around now. */
+/* Returns a signature of example.com over A records, valid for 30 days around now. */
 static struct rrsig sample_sig(void)
 {
     static const uint8_t signer[] = "\x07"
@@ -167,7 +167,7 @@ static void test_dates_have_a_skew_of_a_tenth_of_the_life(void **state)
         assert_int_equal(check_at(&sig, sig.expiration + rows[i].skew_s), RRSIG_USABLE);
         assert_int_equal(check_at(&sig, sig.inception - rows[i].skew_s), RRSIG_USABLE);
         if (rows[i].life_s == 0x7fffffff - DAY)
-            continue; /* a second later is before and after: RFC 1982 does not say which */
+            continue; /* RFC 1982 does not order the next second */
         assert_int_equal(check_at(&sig, sig.expiration + rows[i].skew_s + 1), RRSIG_EXPIRED);
         assert_int_equal(check_at(&sig, sig.inception - rows[i].skew_s - 1), RRSIG_NOT_YET_VALID);
     }
@@ -177,7 +177,7 @@ static void test_dates_are_serial_numbers(void **state)
 {
     (void)state;
     struct rrsig sig = sample_sig();
-    sig.inception = 0xffffff00; /* 2106 */
+    sig.inception = 0xffffff00; /* after the wrap in 2106 */
     sig.expiration = 30 * DAY;
     assert_int_equal(check_at(&sig, 0xffffff80), RRSIG_USABLE);
     assert_int_equal(check_at(&sig, 0), RRSIG_USABLE);
@@ -194,7 +194,7 @@ static void test_an_end_before_the_beginning_is_a_fault(void **state)
     sig.inception = NOW;
     sig.expiration = NOW - 1;
     assert_int_equal(check_at(&sig, NOW), RRSIG_ENDS_BEFORE_IT_BEGINS);
-    sig.expiration = NOW + 0x80000000u; /* RFC 1982: no order is defined for these two */
+    sig.expiration = NOW + 0x80000000u; /* RFC 1982 defines no order for these two */
     assert_int_equal(check_at(&sig, NOW), RRSIG_ENDS_BEFORE_IT_BEGINS);
     sig.expiration = NOW;
     assert_int_equal(check_at(&sig, NOW), RRSIG_USABLE);
@@ -218,7 +218,7 @@ static void test_no_signature_is_too_young_for_a_clock_that_is_behind(void **sta
     struct rrsig sig = sample_sig();
     assert_int_equal(rrsig_check(&sig, NAME("www.example.com"), RRTYPE_A, &clock), RRSIG_USABLE);
     assert_int_equal(rrsig_seconds_left(&sig, &clock), sig.expiration - 5);
-    clock.now_s = sig.expiration + 2 * DAY; /* the true time is later still */
+    clock.now_s = sig.expiration + 2 * DAY; /* the true time is even later */
     assert_int_equal(rrsig_check(&sig, NAME("www.example.com"), RRTYPE_A, &clock), RRSIG_EXPIRED);
     clock.now_s = 5;
     sig.labels = 4;
@@ -233,7 +233,8 @@ static void test_the_time_left_ends_at_the_expiration(void **state)
     assert_int_equal(rrsig_seconds_left(&sig, &clock), 15 * DAY);
     clock.now_s = sig.expiration;
     assert_int_equal(rrsig_seconds_left(&sig, &clock), 0);
-    clock.now_s = sig.expiration + HOUR; /* within the skew: usable, and nothing is left */
+    /* within the skew the signature is usable, but no time is left */
+    clock.now_s = sig.expiration + HOUR;
     assert_int_equal(check_at(&sig, clock.now_s), RRSIG_USABLE);
     assert_int_equal(rrsig_seconds_left(&sig, &clock), 0);
     sig.expiration = 10;

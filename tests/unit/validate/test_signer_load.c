@@ -31,7 +31,7 @@ static void test_a_zone_above_its_share_is_refused_until_time_has_passed(void **
     assert_false(signer_load_is_above(&load, NAME("a.example"), now));
 }
 
-/* The loops' clocks may differ by a moment. */
+/* The clocks of two loops may differ by a moment. */
 static void test_a_clock_that_steps_back_changes_nothing(void **state)
 {
     (void)state;

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/validate/zones.h"
 
-/* The verdict about one message, with the steps that led to it. */
+/* Judges one message, and records the steps that lead to the verdict. */
 
 #define WWW QUESTION("www.example.", A)
 #define ADDRESS "www.example. 300 IN A 192.0.2.1"
@@ -194,7 +194,7 @@ static void test_two_wrong_signatures_of_a_set_end_it(void **state)
     assert_int_equal(zones.verifications, VALIDATION_SET_FAILURES_MAX);
 }
 
-/* Four aliases, each with one wrong signature before a right one. */
+/* Four aliases have a wrong signature each, which precedes the right one. */
 static void test_four_wrong_signatures_of_a_message_end_it(void **state)
 {
     (void)state;
@@ -214,10 +214,10 @@ static void test_four_wrong_signatures_of_a_message_end_it(void **state)
     assert_int_equal(zones_run(), SECURITY_BOGUS);
     assert_int_equal(zones.verifications - zones.right, VALIDATION_FAILURES_MAX);
     assert_int_equal(zones.right, VALIDATION_FAILURES_MAX - 1);
-    assert_false(zones.verdict.is_spent); /* another question would fail likewise */
+    assert_false(zones.verdict.is_spent); /* another question would fail in the same way */
 }
 
-/* The other messages of the question had wrong signatures. This one need not be bogus. */
+/* Earlier messages of the question had wrong signatures. This message itself need not be bogus. */
 static void test_the_wrong_signatures_of_a_question_have_a_bound(void **state)
 {
     (void)state;
@@ -250,7 +250,8 @@ static void test_four_signatures_of_a_set_count(void **state)
     assert_int_equal(zones.verifications, 0);
 }
 
-/* A key with the tag of the zone's key that cannot be used: zeros behind it change no tag. */
+/* Returns an unusable key with the tag of the zone's key. Zeros at its end do not change the tag.
+ */
 static const char *padded_key(const char *zone, unsigned zeros)
 {
     uint8_t bytes[1024];
@@ -261,7 +262,7 @@ static const char *padded_key(const char *zone, unsigned zeros)
     return zones_print("%s 3600 IN TYPE48 \\# %zu %s", zone, key.rdata.len + zeros, hex);
 }
 
-/* A key that cannot be read counts too (CVE-2025-8677). */
+/* An unreadable key counts, too (CVE-2025-8677). */
 static void test_two_keys_of_one_tag_count(void **state)
 {
     (void)state;
@@ -392,7 +393,7 @@ static void test_the_signature_bounds_the_life(void **state)
     assert_int_equal(zones.verdict.ttl_max_s, 60);
 }
 
-/* The signature that expires first decides, also after the year 2106. */
+/* The signature that expires first counts, also after the year 2106. */
 static void test_the_verdict_says_when_the_first_signature_ends(void **state)
 {
     (void)state;
@@ -420,12 +421,12 @@ static void test_a_postponed_verification_is_offered_again(void **state)
     assert_int_equal(zones.units, VALIDATION_UNITS_MAX - algorithm_cost(13, 64));
 }
 
-/* Many other validations may have the turns of a busy worker. */
+/* On a busy worker, many other validations may take the turns. */
 static void test_a_beginning_may_be_postponed(void **state)
 {
     (void)state;
     zones_secure("example.");
-    zones.known[zones.count - 2].is_cached = true; /* its keys */
+    zones.known[zones.count - 2].is_cached = true; /* the keys of the zone */
     struct sections sections = {.answer = {ADDRESS, SIG("www.example.", "A", "example.")}};
     zones_ask(&WWW, ANSWER_POSITIVE, "example.", sections);
     struct validation_event event = {.kind = VALIDATION_RESUMED, .ede = EDE_NONE};
@@ -532,8 +533,8 @@ static void test_unsupported_algorithms_make_a_zone_insecure(void **state)
     assert_int_equal(zones.verdict.ede, EDE_UNSUPPORTED_DNSKEY_ALGORITHM);
 }
 
-/* The operator asked for validation with this key, so nothing passes without it. No question about
- * DS records below the zone is needed. */
+/* The operator demands validation with this key, so nothing passes without it. A question about DS
+ * records below the zone is unnecessary. */
 static void test_an_anchor_that_cannot_be_used_makes_its_zone_bogus(void **state)
 {
     (void)state;
@@ -552,7 +553,8 @@ static void test_an_anchor_that_cannot_be_used_makes_its_zone_bogus(void **state
                                  zones_rdata(zones_ds("example.", 13, 2), bytes)),
                      ERR_OK);
     zones_secure("example.");
-    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE); /* one anchor suffices */
+    /* a single usable anchor is enough */
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
 }
 
 static void test_unsupported_digests_make_a_zone_insecure(void **state)
@@ -667,7 +669,7 @@ static void test_an_alias_at_the_name_is_no_cut(void **state)
     ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
 }
 
-/* It is stored as secure only with a proof that the name does not exist. */
+/* Such an alias is stored as secure only with a proof that the name itself does not exist. */
 static void test_an_alias_from_a_wildcard_or_a_dname_is_no_cut(void **state)
 {
     (void)state;
@@ -681,7 +683,7 @@ static void test_an_alias_from_a_wildcard_or_a_dname_is_no_cut(void **state)
     ASSERT_BOGUS(judge_address(ADDRESS, NULL), EDE_RRSIGS_MISSING);
 }
 
-/* With opt-out, an unsigned delegation may have the name. */
+/* With opt-out, the name may be an unsigned delegation. */
 static void test_an_insecure_alias_is_no_proof_against_a_cut(void **state)
 {
     (void)state;
@@ -746,7 +748,7 @@ static void test_a_denied_alias_target_says_nothing_about_the_zone_of_the_alias(
     assert_int_equal(zones.verdict.insecure_labels, VERDICT_NO_LABELS);
 }
 
-/* A wildcard's alias is right only where no closer name exists, wherever it leads. */
+/* An expanded alias is right only if no closer name exists, wherever the alias leads. */
 static void test_an_insecure_link_excuses_no_expanded_alias(void **state)
 {
     (void)state;
@@ -879,7 +881,7 @@ static void test_a_nodata_with_the_type_in_the_bitmap_is_bogus(void **state)
         EDE_NSEC_MISSING);
 }
 
-/* The rcode is not signed, and the proof is. */
+/* The rcode is unsigned, but the proof is signed. */
 static void test_an_nxdomain_with_the_proof_of_nodata_is_nodata(void **state)
 {
     (void)state;
@@ -888,7 +890,7 @@ static void test_an_nxdomain_with_the_proof_of_nodata_is_nodata(void **state)
                                               "a.example. 300 IN NSEC a.www.example. A RRSIG NSEC",
                                               SIG("a.example.", "NSEC", "example.")}};
     assert_int_equal(judge_absence(ANSWER_NXDOMAIN, sections), SECURITY_SECURE);
-    assert_true(zones.verdict.is_nodata); /* an empty non-terminal */
+    assert_true(zones.verdict.is_nodata); /* the name is an empty non-terminal */
     assert_int_equal(judge_absence(ANSWER_NODATA, sections), SECURITY_SECURE);
     assert_false(zones.verdict.is_nodata);
     sections.authority[2] = "www.example. 300 IN NSEC z.example. TXT RRSIG NSEC";
@@ -901,7 +903,8 @@ static void test_an_nxdomain_with_the_proof_of_nodata_is_nodata(void **state)
     sections.authority[3] = SIG("example.", "NSEC", "example.");
     assert_int_equal(judge_absence(ANSWER_NXDOMAIN, sections), SECURITY_SECURE);
     assert_false(zones.verdict.is_nodata);
-    ASSERT_BOGUS(judge_absence(ANSWER_NODATA, sections), EDE_NSEC_MISSING); /* not the reverse */
+    /* the reverse does not hold */
+    ASSERT_BOGUS(judge_absence(ANSWER_NODATA, sections), EDE_NSEC_MISSING);
 }
 
 static void test_a_negative_answer_without_proof_is_bogus(void **state)
@@ -1025,7 +1028,7 @@ static void test_dnskey_and_ds_are_never_expanded(void **state)
 
 /* ---- zones that are known to be insecure ---- */
 
-/* Judges an answer without signatures from the servers of this zone. */
+/* Judges an unsigned answer from the servers of this zone. */
 static enum security judge_unsigned(const char *name, const char *asked_zone)
 {
     uint8_t wire[NAME_WIRE_MAX];
@@ -1044,7 +1047,7 @@ static void test_one_look_ends_where_the_zone_is_known_to_be_insecure(void **sta
     zones.space.owner = 4711;
     assert_int_equal(judge_unsigned("www.example.", "example."), SECURITY_INSECURE);
     assert_string_equal(zones.words, "known example.");
-    assert_int_equal(zones.space.owner, 4711); /* the message was not read */
+    assert_int_equal(zones.space.owner, 4711); /* the message has not been read */
     assert_int_equal(zones.units, VALIDATION_UNITS_MAX);
 }
 
@@ -1061,7 +1064,8 @@ static void test_a_look_that_finds_nothing_changes_nothing(void **state)
     assert_string_equal(zones.words, "known example., ds example., ds www.example.");
 }
 
-/* A secure proof is read in full: only the mark of the stored answer saves it. */
+/* Only the mark of a stored answer saves its proof from being read. A secure proof is read in full.
+ */
 static void test_only_an_insecure_answer_without_records_is_a_mark(void **state)
 {
     (void)state;
@@ -1140,7 +1144,7 @@ static void test_iterations_above_an_anchor_make_no_stored_denial_insecure(void 
     ASSERT_BOGUS(zones_run(), EDE_RRSIGS_MISSING);
 }
 
-/* The DS records of a zone, and their absence, belong to the zone above. */
+/* The DS records of a zone, or their absence, belong to the zone above. */
 static void test_a_known_insecure_zone_says_nothing_about_its_own_ds(void **state)
 {
     (void)state;
@@ -1154,7 +1158,7 @@ static void test_a_known_insecure_zone_says_nothing_about_its_own_ds(void **stat
     assert_string_equal(zones.words, "known example.");
 }
 
-/* An anchor below the insecure zone makes an island of trust. */
+/* An anchor below the insecure zone starts a secure island. */
 static void test_a_look_never_passes_an_anchor(void **state)
 {
     (void)state;
@@ -1168,7 +1172,7 @@ static void test_a_look_never_passes_an_anchor(void **state)
     ASSERT_BOGUS(judge_unsigned("www.example.", "."), EDE_RRSIGS_MISSING);
 }
 
-/* The target of the alias may be in another zone, which is secure. */
+/* The alias's target may be in another zone, which is secure. */
 static void test_a_chain_within_the_message_is_read(void **state)
 {
     (void)state;
@@ -1183,7 +1187,7 @@ static void test_a_chain_within_the_message_is_read(void **state)
     ASSERT_BOGUS(zones_run(), EDE_RRSIGS_MISSING);
 }
 
-/* A signature is judged as before, because another zone may have made it. */
+/* Another zone may have made the signature, so it is judged as usual. */
 static void test_a_message_with_signatures_is_read(void **state)
 {
     (void)state;
@@ -1195,7 +1199,7 @@ static void test_a_message_with_signatures_is_read(void **state)
     assert_string_equal(zones.words, "known example., ds example.");
 }
 
-/* The stored answer gets a mark, so its proof is read once. */
+/* The stored answer gets a mark, so that its proof is read only once. */
 static void test_a_proven_absence_of_ds_records_is_noted(void **state)
 {
     (void)state;
@@ -1208,7 +1212,7 @@ static void test_a_proven_absence_of_ds_records_is_noted(void **state)
         uint16_t type;
         bool is_noted;
     } rows[] = {{"NS RRSIG NSEC", RRTYPE_DS, true},
-                {"A RRSIG NSEC", RRTYPE_DS, false}, /* no cut */
+                {"A RRSIG NSEC", RRTYPE_DS, false}, /* the name is not a cut */
                 {"A RRSIG NSEC", RRTYPE_AAAA, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint8_t wire[NAME_WIRE_MAX];

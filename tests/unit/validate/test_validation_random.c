@@ -8,8 +8,8 @@
 
 #include "unit/validate/play.h"
 
-/* Random plays, for builds without libFuzzer. Each verdict must come often enough, or the plays
- * test nothing. */
+/* Random plays, for builds without libFuzzer. Each verdict must occur often enough, or else the
+ * plays test nothing. */
 
 enum { RANDOM_PLAYS = 60000, RANDOM_BYTES = 160 };
 

@@ -12,7 +12,7 @@
 
 static struct verifier *verifier;
 
-/* A vector, read. The bytes are its own. */
+/* A vector in binary form. It owns its bytes. */
 struct sample_job {
     struct zone_text zone;
     struct zone_text_bytes key_bytes;
@@ -63,7 +63,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs the job and checks that OpenSSL's queue of errors is empty. */
+/* Runs the job, and checks that OpenSSL leaves no error in its queue. */
 static bool run(const struct verify_job *job)
 {
     bool is_right = verify_run(verifier, job);
@@ -74,7 +74,7 @@ static bool run(const struct verify_job *job)
 static void test_signatures_of_the_rfcs_are_right(void **state)
 {
     (void)state;
-    for (int round = 0; round < 2; round++) /* the second time with keys that are known */
+    for (int round = 0; round < 2; round++) /* in the second round the keys are known */
         for (size_t i = 0; i < ARRAY_LEN(samples); i++)
             if (!run(&samples[i].job))
                 fail_msg("%s", vectors[i].name);
@@ -126,7 +126,7 @@ static void test_a_signature_of_another_length_is_wrong(void **state)
             job.signature = span_of(longer, len);
             assert_int_equal(run(&job), len == whole.len);
         }
-        longer[0] = 0; /* a zero in front */
+        longer[0] = 0; /* a zero in front of the number */
         memcpy(longer + 1, whole.data, whole.len);
         job.signature = span_of(longer, whole.len + 1);
         assert_false(run(&job));

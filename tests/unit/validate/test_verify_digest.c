@@ -71,7 +71,7 @@ static void test_nsec3_hashes_of_rfc_5155(void **state)
         assert_nsec3_hash(rows[i][0], rows[i][1]);
 }
 
-/* Salts of every length, and iterations that no one should use. */
+/* Salts of every length, and higher numbers of iterations than a zone should have. */
 static void test_nsec3_hashes_are_those_of_ldns(void **state)
 {
     (void)state;

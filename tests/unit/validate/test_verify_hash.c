@@ -8,7 +8,7 @@
 static void test_hashes_of_two_spans(void **state)
 {
     (void)state;
-    for (int round = 0; round < 3; round++) /* a context is used again */
+    for (int round = 0; round < 3; round++) /* the same context is used three times */
         for (int hash = 0; hash < VERIFY_HASHES; hash++)
             for (size_t split = 0; split <= 3; split++) {
                 uint8_t out[VERIFY_HASH_MAX];

@@ -59,7 +59,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Any 57 bytes are an Ed448 key as far as OpenSSL is concerned. */
+/* For OpenSSL, any 57 bytes are an Ed448 key. */
 static struct span ed448_key(uint8_t bytes[57], uint32_t number)
 {
     memset(bytes, 0, 57);
@@ -104,7 +104,8 @@ static void test_a_point_beside_its_curve_is_no_key(void **state)
     ERR_clear_error();
 }
 
-/* Far more keys than places: a key in use stays although the others are seen once. */
+/* There are far more keys than places. A key in use stays, while each of the others is seen once.
+ */
 static void test_the_bound_on_keys_and_a_key_in_use(void **state)
 {
     (void)state;
@@ -133,7 +134,7 @@ static void test_the_memory_of_many_keys_is_that_of_a_full_table(void **state)
     assert_true(openssl_bytes - before <= full + full / 16);
 }
 
-/* When all keys of a group are in use, a new one still finds a place. */
+/* All keys of a group are in use, and a new key still finds a place. */
 static void test_keys_that_are_all_in_use_make_room(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void test_which_hash_an_algorithm_signs(void **state)
 int main(void)
 {
     if (!CRYPTO_set_mem_functions(counted_malloc, counted_realloc, counted_free))
-        return 1; /* OpenSSL has memory already */
+        return 1; /* OpenSSL already has this memory */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_key_is_made_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_key_under_two_algorithms_is_two_keys, setup,

@@ -51,7 +51,7 @@ static void test_each_part_counts(void **state)
         job_of("kez", "signed bytes", "signature"),
         job_of("key", "signed bytez", "signature"),
         job_of("key", "signed bytes", "signaturf"),
-        job_of("key", "signed bytess", "ignature"), /* a byte moved to the other part */
+        job_of("key", "signed bytess", "ignature"), /* one byte has moved to the other part */
         job_of("keys", "igned bytes", "signature"),
         job_of("", "signed bytes", "signature"),
     };
@@ -61,7 +61,7 @@ static void test_each_part_counts(void **state)
     assert_false(knows(&job));
 }
 
-/* Twice as many signatures as places: many are forgotten, and the last one never is. */
+/* There are twice as many signatures as places. Many are forgotten, but never the last one. */
 static void test_the_places_are_bounded(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_VALIDATE_VECTORS_H
 #define NAILUP_TESTS_VALIDATE_VECTORS_H
 
-/* The examples of the RFCs. */
+/* The examples in the RFCs. */
 
 #include <stdint.h>
 
@@ -46,7 +46,7 @@ struct vector {
     const char *name;
     uint16_t tag;
     uint32_t now_s;
-    bool is_beyond_owner; /* the RFC's signature counts one label too many */
+    bool is_beyond_owner; /* the labels field of the RFC's signature is one too high */
     const char *key, *record, *sig;
 };
 

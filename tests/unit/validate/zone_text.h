@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_VALIDATE_ZONE_TEXT_H
 #define NAILUP_TESTS_VALIDATE_ZONE_TEXT_H
 
-/* Messages from lines of a zone file, and what the validator makes of them. */
+/* Makes messages from the lines of a zone file, and reads them with the validator. */
 
 #include "unit/dns/sample.h"
 
@@ -14,7 +14,7 @@
 #include "validate/rrsets.h"
 #include "validate/rrsig.h"
 
-/* A message with its RRsets. Large: static. */
+/* A message with its RRsets. It is large, so declare it static. */
 struct zone_text {
     struct raw raw;
     struct message message;
@@ -26,7 +26,7 @@ static inline void zone_text_start(struct zone_text *zone)
     raw_start(&zone->raw, HEADER_QR);
 }
 
-/* Adds the record of one line, with names as they are written and without compression. */
+/* Adds the record of a line. Names keep their spelling, and are not compressed. */
 static inline void zone_text_add(struct zone_text *zone, enum section section, const char *line)
 {
     static uint8_t wire[PRESENT_RR_MAX];
@@ -38,14 +38,14 @@ static inline void zone_text_add(struct zone_text *zone, enum section section, c
     header_set_count(header, section, (uint16_t)(header_count(header, section) + 1));
 }
 
-/* Reads the RRsets of what was added. */
+/* Reads the RRsets of all added records. */
 static inline bool zone_text_read(struct zone_text *zone)
 {
     zone->message = sample_parse(raw_span(&zone->raw));
     return rrsets_read(&zone->sets, &zone->message, 1);
 }
 
-/* Makes a message with these lines in its answer section, which end with NULL. */
+/* Makes a message with these lines in its answer section. NULL ends the lines. */
 static inline void zone_text_make(struct zone_text *zone, const char *const *lines)
 {
     zone_text_start(zone);
@@ -75,7 +75,7 @@ static inline const struct rrset *zone_text_set(const struct zone_text *zone, ui
     return NULL;
 }
 
-/* Reads a key from one line. The key borrows static memory of the call site. */
+/* Reads a key from a line. The key borrows static memory of the call site. */
 #define DNSKEY_TEXT(line) zone_text_key(&(struct zone_text_bytes){0}, line)
 
 struct zone_text_bytes {

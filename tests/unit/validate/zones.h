@@ -18,11 +18,11 @@
 
 enum { ZONES_NOW_S = 1800000000 /* January 2027 */, ZONES_MAX = 24, ZONES_TEXTS = 64 };
 
-/* The answer to a question for the DNSKEY or DS records of a name. */
+/* The answer about the DNSKEY or DS records of a name. */
 struct zone_answer {
     char zone[256];
     uint16_t type;
-    bool is_cached; /* a step with only_known finds it */
+    bool is_cached; /* a step with only_known finds it, too */
     bool fails;
     uint16_t ede;
     enum answer_kind kind;
@@ -41,7 +41,7 @@ struct zones {
     uint64_t serial;
     unsigned units, failures_left;
     unsigned verifications, right;
-    unsigned puts_off; /* so often, the first VERIFY */
+    unsigned puts_off; /* how many times the first VERIFY is postponed */
     struct validation_view view;
     char words[4096];
 };
@@ -67,7 +67,7 @@ __attribute__((format(printf, 1, 2))) static inline const char *zones_print(cons
     return out;
 }
 
-/* The public key of the zone in base64: 64 bytes that start with its name's hash. */
+/* Returns the public key of the zone in base64: 64 bytes that begin with the hash of its name. */
 static inline const char *zones_key(const char *zone, unsigned flags)
 {
     uint64_t seed = hash_bytes(zone, strlen(zone), flags);
@@ -75,7 +75,7 @@ static inline const char *zones_key(const char *zone, unsigned flags)
     char *out = zones_text();
     for (unsigned i = 0; i < 85; i++)
         out[i] = digits[(seed >> i % 58) & 63];
-    memcpy(out + 85, "A==", 4); /* 64 bytes end after two digits */
+    memcpy(out + 85, "A==", 4); /* after 64 bytes the last group has two digits */
     return out;
 }
 
@@ -85,7 +85,7 @@ static inline const char *zones_dnskey(const char *zone, unsigned flags, unsigne
                        zones_key(zone, flags));
 }
 
-/* Reads the RDATA of a record in text. */
+/* Reads the RDATA of a record from text. */
 static inline struct span zones_rdata(const char *text, uint8_t out[1024])
 {
     size_t len;
@@ -107,7 +107,7 @@ static inline struct dnskey zones_read_key(const char *zone, unsigned flags, uns
     return key;
 }
 
-/* The DS record at owner for the key of the zone. */
+/* Returns a DS record at owner for the key of the zone. */
 static inline const char *zones_ds_at(const char *owner_text, const char *zone, unsigned algorithm,
                                       unsigned digest_type)
 {
@@ -130,15 +130,15 @@ static inline const char *zones_ds(const char *zone, unsigned algorithm, unsigne
 
 struct sig_text {
     const char *owner, *type, *signer;
-    unsigned labels; /* 0: those of the owner */
+    unsigned labels; /* 0: as many as the owner has */
     bool is_wrong;
     unsigned algorithm;       /* 0: 13 */
-    const char *from, *until; /* dates; NULL: valid for a year more */
+    const char *from, *until; /* the dates; NULL: valid for another year */
     unsigned original_ttl;    /* 0: 300 */
-    unsigned tag;             /* 0: that of the signer's key */
+    unsigned tag;             /* 0: the tag of the signer's key */
 };
 
-/* An RRSIG record. "R29vZA==" are the bytes "Good". */
+/* Returns an RRSIG record. "R29vZA==" are the bytes "Good". */
 static inline const char *zones_sig(const struct sig_text *sig)
 {
     uint8_t bytes[1024], wire[NAME_WIRE_MAX];
@@ -156,7 +156,7 @@ static inline const char *zones_sig(const struct sig_text *sig)
 #define SIG(name, rrtype, zone, ...)                                                               \
     zones_sig(&(struct sig_text){.owner = (name), .type = (rrtype), .signer = (zone), __VA_ARGS__})
 
-/* ---- what is known ---- */
+/* ---- the state of zones ---- */
 
 static inline struct zone_answer *zones_add(const char *zone, uint16_t type, enum security security,
                                             enum answer_kind kind, struct sections sections)
@@ -175,7 +175,7 @@ static inline struct zone_answer *zones_add(const char *zone, uint16_t type, enu
     return known;
 }
 
-/* A zone that is signed as far up as the root. */
+/* Makes a zone secure, and all zones above it up to the root. */
 static inline void zones_secure(const char *zone)
 {
     zones_add(zone, RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
@@ -184,7 +184,7 @@ static inline void zones_secure(const char *zone)
               (struct sections){.answer = {zones_ds(zone, ALGORITHM_ECDSA_P256, DIGEST_SHA256)}});
 }
 
-/* Its parent proves that the zone has no DS record. */
+/* Makes a zone insecure: its parent proves that it has no DS record. */
 static inline void zones_insecure(const char *zone, const char *parent)
 {
     const char *nsec = zones_print("%s 300 IN NSEC \\000.%s NS RRSIG NSEC", zone, zone);
@@ -192,7 +192,7 @@ static inline void zones_insecure(const char *zone, const char *parent)
               (struct sections){.authority = {nsec, SIG(zone, "NSEC", parent)}});
 }
 
-/* The same, as the answer is stored after it was judged. */
+/* The same, but with the answer as it is stored after it has been judged. */
 static inline struct zone_answer *zones_known_insecure(const char *zone)
 {
     struct zone_answer *known =
@@ -201,7 +201,7 @@ static inline struct zone_answer *zones_known_insecure(const char *zone)
     return known;
 }
 
-/* The name exists and is no zone cut. */
+/* Declares that the name exists and is not a zone cut. */
 static inline void zones_no_cut(const char *name, const char *zone)
 {
     const char *nsec = zones_print("%s 300 IN NSEC \\000.%s A RRSIG NSEC", name, name);
@@ -241,7 +241,7 @@ static inline void zones_say(const char *word, struct name zone)
              name_format(zone, text));
 }
 
-/* Whether the job is what an honest verifier would find right. */
+/* Returns whether an honest verifier would find this job right. */
 static inline bool zones_is_right(const struct validation_step *step)
 {
     uint8_t bytes[1024];
@@ -308,7 +308,7 @@ static inline enum security zones_run(void)
     return SECURITY_UNCHECKED;
 }
 
-/* A view of the message for the question, from servers of the zone; end is the QNAME. */
+/* Makes a view of the message for the question, from servers of the zone. `end` is the QNAME. */
 static inline void zones_ask(const struct question *question, enum answer_kind kind,
                              const char *asked_zone, struct sections sections)
 {
@@ -341,7 +341,7 @@ static inline enum security zones_judge(struct question question, enum answer_ki
     return zones_run();
 }
 
-/* The root has an anchor, and its keys are known. */
+/* Begins with an anchor for the root, whose keys are known. */
 static inline int zones_setup(void **state)
 {
     uint8_t bytes[1024];

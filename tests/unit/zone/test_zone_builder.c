@@ -237,7 +237,7 @@ static void test_memory_is_bounded_while_gathering_and_at_the_end(void **state)
     }
     assert_int_equal(err, ERR_LIMIT);
     assert_true(count > 50);
-    /* The finished zone also has nodes, so the same records exceed the bound. */
+    /* The finished zone has nodes as well, so the same records exceed the bound. */
     assert_int_equal(zone_builder_finish(&builder, &data), ERR_LIMIT);
     assert_null(data);
 }

@@ -9,7 +9,7 @@
 #define START "@ 60 SOA . . 1 60 60 60 60\n@ 60 NS invalid.\n"
 #define VERSION "version 60 TXT 2\n"
 
-/* Lists the members as "node zone" in one line, or gives the fault. */
+/* Returns the members as "node zone" in one line, or the fault. */
 static const char *read_catalog(const char *text)
 {
     static char out[4096];
@@ -90,7 +90,7 @@ static void test_a_broken_list_is_refused(void **state)
                         "a zone is listed twice");
 }
 
-/* So many zones are listed, each once. */
+/* Reads a catalog with this many members. */
 static const char *read_many(unsigned count)
 {
     enum { ROW = 48 };

@@ -123,7 +123,7 @@ static void test_types_have_their_data(void **state)
     zone_data_unref(data);
 }
 
-/* RFC 1183, RFC 1712 and RFC 6742 */
+/* Types of RFC 1183, RFC 1712 and RFC 6742. */
 static void test_rare_types_have_their_data(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_rare_types_have_their_data(void **state)
     zone_data_unref(data);
 }
 
-/* draft-ietf-tls-key-share-prediction and RFC 9540: ldns lacks the names. */
+/* ldns does not know the names of draft-ietf-tls-key-share-prediction and RFC 9540. */
 static void test_new_parameters_of_https_have_their_values(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "zone/zone_find.h"
 
-/* The zone of RFC 4592 section 2.2.1, with cuts, aliases and proofs. */
+/* The zone of RFC 4592 section 2.2.1, extended with cuts, aliases and proofs. */
 static const char text[] = "$TTL 60\n"
                            "@ SOA ns me 1 2 3 4 5\n"
                            "@ NS ns\n"
@@ -243,7 +243,7 @@ static void test_the_owner_of_a_hash_is_no_name_of_the_zone(void **state)
     zone_find(hashed, zone_make_name("c0.n"), RRTYPE_TXT, &match);
     assert_int_equal(match.kind, ZONE_FOUND_DATA);
     assert_true(match.is_wildcard);
-    zone_find(hashed, zone_make_name("v0.n"), RRTYPE_A, &match); /* it has data too */
+    zone_find(hashed, zone_make_name("v0.n"), RRTYPE_A, &match); /* this name has data */
     assert_int_equal(match.kind, ZONE_FOUND_DATA);
     assert_false(match.is_wildcard);
     zone_data_unref(hashed);

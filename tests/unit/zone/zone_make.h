@@ -3,7 +3,7 @@
 #ifndef NAILUP_TESTS_ZONE_MAKE_H
 #define NAILUP_TESTS_ZONE_MAKE_H
 
-/* Zones from text, for tests. */
+/* Makes zones from text, for tests. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 enum { ZONE_MAKE_BYTES = 1 << 20 };
 
-/* Parses a name into static storage; the last eight stay valid. */
+/* Parses a name into static storage, where the last eight names stay valid. */
 static inline struct name zone_make_name(const char *text)
 {
     static uint8_t wires[8][NAME_WIRE_MAX];
@@ -32,7 +32,7 @@ static inline struct name zone_make_name(const char *text)
     return name;
 }
 
-/* Returns the zone; the text must be sound. */
+/* Makes a zone from its text, which must be sound. */
 static inline struct zone_data *zone_make(const char *origin, const char *text)
 {
     struct zone_builder *builder = zone_builder_new(zone_make_name(origin), ZONE_MAKE_BYTES);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The keeper of zones with its real thread. The workers are a function that takes each publication
- * at once: the linker then needs none of daemon/worker.c.
+ * The zone keeper with its real thread. A function takes the place of the workers and accepts each
+ * publication at once, so that the linker needs no part of daemon/worker.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static struct cache *cache;
 static struct zone_keeper *keeper;
 static struct control_view view;
 
-/* The workers have these. */
+/* The zones and the policy that the workers have. */
 static struct zone_set *zones;
 static struct rpz_policy *policy;
 static unsigned publications;
@@ -96,7 +96,7 @@ static void write_large_zone(const char *name, unsigned records)
     free(text);
 }
 
-/* Gives the keeper a configuration with these lines, each with the folder for %s. */
+/* Gives the keeper a configuration with these lines. Each %s is replaced by the folder. */
 static void configure(const char *lines)
 {
     char text[512], shown[CONFIG_ERRORS_BYTES + 1] = "";
@@ -115,7 +115,7 @@ static void configure(const char *lines)
     config_free(config);
 }
 
-/* Starts the daemon with this configuration. */
+/* Starts the keeper with this configuration. */
 static void start(const char *lines)
 {
     struct zone_set *first_zones;
@@ -142,7 +142,7 @@ static bool has_no_policy(void)
     return policy == NULL;
 }
 
-/* The serial of the zone held here; 0: it has no version. */
+/* Returns the serial of the zone held here; 0: it has no version. */
 static uint32_t serial_held(void)
 {
     static const uint8_t wire[] = "\4held\4test";
@@ -235,7 +235,7 @@ static void test_counters_of_a_policy_zone_go_on_over_a_reload(void **state)
     assert_int_equal(hits(), 2);
 }
 
-/* The rules of a feed may take gigabytes. They would stay as long as the counters do. */
+/* A policy without zones must be freed, because the rules of a feed may take gigabytes. */
 static void test_nothing_remains_of_a_policy_without_zones(void **state)
 {
     (void)state;
@@ -291,8 +291,7 @@ static void settle(void)
         loop_run(loop);
 }
 
-/* A file may be refused for a reason outside it, which a stamp does not show: its owner, memory, a
- * wrong clock. */
+/* The file's stamp does not show every reason for a refusal: owner, memory, a wrong clock. */
 static void test_a_refused_file_is_read_again_though_its_stamp_stays(void **state)
 {
     (void)state;
@@ -335,7 +334,7 @@ static void test_a_broken_file_leaves_the_version_before(void **state)
 
 enum { MEMBERS = 500 };
 
-/* A primary for zones of any name, with one version. */
+/* A primary that has one version of any zone. */
 static int primary_socket;
 
 static void put_apex(struct build *build, struct name zone, uint16_t type)
@@ -364,7 +363,7 @@ static size_t write_answer(uint8_t out[512], struct span query)
     return build_finish(&build);
 }
 
-/* Answers the queries of one visit. */
+/* Answers the queries of one connection. */
 static void answer_visit(int visit)
 {
     uint8_t query[512], answer[2 + 512], len[2];
@@ -425,7 +424,8 @@ static void write_catalog(void)
     free(text);
 }
 
-/* Each publication is a new set for all workers, and the cache forgets names. */
+/* Each publication costs a new set for all workers and a search of the cache, so versions that come
+ * together share one. */
 static void test_versions_that_come_together_are_published_together(void **state)
 {
     (void)state;
@@ -439,7 +439,8 @@ static void test_versions_that_come_together_are_published_together(void **state
     uint64_t begun_at = loop_clock(loop);
     start(lines);
     run_until(has_all_members);
-    uint64_t halves = (loop_clock(loop) - begun_at) / (500 * US_PER_MS); /* of a second */
+    /* in units of half a second */
+    uint64_t halves = (loop_clock(loop) - begun_at) / (500 * US_PER_MS);
     assert_in_range(publications, 1, 5 + halves);
     end_primary(thread);
 }
@@ -449,7 +450,7 @@ static bool is_served(void)
     return view.held_count == 1 && view.held[0].state == CONTROL_ZONE_SERVED;
 }
 
-/* A version is judged by one set of anchors, also while the next ones come. */
+/* One set of anchors judges a version, even if the next set arrives meanwhile. */
 static void test_trust_anchors_may_change_while_a_version_is_judged(void **state)
 {
     (void)state;
@@ -476,7 +477,8 @@ static void test_trust_anchors_may_change_while_a_version_is_judged(void **state
     anchors_free(anchors[1]);
 }
 
-/* The thread reads a large zone while a configuration with other trust anchors and the end come. */
+/* While the thread reads a large zone, a configuration with other trust anchors comes, and then the
+ * end. */
 static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(void **state)
 {
     (void)state;
@@ -488,7 +490,7 @@ static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(vo
     write_large_zone("held", 50000);
     publications_before = publications;
     configure(HELD);
-    run_until(has_new_publication); /* comes before the zone is read */
+    run_until(has_new_publication); /* the publication precedes the reading of the zone */
     usleep(10000);
     zone_keeper_trust(keeper, &validation);
     configure(HELD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
-/* The start: the keeper's thread (pthread) reads zones while main waits. Real threads, loops and
- * files. No primary answers. */
+/* At the start, the keeper's thread (pthread) reads zones while main waits. Threads, loops and
+ * files are real. No primary answers. */
 #include "unit/transfer/zone_sample.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "unit/config/config_text.h"
 #include "zone/zone_set.h"
 
-enum { ZONES = 8 }; /* of each kind */
+enum { ZONES = 8 }; /* how many zones of each kind */
 
 static char folder[] = "/tmp/nailup_keeper_XXXXXX";
 
@@ -28,7 +28,7 @@ struct world {
     struct rpz_policy *policy;
 };
 
-/* "a3.example" is an auth-zone, "r3.example" a response policy zone. */
+/* Makes the name of a zone: "a3.example" is an auth-zone, "r3.example" a response policy zone. */
 static struct name zone_name(char kind, unsigned number, uint8_t wire[NAME_WIRE_MAX])
 {
     char text[32];

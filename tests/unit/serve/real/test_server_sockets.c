@@ -26,22 +26,23 @@ enum {
     WORKERS = 2,
     FLOODS = 3,
     CALLERS = 3,
-    WINDOW = 50, /* datagrams of a client under way: no receive buffer may run over */
+    /* the datagrams under way for one client, so few that no receive buffer overflows */
+    WINDOW = 50,
     BEFORE_US = 50 * 1000,
-    GUARD_US = 30 * 1000 * 1000, /* after this time the test gives up */
+    GUARD_US = 30 * 1000 * 1000, /* the test gives up after this time */
 };
 
 static struct loop *loop;
 static struct stats stats;
 static struct listen_sockets *sockets;
-static struct server_options options[2]; /* before and after */
+static struct server_options options[2]; /* before and after the reload */
 static struct addr listens[2];
 static struct addr target;
 static struct server_quota *quotas[2];
 static struct server *servers[WORKERS];
 static struct timer timer, guard;
 static unsigned ended;
-static atomic_bool is_over; /* no socket serves the target now */
+static atomic_bool is_over; /* no socket serves the target any longer */
 
 /* ---- clients over UDP ---- */
 
@@ -55,7 +56,8 @@ static void connect_to_target(int fd)
     MUST(connect(fd, &target.sa, addr_len(&target)) == 0);
 }
 
-/* With IP_RECVERR the kernel reports each datagram that found no socket. */
+/* Reads all answers. With IP_RECVERR, the kernel also reports each datagram that found no socket.
+ */
 static void take_all(int fd, struct flood *flood)
 {
     uint8_t bytes[512];
@@ -120,8 +122,8 @@ static bool ask_stream(int fd)
            recv(fd, answer, sizeof(answer), MSG_WAITALL) == sizeof(answer);
 }
 
-/* Each query has its own connection, so that at any time some connection is at each step of its
- * setup. */
+/* Each query has its own connection, so at any time some connection is at each step of its setup.
+ */
 static void *run_caller(void *argument)
 {
     struct caller *caller = argument;
@@ -226,7 +228,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs until the address has ended. The reload begins a while after the clients. */
+/* Runs until the address has ended. The clients start some time before the reload. */
 static void run(void)
 {
     timer_start(loop, &timer, loop_clock(loop) + BEFORE_US);
