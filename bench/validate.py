@@ -5,7 +5,7 @@
 loopback, each with and without validation.
 
 Usage: bench/validate.py --build BUILD [--peers unbound,knot-resolver] [--zones 240] [--rounds 3] [--saturated]
-[--realtime] [--instructions N] [--quick]
+[--realtime] [--aggressive] [--instructions N] [--quick]
 
 NSD serves a root, four TLDs and the zones below, on port 53 of addresses in a network namespace made for it. Half of
 the zones are signed, and the rest is provably unsigned. Each server has one thread, starts again in each round and
@@ -96,6 +96,8 @@ def parse_arguments():
     parser.add_argument("--saturated", action="store_true", help="send queries as fast as the server answers (dnsperf)")
     parser.add_argument("--realtime", action="store_true",
                         help="take precedence over all other programs, for a busy machine (CAP_SYS_NICE)")
+    parser.add_argument("--aggressive", action="store_true",
+                        help="nailupd answers from denials of all zones (RFC 8198), as Unbound does by default")
     parser.add_argument("--instructions", type=int, metavar="N", help="count the instructions of N queries per phase instead")
     parser.add_argument("--quick", action="store_true", help="only show that the script works")
     args = parser.parse_args()
@@ -264,15 +266,15 @@ class Server(stage.Process):
             return client.recv(65535)[3] & AD != 0
 
 
-def nailupd(program, anchors, validates):
+def nailupd(program, anchors, validates, aggressive="tops"):
     def command(port, folder):
         config = {"server": {"workers": 1, "listen": [f"127.0.0.1@{port}"]}, "cache": {"size": "128MiB"},
                   "recursion": {"enabled": "yes", "root-hints": f"{folder}/hints", "do-not-query": [], "prefer-ip": 4},
                   "control": {"socket": f"{folder}/control.sock"}, "log": {"level": "warning"}}
         if validates is not None:
             (folder / "anchors").write_text("".join(f"{one}\n" for one in anchors))
-            config["dnssec"] = {"validate": "yes", "trust-anchor-file": f"{folder}/anchors"} if validates else \
-                {"validate": "no"}
+            config["dnssec"] = {"validate": "yes", "trust-anchor-file": f"{folder}/anchors",
+                                "aggressive": aggressive} if validates else {"validate": "no"}
         (folder / "nailup.yaml").write_text(json.dumps(config))
         return [program, "-c", f"{folder}/nailup.yaml"]
     return command
@@ -315,7 +317,7 @@ def commands_of(args, programs, anchors, folder):
     """Returns {"name": command} with and without validation, and {name: why it is missing}."""
     found, missing = {}, {}
     if knows_validation(programs.nailupd, folder):
-        found["nailupd"] = nailupd(programs.nailupd, anchors, True)
+        found["nailupd"] = nailupd(programs.nailupd, anchors, True, "yes" if args.aggressive else "tops")
         found["nailupd, no validation"] = nailupd(programs.nailupd, anchors, False)
     else:
         missing["nailupd"] = "does not validate"
