@@ -14,7 +14,7 @@
 
 bool linger_may(const struct task *task)
 {
-    return task->exchange.lingering && !task->zone->is_authoritative && task->depth == 0 &&
+    return exchange_lingers(&task->exchange) && !task->zone->is_authoritative && task->depth == 0 &&
            !task->tasks->closing && task_is_current(task);
 }
 

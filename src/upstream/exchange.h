@@ -162,6 +162,13 @@ void exchange_nudge(struct exchange *exchange);
 /* Ends the exchange without calling back; allowed when it is not active. */
 void exchange_stop(struct exchange *exchange);
 
+/* Whether a late answer may still come. The one that is being judged right now is the last, unless
+ * the owner wants another one. */
+static inline bool exchange_lingers(const struct exchange *exchange)
+{
+    return exchange->lingering && !exchange->stopped;
+}
+
 /* Lingering: a client wants the answer again. Asks again within the same bounds; queries on live
  * streams count as sent. Never calls back before it returns. */
 void exchange_resume(struct exchange *exchange);

@@ -72,6 +72,24 @@ static void test_a_useless_late_answer_changes_nothing(void **state)
     assert_int_equal(found.kind, ANSWER_POSITIVE);
 }
 
+/* The task fails once more inside the call that brings the answer, which ends the exchange. */
+static void test_a_late_answer_that_fails_ends_the_lingering(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    fail_and_linger(WWW);
+    assert_int_equal(answer(0, 0,
+                            (struct sections){.answer = {"www.example. 300 IN CNAME b.example.",
+                                                         "b.example. 300 IN CNAME www.example."}}),
+                     EXCHANGE_TAKEN);
+    assert_false(asked[0]->lingering);
+    fake_loop_advance(loop, 6 * SECOND);
+    client_ask(&client, WWW, 0);
+    assert_int_equal(asked_count, 2);
+    answer(1, 0, WWW_A);
+    assert_string_equal(client.text, WWW_TEXT);
+}
+
 static void test_silence_ends_a_lingering_task(void **state)
 {
     (void)state;
@@ -150,6 +168,7 @@ int main(void)
         SENTENCE(test_a_client_that_asks_meanwhile_gets_the_late_answer),
         SENTENCE(test_a_task_lingers_again_after_it_was_joined),
         SENTENCE(test_a_useless_late_answer_changes_nothing),
+        SENTENCE(test_a_late_answer_that_fails_ends_the_lingering),
         SENTENCE(test_silence_ends_a_lingering_task),
         SENTENCE(test_lingering_tasks_are_bounded_and_make_room),
         SENTENCE(test_a_reload_ends_lingering_tasks),
