@@ -428,7 +428,8 @@ static void descent_enter_asked(const struct strategy_view *view, const struct d
 
 /* ---- the start ---- */
 
-static void iterate_on_started(const struct strategy_view *view, struct steps *out)
+/* Clears what a failure may tell: the memory may have been that of a task for another question. */
+static void descent_reset(const struct strategy_view *view)
 {
     struct iterate_memory *memory = descent_memory(view);
     memory->pending = memory->absent_labels = memory->addrs_asked = 0;
@@ -439,11 +440,28 @@ static void iterate_on_started(const struct strategy_view *view, struct steps *o
         false;
     memory->retry = BOGUS_RETRY_NONE;
     memory->parent.state = PARENT_SEARCH_UNUSED;
-    qname_min_init(&memory->min, view->rules->minimise);
+    delegation_init(&memory->cut, view->zone->name, DELEGATION_HINTS, 0);
+}
+
+static void iterate_on_started(const struct strategy_view *view, struct steps *out)
+{
+    descent_reset(view);
+    qname_min_init(&descent_memory(view)->min, view->rules->minimise);
     if (view->question->cls != RRCLASS_IN)
         descent_fail(out, RCODE_REFUSED, EDE_NOT_SUPPORTED);
     else
         descent_find_cut(view, out);
+}
+
+/* The alias came from the cache, and nothing else has happened yet. */
+static void iterate_on_alias(const struct strategy_view *view, struct name target,
+                             struct steps *out)
+{
+    descent_reset(view);
+    if (descent_draw(view, BUDGET_ALIASES))
+        steps_follow(out, view, target);
+    else
+        descent_fail_exhausted(view, out);
 }
 
 static bool is_priming(const struct question *question)
@@ -530,16 +548,6 @@ static void iterate_follow(const struct strategy_view *view, const struct event 
         steps_add(out, STEP_LEAVE);
     descent_memory(view)->pending = 0;
     steps_follow(out, view, event->response->chain.name);
-}
-
-/* The alias came from the cache, and nothing else has happened yet. */
-static void iterate_on_alias(const struct strategy_view *view, struct name target,
-                             struct steps *out)
-{
-    if (descent_draw(view, BUDGET_ALIASES))
-        steps_follow(out, view, target);
-    else
-        descent_fail_exhausted(view, out);
 }
 
 /*
