@@ -1033,10 +1033,21 @@ static enum progress validation_resume(struct call *call)
     return judge_set(call);
 }
 
+/* Whether a reload took the anchor of the target away while the validation waited for an answer. */
+static bool has_lost_anchor(const struct call *call)
+{
+    enum state state = (enum state)call->v->state;
+    bool has_waited = state == STATE_SIGNER_DS || state == STATE_KEYS || state == STATE_OWN_DS ||
+                      state == STATE_WALKING;
+    return has_waited && !is_trusted(target_anchor(call));
+}
+
 static enum progress take_event(struct call *call, const struct validation_event *event)
 {
     if (event->kind == VALIDATION_RESUMED)
         return validation_resume(call);
+    if (has_lost_anchor(call))
+        return target_insecure(call, EDE_NONE);
     switch ((enum state)call->v->state) {
     case STATE_STARTING:
         return validation_open(call);

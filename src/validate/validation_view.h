@@ -38,7 +38,8 @@ struct validation_space {
     uint8_t signed_bytes[CANONICAL_MAX];
 };
 
-/* The message to judge, and the rules; borrowed for each call and the same in all calls. */
+/* The message to judge, and the rules; borrowed for each call and the same in all calls. The
+ * anchors may change between calls: a reload does not wait for validations. */
 struct validation_view {
     const struct message *message;   /* as a server sent it; its bytes outlive the validation */
     const struct question *question; /* in lower case */

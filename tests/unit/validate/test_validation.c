@@ -42,6 +42,45 @@ static void test_known_keys_need_no_other_step(void **state)
     assert_string_equal(zones.words, "known example., right example.");
 }
 
+/* Judges the address, and has no anchor for it any more when the step with this name is
+ * answered, as after a reload. */
+static enum security judge_without_anchor_at(enum validation_step_kind kind, bool has_sig)
+{
+    struct validation_event event = {.kind = VALIDATION_STARTED, .ede = EDE_NONE};
+    struct validation_step step;
+    struct answer answer;
+    struct question question = WWW;
+    uint8_t bytes[1024];
+    struct anchors *later = anchors_new();
+    assert_int_equal(anchors_add(later, NAME("island."), RRTYPE_DS,
+                                 zones_rdata(zones_ds("island.", 13, 2), bytes)),
+                     ERR_OK);
+    zones_ask(&question, ANSWER_POSITIVE, "example.",
+              (struct sections){.answer = {ADDRESS, has_sig ? GOOD_SIG : NULL}});
+    zones.words[0] = 0;
+    validation_begin(&zones.validation, ++zones.serial);
+    do {
+        validation_next(&zones.validation, &zones.view, &event, &step);
+        if (step.kind == VALIDATION_VERDICT)
+            break;
+        if (step.kind == kind && !step.only_known)
+            zones.view.anchors = later;
+        event = step.kind == VALIDATION_VERIFY ? zones_verify(&step) : zones_event(&step, &answer);
+    } while (true);
+    anchors_free(later);
+    return step.verdict.security;
+}
+
+static void test_a_name_that_loses_its_anchor_meanwhile_is_insecure(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    assert_int_equal(judge_without_anchor_at(VALIDATION_KEYS, true), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known example., ds example., keys example.");
+    assert_int_equal(judge_without_anchor_at(VALIDATION_DS, true), SECURITY_INSECURE);
+    assert_int_equal(judge_without_anchor_at(VALIDATION_DS, false), SECURITY_INSECURE);
+}
+
 static void test_one_look_at_the_keys_serves_all_sets_of_a_zone(void **state)
 {
     (void)state;
@@ -1276,6 +1315,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_signed_answer_is_secure, zones_setup),
         cmocka_unit_test_setup(test_known_keys_need_no_other_step, zones_setup),
+        cmocka_unit_test_setup(test_a_name_that_loses_its_anchor_meanwhile_is_insecure,
+                               zones_setup),
         cmocka_unit_test_setup(test_one_look_at_the_keys_serves_all_sets_of_a_zone, zones_setup),
         cmocka_unit_test_setup(test_the_keys_of_an_anchor_need_no_ds, zones_setup),
         cmocka_unit_test_setup(test_a_dnskey_set_needs_a_key_with_a_ds, zones_setup),
