@@ -43,7 +43,7 @@ struct scrub_rules {
      * NULL: it was not validated. */
     const struct verdict *verdict;
     const struct validation *validation;
-    const struct rrsets *sets;
+    const struct rrsets *sets; /* validation_sets() */
 };
 
 /*

@@ -132,10 +132,10 @@ static __attribute__((noinline)) void learn_sets(const struct task *task,
                                                  const struct validation *validation,
                                                  const struct verdict *verdict)
 {
-    const struct rrsets *sets = &task->tasks->validator->space.sets;
+    const struct rrsets *sets = validation_sets(validation, &task->tasks->validator->space);
     struct reuse reuse;
     for (unsigned turn = 0; turn < 2; turn++)
-        for (unsigned i = 0; i < sets->count; i++) {
+        for (unsigned i = 0; sets && i < sets->count; i++) {
             bool is_soa = sets->set[i].type == RRTYPE_SOA;
             if (is_soa == !turn && reuse_check(&reuse, validation, sets, i) &&
                 spans_are_wanted(task->tasks, reuse.zone) && route_owns(task->zone, reuse.zone))

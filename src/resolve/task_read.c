@@ -73,7 +73,7 @@ static inline const struct answer *vet(const struct task *task, const struct mes
             response->kind = RESPONSE_NODATA;
         rules.verdict = judged->verdict;
         rules.validation = judged->validation;
-        rules.sets = &tasks->validator->space.sets;
+        rules.sets = validation_sets(judged->validation, &tasks->validator->space);
     }
     if (scrub(&out->space, space, message, &task->question, response, &rules))
         return &out->space;

@@ -1089,6 +1089,12 @@ void validation_next(struct validation *validation, const struct validation_view
     validation_advance(&call, take_event(&call, event));
 }
 
+const struct rrsets *validation_sets(const struct validation *validation,
+                                     const struct validation_space *space)
+{
+    return space->owner == validation->serial ? &space->sets : NULL;
+}
+
 bool validation_proof_of(const struct validation *validation, const struct rrsets *sets,
                          unsigned at, struct validation_proof *out)
 {
@@ -1103,14 +1109,12 @@ bool validation_proof_of(const struct validation *validation, const struct rrset
     return true;
 }
 
-/* Returns the RRset that the record belongs to or signs, if it was verified. Where nothing was, the
- * space may hold another message, which may be gone: the verdict came without a look at this one,
- * or after a wait. */
+/* Returns the RRset that the record belongs to or signs, if it was verified. */
 static const struct rrset *find_verified(const struct validation *validation,
                                          const struct rrsets *sets, const struct rr *rr)
 {
     uint8_t wire[NAME_WIRE_MAX];
-    if (!validation->secure)
+    if (!sets)
         return NULL;
     struct name owner = message_owner(sets->message, rr, wire);
     uint16_t type = rr->type;

@@ -149,6 +149,14 @@ void validation_begin(struct validation *validation, uint64_t serial);
 void validation_next(struct validation *validation, const struct validation_view *view,
                      const struct validation_event *event, struct validation_step *out);
 
+/*
+ * Returns the RRsets of the message that was judged, as the next functions need them. NULL: the
+ * space holds another message, which may be gone, or none. Then the verdict came without a look at
+ * this message, and nothing in it was verified. This is the one door to the space from outside.
+ */
+const struct rrsets *validation_sets(const struct validation *validation,
+                                     const struct validation_space *space);
+
 /* The verified signature of one RRset. */
 struct validation_proof {
     struct span signature;    /* RDATA; borrows from the message */
@@ -161,13 +169,13 @@ struct validation_proof {
 bool validation_proof_of(const struct validation *validation, const struct rrsets *sets,
                          unsigned at, struct validation_proof *out);
 
-/* After the verdict SECURE: whether the RRset of this authority record was verified. An unverified
- * one must not reach clients. */
+/* sets: NULL is fine. After the verdict SECURE: whether the RRset of this authority record was
+ * verified. An unverified one must not reach clients. */
 bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
                              const struct rr *rr);
 
-/* Whether this RRSIG record is the signature that was verified. Anyone may have added the others
- * beside it.
+/* sets: NULL is fine. Whether this RRSIG record is the signature that was verified. Anyone may have
+ * added the others beside it.
  */
 bool validation_is_verified_sig(const struct validation *validation, const struct rrsets *sets,
                                 const struct rr *rr);

@@ -187,6 +187,14 @@ void validation_next(struct validation *validation, const struct validation_view
     }
 }
 
+const struct rrsets *validation_sets(const struct validation *validation,
+                                     const struct validation_space *space)
+{
+    (void)validation;
+    (void)space; /* the double reads no message */
+    return NULL;
+}
+
 bool validation_has_verified(const struct validation *validation, const struct rrsets *sets,
                              const struct rr *rr)
 {

@@ -81,6 +81,25 @@ static void test_a_name_that_loses_its_anchor_meanwhile_is_insecure(void **state
     assert_int_equal(judge_without_anchor_at(VALIDATION_DS, false), SECURITY_INSECURE);
 }
 
+/* The space holds the message that was read last. */
+static void test_nothing_counts_as_verified_after_another_message_was_read(void **state)
+{
+    (void)state;
+    struct rr sig;
+    zones_secure("example.");
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    struct validation former = zones.validation;
+    const struct rrsets *sets = validation_sets(&former, &zones.space);
+    assert_ptr_equal(sets, &zones.space.sets);
+    sig = sets->record[sets->set[0].first_sig];
+    assert_true(validation_is_verified_sig(&former, sets, &sig));
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_SECURE);
+    sets = validation_sets(&former, &zones.space);
+    assert_null(sets);
+    assert_false(validation_is_verified_sig(&former, sets, &sig));
+    assert_false(validation_has_verified(&former, sets, &sig));
+}
+
 static void test_one_look_at_the_keys_serves_all_sets_of_a_zone(void **state)
 {
     (void)state;
@@ -1316,6 +1335,8 @@ int main(void)
         cmocka_unit_test_setup(test_a_signed_answer_is_secure, zones_setup),
         cmocka_unit_test_setup(test_known_keys_need_no_other_step, zones_setup),
         cmocka_unit_test_setup(test_a_name_that_loses_its_anchor_meanwhile_is_insecure,
+                               zones_setup),
+        cmocka_unit_test_setup(test_nothing_counts_as_verified_after_another_message_was_read,
                                zones_setup),
         cmocka_unit_test_setup(test_one_look_at_the_keys_serves_all_sets_of_a_zone, zones_setup),
         cmocka_unit_test_setup(test_the_keys_of_an_anchor_need_no_ds, zones_setup),
