@@ -42,8 +42,8 @@ static void test_known_keys_need_no_other_step(void **state)
     assert_string_equal(zones.words, "known example., right example.");
 }
 
-/* Judges the address, and has no anchor for it any more when the step with this name is
- * answered, as after a reload. */
+/* Judges the address. The anchor is gone when a step of this kind is answered, as after a reload.
+ */
 static enum security judge_without_anchor_at(enum validation_step_kind kind, bool has_sig)
 {
     struct validation_event event = {.kind = VALIDATION_STARTED, .ede = EDE_NONE};
