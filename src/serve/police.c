@@ -334,7 +334,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     struct police_look look = {.police = police, .query = query, .asked = &question};
     struct rpz_answer facts = {
         .message = answer->message,
-        .is_signed = is_signed(query->query, answer),
+        .is_signed = !query->is_stripped && is_signed(query->query, answer),
         .is_local = answer->message.data[2] & HEADER_AA >> 8,
         .servers = police_servers,
         .context = &look,
