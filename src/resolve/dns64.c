@@ -236,6 +236,27 @@ enum dns64_verdict dns64_judge(const struct dns64_options *options, const struct
     return DNS64_KEEP;
 }
 
+static bool has_ipv4_record(const struct answer *answer)
+{
+    struct message message;
+    MUST(message_parse(&message, answer->message) == MESSAGE_OK);
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);)
+        if (is_ipv4_record(&rr))
+            return true;
+    return false;
+}
+
+bool dns64_drops_signatures(const struct dns64_options *options, enum dns64_stage stage,
+                            const struct question *question, const struct answer *answer,
+                            uint64_t now)
+{
+    uint32_t ttl_s;
+    if (stage == DNS64_FIRST)
+        return dns64_judge(options, question, answer, now, &ttl_s) == DNS64_REDUCE;
+    return stage == DNS64_SECOND && has_ipv4_record(answer);
+}
+
 /* ---- writing ---- */
 
 /* One answer that records are copied from. */

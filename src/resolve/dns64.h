@@ -107,6 +107,12 @@ enum dns64_made dns64_make(const struct dns64_options *options, enum dns64_stage
                            const struct question *question, uint32_t ttl_s,
                            const struct answer *answer, uint64_t now);
 
+/* Whether dns64_make() or dns64_reduce() writes what the client gets of this answer. Then the
+ * signatures of its addresses do not reach the client. */
+bool dns64_drops_signatures(const struct dns64_options *options, enum dns64_stage stage,
+                            const struct question *question, const struct answer *answer,
+                            uint64_t now);
+
 /* Writes the answer for DNS64_KNOWN: clients learn the prefix from it (RFC 7050). */
 void dns64_known(const struct dns64_options *options, struct answer *out,
                  struct compose_space *space, const struct question *question, uint64_t now);

@@ -603,6 +603,14 @@ bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except)
     return false;
 }
 
+bool rpz_policy_needs_server_addrs(const struct rpz_policy *policy, uint32_t except)
+{
+    for (size_t i = 0; policy->has[RPZ_NSIP] && i < policy->count; i++)
+        if (!is_excepted(except, i) && policy->zones[i].has[RPZ_NSIP])
+            return true;
+    return false;
+}
+
 /* ---- zones ---- */
 
 size_t rpz_policy_count(const struct rpz_policy *policy)

@@ -145,6 +145,9 @@ bool rpz_policy_find_target(const struct message *message, struct name name,
 /* Whether a zone outside this mask has rules about servers. */
 bool rpz_policy_needs_servers(const struct rpz_policy *policy, uint32_t except);
 
+/* Whether a zone outside this mask has rules about addresses of servers. */
+bool rpz_policy_needs_server_addrs(const struct rpz_policy *policy, uint32_t except);
+
 /* ---- zones ---- */
 
 size_t rpz_policy_count(const struct rpz_policy *policy);

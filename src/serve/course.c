@@ -299,6 +299,17 @@ enum course_end course_begin(struct course *course, struct courses *courses,
     return COURSE_ASK;
 }
 
+static bool course_drops_signatures(const struct course *course, const struct courses *courses,
+                                    const struct course_query *about, const struct answer *answer)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    if (!courses->dns64 || !about->query->dnssec_ok)
+        return false;
+    struct question question = course_question(course, about->query, wire);
+    return dns64_drops_signatures(courses->dns64, course->stage, &question, answer,
+                                  loop_now(courses->loop));
+}
+
 /* Returns whether a rule concerns the answer; then *end is the next step. */
 static bool course_judge(struct course *course, struct courses *courses,
                          const struct course_query *about, struct cache_key *key,
@@ -308,6 +319,7 @@ static bool course_judge(struct course *course, struct courses *courses,
     struct police_query query = course_police_query(course, about);
     if (!courses->police.policy)
         return false;
+    query.is_stripped = course_drops_signatures(course, courses, about, answer);
     enum police_end fate = police_judge(&courses->police, &query, course->rest, answer, &verdict);
     if (fate == POLICE_PASS)
         return false;

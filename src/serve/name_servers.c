@@ -22,14 +22,17 @@ const struct rpz_servers *name_servers_find(struct name_servers *out,
 {
     out->servers = (struct rpz_servers){.names = out->names, .addrs = out->addrs};
     out->labels = 0;
+    out->has_addrs = false;
     while (name_label_count(name) >= NAME_SERVERS_LABELS_MIN &&
            resolver_find_cut(resolver, view, name, &out->cut)) {
         unsigned labels = name_label_count(delegation_zone(&out->cut));
         if (labels < NAME_SERVERS_LABELS_MIN)
             break;
         name_servers_add(out);
-        if (!out->labels)
+        if (!out->labels) {
             out->labels = labels;
+            out->has_addrs = out->cut.addr_count > 0;
+        }
         name = name_parent(name_suffix(name, labels));
     }
     return out->labels ? &out->servers : NULL;

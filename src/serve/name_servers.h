@@ -9,6 +9,7 @@
  * triggers: a rule about them would hit half of the Internet, and each query would pay for it.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -28,6 +29,7 @@ enum {
 struct name_servers {
     struct rpz_servers servers;
     unsigned labels; /* of the closest zone; 0: no servers are known */
+    bool has_addrs;  /* the address of a server of the closest zone is known */
     struct delegation cut;
     struct name names[NAME_SERVERS_MAX];
     uint8_t wires[NAME_SERVERS_MAX][NAME_WIRE_MAX];

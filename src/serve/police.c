@@ -111,6 +111,7 @@ struct police_look {
     struct name zone;               /* that denies the last name; empty: the zone is not known */
     const struct question *asked;   /* what the answer is to */
     struct police_verdict *verdict; /* NULL: only known servers count */
+    bool needs_addrs;               /* rules are about the addresses of servers */
     bool has_target;                /* the verdict has a target */
 };
 
@@ -164,12 +165,14 @@ static bool police_was_vain(const struct police_look *look, struct name name)
 }
 
 /* Whether recursion resolves the name and the servers of its zone, which were just searched for,
- * are not known. */
+ * are not known. Where rules are about addresses, servers without any known address count as not
+ * known: the address of a server may expire long before the cut. */
 static bool lacks_servers(const struct police_look *look, struct name name, struct name zone)
 {
     struct name_servers *found = &look->police->space->servers;
     unsigned labels = zone.len ? name_label_count(zone) : NAME_SERVERS_LABELS_MIN;
-    return labels >= NAME_SERVERS_LABELS_MIN && found->labels < labels &&
+    bool is_lacking = found->labels < labels || (look->needs_addrs && !found->has_addrs);
+    return labels >= NAME_SERVERS_LABELS_MIN && is_lacking &&
            name_label_count(name) >= NAME_SERVERS_LABELS_MIN &&
            resolver_find_cut(look->police->resolver, look->query->view, name, &found->cut);
 }
@@ -334,7 +337,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     struct police_look look = {.police = police, .query = query, .asked = &question};
     struct rpz_answer facts = {
         .message = answer->message,
-        .is_signed = is_signed(query->query, answer),
+        .is_signed = !query->is_stripped && is_signed(query->query, answer),
         .is_local = answer->message.data[2] & HEADER_AA >> 8,
         .servers = police_servers,
         .context = &look,
@@ -343,6 +346,7 @@ enum police_end police_judge(struct police *police, const struct police_query *q
     if (may_look && rpz_policy_needs_servers(police->policy, asked.except)) {
         look.zone = denying_zone(answer, zone_wire);
         look.verdict = verdict;
+        look.needs_addrs = rpz_policy_needs_server_addrs(police->policy, asked.except);
         if (police_needs_look(police, &asked, &facts, is_clear))
             return POLICE_LOOK;
         look.verdict = NULL;

@@ -119,10 +119,11 @@ struct police_query {
     const struct addr *client;
     unsigned view;
     bool is_stream;
-    bool may_look;   /* POLICE_LOOK is allowed */
-    bool is_fresh;   /* the answer was resolved for this query just now */
-    bool is_checked; /* the answer is that to the question without CD */
-    uint8_t looked;  /* names at the chain's start whose servers were already looked for */
+    bool may_look;    /* POLICE_LOOK is allowed */
+    bool is_fresh;    /* the answer was resolved for this query just now */
+    bool is_checked;  /* the answer is that to the question without CD */
+    bool is_stripped; /* the client gets the records of the answer without their signatures */
+    uint8_t looked;   /* names at the chain's start whose servers were already looked for */
 };
 
 /* Borrows from the police until its next call. */

@@ -281,6 +281,16 @@ static void fail_fetch(struct xfr_conn *conn, enum xfr_result result)
         fail(conn, "%s", xfr_result_text(result));
 }
 
+/* Whether a version may follow the one that is in force. A whole zone may have another serial than
+ * the server's answer to the SOA query. */
+static bool is_successor(const struct xfr_conn *conn, uint32_t serial)
+{
+    if (!conn->held || conn->is_expired)
+        return true;
+    uint32_t held = zone_data_soa(conn->held)->serial;
+    return xfr_serial_is_newer(serial, held) || (conn->doubts_held && serial == held);
+}
+
 static void finish(struct xfr_conn *conn)
 {
     struct zone_data *version;
@@ -295,6 +305,12 @@ static void finish(struct xfr_conn *conn)
     }
     if (err != ERR_OK) {
         fail(conn, "the records do not form a zone: %s", err_str(err));
+        return;
+    }
+    uint32_t serial = zone_data_soa(version)->serial;
+    if (!is_successor(conn, serial)) {
+        zone_data_unref(version);
+        fail(conn, "the transfer has serial %u, which is not newer than ours", (unsigned)serial);
         return;
     }
     visit_end(conn, &(struct xfr_end){.outcome = XFR_OUTCOME_VERSION,

@@ -151,6 +151,20 @@ static void test_an_older_primary_has_failed(void **state)
     expect_failure(&world, "the older serial 4");
 }
 
+static void test_a_whole_zone_that_is_not_newer_has_failed(void **state)
+{
+    (void)state;
+    static const char *const zones[] = {"S4 b2 S4", "S5 b2 S5"};
+    for (size_t i = 0; i < sizeof(zones) / sizeof(*zones); i++) {
+        struct world world;
+        world_begin(&world);
+        world_hold(&world, 5, "a1");
+        world.play.script = (struct play_script){
+            .soa = "S6", .ixfr_rcode = RCODE_NOTIMP, .ixfr = "", .axfr = zones[i]};
+        expect_failure(&world, "not newer than ours");
+    }
+}
+
 /* ---- changes ---- */
 
 static void test_changes_apply_to_the_held_version(void **state)
@@ -462,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_a_zone_comes_whole_without_a_version),
         cmocka_unit_test(test_a_current_version_costs_one_query),
         cmocka_unit_test(test_an_older_primary_has_failed),
+        cmocka_unit_test(test_a_whole_zone_that_is_not_newer_has_failed),
         cmocka_unit_test(test_changes_apply_to_the_held_version),
         cmocka_unit_test(test_a_whole_zone_may_answer_for_changes),
         cmocka_unit_test(test_changes_that_fail_become_a_whole_zone),
