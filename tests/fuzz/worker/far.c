@@ -307,8 +307,9 @@ static bool is_about_keys(const struct message *query)
 /* Writes the denials at the zone cuts above the name. A denial of DS records has its own cut. */
 static void put_genuine(struct far *far, struct writer *out, const struct message *query)
 {
-    enum truth_zone zone = truth_of(query->question.name).zone;
-    if (query->question.type == RRTYPE_DS)
+    struct truth truth = truth_of(query->question.name);
+    enum truth_zone zone = truth.zone;
+    if (query->question.type == RRTYPE_DS && truth.kind == TRUTH_APEX)
         zone = truth_parent(zone);
     for (; zone != ZONE_ROOT; zone = truth_parent(zone))
         signing_put_genuine(out, truth_zone_name(zone), truth_parent(zone),
