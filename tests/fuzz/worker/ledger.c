@@ -228,9 +228,8 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     const struct stats *stats = &stage->stats;
     bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
     bool is_former = asked->at_us < stage->signed_since;
-    bool is_bogus =
-        stage->plan->is_signed &&
-        signing_state_of_chain(name, asked->type, stage->plan->unchecked) == SIGNING_BOGUS;
+    enum signing_state state = signing_state_of_chain(name, asked->type, stage->plan->unchecked);
+    bool is_bogus = stage->plan->is_signed && (state == SIGNING_BOGUS || state == SIGNING_EITHER);
     if (right == RCODE_SERVFAIL || is_bogus || is_former || (answer->flags & HEADER_TC) ||
         (rcode != right && is_full))
         return;

@@ -84,6 +84,8 @@ enum signing_state signing_state_of_chain(struct name name, uint16_t type, uint1
                             truth_alias(name, wires[hops & 1], &name);
          hops++) {
         enum signing_state next = state_where(name, unchecked);
+        if (next == SIGNING_BOGUS && state == SIGNING_INSECURE)
+            return SIGNING_EITHER;
         if (next != SIGNING_SECURE)
             state = next;
     }

@@ -29,11 +29,12 @@ enum signing_manner {
 enum { SIGNING_SHORT_S = 20, SIGNING_LONG_S = 86400 };
 
 /* The right verdict about a name, apart from its aliases. */
-enum signing_state { SIGNING_SECURE, SIGNING_INSECURE, SIGNING_BOGUS };
+enum signing_state { SIGNING_SECURE, SIGNING_INSECURE, SIGNING_BOGUS, SIGNING_EITHER };
 enum signing_state signing_state_of(struct name name);
 
 /* Returns the state of the name with all its aliases: BOGUS if any is bogus, SECURE if all are
- * secure. unchecked: a bit for each zone that is not validated, whose names count as insecure. */
+ * secure, EITHER if an insecure alias leads to a bogus name. A message with both is insecure.
+ * unchecked: a bit for each zone that is not validated, whose names count as insecure. */
 enum signing_state signing_state_of_chain(struct name name, uint16_t type, uint16_t unchecked);
 
 /* Returns how long the signatures of this owner last. */
