@@ -398,7 +398,8 @@ static void delay_by_trick(const struct far *far, const struct message *query,
                            struct fake_answer *answer)
 {
     static const uint32_t late_ms[] = {11000, 13000, 16000, 25000};
-    bool is_data = !is_about_keys(query) && query->question.type != RRTYPE_NS;
+    /* Recursion asks about other names on its way to keys. */
+    bool is_data = !is_about_keys(query) && truth_of(query->question.name).kind == TRUTH_LEAF;
     if (is_data && (far->tricks & TRICK_LATE_DATA))
         answer->delay_us = late_ms[far->trick_param % ARRAY_LEN(late_ms)] * US_PER_MS;
     if (is_about_keys(query) && (far->tricks & TRICK_LATE_KEYS))

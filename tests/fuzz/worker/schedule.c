@@ -381,6 +381,27 @@ static void step_change(struct schedule *schedule)
     step_reload(schedule);
 }
 
+/* Data come after the clients have left, and then a client asks again. */
+static void step_late(struct schedule *schedule)
+{
+    struct stage *stage = schedule->stage;
+    uint8_t param = take(schedule);
+    struct wish wish = take_wish(schedule);
+    wish.has_edns = wish.wants_dnssec = true;
+    if (param & 4)
+        wish.zone = ZONE_A_T0;
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        far_set_tricks(&stage->fars[i], TRICK_LATE_DATA, param);
+    for (unsigned i = 0; i < 8; i++, wish.number = (wish.number + 4) % LEAF_ASKED)
+        clients_ask_udp(stage, i, &wish);
+    stage_advance(stage, 31 * US_PER_S);
+    for (unsigned i = 0; i < 8; i++) {
+        wish.number = (wish.number + LEAF_ASKED - 4) % LEAF_ASKED;
+        clients_ask_udp(stage, i, &wish);
+    }
+    stage_advance(stage, US_PER_S);
+}
+
 /* ---- the play ---- */
 
 typedef void (*schedule_step)(struct schedule *schedule);
@@ -397,7 +418,8 @@ static const schedule_step steps[] = {
 };
 
 static const schedule_step hostile_steps[] = {
-    step_tricks, step_tricks, step_tricks, step_tricks, step_change, step_change, step_heal,
+    step_tricks, step_tricks, step_tricks, step_tricks,
+    step_change, step_change, step_heal,   step_late,
 };
 
 static schedule_step take_step(struct schedule *schedule)
