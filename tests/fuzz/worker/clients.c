@@ -78,6 +78,7 @@ static size_t build(struct stage *stage, const struct wish *wish, struct fake_co
     asked->is_upper = wish->is_upper;
     asked->is_plain = is_allowed && !wish->is_odd && wish->recurses;
     asked->is_calm = is_calm;
+    asked->wants_dnssec = wish->wants_dnssec;
     asked->udp_size = wish->has_edns ? UDP_SIZE : MESSAGE_UDP_MAX;
     struct name name = ledger_name(asked, wire);
     if (wish->is_odd && wish->type == RRTYPE_NS)

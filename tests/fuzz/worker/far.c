@@ -284,7 +284,8 @@ static void forge(struct far *far, struct writer *out, const struct message *que
     memcpy(kept, out->data, out->len);
     if (message_parse(&honest, span_of(kept, out->len)) != MESSAGE_OK ||
         (type != RRTYPE_A && type != RRTYPE_AAAA) || !stage->plan->is_signed ||
-        stage_now(stage) < stage->signed_since || signing_state_of(asked) == SIGNING_INSECURE)
+        stage_now(stage) < stage->signed_since || signing_state_of(asked) == SIGNING_INSECURE ||
+        (stage->is_hostile && plans_unchecked() >> truth_of(asked).zone & 1))
         return;
     stage->has_forged = true;
     writer_begin(out, out->data, out->max, query, HEADER_AA);
@@ -294,6 +295,115 @@ static void forge(struct far *far, struct writer *out, const struct message *que
         if (rr.type == RRTYPE_RRSIG)
             writer_record(out, SECTION_ANSWER, message_owner(&honest, &rr, wire), rr.type, rr.ttl,
                           message_rdata(&honest, &rr));
+}
+
+/* ---- tricks ---- */
+
+static bool is_about_keys(const struct message *query)
+{
+    return query->question.type == RRTYPE_DNSKEY || query->question.type == RRTYPE_DS;
+}
+
+/* Writes the denials at the zone cuts above the name. A denial of DS records has its own cut. */
+static void put_genuine(struct far *far, struct writer *out, const struct message *query)
+{
+    struct truth truth = truth_of(query->question.name);
+    enum truth_zone zone = truth.zone;
+    if (query->question.type == RRTYPE_DS && truth.kind == TRUTH_APEX)
+        zone = truth_parent(zone);
+    for (; zone != ZONE_ROOT; zone = truth_parent(zone))
+        signing_put_genuine(out, truth_zone_name(zone), truth_parent(zone),
+                            loop_wall_s(far->stage->loop));
+}
+
+/* Writes false DS records for the cut of a referral. */
+static void put_false_ds(struct far *far, struct writer *out, const struct message *honest)
+{
+    uint8_t wire[NAME_WIRE_MAX];
+    struct rr_iter iter = message_rrs(honest, SECTION_AUTHORITY);
+    struct rr rr;
+    if (honest->counts[SECTION_ANSWER] || !message_rr_next(&iter, &rr) || rr.type != RRTYPE_NS)
+        return;
+    struct truth cut = truth_of(message_owner(honest, &rr, wire));
+    if (cut.kind == TRUTH_APEX && cut.zone != ZONE_ROOT)
+        signing_put_false(out, SECTION_AUTHORITY, cut.zone, RRTYPE_DS,
+                          loop_wall_s(far->stage->loop));
+}
+
+static void put_crowd(struct far *far, struct writer *out)
+{
+    for (unsigned i = 0; i < 34u + far->trick_param % 8; i++) {
+        uint8_t wire[4] = {2, (uint8_t)('a' + i / 16), (uint8_t)('a' + i % 16), 0};
+        truth_lie(out, SECTION_AUTHORITY, (struct name){wire, sizeof(wire)}, RRTYPE_A, LIE_TTL);
+    }
+}
+
+/* Returns whether the tricks leave out this record. */
+static bool is_left_out(uint8_t tricks, const struct message *query, enum section section,
+                        const struct rr *rr)
+{
+    bool is_denial = rr->type == RRTYPE_NSEC || rr->type == RRTYPE_DS || rr->type == RRTYPE_RRSIG;
+    if ((tricks & TRICK_FALSE_DS) && section == SECTION_AUTHORITY && !is_about_keys(query) &&
+        is_denial)
+        return true;
+    if ((tricks & TRICK_FALSE_KEYS) && query->question.type == RRTYPE_DNSKEY)
+        return true;
+    return (tricks & TRICK_UNSIGNED_KEYS) && is_about_keys(query) && rr->type == RRTYPE_RRSIG;
+}
+
+static void put_tricks(struct far *far, struct writer *out, const struct message *query,
+                       const struct message *honest, enum section section)
+{
+    struct truth truth = truth_of(query->question.name);
+    if (section == SECTION_ANSWER && (far->tricks & TRICK_FALSE_KEYS) &&
+        query->question.type == RRTYPE_DNSKEY && truth.kind == TRUTH_APEX)
+        signing_put_false(out, section, truth.zone, RRTYPE_DNSKEY, loop_wall_s(far->stage->loop));
+    if (section != SECTION_AUTHORITY)
+        return;
+    if (far->tricks & TRICK_FALSE_DS)
+        put_false_ds(far, out, honest);
+    if (far->tricks & TRICK_GENUINE_LAST)
+        put_genuine(far, out, query);
+    if (far->tricks & TRICK_CROWDED)
+        put_crowd(far, out);
+}
+
+/* Writes the answer again with the tricks of the server. */
+static void play_tricks(struct far *far, struct writer *out, const struct message *query)
+{
+    static uint8_t kept[ANSWER_MAX];
+    uint8_t wire[NAME_WIRE_MAX];
+    struct message honest;
+    if (!(far->tricks & ~(TRICK_LATE_DATA | TRICK_LATE_KEYS)) || !query->edns.dnssec_ok ||
+        out->is_full)
+        return;
+    memcpy(kept, out->data, out->len);
+    if (message_parse(&honest, span_of(kept, out->len)) != MESSAGE_OK || !honest.has_question)
+        return;
+    writer_begin(out, out->data, out->max, query,
+                 honest.flags & (HEADER_AA | HEADER_RA | HEADER_RCODE_MASK));
+    for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++) {
+        if (section == SECTION_AUTHORITY && (far->tricks & TRICK_GENUINE_FIRST))
+            put_genuine(far, out, query);
+        struct rr_iter iter = message_rrs(&honest, section);
+        for (struct rr rr; message_rr_next(&iter, &rr);)
+            if (!is_left_out(far->tricks, query, section, &rr))
+                writer_record(out, section, message_owner(&honest, &rr, wire), rr.type, rr.ttl,
+                              message_rdata(&honest, &rr));
+        put_tricks(far, out, query, &honest, section);
+    }
+}
+
+static void delay_by_trick(const struct far *far, const struct message *query,
+                           struct fake_answer *answer)
+{
+    static const uint32_t late_ms[] = {11000, 13000, 16000, 25000};
+    /* Recursion asks about other names on its way to keys. */
+    bool is_data = !is_about_keys(query) && truth_of(query->question.name).kind == TRUTH_LEAF;
+    if (is_data && (far->tricks & TRICK_LATE_DATA))
+        answer->delay_us = late_ms[far->trick_param % ARRAY_LEN(late_ms)] * US_PER_MS;
+    if (is_about_keys(query) && (far->tricks & TRICK_LATE_KEYS))
+        answer->delay_us = (uint64_t)far->trick_param * 50 * US_PER_MS;
 }
 
 static enum signing_manner manner_of(enum mood mood)
@@ -441,7 +551,8 @@ static void note_given(struct far *far, const struct fake_ask *ask,
         struct name owner = message_owner(&message, &rr, wire);
         uint32_t life_s = rr.ttl;
         if (stage->plan->is_signed && stage_now(stage) >= stage->signed_since &&
-            signing_state_of(owner) == SIGNING_SECURE)
+            signing_state_of(owner) == SIGNING_SECURE &&
+            !(stage->is_hostile && plans_unchecked() >> truth_of(owner).zone & 1))
             life_s = MIN(life_s, signing_life_s(owner));
         ledger_note_given(&stage->ledger, owner, rr.type,
                           &(struct given){.until_at = at + life_s * US_PER_S,
@@ -473,9 +584,11 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
                 name_format(query.question.name, text), query.question.type, mood);
     struct writer out;
     truth_answer(&out, answer->data, ANSWER_MAX, &query, truth_servers[far->number].zones);
-    if (far->stage->plan->is_signed)
+    if (far->stage->plan->is_signed) {
         signing_seal(&out, &query, truth_servers[far->number].zones, loop_wall_s(far->stage->loop),
                      manner_of(mood));
+        play_tricks(far, &out, &query);
+    }
     spoil_records(far, mood, &out, &query);
     if (out.is_full || out.len + 64 > room(ask, &query))
         truncate(&out, &query);
@@ -490,6 +603,7 @@ static void on_ask(void *owner, const struct fake_ask *ask, struct fake_answer *
     if (mood == MOOD_WRONG_ID_FIRST || mood == MOOD_WRONG_QUESTION_FIRST || mood == MOOD_UNASKED)
         send_lies_first(far, ask, &query, mood);
     set_manner(far, mood, ask, &query, answer);
+    delay_by_trick(far, &query, answer);
     note_given(far, ask, answer);
 }
 
@@ -544,6 +658,7 @@ void far_heal(struct far *far)
 {
     far->mood = MOOD_HONEST;
     far->left = 0;
+    far->tricks = 0;
     far_set_latency(far, NEAR_US);
     fake_server_set_dial(far->server, FAKE_DIAL_ACCEPT);
     fake_server_set_accept_delay(far->server, 0);
@@ -553,12 +668,28 @@ void far_heal(struct far *far)
 
 void far_set_mood(struct far *far, enum mood mood, uint8_t param, unsigned left)
 {
-    enum mood last = far->is_anchor ? MOOD_BENIGN_LAST : MOOD_FIRST_FALSE - 1;
-    if (far->stage->is_live && mood > last)
+    const struct stage *stage = far->stage;
+    enum mood last =
+        far->is_anchor || stage->has_true_keys ? MOOD_BENIGN_LAST : MOOD_FIRST_FALSE - 1;
+    if ((stage->is_live || stage->has_true_keys) && mood > last)
+        return;
+    /* A server without EDNS has no signatures, and a validation tries few servers. */
+    if (stage->is_hostile && stage->is_live && (mood == MOOD_NO_EDNS || mood == MOOD_DROPS_EDNS))
         return;
     far->mood = mood;
     far->param = param;
     far->left = left;
+}
+
+void far_set_tricks(struct far *far, uint8_t tricks, uint8_t param)
+{
+    const struct stage *stage = far->stage;
+    if (stage->is_live && far->is_anchor)
+        tricks &= TRICKS_BENIGN;
+    else if (stage->is_live || stage->has_true_keys)
+        tricks &= TRICKS_TRUE;
+    far->tricks = tricks;
+    far->trick_param = param;
 }
 
 struct fake_conn *far_pick_conn(const struct far *far, unsigned choice)

@@ -62,6 +62,20 @@ enum mood {
     MOOD_COUNT,
 };
 
+/* Tricks of hostile plays: a server plays any of them, whatever its mood is. */
+enum {
+    TRICK_GENUINE_FIRST = 1, /* puts signed denials of the zones above before a denial */
+    TRICK_GENUINE_LAST = 2,  /* puts them behind it */
+    TRICK_LATE_DATA = 4,     /* answers come after clients have left; keys and DS records do not */
+    TRICK_LATE_KEYS = 8,     /* keys and DS records come late */
+    TRICK_CROWDED = 16,      /* adds more RRsets than a validator reads */
+    TRICK_FALSE_DS = 32,     /* refers with DS records that have a wrong signature */
+    TRICK_FALSE_KEYS = 64,   /* has keys with a wrong signature, even of an unsigned zone */
+    TRICK_UNSIGNED_KEYS = 128, /* leaves out the signatures of keys and DS records */
+    TRICKS_BENIGN = TRICK_GENUINE_FIRST | TRICK_GENUINE_LAST,
+    TRICKS_TRUE = TRICKS_BENIGN | TRICK_LATE_DATA,
+};
+
 struct far_conn; /* The facts about one connection. */
 
 struct far {
@@ -75,6 +89,7 @@ struct far {
     enum mood mood;
     uint8_t param;
     unsigned left; /* how many answers keep this mood; 0: until it is healed */
+    uint8_t tricks, trick_param;
     uint64_t latency_us;
     uint64_t stream_quiet_at; /* by then everything sent over its streams has arrived */
     struct far_conn **conns;  /* indexed by their numbers */
@@ -89,6 +104,9 @@ void far_allow(struct far *far, const struct plan *plan);
 
 /* Sets the mood. In a live play an anchor takes only benign moods. */
 void far_set_mood(struct far *far, enum mood mood, uint8_t param, unsigned left);
+
+/* Sets the tricks that the play allows. */
+void far_set_tricks(struct far *far, uint8_t tricks, uint8_t param);
 
 /* Makes the server honest, reachable and near. */
 void far_heal(struct far *far);

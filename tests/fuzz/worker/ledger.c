@@ -166,6 +166,14 @@ static bool is_enforced(const struct stage *stage, const struct asked *asked)
     return stage->plan->is_signed && asked->at_us >= stage->signed_since;
 }
 
+/* Returns whether the answer of a signed name must have AD: no server can prevent its validation,
+ * and the client wants to know the verdict. */
+static bool keys_are_known(const struct stage *stage, const struct asked *asked)
+{
+    return stage->is_hostile && (stage->is_live || stage->has_true_keys) && asked->wants_dnssec &&
+           is_enforced(stage, asked);
+}
+
 static bool has_data(const struct message *answer, uint16_t type)
 {
     struct rr_iter iter = message_rrs(answer, SECTION_ANSWER);
@@ -183,7 +191,10 @@ static void check_verdict(struct stage *stage, const struct asked *asked,
     uint8_t wire[NAME_WIRE_MAX];
     char text[NAME_TEXT_MAX];
     struct name name = ledger_name(asked, wire);
-    enum signing_state state = signing_state_of_chain(name, asked->type);
+    uint16_t unchecked = is_enforced(stage, asked) ? stage->plan->unchecked : 0;
+    enum signing_state state = signing_state_of_chain(name, asked->type, unchecked);
+    enum signing_state firm =
+        signing_state_of_chain(name, asked->type, unchecked | stage->plan->yielding);
     bool is_secure = answer->flags & HEADER_AD;
     uint16_t rcode = message_rcode(answer);
     name_format(name, text);
@@ -195,14 +206,17 @@ static void check_verdict(struct stage *stage, const struct asked *asked,
         rcode == RCODE_NXDOMAIN ||
         (rcode == RCODE_NOERROR && !(answer->flags & HEADER_TC) && !has_data(answer, asked->type));
     bool is_useful = is_denied || rcode == RCODE_NOERROR;
-    if (is_enforced(stage, asked) && state == SIGNING_BOGUS && is_useful &&
+    if (is_enforced(stage, asked) && firm == SIGNING_BOGUS && is_useful &&
         !(answer->flags & HEADER_TC))
         stage_fail(stage, "%s type %u is bogus, and got rcode %u", text, asked->type, rcode);
-    bool is_judged = is_secure || (is_enforced(stage, asked) && state == SIGNING_SECURE);
+    bool is_judged = is_secure || (is_enforced(stage, asked) && firm == SIGNING_SECURE);
     if (is_judged && rcode == RCODE_NXDOMAIN && truth_rcode(name) != RCODE_NXDOMAIN)
         stage_fail(stage, "%s type %u exists, and is denied", text, asked->type);
     if (is_judged && is_denied && asked->type != RRTYPE_CNAME && truth_has(name, asked->type))
         stage_fail(stage, "%s type %u has data, and is denied", text, asked->type);
+    if (keys_are_known(stage, asked) && state == SIGNING_SECURE && is_useful && !is_secure &&
+        !(answer->flags & HEADER_TC) && !is_stale(answer))
+        stage_fail(stage, "%s type %u is signed, and lacks AD", text, asked->type);
 }
 
 static void check_live(struct stage *stage, const struct asked *asked, const struct message *answer)
@@ -214,8 +228,8 @@ static void check_live(struct stage *stage, const struct asked *asked, const str
     const struct stats *stats = &stage->stats;
     bool is_full = stats->waiting_refused_all || stats->waiting_refused_client;
     bool is_former = asked->at_us < stage->signed_since;
-    bool is_bogus =
-        stage->plan->is_signed && signing_state_of_chain(name, asked->type) == SIGNING_BOGUS;
+    enum signing_state state = signing_state_of_chain(name, asked->type, stage->plan->unchecked);
+    bool is_bogus = stage->plan->is_signed && (state == SIGNING_BOGUS || state == SIGNING_EITHER);
     if (right == RCODE_SERVFAIL || is_bogus || is_former || (answer->flags & HEADER_TC) ||
         (rcode != right && is_full))
         return;
@@ -273,7 +287,8 @@ void ledger_take(struct stage *stage, struct span bytes, struct fake_conn *conn,
     if (++asked->answers > asked->copies)
         stage_fail(stage, "query %u is answered %u times, it was sent %u times", answer.id,
                    asked->answers, asked->copies);
-    STAGE_TRACE(stage, "  answer to %u, rcode %u", answer.id, message_rcode(&answer));
+    STAGE_TRACE(stage, "  answer to %u, rcode %u%s", answer.id, message_rcode(&answer),
+                answer.flags & HEADER_AD ? ", AD" : "");
     ledger->answers++;
     if (asked->is_plain)
         judge(stage, asked, &answer, at_us);

@@ -47,7 +47,8 @@ struct asked {
     uint8_t zone, number;
     bool is_deep, is_upper;
     bool is_plain; /* an ordinary question of an allowed client, whose answer is checked */
-    bool is_calm;  /* the client reads its answers, so the time of the answer is checked */
+    bool wants_dnssec;
+    bool is_calm; /* the client reads its answers, so the time of the answer is checked */
     uint8_t copies, answers;
 };
 

@@ -29,6 +29,11 @@
     "  - {name: ., transport: tls, upstreams: [\"10.1.0.1#dns.test\", \"10.1.0.2#dns.test\","      \
     " \"10.1.0.3#dns.test\", \"10.1.0.4#dns.test\"]" more "}\n" RECURSION("")
 #define SIGNED "dnssec: {validate: yes, aggressive: yes, trust-anchors: [\"ANCHOR\"]}\n"
+#define SIGNED_WITH(more) "dnssec: {validate: yes, trust-anchors: [\"ANCHOR\"" more "}\n"
+#define FORWARD_ALL                                                                                \
+    "forward-zones:\n"                                                                             \
+    "  - {name: ., upstreams: [10.1.0.1, 10.1.0.2, 10.1.0.3, 10.1.0.4]}\n"                         \
+    "recursion: {root-hints: HINTS}\n"
 /* These lines are in all plans, because questions in flight during a reload still begin at the
  * root. */
 #define RECURSION(more) "recursion: {root-hints: HINTS" more "}\ndnssec: {validate: no}\n"
@@ -115,8 +120,60 @@ const struct plan plans[] = {
      .yaml = SERVER(
          SERVER_TLS) "cache: {size: 1MiB, stale-answer-timeout: 0s}\n"
                      "upstream: {transport: tcp, idle-timeout: 1s, max-requests: 1}\n" FORWARD("")},
+    /* The plans of hostile plays. */
+    {.name = "hostile: recursion",
+     .recurses = true,
+     .is_signed = true,
+     .yaml = SERVER("") CACHE "recursion: {root-hints: HINTS}\n" SIGNED},
+    {.name = "hostile: forwarding",
+     .recurses = true,
+     .is_signed = true,
+     .yaml = SERVER("") CACHE FORWARD_ALL SIGNED_WITH("]")},
+    {.name = "hostile: a deeper anchor",
+     .recurses = true,
+     .is_signed = true,
+     .yaml = SERVER("") CACHE FORWARD_ALL SIGNED_WITH(", \"DEEPER\"]")},
+    {.name = "hostile: zones without validation",
+     .recurses = true,
+     .is_signed = true,
+     .has_unvalidated = true,
+     .unchecked = 1 << ZONE_FWD | 1 << ZONE_STUB | 1 << ZONE_SUB_STUB,
+     .yielding = 1 << ZONE_A_T0,
+     .yaml = SERVER("") CACHE "tcp-upstream-keepalive: [10.1.0.1, 10.1.0.2]\n"
+                              "forward-zones:\n"
+                              "  - {name: a.t0, upstreams: [10.1.0.1, 10.1.0.2]}\n"
+                              "  - {name: fwd, upstreams: [10.1.0.1, 10.1.0.2], validate: no}\n"
+                              "stub-zones:\n"
+                              "  - {name: stub, upstreams: [10.3.0.1, 10.3.0.2], validate: no}\n"
+                              "recursion: {root-hints: HINTS}\n" SIGNED_WITH("]")},
+    {.name = "hostile: recursion with negative anchors",
+     .recurses = true,
+     .is_signed = true,
+     .unchecked = 1 << ZONE_T1 | 1 << ZONE_A_T1 | 1 << ZONE_B_T0,
+     .yaml = SERVER("") CACHE
+     "recursion: {root-hints: HINTS}\n" SIGNED_WITH("], negative-trust-anchors: [t1, b.t0]")},
+    {.name = "hostile: forwarding with negative anchors",
+     .recurses = true,
+     .is_signed = true,
+     .unchecked = 1 << ZONE_T1 | 1 << ZONE_A_T1 | 1 << ZONE_FWD,
+     .yaml = SERVER("") CACHE FORWARD_ALL SIGNED_WITH("], negative-trust-anchors: [t1, fwd]")},
 };
-const size_t plan_count = ARRAY_LEN(plans);
+enum { PLANS_HOSTILE = 6 };
+static const size_t plan_count = ARRAY_LEN(plans);
+
+const struct plan *plan_choose(bool is_hostile, unsigned choice)
+{
+    size_t ordinary = plan_count - PLANS_HOSTILE;
+    return &plans[is_hostile ? ordinary + choice % PLANS_HOSTILE : choice % ordinary];
+}
+
+uint16_t plans_unchecked(void)
+{
+    uint16_t unchecked = 0;
+    for (size_t i = 0; i < plan_count; i++)
+        unchecked |= plans[i].unchecked | plans[i].yielding;
+    return unchecked;
+}
 
 static struct {
     struct tls_certs *ca;
@@ -187,7 +244,8 @@ static struct config *parse(const struct plan *plan)
     make();
     char *text = replace(strdup(plan->yaml), "CERT", made.certificate->path);
     text = replace(replace(text, "CA-FILE", made.ca_path), "HINTS", made.hints_path);
-    text = replace(text, "ANCHOR", signing_anchor());
+    text = replace(text, "ANCHOR", signing_anchor(ZONE_ROOT));
+    text = replace(text, "DEEPER", signing_anchor(ZONE_A_T0));
     buf_init(&errors, CONFIG_ERRORS_BYTES);
     if (config_parse_with_files(plan->name, text, strlen(text), &config, &errors)) {
         struct span why = buf_span(&errors);

@@ -22,10 +22,22 @@ struct plan {
     bool is_bounded; /* its bounds refuse queries, so no play with it is live */
     bool serves_tls; /* the worker serves TLS to clients */
     bool is_signed;  /* the servers sign, and the worker validates */
+    bool has_unvalidated; /* zones with `validate: no` */
+    /* A bit for each zone whose names this signed plan does not validate. */
+    uint16_t unchecked;
+    /* Zones with servers of their own: they are insecure while their DS records cannot be fetched.
+     */
+    uint16_t yielding;
 };
 
 extern const struct plan plans[];
-extern const size_t plan_count;
+
+/* Chooses a plan by a number. Hostile plays have plans of their own: the servers of each of them
+ * sign, and a reload from one to another changes anchors, negative anchors or `validate`. */
+const struct plan *plan_choose(bool is_hostile, unsigned choice);
+
+/* Zones whose names some plan of hostile plays may not validate. */
+uint16_t plans_unchecked(void);
 
 const struct config *plan_config(const struct plan *plan);
 

@@ -40,7 +40,7 @@ static struct far *take_far(struct schedule *schedule)
 /* Returns whether the server is an anchor of a live play. Such a server suffers no fault. */
 static bool is_spared(const struct far *far)
 {
-    return far->stage->is_live && far->is_anchor;
+    return (far->stage->is_live && far->is_anchor) || far->stage->has_true_keys;
 }
 
 /* ---- clients ---- */
@@ -62,6 +62,8 @@ static struct wish take_wish(struct schedule *schedule)
         .has_cookie = (flags & 5) == 5,
         .recurses = flags >> 3 != 31,
     };
+    if (schedule->stage->is_hostile && wish.zone == ZONE_B_T0 && wish.number % 4 == 3)
+        wish.zone = ZONE_C_E1_T0;
     wish.is_odd = flags >> 4 == 7;
     if (wish.is_odd)
         wish.type = odd_types[where % ARRAY_LEN(odd_types)];
@@ -193,6 +195,15 @@ static void step_moods(struct schedule *schedule)
             far_set_mood(&schedule->stage->fars[i], mood % MOOD_COUNT, param, 0);
 }
 
+/* Servers play tricks: all of them, or the ones of a mask. */
+static void step_tricks(struct schedule *schedule)
+{
+    uint8_t which = take(schedule), tricks = take(schedule), param = take(schedule);
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        if (which & 128 || which >> i % 7 & 1)
+            far_set_tricks(&schedule->stage->fars[i], tricks, param);
+}
+
 static void step_dials(struct schedule *schedule)
 {
     struct far *far = take_far(schedule);
@@ -303,7 +314,7 @@ static void step_heal(struct schedule *schedule)
 static void step_reload(struct schedule *schedule)
 {
     struct stage *stage = schedule->stage;
-    const struct plan *plan = &plans[take(schedule) % plan_count];
+    const struct plan *plan = plan_choose(stage->is_hostile, take(schedule));
     if ((stage->is_live && plan->is_bounded) || (stage->has_forged && !plan->is_signed))
         return;
     stage_reload(stage, plan);
@@ -315,7 +326,7 @@ static void step_network(struct schedule *schedule)
     uint8_t how = take(schedule);
     if (how & 1)
         fake_net_lose_address(stage->net);
-    if ((how & 6) == 6 && !stage->is_live)
+    if ((how & 6) == 6 && !stage->is_live && !stage->has_true_keys)
         stage_jump(stage, (how >> 3) * 3 * US_PER_S);
     resolver_network_changed(stage->resolver);
     upstreams_network_changed(stage->upstreams, how & 8 ? NETWORK_RESUMED : NETWORK_CHANGED);
@@ -327,11 +338,11 @@ static void step_machine(struct schedule *schedule)
     uint8_t how = take(schedule);
     switch (how % 5) {
     case 0:
-        if (!stage->is_live)
+        if (!stage->is_live && !stage->has_true_keys)
             fake_net_fail_opens(stage->net, how / 5, how & 1 ? ERR_NO_FILES : ERR_UNREACHABLE);
         break;
     case 1:
-        if (!stage->is_live)
+        if (!stage->is_live && !stage->has_true_keys)
             fake_net_set_file_limit(stage->net, how & 64 ? 0 : 4 + how / 5);
         break;
     case 2:
@@ -357,6 +368,40 @@ static void step_time(struct schedule *schedule)
     stage_advance(schedule->stage, times_us[how % 16] + how / 16 * UINT64_C(7));
 }
 
+/* The rules of validation change while questions run. */
+static void step_change(struct schedule *schedule)
+{
+    uint8_t how = take(schedule);
+    struct wish wish = take_wish(schedule);
+    for (unsigned i = 0; i <= how % 4; i++) {
+        wish.zone = 1 + (wish.zone + i) % (ZONE_COUNT - 1);
+        clients_ask_udp(schedule->stage, i, &wish);
+    }
+    stage_advance(schedule->stage, (how >> 2) * UINT64_C(500));
+    step_reload(schedule);
+}
+
+/* Data come after the clients have left, and then a client asks again. */
+static void step_late(struct schedule *schedule)
+{
+    struct stage *stage = schedule->stage;
+    uint8_t param = take(schedule);
+    struct wish wish = take_wish(schedule);
+    wish.has_edns = wish.wants_dnssec = true;
+    if (param & 4)
+        wish.zone = ZONE_A_T0;
+    for (unsigned i = 0; i < SERVER_COUNT; i++)
+        far_set_tricks(&stage->fars[i], TRICK_LATE_DATA, param);
+    for (unsigned i = 0; i < 8; i++, wish.number = (wish.number + 4) % LEAF_ASKED)
+        clients_ask_udp(stage, i, &wish);
+    stage_advance(stage, 31 * US_PER_S);
+    for (unsigned i = 0; i < 8; i++) {
+        wish.number = (wish.number + LEAF_ASKED - 4) % LEAF_ASKED;
+        clients_ask_udp(stage, i, &wish);
+    }
+    stage_advance(stage, US_PER_S);
+}
+
 /* ---- the play ---- */
 
 typedef void (*schedule_step)(struct schedule *schedule);
@@ -372,12 +417,23 @@ static const schedule_step steps[] = {
     step_network,  step_machine, step_greedy,
 };
 
+static const schedule_step hostile_steps[] = {
+    step_tricks, step_tricks, step_tricks, step_tricks,
+    step_change, step_change, step_heal,   step_late,
+};
+
+static schedule_step take_step(struct schedule *schedule)
+{
+    size_t more = schedule->stage->is_hostile ? ARRAY_LEN(hostile_steps) : 0;
+    size_t which = take(schedule) % (ARRAY_LEN(steps) + more);
+    STAGE_TRACE(schedule->stage, "step: %zu", which);
+    return which < ARRAY_LEN(steps) ? steps[which] : hostile_steps[which - ARRAY_LEN(steps)];
+}
+
 static void play(struct schedule *schedule)
 {
     for (unsigned i = 0; i < STEPS_MAX && schedule->left > 0; i++) {
-        uint8_t which = take(schedule) % ARRAY_LEN(steps);
-        STAGE_TRACE(schedule->stage, "step %u: %u", i, which);
-        steps[which](schedule);
+        take_step(schedule)(schedule);
         fake_loop_settle(schedule->stage->loop);
         clients_collect(schedule->stage);
         rules_check_step(schedule->stage);
@@ -402,7 +458,7 @@ struct schedule_result schedule_play(const uint8_t *data, size_t size)
     MUST(stage);
     uint8_t plan = take(&schedule), how = take(&schedule);
     schedule.stage = stage;
-    stage_open(stage, &plans[plan % plan_count], how & 1, how);
+    stage_open(stage, plan_choose(how & STAGE_HOSTILE, plan), how, how);
     play(&schedule);
     stage_come_to_rest(stage);
     if (how & 4)

@@ -40,6 +40,7 @@ static enum zone_state zone_state(enum truth_zone zone)
     switch (zone) {
     case ZONE_B_T0:
     case ZONE_STUB:
+    case ZONE_C_E1_T0:
         return ZONE_PLAIN;
     case ZONE_SUB_STUB:
         return ZONE_ISLAND;
@@ -70,14 +71,21 @@ enum signing_state signing_state_of(struct name name)
     return truth.kind == TRUTH_LEAF && truth.number % 32 == 11 ? SIGNING_BOGUS : SIGNING_SECURE;
 }
 
-enum signing_state signing_state_of_chain(struct name name, uint16_t type)
+static enum signing_state state_where(struct name name, uint16_t unchecked)
 {
-    enum signing_state state = signing_state_of(name);
+    return unchecked >> truth_of(name).zone & 1 ? SIGNING_INSECURE : signing_state_of(name);
+}
+
+enum signing_state signing_state_of_chain(struct name name, uint16_t type, uint16_t unchecked)
+{
+    enum signing_state state = state_where(name, unchecked);
     uint8_t wires[2][NAME_WIRE_MAX];
     for (unsigned hops = 0; state != SIGNING_BOGUS && type != RRTYPE_CNAME && hops < 12 &&
                             truth_alias(name, wires[hops & 1], &name);
          hops++) {
-        enum signing_state next = signing_state_of(name);
+        enum signing_state next = state_where(name, unchecked);
+        if (next == SIGNING_BOGUS && state == SIGNING_INSECURE)
+            return SIGNING_EITHER;
         if (next != SIGNING_SECURE)
             state = next;
     }
@@ -139,12 +147,14 @@ static size_t ds_rdata(enum truth_zone zone, uint8_t out[4 + VERIFY_DIGEST_MAX])
                              out + 4);
 }
 
-const char *signing_anchor(void)
+const char *signing_anchor(enum truth_zone zone)
 {
-    static char text[160];
+    static char text[160 + NAME_TEXT_MAX];
     uint8_t rdata[4 + VERIFY_DIGEST_MAX];
-    size_t len = ds_rdata(ZONE_ROOT, rdata);
-    int at = snprintf(text, sizeof(text), ". DS %u %u %u ", get_u16(rdata), rdata[2], rdata[3]);
+    char name[NAME_TEXT_MAX];
+    size_t len = ds_rdata(zone, rdata);
+    int at = snprintf(text, sizeof(text), "%s DS %u %u %u ",
+                      name_format(truth_zone_name(zone), name), get_u16(rdata), rdata[2], rdata[3]);
     for (size_t i = 4; i < len; i++)
         at += snprintf(text + at, sizeof(text) - (size_t)at, "%02X", rdata[i]);
     return text;
@@ -273,6 +283,8 @@ static void add_types(uint8_t bitmap[32], struct name name, enum truth_zone zone
         add_type(bitmap, RRTYPE_NXNAME);
     if (truth.kind == TRUTH_APEX)
         add_type(bitmap, RRTYPE_NS);
+    if (truth.kind == TRUTH_APEX && truth.zone != zone && zone_has_ds(truth.zone))
+        add_type(bitmap, RRTYPE_DS);
     if (truth.kind == TRUTH_APEX && truth.zone == zone) {
         add_type(bitmap, RRTYPE_SOA);
         add_type(bitmap, RRTYPE_DNSKEY);
@@ -303,6 +315,28 @@ static void put_proof(const struct sealing *sealing, struct name name, enum trut
     set_one(&set, SECTION_AUTHORITY, name, RRTYPE_NSEC, 30,
             span_of(rdata, 4 + (size_t)name.len + window[1]));
     put_set(sealing, &set, zone);
+}
+
+/* ---- records of an attacker ---- */
+
+void signing_put_false(struct writer *out, enum section section, enum truth_zone zone,
+                       uint16_t type, int64_t wall_s)
+{
+    struct sealing sealing = {.out = out, .wall_s = wall_s, .manner = SIGNING_WRONG};
+    uint8_t rdata[4 + VERIFY_DIGEST_MAX];
+    struct span bytes = span_of(key_of(zone)->rdata, KEY_RDATA);
+    struct set set;
+    if (type == RRTYPE_DS)
+        bytes = span_of(rdata, ds_rdata(zone, rdata));
+    set_one(&set, section, truth_zone_name(zone), type, TRUTH_TTL, bytes);
+    writer_record(out, section, set.owner, type, set.ttl, bytes);
+    put_sig(&sealing, &set, type == RRTYPE_DS ? truth_parent(zone) : zone);
+}
+
+void signing_put_genuine(struct writer *out, struct name name, enum truth_zone zone, int64_t wall_s)
+{
+    struct sealing sealing = {.out = out, .wall_s = wall_s};
+    put_proof(&sealing, name, zone);
 }
 
 /* ---- the answer ---- */
@@ -396,6 +430,27 @@ static void put_section(const struct sealing *sealing, const struct message *pla
         put_set(sealing, &set, truth_of(set.owner).zone);
 }
 
+/* Writes the DS records of a referral, or the proof that there are none. */
+static void put_cut(const struct sealing *sealing, const struct message *plain)
+{
+    struct rr_iter iter = message_rrs(plain, SECTION_AUTHORITY);
+    uint8_t wire[NAME_WIRE_MAX], rdata[4 + VERIFY_DIGEST_MAX];
+    struct rr rr;
+    struct set set;
+    if (plain->counts[SECTION_ANSWER] || !message_rr_next(&iter, &rr) || rr.type != RRTYPE_NS)
+        return;
+    enum truth_zone zone = zone_named(message_owner(plain, &rr, wire));
+    if (zone == ZONE_COUNT || zone == ZONE_ROOT)
+        return;
+    if (!zone_has_ds(zone)) {
+        put_proof(sealing, truth_zone_name(zone), truth_parent(zone));
+        return;
+    }
+    set_one(&set, SECTION_AUTHORITY, truth_zone_name(zone), RRTYPE_DS, TRUTH_TTL,
+            span_of(rdata, ds_rdata(zone, rdata)));
+    put_set(sealing, &set, truth_parent(zone));
+}
+
 /* Returns the last target of the alias chain in the answer section. */
 static struct name end_of(const struct message *plain, uint8_t wire[NAME_WIRE_MAX])
 {
@@ -429,6 +484,9 @@ void signing_seal(struct writer *out, const struct message *query, uint16_t mask
         (put_keys(&sealing, query, mask) || put_ds(&sealing, query, mask)))
         return;
     struct name end = end_of(&plain, wire);
-    for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++)
+    for (enum section section = SECTION_ANSWER; section < SECTION_COUNT; section++) {
         put_section(&sealing, &plain, section, end);
+        if (section == SECTION_AUTHORITY && manner != SIGNING_STRIPS)
+            put_cut(&sealing, &plain);
+    }
 }

@@ -11,9 +11,12 @@
 #include "base/check.h"
 #include "base/rand.h"
 #include "base/tap.h"
+#include "cache/pattern.h"
+#include "cache/spans.h"
 #include "fuzz/worker/rules.h"
 #include "serve/server_quota.h"
 #include "tls/tls_context.h"
+#include "validate/anchors.h"
 
 enum {
     REST_STEP_US = 1000 * 1000,
@@ -146,11 +149,13 @@ static void open_worker(struct stage *stage)
     upstreams_set_taps(stage->upstreams, &stage_tap);
 }
 
-void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed)
+void stage_open(struct stage *stage, const struct plan *plan, unsigned kinds, uint64_t seed)
 {
     memset(stage, 0, sizeof(*stage));
     stage->plan = plan;
-    stage->is_live = is_live && !plan->is_bounded;
+    stage->is_hostile = kinds & STAGE_HOSTILE;
+    stage->has_true_keys = stage->is_hostile && (kinds & STAGE_TRUE_KEYS);
+    stage->is_live = (kinds & STAGE_LIVE) && !plan->is_bounded && !stage->has_true_keys;
     rand_seed_for_tests(seed);
     stage->loop = loop_new();
     fake_loop_set_wall(stage->loop, STAGE_WALL_S);
@@ -177,6 +182,11 @@ static enum cache_verdict drop_all(void *context, const struct cache_item *item)
     return CACHE_DROP;
 }
 
+static enum cache_verdict drop_matching(void *context, const struct cache_item *item)
+{
+    return pattern_matches(context, &item->answer) ? CACHE_DROP : CACHE_KEEP;
+}
+
 /* Plans with and without signatures have different trust anchors. nailupd forgets what other
  * anchors have judged (daemon/reload.c), and tasks under way end within a minute. */
 static void change_signatures(struct stage *stage)
@@ -187,13 +197,37 @@ static void change_signatures(struct stage *stage)
         continue;
 }
 
+static void forget_zone(void *context, struct name zone)
+{
+    struct stage *stage = context;
+    struct pattern pattern = {.name = zone, .is_subtree = true};
+    uint64_t place = 0;
+    while (cache_walk(stage->cache, &place, 1024, drop_matching, &pattern))
+        continue;
+}
+
+/* Forgets the answers below anchors that differ, as nailupd does, or all answers where a zone is no
+ * longer validated. */
+static void change_anchors(struct stage *stage, const struct plan *former)
+{
+    const struct validation_options *before = &plan_config(former)->route.validation;
+    const struct validation_options *after = &plan_config(stage->plan)->route.validation;
+    stage->signed_since = stage_now(stage) + STAGE_FORMER_US;
+    if (stage->plan->has_unvalidated != former->has_unvalidated)
+        change_signatures(stage);
+    else
+        anchors_compare(before->anchors, after->anchors, forget_zone, stage);
+    spans_forget(cache_spans(stage->cache), name_root());
+}
+
 void stage_reload(struct stage *stage, const struct plan *plan)
 {
     const struct config *config = plan_config(plan);
     struct server_quota *quota = server_quota_new(&config->server, stage->quota);
     STAGE_TRACE(stage, "reload: %s", plan->name);
     MUST(quota);
-    if (plan->is_signed != stage->plan->is_signed)
+    const struct plan *former = stage->plan;
+    if (plan->is_signed != former->is_signed)
         change_signatures(stage);
     stage->plan = plan;
     stage->plan_since = stage_now(stage);
@@ -204,6 +238,8 @@ void stage_reload(struct stage *stage, const struct plan *plan)
     }
     MUST(resolver_reload(stage->resolver, &config->route, config->local,
                          config->server.max_waiting) == ERR_OK);
+    if (stage->is_hostile)
+        change_anchors(stage, former);
     upstreams_read_files(stage->upstreams);
     if (plan->serves_tls)
         give_tls(stage);
@@ -249,11 +285,13 @@ static void check_recovered(struct stage *stage)
     const struct asked *asked = stage->ledger.asked;
     stage->is_live = !stage->plan->is_bounded;
     for (enum truth_zone zone = ZONE_T0; zone < ZONE_COUNT; zone++) {
-        struct wish wish = {.zone = zone,
-                            .number = LEAF_ASKED + (unsigned)(stage->ledger.queries % 4),
-                            .type = RRTYPE_A,
-                            .has_edns = true,
-                            .recurses = true};
+        struct wish wish = {
+            .zone = zone,
+            .number = LEAF_ASKED + (unsigned)(stage->ledger.queries % (stage->is_hostile ? 8 : 4)),
+            .type = RRTYPE_A,
+            .has_edns = true,
+            .wants_dnssec = stage->is_hostile,
+            .recurses = true};
         clients_ask_udp(stage, zone % CLIENT_REFUSED, &wish);
         uint16_t id = stage->clients.last_id;
         stage_advance(stage, LEDGER_PATIENCE_RECURSION_US);

@@ -37,6 +37,8 @@ struct stage {
     uint64_t plan_since;   /* when the last reload was, or the start */
     uint64_t signed_since; /* since when all queries have seen the plan's signatures, or none */
     bool is_live;          /* one server of each zone always works, so nothing may be lost */
+    bool is_hostile;       /* servers play tricks, and all plans are signed */
+    bool has_true_keys;    /* no server lies, and keys and DS records come soon */
     struct loop *loop;
     struct fake_net *net;
     struct stats stats;
@@ -58,7 +60,9 @@ struct stage {
     uint64_t lost_replies;            /* replies that the fake kernel has dropped deliberately */
 };
 
-void stage_open(struct stage *stage, const struct plan *plan, bool is_live, uint64_t seed);
+enum { STAGE_LIVE = 1, STAGE_HOSTILE = 8, STAGE_TRUE_KEYS = 16 }; /* kinds of plays */
+
+void stage_open(struct stage *stage, const struct plan *plan, unsigned kinds, uint64_t seed);
 
 /* Lets time pass turn by turn, and collects and checks answers after each turn. */
 void stage_advance(struct stage *stage, uint64_t us);

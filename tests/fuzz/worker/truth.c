@@ -40,8 +40,8 @@ const struct truth_server truth_servers[SERVER_COUNT] = {
     {"10.2.3.1@53", BIT(ZONE_A_T0)},
     {"10.2.3.2@53", BIT(ZONE_A_T0)},
     {"fd02::33@53", BIT(ZONE_A_T0)},
-    {"10.2.4.1@53", BIT(ZONE_B_T0)},
-    {"10.2.4.2@53", BIT(ZONE_B_T0)},
+    {"10.2.4.1@53", BIT(ZONE_B_T0) | BIT(ZONE_C_E1_T0)},
+    {"10.2.4.2@53", BIT(ZONE_B_T0) | BIT(ZONE_C_E1_T0)},
     {"10.2.5.1@53", BIT(ZONE_A_T1) | BIT(ZONE_FWD)},
     {"10.2.5.2@53", BIT(ZONE_A_T1) | BIT(ZONE_FWD)},
     {"fd02::53@53", BIT(ZONE_A_T1) | BIT(ZONE_FWD)},
@@ -69,6 +69,7 @@ static const struct {
     [ZONE_FWD] = {"\3fwd", 5, ZONE_ROOT, 19, 2, ZONE_FWD, 0},
     [ZONE_STUB] = {"\4stub", 6, ZONE_ROOT, 22, 2, ZONE_STUB, 0},
     [ZONE_SUB_STUB] = {"\3sub\4stub", 10, ZONE_STUB, 24, 2, ZONE_SUB_STUB, 0},
+    [ZONE_C_E1_T0] = {"\1c\2e1\2t0", 9, ZONE_T0, 17, 2, ZONE_A_T1, 4},
 };
 
 /* ---- names ---- */
@@ -178,7 +179,7 @@ static struct name host_name(enum truth_zone zone, unsigned i, uint8_t out[NAME_
 bool truth_alias(struct name name, uint8_t out[NAME_WIRE_MAX], struct name *target)
 {
     struct truth truth = truth_of(name);
-    enum truth_zone other = (truth.zone + 3) % ZONE_COUNT;
+    enum truth_zone other = (truth.zone + 3) % ZONE_C_E1_T0;
     if (truth.kind != TRUTH_LEAF)
         return false;
     switch (truth.number % 32) {

@@ -9,6 +9,7 @@
  * server. A lie that a resolver must not believe carries marked data.
  *
  *   .  t0.  t1.  a.t0.  b.t0. (its servers are named in a.t1.)  a.t1.  fwd.  stub.  sub.stub.
+ *   c.e1.t0. (at the servers of b.t0., and cut out of t0. below an empty non-terminal)
  *
  * Names: <zone>, ns<i>.<zone>, n<k>.<zone>, e1.<zone> (an empty non-terminal), n<k>.e1.<zone>.
  */
@@ -32,6 +33,7 @@ enum truth_zone {
     ZONE_FWD,
     ZONE_STUB,
     ZONE_SUB_STUB,
+    ZONE_C_E1_T0,
     ZONE_COUNT,
 };
 
