@@ -549,14 +549,6 @@ static bool keep_referral(const struct task *task, const struct message *message
     return early_keys_are_promised(task, message, zone);
 }
 
-/* The answer is taken, so no other one comes. A task that fails now must not linger for one: its
- * exchange ends when this call returns. */
-static void end_lingering_exchange(struct task *task)
-{
-    if (task->exchange.lingering)
-        exchange_stop(&task->exchange);
-}
-
 /* The exchange continues. */
 static enum exchange_verdict want_another(struct task *task, bool is_late)
 {
@@ -586,7 +578,6 @@ static enum exchange_verdict take_answer(struct task *task, const struct exchang
             ask_keys_early(task, asked_labels);
         if (task->group.leads == leads) /* else it already asks the next servers, or has ended */
             task_ask_stop_leading(task);
-        end_lingering_exchange(task);
         settle(task);
     }
     refresh_trust(task);
@@ -779,7 +770,6 @@ static enum exchange_verdict end_judged(struct task *task, const struct exchange
     note_answer(task, from, read);
     if (judgement == JUDGEMENT_ANOTHER)
         return want_another(task, is_late);
-    end_lingering_exchange(task);
     settle(task);
     finish_deliver(tasks);
     return EXCHANGE_TAKEN;
