@@ -185,22 +185,21 @@ def transfer(make, probe=2):
     return script
 
 
-def whole(make, probe=2):
-    """Like transfer(), for AXFR alone. IXFR is refused."""
+def refusing(type, rcode, make, probe):
+    """Like transfer(), for one kind of transfer. The other one is refused."""
     def script(query):
-        if query.type == IXFR:
-            return finish(query, query.reply(rcode=NOTIMP))
+        if query.type == type:
+            return finish(query, query.reply(rcode=rcode))
         return transfer(make, probe)(query)
     return script
+
+
+def whole(make, probe=2):
+    return refusing(IXFR, NOTIMP, make, probe)
 
 
 def changes(make, probe=2):
-    """A script that answers IXFR by make(), and refuses AXFR."""
-    def script(query):
-        if query.type == AXFR:
-            return finish(query, query.reply(rcode=REFUSED))
-        return transfer(make, probe)(query)
-    return script
+    return refusing(AXFR, REFUSED, make, probe)
 
 
 def probe(make):
