@@ -263,8 +263,8 @@ def anycast(tmp_path):
                        env={"PATH": "/usr/bin:/bin", "NAILUPCTL": str(ctl), "IP": str(ip), "INTERVAL": "0.01",
                             "COUNT": str(len(verdicts))})
         assert set((tmp_path / "asked").read_text().splitlines()) == {"status --check"}
-        changes = tmp_path / "changes"
-        return [line.split()[1] for line in changes.read_text().splitlines()] if changes.exists() else []
+        changes = [line.split() for line in (tmp_path / "changes").read_text().splitlines()]
+        return [words[1] for words in changes if words[0] == "address"]
 
     return run
 
