@@ -198,18 +198,32 @@ static bool has_untried(const struct exchange *exchange, unsigned index)
     return false;
 }
 
+/* The last copy leaves 250 ms of the wall time for its answer. The copy before it waits for 2 s. */
+#define LAST_COPIES_US (2250 * US_PER_MS)
+
+/* The fourth copy waits until the last two end with the wall time. */
+static uint64_t until_last_copies_us(const struct exchange *exchange)
+{
+    uint64_t left_us = EXCHANGE_WALL_US - MIN(age_us(exchange), EXCHANGE_WALL_US);
+    return left_us > LAST_COPIES_US ? left_us - LAST_COPIES_US : 0;
+}
+
 /* How long this query waits at least before the next one is due. The first copies replace lost
  * packets and follow quickly. Later ones look for a server that comes back, so they spread over the
  * wall time. A query to a new server comes sooner. */
 static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 {
-    static const uint64_t again[EXCHANGE_SILENT_MAX + 1] = {
-        [3] = 600 * US_PER_MS, [4] = 1200 * US_PER_MS, [5] = 2000 * US_PER_MS};
-    static const uint64_t another[EXCHANGE_SILENT_MAX + 1] = {[5] = 1300 * US_PER_MS};
-
-    if (exchange->silent < 3)
+    bool may_ask_another = has_untried(exchange, index);
+    switch (exchange->silent) {
+    case 3:
+        return may_ask_another ? 0 : 600 * US_PER_MS;
+    case 4:
+        return may_ask_another ? 0 : MAX(1200 * US_PER_MS, until_last_copies_us(exchange));
+    case 5:
+        return may_ask_another ? 1300 * US_PER_MS : 2000 * US_PER_MS;
+    default:
         return 0;
-    return (has_untried(exchange, index) ? another : again)[exchange->silent];
+    }
 }
 
 static struct attempt *new_attempt(struct exchange *exchange, unsigned index)

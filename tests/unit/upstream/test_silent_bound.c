@@ -122,6 +122,25 @@ static void test_silence_leaves_copies_for_servers_that_come_back(void **state)
     each_group(check_return);
 }
 
+/* An only server comes back just before the wall time, and the last copy of the question finds it. */
+static void check_late_return(struct silent_zone *zone)
+{
+    struct asker asker;
+    if (zone->count > 1)
+        return; /* the copies have gone to several servers */
+    ask_all_servers(zone, &asker);
+    fake_loop_advance(zone->world.loop, EXCHANGE_WALL_US - 300 * MS);
+    fall_silent(zone, false);
+    wait_for_end(zone, &asker);
+    assert_int_equal(asker.result, ASKER_ANSWERED);
+}
+
+static void test_silence_leaves_a_copy_for_the_end_of_the_wall_time(void **state)
+{
+    (void)state;
+    each_group(check_late_return);
+}
+
 static void ask_resting(struct silent_zone *zone, struct asker *asker)
 {
     struct exchange_question question = {.recursion_desired = true, .accepts_one_round = true};
@@ -189,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_gets_no_more_copies_than_the_bound),
         cmocka_unit_test(test_silence_leaves_copies_for_servers_that_come_back),
+        cmocka_unit_test(test_silence_leaves_a_copy_for_the_end_of_the_wall_time),
         cmocka_unit_test(test_silence_a_round_keeps_to_the_bound),
         cmocka_unit_test(test_silence_useless_answers_do_not_count),
     };
