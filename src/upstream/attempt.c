@@ -321,6 +321,13 @@ bool attempt_wait_return(struct attempt *attempt, uint64_t until_at)
     return false;
 }
 
+void attempt_shorten_wait(struct attempt *attempt, uint64_t until_at)
+{
+    MUST(attempt->state == ATTEMPT_WAITING);
+    attempt->ends_at = MIN(attempt->ends_at, until_at);
+    timer_start(attempt->env->loop, &attempt->due, attempt->ends_at);
+}
+
 /* ---- ends ---- */
 
 static void attempt_fail(struct attempt *attempt, enum attempt_failure why)

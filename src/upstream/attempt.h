@@ -117,4 +117,8 @@ MUST_USE bool attempt_wait_stream(struct attempt *attempt);
 /* Waits likewise for an upstream that is expected back, through failed dials, until until_at. */
 MUST_USE bool attempt_wait_return(struct attempt *attempt, uint64_t until_at);
 
+/* Ends the wait of attempt_wait_return() at until_at if that is sooner, at once if it has passed.
+ */
+void attempt_shorten_wait(struct attempt *attempt, uint64_t until_at);
+
 #endif

@@ -178,15 +178,34 @@ static bool has_attempt(const struct exchange *exchange, enum promise promise)
 }
 
 /* An answer may still come: over a stream at any time, over UDP until the datagram is overdue. */
+static bool may_be_answered(const struct attempt *attempt)
+{
+    return attempt->over_stream || !attempt_state_is_overdue(attempt->state);
+}
+
 static bool has_hope(const struct exchange *exchange)
+{
+    LIST_EACH(node, &exchange->attempts)
+    if (may_be_answered(LIST_ITEM(node, struct attempt, node)))
+        return true;
+    return false;
+}
+
+/* A question that only watches for a return fails as early as one that waits for a return. */
+static void shorten_watches(struct exchange *exchange)
 {
     LIST_EACH(node, &exchange->attempts)
     {
         const struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
-        if (attempt->over_stream || !attempt_state_is_overdue(attempt->state))
-            return true;
+        if (!is_watching(attempt) && may_be_answered(attempt))
+            return;
     }
-    return false;
+    LIST_EACH(node, &exchange->attempts)
+    {
+        struct attempt *attempt = LIST_ITEM(node, struct attempt, node);
+        if (is_watching(attempt))
+            attempt_shorten_wait(attempt, exchange->began_at + EXCHANGE_PATIENCE_US);
+    }
 }
 
 /* Whether another server was not asked yet and may well answer. */
@@ -336,6 +355,7 @@ static int exchange_choose(const struct exchange *exchange)
 /* No way is left: the exchange ends at the end of the turn, never inside a call of the owner. */
 static void end_if_idle(struct exchange *exchange)
 {
+    shorten_watches(exchange);
     if ((!exchange->active && !exchange->lingering) || has_hope(exchange))
         return;
     exchange->ends_at = loop_now(env_of(exchange)->loop);
@@ -380,8 +400,7 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
     LIST_EACH(node, &exchange->attempts)
     if (LIST_ITEM(node, struct attempt, node)->over_stream)
         return;
-    if (exchange->one_round || age_us(exchange) >= EXCHANGE_PATIENCE_US ||
-        !upstream_is_expected(exchange->group[index]))
+    if (exchange->one_round || !upstream_is_expected(exchange->group[index]))
         return;
     struct attempt *attempt = new_attempt(exchange, index);
     if (!attempt)
@@ -389,7 +408,7 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
     attempt->is_watch = true;
     exchange->silent--;
     count_attempt(exchange, -1);
-    if (!attempt_wait_return(attempt, exchange->began_at + EXCHANGE_PATIENCE_US))
+    if (!attempt_wait_return(attempt, exchange->ends_at))
         attempt_free(attempt);
 }
 

@@ -122,7 +122,8 @@ static void test_silence_leaves_copies_for_servers_that_come_back(void **state)
     each_group(check_return);
 }
 
-/* An only server comes back just before the wall time, and the last copy of the question finds it. */
+/* An only server comes back just before the wall time, and the last copy of the question finds it.
+ */
 static void check_late_return(struct silent_zone *zone)
 {
     struct asker asker;
