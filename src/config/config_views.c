@@ -373,7 +373,7 @@ static bool make_table(struct loader *loader, struct config_view *view, bool wit
     return true;
 }
 
-/* The table of zones alone, which the views of a space have in common. */
+/* The table of only the zones, which the views of a space have in common. */
 static bool make_common_table(struct loader *loader, struct config_view *view,
                               const struct local_names **out)
 {
