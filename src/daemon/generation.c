@@ -32,7 +32,7 @@ enum {
     ROUTES_BYTES_MAX = 64 * 1024 * 1024
 }; /* for the zones of forwards; more than they can need */
 
-/* A configuration and everything derived from it alone, with the number of its generations. */
+/* A configuration and everything derived only from it, with the number of its generations. */
 struct shared {
     struct config *config;
     struct server_quota *quota;

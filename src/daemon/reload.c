@@ -80,8 +80,7 @@ struct reload {
     bool wants_file;     /* a file must be read, and no thread has begun */
     bool is_read;        /* the thread is done, and its change has not begun */
     bool wants_settings; /* facts of run time differ from those in effect */
-    bool is_from_file;   /* the change under way comes from a file; false: from facts of run time
-                            alone */
+    bool is_from_file; /* the change under way comes from a file; false: only from run-time facts */
     bool is_ending;
     size_t asker_count;
     struct askers for_file;     /* wait for a read that has not begun */

@@ -121,7 +121,7 @@ static bool plans_take_names(struct zone_plans *plans, const struct config *conf
     return plans->names && names_add_all(plans->names, config);
 }
 
-/* ---- the whole ---- */
+/* ---- all plans ---- */
 
 struct zone_plans *zone_plans_new(const struct config *config)
 {

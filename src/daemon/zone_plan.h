@@ -38,7 +38,7 @@ static inline enum zone_kind zone_kind_of_members(enum zone_kind catalog)
 
 struct zone_plan {
     enum zone_kind kind;
-    struct zone_held held;            /* without data; for policy, the name alone counts */
+    struct zone_held held;            /* without data; for policy, only the name counts */
     uint8_t node_wire[NAME_WIRE_MAX]; /* a member's node in its catalog */
     uint8_t node_len;                 /* 0: no member */
     char *file;                       /* "": the zone comes from its primaries */
