@@ -390,7 +390,7 @@ static void keep_additional(struct scrubbing *work)
     compose_level_ttls(&work->compose, first);
 }
 
-/* ---- the whole ---- */
+/* ---- the answer ---- */
 
 static enum answer_kind scrub_kind_of(enum response_kind kind)
 {
