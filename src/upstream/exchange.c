@@ -149,7 +149,7 @@ static bool has_only_streams(const struct upstream *upstream)
            !upstream->plain;
 }
 
-/* An only server, reachable over streams alone, has the query and never answered one before. It may
+/* An only server, reachable only over streams, has the query and never answered one before. It may
  * need seconds for each, and a copy would double its work. A server that was fast before gets a
  * copy on another connection, because this connection may be stuck. */
 static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
