@@ -333,7 +333,7 @@ static enum err add_record(struct anchor_reading *reading, const char **fault)
     return add_wire(reading, len, fault);
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static enum err anchor_tell(struct anchor_file_problem *problem, size_t line, const char *sentence)
 {
