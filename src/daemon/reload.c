@@ -546,7 +546,8 @@ static void reload_begin_loading(struct reload *reload)
 
 /* ---- what comes next ---- */
 
-/* Starts what may begin now. A file is read beside other changes; changes run one at a time. */
+/* Starts what may begin now. A file is read while another change runs; changes run one at a
+ * time. */
 static void reload_next(struct reload *reload)
 {
     const struct generations *all = &reload->generations;

@@ -15,7 +15,8 @@
 struct cache;
 struct snapshots;
 
-/* How long a start waits for the snapshot. After that, reading continues beside the first queries.
+/* How long a start waits for the snapshot. After that, reading continues while the first queries
+ * are answered.
  */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
