@@ -198,9 +198,9 @@ static bool has_untried(const struct exchange *exchange, unsigned index)
     return false;
 }
 
-/* How long this query waits at least before the next one is due. The first copies replace lost
- * packets and follow quickly. Later ones look for a server that comes back, so they spread over the
- * wall time. A query to a new server comes sooner. */
+/* The shortest wait of this query before the next one is due. The first copies replace lost packets
+ * and follow quickly. Later ones look for a server that comes back, so they spread over the wall
+ * time. A query to a new server comes sooner. */
 static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 {
     static const uint64_t again[EXCHANGE_SILENT_MAX + 1] = {
@@ -249,7 +249,7 @@ static void drop_unsent(struct exchange *exchange, struct attempt *attempt)
     attempt_free(attempt);
 }
 
-/* Sends a probe on a silent connection beside the query. If the probe stays unanswered, the
+/* Sends a probe on a silent connection in addition to the query. If the probe stays unanswered, the
  * connection is dead. */
 static void probe_silent_conn(struct exchange *exchange, unsigned index)
 {
@@ -403,7 +403,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
     end_if_idle(exchange);
 }
 
-/* Probes one ill server beside the question. */
+/* Probes one ill server with a copy of the question. */
 static void probe_ill(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);
