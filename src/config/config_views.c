@@ -457,7 +457,7 @@ static void check_zone_bound(struct loader *loader)
     if (zones > VIEW_ZONES_MAX)
         problems_add(loader->problems, config->views[0].position, "views",
                      "have %zu zones together, inherited ones included; at most %d are allowed; "
-                     "give fewer views zones of their own",
+                     "give fewer views their own zones",
                      zones, VIEW_ZONES_MAX);
 }
 

@@ -184,7 +184,7 @@ static void put_census(struct text *text, const struct census *census)
                                     census->upstreams[j].values[i]);
     }
     put_family(text, "per_upstream_left_out", "gauge",
-               "Upstreams without figures of their own, because there are too many.");
+               "Upstreams without separate figures, because there are too many.");
     exposition_put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
 }
 

@@ -756,7 +756,7 @@ static void reload_on_portal_end(struct timer *timer)
 {
     struct reload *reload = CONTAINER_OF(timer, struct reload, portal_end);
 
-    LOG(LOG_NOTICE, "daemon", "portal: its time is over; the file's servers are asked again");
+    LOG(LOG_NOTICE, "daemon", "portal: it has ended; the file's servers are asked again");
     reload->forwards.portal = NULL;
     reload->host.view->has_portal = false;
     reload->wants_settings = true;
