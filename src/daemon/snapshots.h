@@ -16,8 +16,7 @@ struct cache;
 struct snapshots;
 
 /* How long a start waits for the snapshot. After that, reading continues while the first queries
- * are answered.
- */
+ * are answered. */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
 /* Begins to read the file. Leaves out answers that the filter rejects; it runs on another thread,
