@@ -213,7 +213,7 @@ static size_t count_rules(const struct rpz_rules *rules)
     return count;
 }
 
-/* A zone, as the figures need it. */
+/* The facts about a zone that the figures show. */
 struct rpz_seen {
     const struct rpz_policy_zone *zone;
     const struct rpz_rules *rules; /* NULL: none */
