@@ -185,7 +185,7 @@ static enum err generation_make_views(struct generation *generation, const struc
     return fine ? ERR_OK : ERR_NO_MEMORY;
 }
 
-/* Makes the parts that settings of run time change. */
+/* Makes the parts that run-time settings change. */
 static enum err generation_apply(struct generations *all, struct generation *generation,
                                  const struct shared *shared,
                                  const struct generation_settings *settings)

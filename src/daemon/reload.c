@@ -61,7 +61,7 @@ enum { RELOAD_WHY_MAX = 512 };
 /* A captive portal ends after this time by itself. */
 #define PORTAL_US (600 * US_PER_S)
 
-/* Between attempts to put settings of run time into effect, for lack of memory. */
+/* Between attempts to put run-time settings into effect when memory is short. */
 #define RETRY_US (10 * US_PER_S)
 
 _Static_assert((int)RELOAD_WHY_MAX >= (int)TLS_WHY_MAX &&
@@ -79,7 +79,7 @@ struct reload {
     enum reload_state state;
     bool wants_file;     /* a file must be read, and no thread has begun */
     bool is_read;        /* the thread is done, and its change has not begun */
-    bool wants_settings; /* facts of run time differ from those in effect */
+    bool wants_settings; /* run-time facts differ from those in effect */
     bool is_from_file; /* the change under way comes from a file; false: only from run-time facts */
     bool is_ending;
     size_t asker_count;
@@ -388,7 +388,7 @@ static void reload_switch(struct reload *reload, struct generation *next)
     workers_switch(reload->workers, next, sockets, reload_on_switched, reload);
 }
 
-/* ---- settings of run time ---- */
+/* ---- run-time settings ---- */
 
 static struct generation_settings reload_settings(const struct reload *reload,
                                                   const struct runtime_zones *forwards)

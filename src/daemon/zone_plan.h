@@ -89,7 +89,7 @@ struct zone_plans {
 };
 
 /* Copies the plans of auth-zones, and the plans of rpz zones with primaries. The names come from
- * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
+ * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when out of memory. */
 struct zone_plans *zone_plans_new(const struct config *config);
 
 /* NULL is fine. */
