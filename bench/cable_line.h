@@ -61,7 +61,7 @@ void cable_line_init(struct cable_line *line);
 /* Frees all packets, also those under way. */
 void cable_line_deinit(struct cable_line *line);
 
-/* Returns a packet with room for mtu bytes, or NULL if memory is out. */
+/* Returns a packet with room for mtu bytes, or NULL if out of memory. */
 struct cable_packet *cable_line_blank(struct cable_line *line);
 
 /* Takes a packet that arrived at now_us. Its len is set. */

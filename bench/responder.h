@@ -241,7 +241,7 @@ bool responder_tcp_is_full(const struct conn *conn);
 void responder_tcp_sweep(struct listener *listener); /* closes idle connections */
 
 /* responder_tls.c */
-bool responder_tls_begin(struct conn *conn); /* returns false if memory is out */
+bool responder_tls_begin(struct conn *conn); /* returns false if out of memory */
 void responder_tls_receive(struct conn *conn, struct span bytes); /* takes bytes from the wire */
 void responder_tls_take(struct conn *conn); /* takes received bytes that had no room before */
 void responder_tls_forget(struct conn *conn, struct span bytes); /* drops bytes after our FIN */

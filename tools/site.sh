@@ -67,7 +67,7 @@ nav:
 END
     cat "$nav"
     cat <<'END'
-      - Features beside other resolvers: docs/compared.md
+      - Features compared with other resolvers: docs/compared.md
       - Glossary: docs/glossary.md
       - Results: bench/results/README.md
       - Changes: CHANGELOG.md

@@ -5,7 +5,7 @@
  * peers, so every byte that is not printable ASCII is escaped: a peer cannot forge a line or move a
  * terminal's cursor. Text lines have a time only on a terminal, because the service manager stamps
  * the others. Limits apply per place and thread, so they need no lock. Only workers' lines take a
- * lock: that of echoes after the rate limit has let them through, and that of shared lines.
+ * lock: one for echoes, after the rate limit has let them through, and one for shared lines.
  */
 #include "base/log.h"
 
@@ -30,7 +30,7 @@ enum {
 
 int log_threshold = LOG_INFO;
 static int log_format = LOG_TEXT;
-static int log_stamps = -1; /* 0, 1; -1: find out */
+static int log_stamps = -1; /* 0, 1; -1: not known yet */
 static _Thread_local int log_worker = -1;
 static void (*log_sink)(enum log_level level, const char *line);
 
@@ -203,7 +203,7 @@ static uint64_t monotonic_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* The last lines of workers. An older one makes room, so a burst of events repeats at worst. */
+/* The last lines of workers. An older line makes room, so at worst the lines of a burst repeat. */
 static struct {
     pthread_mutex_t lock;
     size_t next;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VIEWS_MAX = 64,   /* views with rows of their own */
+    STATS_VIEWS_MAX = 64,   /* views with separate rows */
     HISTOGRAM_OCTAVES = 24, /* values of 2^24 us (16.8 s) and more share the last bucket */
     HISTOGRAM_BUCKETS = (HISTOGRAM_OCTAVES - 1) * 4 + 1,
 };

@@ -103,7 +103,7 @@ static enum err flush_block(struct saving *saving)
     return err;
 }
 
-/* Rules that changed meanwhile are written as some that no cache has. */
+/* If the rules changed meanwhile, the file gets a number that no cache has. */
 static enum err write_end(struct saving *saving, const struct cache *cache)
 {
     uint8_t bytes[SNAPSHOT_END_MAX], head[SNAPSHOT_BLOCK_HEAD];

@@ -21,7 +21,7 @@
 enum {
     BUCKETS = 4096,        /* a power of two */
     VICTIMS = 16,          /* zones that are looked at when one must make room */
-    ALLOCATION_BYTES = 16, /* what an allocation costs beside its size */
+    ALLOCATION_BYTES = 16, /* what an allocation costs besides its size */
     TOUCH_US = 1000000,    /* the time of the last use is no more exact than this */
 };
 

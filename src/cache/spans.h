@@ -5,7 +5,7 @@
 
 /*
  * RRsets that answer for other names than their own, sorted by owner: records that deny a span of
- * names, and the records which go with them. All workers share the spans. The store knows zones and
+ * names, and the records that go with them. All workers share the spans. The store knows zones and
  * the canonical order of names. It knows nothing about proofs: the callers decide about entry and
  * use.
  *

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Appends the lines of an answer with TTLs aged to now_us. Returns false and appends nothing when
- * out has no room or memory is out. */
+ * out has no room, or when out of memory. */
 MUST_USE bool text_put(struct buf *out, const struct cache_item *item, uint64_t now_us);
 
 /* Reads lines and stores answers. It trusts no line. */

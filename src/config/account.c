@@ -41,7 +41,7 @@ bool account_is_sound(const char *text, bool may_have_group)
 }
 
 /* A decimal number read as octal would open files to other users, so four digits must start with 0.
- * */
+ */
 bool account_parse_mode(const char *text, uint16_t *out)
 {
     size_t len = strlen(text);

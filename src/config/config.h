@@ -362,7 +362,7 @@ bool config_view_gives(const struct config_view *view, const char *path);
 MUST_USE enum err config_load(const char *path, struct config **out, struct buf *errors);
 
 /* Like config_load() for text in memory, without reading any file; errors call the text file_name.
- * */
+ */
 MUST_USE enum err config_parse(const char *file_name, const char *text, size_t len,
                                struct config **out, struct buf *errors);
 

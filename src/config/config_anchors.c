@@ -172,7 +172,7 @@ void config_read_anchor_file(struct loader *loader)
         close(file);
 }
 
-/* ---- the whole ---- */
+/* ---- the table ---- */
 
 static bool config_anchors_is_usable(const struct anchor_record *record, bool allow_sha1)
 {

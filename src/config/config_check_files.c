@@ -27,7 +27,7 @@
 #define ROW(field)                                                                                 \
     options_find_field(OWNER_upstream_options, offsetof(struct upstream_options, field))
 
-/* ---- what a context is made of ---- */
+/* ---- the parts of a context ---- */
 
 /* A set to try, and the keys that name its parts in an error. */
 struct attempt {

@@ -62,8 +62,8 @@ static void check_clash(struct loader *loader)
 
 /* ---- what contradicts itself in one place: the section, an entry, a zone ---- */
 
-/* The rows that a place gives, and the options that follow from this place and the section alone.
- * */
+/* The rows that a place gives, and the options that follow only from this place and the section.
+ */
 struct view {
     struct place place;
     const struct config_layer *layer; /* NULL: the section, which gives the keys written in it */
@@ -163,7 +163,7 @@ static void check_auth_name(struct loader *loader, const struct place *place,
 }
 
 /* One address may have a port and the other none: whether they are equal depends on the transport.
- * */
+ */
 static void check_twins(struct loader *loader, const struct place *place,
                         const struct config_zone *zone, size_t index,
                         const struct route_upstream *upstream)

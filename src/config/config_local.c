@@ -172,7 +172,7 @@ static void add_lists(struct loader *loader, struct local_build *build)
         local_build_block_aliases(build);
 }
 
-/* ---- the whole ---- */
+/* ---- the table ---- */
 
 /* Adds the zones with upstreams and those held here, and the special-use names that no zone has
  * claimed. */

@@ -60,7 +60,8 @@ static void rpz_report_whole(const struct rpz_item *item, enum err err)
     else if (err == ERR_LIMIT)
         snprintf(text, sizeof(text), "%s exceeds max-bytes; raise it", file);
     else
-        snprintf(text, sizeof(text), "%s has not exactly one SOA record; a zone needs one", file);
+        snprintf(text, sizeof(text), "%s does not have exactly one SOA record; a zone needs one",
+                 file);
     if (err && err != ERR_NO_MEMORY)
         item_error(item, text);
 }

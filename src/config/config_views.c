@@ -373,7 +373,7 @@ static bool make_table(struct loader *loader, struct config_view *view, bool wit
     return true;
 }
 
-/* The table of zones alone, which the views of a space have in common. */
+/* The table of only the zones, which the views of a space have in common. */
 static bool make_common_table(struct loader *loader, struct config_view *view,
                               const struct local_names **out)
 {
@@ -457,7 +457,7 @@ static void check_zone_bound(struct loader *loader)
     if (zones > VIEW_ZONES_MAX)
         problems_add(loader->problems, config->views[0].position, "views",
                      "have %zu zones together, inherited ones included; at most %d are allowed; "
-                     "give fewer views zones of their own",
+                     "give fewer views their own zones",
                      zones, VIEW_ZONES_MAX);
 }
 

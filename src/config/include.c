@@ -310,7 +310,7 @@ static void include_node(struct includes *includes, const struct yaml_tree_node 
         include_word(includes, item, file_name, depth);
 }
 
-/* ---- the whole ---- */
+/* ---- all files ---- */
 
 struct includes *include_files(struct loader *loader, struct yaml_tree *tree, size_t bytes)
 {

@@ -7,7 +7,7 @@
 
 struct includes;
 
-/* Reads the files that include: names and hangs their nodes into the tree. Adds errors to the
+/* Reads the files that include: names and adds their nodes to the tree. Adds errors to the
  * problems; NULL: no includes, or out of memory. The nodes live until includes_free(). */
 struct includes *include_files(struct loader *loader, struct yaml_tree *tree, size_t bytes);
 

@@ -36,7 +36,7 @@ size_t kind_size(enum kind kind);
 const char *kind_takes(enum kind kind);
 
 /* The words of the kind, each followed by a NUL, with another NUL at the end; NULL if it has none.
- * */
+ */
 const char *kind_words(enum kind kind);
 
 /* Whether values of the kind are numbers with bounds. */

@@ -146,7 +146,7 @@ static void load_defaults(struct loader *loader)
             load_default(loader, &rows[i]);
 }
 
-/* ---- the whole ---- */
+/* ---- the configuration ---- */
 
 static struct config *new_config(void)
 {

@@ -147,7 +147,7 @@ void load_local_root(struct loader *loader)
     load_auth_zone(loader, yaml_tree_root(tree));
     yaml_tree_free(tree);
     if (config->auth_zone_count == index)
-        return; /* memory is out, which is recorded */
+        return; /* out of memory, which is recorded */
     config->auth_zones[index].position = position;
     config->auth_zones[index].is_local_root = true;
 }

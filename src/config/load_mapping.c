@@ -56,8 +56,8 @@ static int find_step(const char *row_path, const char *key)
     return -1;
 }
 
-/* Words of other resolvers, and where nailup.yaml has the same. section: where the word is written;
- * NULL: anywhere. */
+/* Words of other resolvers, and the place of the same option in nailup.yaml. section: where the
+ * word is written; NULL: anywhere. */
 static const struct {
     const char *section, *word, *here;
 } foreign_words[] = {

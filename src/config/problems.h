@@ -37,7 +37,7 @@ void problems_init(struct problems *problems);
 void problems_deinit(struct problems *problems);
 
 /* Adds an included file and returns its number for positions. 0: out of memory, or too many files.
- * */
+ */
 uint16_t problems_add_file(struct problems *problems, const char *name);
 
 /* The name of the position's file; file_name is the name of the main file. */

@@ -266,7 +266,7 @@ static bool is_answered_here(const struct config *config, struct name name)
 
 /* Whether local data also answers the names below the zone. Records of the zone's own name leave
  * these to upstreams. Special-use names make way for the zone, as they do for a zone of the file.
- * */
+ */
 static bool is_zone_answered_here(const struct config *config, const struct runtime_zone *forward)
 {
     static const char label[] = "\1-"; /* a label that no name has */

@@ -3,7 +3,8 @@
 
 /*
  * Writes the figures of the live page. Its files come from the folder board, as bytes in the
- * program. Every text is a word of ours or an address, so only quotes and backslashes need care.
+ * program. Every text is one of our own words or an address, so only quotes and backslashes need
+ * care.
  */
 
 #include "control/board.h"
@@ -125,7 +126,7 @@ static void board_put_latency(struct json *json, const char *name, const struct 
     board_close(json, '}');
 }
 
-/* Whether the row counts events at a bound of ours. */
+/* Whether the row counts events at one of our bounds. */
 static bool board_is_bound(const struct stat_row *row)
 {
     static const char *const names[] = {"clients_refused_total", "dropped_total",

@@ -184,7 +184,7 @@ static void put_census(struct text *text, const struct census *census)
                                     census->upstreams[j].values[i]);
     }
     put_family(text, "per_upstream_left_out", "gauge",
-               "Upstreams without figures of their own, because there are too many.");
+               "Upstreams without separate figures, because there are too many.");
     exposition_put(text, "nailup_per_upstream_left_out %zu\n", census->left_out);
 }
 
@@ -213,7 +213,7 @@ static size_t count_rules(const struct rpz_rules *rules)
     return count;
 }
 
-/* A zone, as the figures need it. */
+/* The facts about a zone that the figures show. */
 struct rpz_seen {
     const struct rpz_policy_zone *zone;
     const struct rpz_rules *rules; /* NULL: none */

@@ -16,7 +16,7 @@
 /* A buf of this size holds any exposition. */
 enum {
     EXPOSITION_MAX = 2 * 1024 * 1024,
-    EXPOSITION_ZONES_MAX = 128, /* zones held here with figures of their own */
+    EXPOSITION_ZONES_MAX = 128, /* zones held here with separate figures */
 };
 
 struct control_view;

@@ -118,7 +118,7 @@ static void keeper_log_changes(const struct anchor_point *before, const struct a
         [ANCHOR_START] = "",
         [ANCHOR_ADDPEND] = "new; it counts in 30 days if the zone still has it",
         [ANCHOR_VALID] = "trusted",
-        [ANCHOR_MISSING] = "the zone does not have it any more, but it was not revoked",
+        [ANCHOR_MISSING] = "the zone no longer has it, but it was not revoked",
         [ANCHOR_REVOKED] = "revoked; it is no longer trusted",
         [ANCHOR_REMOVED] = "",
     };
@@ -135,7 +135,7 @@ static void keeper_log_changes(const struct anchor_point *before, const struct a
             keeper_log_key(before, &before->key[i], "forgotten", LOG_NOTICE);
     if (after->is_revoked)
         LOG(LOG_ERROR, "daemon",
-            "every trust anchor was revoked: the zone is not validated any more; fetch its current "
+            "every trust anchor was revoked: the zone is no longer validated; fetch its current "
             "anchor");
 }
 

@@ -32,7 +32,7 @@ enum {
     ROUTES_BYTES_MAX = 64 * 1024 * 1024
 }; /* for the zones of forwards; more than they can need */
 
-/* A configuration and everything derived from it alone, with the number of its generations. */
+/* A configuration and everything derived only from it, with the number of its generations. */
 struct shared {
     struct config *config;
     struct server_quota *quota;
@@ -185,7 +185,7 @@ static enum err generation_make_views(struct generation *generation, const struc
     return fine ? ERR_OK : ERR_NO_MEMORY;
 }
 
-/* Makes the parts that settings of run time change. */
+/* Makes the parts that run-time settings change. */
 static enum err generation_apply(struct generations *all, struct generation *generation,
                                  const struct shared *shared,
                                  const struct generation_settings *settings)

@@ -5,7 +5,7 @@
 
 /*
  * Everything that is in effect at one time: a configuration, a certificate, the bounds of clients,
- * and the routes, local data and trust anchors that the configuration and the facts of run time
+ * and the routes, local data and trust anchors that the configuration and the run-time facts
  * (forwards, negative trust anchors, addresses of hosts) make together. Immutable; main makes it
  * and all workers share it. Main frees it after the last reference is gone.
  *
@@ -57,7 +57,7 @@ void generations_deinit(struct generations *all);
 /* Whether there is room for one more, of the same configuration or of another one. */
 bool generations_have_room(const struct generations *all, bool for_config);
 
-/* The facts of run time; read only during the call that takes them. */
+/* The run-time facts; read only during the call that takes them. */
 struct generation_settings {
     const struct runtime_zones *forwards;
     const struct runtime_ntas *ntas;

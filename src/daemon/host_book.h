@@ -39,10 +39,10 @@ struct host_book {
     uint64_t answered_at; /* the last answer with an address; 0: none since the start */
     int64_t answered_s;   /* likewise by the wall clock, also before the start; 0: none */
     uint32_t failures;    /* since then */
-    const char *error;    /* why the last question failed, or ""; static */
+    const char *error;    /* why the last query failed, or ""; static */
 };
 
-/* Begins to know the name, which is due at once. */
+/* Adds the name, which is due at once. */
 void host_book_init(struct host_book *book, const char *name);
 
 /* Fills a new book with addresses that were known at answered_s. The name stays due at once. Skips

@@ -26,7 +26,7 @@ struct control_worker;
 struct resolver;
 struct trace;
 
-/* The daemon around a part that gathers facts by inquiries. */
+/* The parts of the daemon that an owner of inquiries needs. */
 struct inquirer {
     struct loop *loop; /* main's */
     struct control_view *view;

@@ -34,7 +34,7 @@ struct kept_zone {
     struct zone_plan plan;
     struct zone_data *data;    /* NULL: none yet */
     struct rpz_rules *rules;   /* the rules in data, for ZONE_OF_POLICY */
-    struct transfer *transfer; /* NULL: the zone comes from a file, or memory was out */
+    struct transfer *transfer; /* NULL: the zone comes from a file, or out of memory */
     struct zone_times *times;  /* likewise */
     struct zone_file_stamp stamp;
     int64_t left_s; /* until the version expires, when its transfers ended */

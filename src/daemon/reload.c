@@ -61,7 +61,7 @@ enum { RELOAD_WHY_MAX = 512 };
 /* A captive portal ends after this time by itself. */
 #define PORTAL_US (600 * US_PER_S)
 
-/* Between attempts to put settings of run time into effect, for lack of memory. */
+/* Between attempts to put run-time settings into effect when memory is short. */
 #define RETRY_US (10 * US_PER_S)
 
 _Static_assert((int)RELOAD_WHY_MAX >= (int)TLS_WHY_MAX &&
@@ -79,9 +79,8 @@ struct reload {
     enum reload_state state;
     bool wants_file;     /* a file must be read, and no thread has begun */
     bool is_read;        /* the thread is done, and its change has not begun */
-    bool wants_settings; /* facts of run time differ from those in effect */
-    bool is_from_file;   /* the change under way comes from a file; false: from facts of run time
-                            alone */
+    bool wants_settings; /* run-time facts differ from those in effect */
+    bool is_from_file; /* the change under way comes from a file; false: only from run-time facts */
     bool is_ending;
     size_t asker_count;
     struct askers for_file;     /* wait for a read that has not begun */
@@ -389,7 +388,7 @@ static void reload_switch(struct reload *reload, struct generation *next)
     workers_switch(reload->workers, next, sockets, reload_on_switched, reload);
 }
 
-/* ---- settings of run time ---- */
+/* ---- run-time settings ---- */
 
 static struct generation_settings reload_settings(const struct reload *reload,
                                                   const struct runtime_zones *forwards)
@@ -547,7 +546,8 @@ static void reload_begin_loading(struct reload *reload)
 
 /* ---- what comes next ---- */
 
-/* Starts what may begin now. A file is read beside other changes; changes run one at a time. */
+/* Starts what may begin now. A file is read while another change runs; changes run one at a
+ * time. */
 static void reload_next(struct reload *reload)
 {
     const struct generations *all = &reload->generations;
@@ -756,7 +756,7 @@ static void reload_on_portal_end(struct timer *timer)
 {
     struct reload *reload = CONTAINER_OF(timer, struct reload, portal_end);
 
-    LOG(LOG_NOTICE, "daemon", "portal: its time is over; the file's servers are asked again");
+    LOG(LOG_NOTICE, "daemon", "portal: it has ended; the file's servers are asked again");
     reload->forwards.portal = NULL;
     reload->host.view->has_portal = false;
     reload->wants_settings = true;

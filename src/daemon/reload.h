@@ -7,7 +7,7 @@
  * Changes the configuration of the running daemon, or the servers of a zone: one change at a time,
  * from the command or signal that asks for it until the last worker has switched.
  *
- *   a thread reads the file (daemon/loading.h), beside other changes
+ *   a thread reads the file (daemon/loading.h), while other changes run
  *   idle -> switching   every worker takes the new generation (daemon/generation.h)
  *        -> forgetting  the cache drops answers that are wrong now (daemon/forget.h) -> idle
  *

@@ -15,8 +15,8 @@
 struct cache;
 struct snapshots;
 
-/* How long a start waits for the snapshot. After that, reading continues beside the first queries.
- */
+/* How long a start waits for the snapshot. After that, reading continues while the first queries
+ * are answered. */
 enum { SNAPSHOTS_START_US = 2 * 1000 * 1000 };
 
 /* Begins to read the file. Leaves out answers that the filter rejects; it runs on another thread,

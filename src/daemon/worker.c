@@ -341,8 +341,8 @@ static void worker_hold_generation(struct generation **held, struct generation *
     generation_unref(before);
 }
 
-/* Settings of run time belong to the configuration that the resolver failed to take, so they wait
- * for the next one: the server and the resolver have to change their views together. */
+/* Run-time settings belong to the configuration that the resolver failed to take, so they wait for
+ * the next one: the server and the resolver have to change their views together. */
 static bool worker_may_switch_resolver(const struct worker *worker, const struct letter *letter)
 {
     return letter->sockets || !worker->is_mixed;

@@ -102,7 +102,7 @@ static void members_add_all(struct members_draft *draft, const struct zone_plan 
     const char *fault = version ? zone_catalog_read(&list, version) : NULL;
 
     draft->left_out = 0;
-    if (!version || fault) /* the catalog was sound when it came, so memory is out */
+    if (!version || fault) /* the catalog was sound when it came, so we are out of memory */
         members_keep(draft, catalog);
     for (size_t i = 0; version && i < list.count; i++)
         members_add(draft, catalog, &list.members[i]);

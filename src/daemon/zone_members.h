@@ -4,7 +4,7 @@
 #define NAILUP_DAEMON_ZONE_MEMBERS_H
 
 /* The zones that catalogs list (RFC 9432): which of them are kept, and what happens to the stored
- * copies of the others. Used on the keeper's thread alone. */
+ * copies of the others. Used only on the keeper's thread. */
 
 #include "daemon/kept_zone.h"
 #include "rpz/rpz_options.h"

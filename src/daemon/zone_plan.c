@@ -18,7 +18,7 @@ void zone_plan_deinit(struct zone_plan *plan)
     plan->primaries = NULL;
 }
 
-/* Copies where the zone comes from. Returns false when memory is out. */
+/* Copies where the zone comes from. Returns false when out of memory. */
 static bool plan_take_source(struct zone_plan *plan, const struct config *config, const char *file,
                              const struct config_source *source)
 {
@@ -55,7 +55,7 @@ static bool plan_policy(struct zone_plan *plan, const struct config *config,
     return plan_take_source(plan, config, "", &zone->source);
 }
 
-/* Returns false when memory is out. */
+/* Returns false when out of memory. */
 static bool plans_take(struct zone_plans *plans, const struct config *config)
 {
     bool is_whole = true;
@@ -82,7 +82,7 @@ static bool has_catalog(const struct zone_plans *plans)
     return false;
 }
 
-/* Returns false when memory is out. */
+/* Returns false when out of memory. */
 static bool names_add(struct name_map *names, const uint8_t *wire, uint8_t len)
 {
     uint32_t *number;
@@ -112,7 +112,7 @@ static bool names_add_all(struct name_map *names, const struct config *config)
            names_add_servers(names, config->stub_zones, config->stub_count);
 }
 
-/* Only members of catalogs are compared with the names. Returns false when memory is out. */
+/* Only members of catalogs are compared with the names. Returns false when out of memory. */
 static bool plans_take_names(struct zone_plans *plans, const struct config *config)
 {
     if (!has_catalog(plans))
@@ -121,7 +121,7 @@ static bool plans_take_names(struct zone_plans *plans, const struct config *conf
     return plans->names && names_add_all(plans->names, config);
 }
 
-/* ---- the whole ---- */
+/* ---- all plans ---- */
 
 struct zone_plans *zone_plans_new(const struct config *config)
 {

@@ -38,7 +38,7 @@ static inline enum zone_kind zone_kind_of_members(enum zone_kind catalog)
 
 struct zone_plan {
     enum zone_kind kind;
-    struct zone_held held;            /* without data; for policy, the name alone counts */
+    struct zone_held held;            /* without data; for policy, only the name counts */
     uint8_t node_wire[NAME_WIRE_MAX]; /* a member's node in its catalog */
     uint8_t node_len;                 /* 0: no member */
     char *file;                       /* "": the zone comes from its primaries */
@@ -89,7 +89,7 @@ struct zone_plans {
 };
 
 /* Copies the plans of auth-zones, and the plans of rpz zones with primaries. The names come from
- * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when memory is out. */
+ * auth-zones, rpz, forward-zones and stub-zones. Returns NULL when out of memory. */
 struct zone_plans *zone_plans_new(const struct config *config);
 
 /* NULL is fine. */

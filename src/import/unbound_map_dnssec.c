@@ -40,7 +40,7 @@ static void map_updates(struct unbound_map_state *map, const struct unbound_stat
     map_note(
         map, statement,
         "nailupd keeps this file up to date too (RFC 5011). Its user must be able to write the "
-        "directory, and Unbound must not write the file any more: copy it to "
+        "directory, and Unbound must no longer write the file: copy it to "
         "/var/lib/nailup and name it there.");
 }
 

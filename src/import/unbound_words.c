@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* Looks up words of unbound.conf by walking the table: a few hundred rows for each line of a file.
- * */
+ */
 #include "import/unbound_words.h"
 
 #include <string.h>

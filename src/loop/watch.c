@@ -143,7 +143,7 @@ static inline void watch_hand_out(struct watches *watches, struct watch_set *set
     }
     struct watch *watch = event->data.ptr;
     uint32_t asked = watch ? watch->events | EPOLLERR | EPOLLHUP : 0;
-    if (event->events & asked) /* the watch may want less since the event was named */
+    if (event->events & asked) /* the watch may want less than when the event was named */
         watch->on_ready(watch, event->events & asked);
 }
 

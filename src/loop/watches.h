@@ -14,7 +14,7 @@
 
 struct loop;
 
-enum { WATCHES_EVENTS_MAX = 128 }; /* events of a set that the kernel names at once */
+enum { WATCHES_EVENTS_MAX = 128 }; /* events of a set that one call of the kernel reports */
 
 /* An epoll set, and its events that the kernel has named. */
 struct watch_set {

@@ -12,7 +12,7 @@
 
 enum {
     DIAL_SHARE = 4
-}; /* every fourth descriptor is for dials alone: a burst over UDP ends no nailed connection */
+}; /* every fourth descriptor is only for dials: a burst over UDP ends no nailed connection */
 
 void file_count_init(struct file_count *count)
 {

@@ -18,7 +18,7 @@ struct file_count {
     unsigned udp_max, udp_taken;
 };
 
-void file_count_init(struct file_count *count); /* bounded by FILE_UDP_MAX alone */
+void file_count_init(struct file_count *count); /* bounded only by FILE_UDP_MAX */
 
 /* Sets the bound. UDP queries leave a quarter of it to dials and take FILE_UDP_MAX at most. */
 void file_count_limit(struct file_count *count, unsigned max);

@@ -63,7 +63,7 @@ struct udp_socket {
     struct list node; /* idle */
     uint64_t idle_turn;
     int family;
-    bool is_reusable; /* the kernel alone chose its port */
+    bool is_reusable; /* the kernel chose its port by itself */
 
     /* While it has a port: */
     struct addr peer, source;

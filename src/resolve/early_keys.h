@@ -21,7 +21,7 @@
 
 struct task;
 
-/* Whether this referral says that the zone has usable keys, as far as the message alone tells. */
+/* Whether this referral says that the zone has usable keys, as far as the message itself tells. */
 bool early_keys_are_promised(const struct task *task, const struct message *referral,
                              struct name zone);
 

@@ -13,7 +13,8 @@
 struct upstream;
 
 /* The world outside recursion. Tasks borrow it; NULL leaves them without recursion. It stays as
- * long as the tasks do: a reload changes what is in it, because tasks have servers to drop. */
+ * long as the tasks do. A reload only changes its members, because tasks may still have servers to
+ * drop. */
 struct iterate_world {
     struct iterate_rules rules;
     struct delegation hints;

@@ -497,7 +497,7 @@ static bool find_alias(struct resolver *resolver, const struct view *view,
     return true;
 }
 
-/* Asks for the target of aliases that lead elsewhere. The answer is for this view alone, so clients
+/* Asks for the target of aliases that lead elsewhere. The answer is for this view only, so clients
  * of another one do not join the task. */
 static enum resolver_result ask_alias(struct resolver *resolver, unsigned number,
                                       const struct cache_key *key, struct waiter *waiter,

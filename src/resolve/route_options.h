@@ -34,16 +34,16 @@ struct route_zone {
     size_t upstream_count;
     /* It has servers by name only, and none of their addresses is known yet: its questions fail. */
     bool awaits_hosts;
-    bool is_of_view; /* a view gives it: it goes before a zone held here for all clients */
+    bool is_of_view; /* a view gives it, so it precedes a zone held here for all clients */
 };
 
 struct local_names;
 
 /* Settings that resolution depends on. Views with equal ones share them (resolve/space.h). */
 struct space_options {
-    uint32_t number;          /* not that of another space, below SPACE_NUMBERS */
-    struct route_zone *zones; /* beside those of struct route_options, of which they replace equal
-                                 names */
+    uint32_t number;          /* no other space has it; below SPACE_NUMBERS */
+    struct route_zone *zones; /* added to those of struct route_options; a zone here replaces one of
+                                 the same name */
     size_t zone_count;
     enum validate_mode mode;
     const struct local_names *local; /* names that are never asked for; NULL: none */

@@ -316,7 +316,7 @@ static void keep_ns(struct scrubbing *work, const struct rr *rr)
         note_target(work, rr);
 }
 
-/* A record beside the answer that was not verified must not look as if it were secure. */
+/* An additional record that was not verified must not look as if it were secure. */
 static bool is_unproven(const struct scrubbing *work, const struct rr *rr)
 {
     const struct scrub_rules *rules = work->rules;
@@ -390,7 +390,7 @@ static void keep_additional(struct scrubbing *work)
     compose_level_ttls(&work->compose, first);
 }
 
-/* ---- the whole ---- */
+/* ---- the answer ---- */
 
 static enum answer_kind scrub_kind_of(enum response_kind kind)
 {

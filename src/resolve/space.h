@@ -35,7 +35,7 @@ struct space {
     bool is_retired;
     size_t refs; /* of the resolver and of tasks */
     struct routes *routes;
-    const struct local_names *local; /* NULL: no local data. Retired: that of the shared space */
+    const struct local_names *local; /* NULL: none. A retired space has the shared space's */
     uint32_t local_changes;          /* how often local data or zones held here changed */
     bool blocks_aliases;             /* local_names_block_aliases() of local */
     enum validate_mode mode;

@@ -131,7 +131,7 @@ enum event_kind {
     EVENT_ANSWERED,   /* response: of an upstream, already scrubbed */
     EVENT_FAILED,     /* exchange: no upstream of the group is left */
     EVENT_BOGUS,      /* the answers of all upstreams of the group were bogus; a FAIL that follows
-                         has the reason for that instead of its own */
+                         reports why they were bogus, and not its own reason */
     EVENT_SUB_DONE,   /* answer: of the subtask; its kind is never a failure */
     EVENT_SUB_FAILED, /* failure: of the subtask */
     EVENT_FOLLOWED,   /* a task that sent the same query has its result, or was too slow */

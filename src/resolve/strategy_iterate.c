@@ -770,7 +770,7 @@ static void on_sub(const struct strategy_view *view, const struct event *event, 
     bool is_done = event->kind == EVENT_SUB_DONE;
     if (event->tag >= DESCENT_TAG_ADDRESS)
         on_address(view, (event->tag - DESCENT_TAG_ADDRESS) / 2u, event, out);
-    else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints must do */
+    else if (event->tag == ITERATE_TAG_PRIMING) /* without an answer the hints stay in use */
         on_primed(view, out);
     else if (is_done)
         steps_add(out, STEP_DONE);

@@ -120,8 +120,9 @@ static void task_on_wait_over(struct timer *timer)
     finish_deliver(tasks);
 }
 
-/* A turn of the loop has time for verifications. The tasks that wait longest come first. A task is
- * resumed only while there is time, because its validation asks for its keys again then. */
+/* Each turn of the loop has a bounded time for verifications. The tasks that wait longest come
+ * first. A task is resumed only while there is time, because its validation asks for its keys again
+ * then. */
 static void task_on_verify_again(struct timer *timer)
 {
     struct tasks *tasks = CONTAINER_OF(timer, struct tasks, verify_again);

@@ -57,7 +57,8 @@ enum task_trace_need { TRACE_NEED_CACHED, TRACE_NEED_ASKED, TRACE_NEED_UNKNOWN, 
 void task_trace_needs(const struct task *task, struct name zone, uint16_t type,
                       enum task_trace_need how);
 
-/* A signature under a key of the zone was verified in us, or was right before: then us is 0. */
+/* A signature under a key of the zone was verified in us microseconds, or had been verified before:
+ * then us is 0. */
 enum task_trace_signature { TRACE_SIGNATURE_WRONG, TRACE_SIGNATURE_RIGHT, TRACE_SIGNATURE_KNOWN };
 void task_trace_verified(const struct task *task, struct name zone, const struct verify_job *job,
                          enum task_trace_signature signature, uint64_t us);

@@ -399,7 +399,7 @@ static void step_verify(struct task *task, struct validating *validating,
     validation_next(&validating->machine, view, &event, step);
 }
 
-/* ---- the whole ---- */
+/* ---- the verdict ---- */
 
 /* There must be a DS record, or no task would have asked about keys. So it does not matter how well
  * their absence is proven. */
@@ -444,7 +444,7 @@ static bool may_cut(const struct task *task, const struct validating *validating
            !verdict->is_unreachable && !task->asks_here && task->budget->verify_failures_left;
 }
 
-/* Judges the first alias of the message alone. Its signature was right before, and that is
+/* Judges only the first alias of the message. Its signature was verified before, and that is
  * remembered. */
 static void cut_at_alias(struct task *task, struct validating *validating,
                          const struct message *message, struct response *response,

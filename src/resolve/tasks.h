@@ -50,7 +50,7 @@ enum {
     TASK_LINGER_SHARE = 4,     /* the part of all tasks that may wait for late answers (linger.h) */
     TASKS_FINISHED_LOOKS = 64, /* tasks that one search among ended ones looks at */
     TASK_SUB_SHARE = 2, /* the part of all tasks that may be subtasks: the bounds of clients do not
-                           cover them, so clients need room beside them */
+                           cover them, so they leave room for clients */
 };
 
 /* The time a task may take: its own exchange and that of one more zone at their slowest, or many

@@ -20,7 +20,8 @@
 #include "validate/verify.h"
 #include "validate/verify_memo.h"
 
-/* One validation, with what its verdict depends on beside the message. It has no pointers. */
+/* One validation, with everything besides the message that its verdict depends on. It has no
+ * pointers. */
 struct validating {
     struct validation machine;
     bool is_cut;       /* only the first alias of the message is judged */

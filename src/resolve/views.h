@@ -20,8 +20,8 @@
 
 struct upstreams;
 
-/* Response policy of its own would be another member: the view is at hand wherever a query is
- * looked up (resolver.c). */
+/* The part of a view that resolution needs. struct server_view has its access, its limits and its
+ * response policy. */
 struct view {
     const char *name; /* borrowed as long as local; "": clients without a view */
     struct space *space;

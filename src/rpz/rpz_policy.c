@@ -316,8 +316,8 @@ static bool is_excepted(uint32_t except, size_t at)
     return except >> at & 1;
 }
 
-/* Whether a rule with this trigger, about addresses, matches. Out of line: most policies are about
- * names alone. */
+/* Whether a rule with this trigger, about addresses, matches. Out of line: most policies are only
+ * about names. */
 static __attribute__((noinline)) bool lists_address(const struct rpz_policy *policy,
                                                     uint32_t except, enum rpz_trigger trigger,
                                                     const struct addr *addr)
@@ -445,7 +445,8 @@ static bool policy_read_address(uint16_t type, struct span rdata, struct addr *o
     return addr_from_sockaddr(out, (const void *)&v6) == ERR_OK;
 }
 
-/* Keeps the listed addresses alone: a site must not hide one behind as many others as are kept. */
+/* Keeps only the listed addresses: otherwise a site could hide one behind as many others as are
+ * kept. */
 static void find_addresses(struct sight *sight, const struct rpz_policy *policy, uint32_t except)
 {
     struct rr_iter iter = message_rrs(&sight->message, SECTION_ANSWER);

@@ -96,8 +96,8 @@ bool rpz_policy_lists_client(const struct rpz_policy *policy, uint32_t except,
                              const struct addr *client);
 
 /* Returns whether a rule of an applied zone is about this QNAME (lower case). Where none is, and
- * none is about the client, rpz_policy_ask() returns RPZ_CLEAR. Most queries match none and pay for
- * this look alone. */
+ * none is about the client, rpz_policy_ask() returns RPZ_CLEAR. Most queries match none and pay
+ * only for this look. */
 bool rpz_policy_may_ask(const struct rpz_policy *policy, uint32_t except, struct name name);
 
 /* Returns false only if no rule matches this answer to a question for this name. Then

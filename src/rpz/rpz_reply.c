@@ -136,7 +136,7 @@ static void choose_gift(const struct rpz_decision *decision, uint16_t type, stru
         *out = (struct gift){.pattern = {options->cname, options->cname_len}, .ttl_s = CNAME_TTL_S};
 }
 
-/* ---- the whole ---- */
+/* ---- the answer ---- */
 
 static enum answer_kind gift_kind(const struct gift *gift)
 {

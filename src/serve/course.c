@@ -118,8 +118,8 @@ static struct redirect *redirect_new(const struct police_verdict *verdict)
     return redirect;
 }
 
-/* Carries out the action that a rule demands. Without memory, or for a client that sees local data
- * alone, a rule's alias is the answer without its target. */
+/* Carries out the action that a rule demands. Without memory, or for a client that sees only local
+ * data, a rule's alias is the answer without its target. */
 static enum course_end course_obey(struct course *course, struct courses *courses,
                                    const struct course_query *about, enum police_end end,
                                    const struct police_verdict *verdict, struct cache_key *key,
@@ -213,7 +213,7 @@ static void course_fail(const struct course *course, const struct courses *cours
     compose_failure(answer, courses->space->bytes, &question, RCODE_SERVFAIL);
 }
 
-/* *answer is that of the last stage, and becomes the client's. */
+/* *answer is the answer of the last stage, and becomes the client's answer. */
 static enum course_end course_conclude(struct course *course, struct courses *courses,
                                        const struct course_query *about, struct cache_key *key,
                                        struct answer *answer)

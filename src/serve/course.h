@@ -34,7 +34,7 @@ struct redirect;
 struct resolver;
 struct stats;
 
-/* The means that all courses of a worker share. */
+/* The objects that all courses of a worker share. */
 struct courses {
     struct loop *loop;
     struct resolver *resolver;
@@ -91,7 +91,7 @@ struct course_query {
     const struct addr *client;
     unsigned view; /* of the client */
     bool is_stream;
-    bool is_local;    /* it may see local data alone */
+    bool is_local;    /* it may only see local data */
     bool is_resolved; /* the answer was resolved for this query just now */
     bool may_look;    /* servers may be asked because of a rule */
 };

@@ -35,7 +35,7 @@ void idle_entry_init(struct idle_entry *entry);
 void idle_order_put(struct idle_order *order, struct idle_entry *entry, uint64_t client,
                     uint64_t now);
 
-/* For idle_order_touch() alone. */
+/* Only for idle_order_touch(). */
 void idle_order_move_last(struct idle_order *order, struct idle_entry *entry);
 
 /* Restarts the idle time of a session that is idle. Inline for bursts of queries of one session. */

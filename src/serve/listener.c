@@ -310,7 +310,7 @@ static const struct udp_server_handler datagram_handler = {
     .on_batch_end = on_batch_end,
 };
 
-/* The kernel sees the addresses of proxies alone, so it cannot thin the datagrams of their clients.
+/* The kernel sees only the addresses of proxies, so it cannot thin the datagrams of their clients.
  */
 static void serve_udp_stop_thinning(struct serve_udp *serve)
 {

@@ -9,7 +9,7 @@
 #include "base/addr.h"
 #include "base/span.h"
 
-/* Takes NOTIFY messages (RFC 1996), which the server itself knows nothing of. */
+/* Takes NOTIFY messages (RFC 1996), about which the server itself knows nothing. */
 struct notify_taker {
     /* Reads a message from this client, and writes the reply of at most max bytes. Returns its
      * length, or 0 when it is no NOTIFY that can be answered: the client gets NOTIMP. */

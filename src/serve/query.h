@@ -35,13 +35,14 @@ struct query {
     uint8_t cookie_len;    /* of the option as received */
     struct question question;
     struct span tsig_message;     /* the whole message when it was signed, else empty */
-    uint8_t cookie[COOKIE_BYTES]; /* with has_cookie: its first bytes, or the reply's */
+    uint8_t cookie[COOKIE_BYTES]; /* with has_cookie: the first bytes of the cookie, or of the
+                                     reply's cookie */
 };
 
 enum query_verdict {
     QUERY_DROP,    /* not a query: answering it could make two servers answer each other for ever */
     QUERY_ERROR,   /* answered at once with struct query_error */
-    QUERY_COOKIE,  /* has no question and asks for a cookie alone (RFC 7873 section 5.4) */
+    QUERY_COOKIE,  /* has no question and asks only for a cookie (RFC 7873 section 5.4) */
     QUERY_RESOLVE, /* a plain question of class IN */
     QUERY_REFUSED, /* likewise, of a client that may not ask; never a result of query_check() */
     QUERY_LOCAL,   /* likewise without RD, of a client that may not see the cache; never a result of

@@ -56,7 +56,7 @@ static const char *nsid_for(const struct query *query, const struct reply_rules 
 }
 
 /* Returns the text of an extended error. The first has all of it; a network error behind that one
- * has its cause alone: the words behind the colon. */
+ * has only its cause: the words behind the colon. */
 static struct span reply_error_text(const struct reply *reply, uint16_t code, bool is_first)
 {
     const char *text = reply->ede_text;
@@ -220,7 +220,7 @@ static void plan_tsig(struct reply *reply)
     reply->len += len;
 }
 
-/* RD, RA and CD have a meaning for the opcode QUERY alone. */
+/* RD, RA and CD have a meaning only for the opcode QUERY. */
 static uint16_t flags_of_error(const struct query *query, uint16_t rcode, bool is_recursive)
 {
     uint16_t opcode = query->flags & HEADER_OPCODE_MASK;

@@ -45,7 +45,7 @@ struct reply {
     const struct reply_rules *rules;
     const char *ede_text;  /* of the extended errors */
     size_t len;            /* bytes that reply_write() will write */
-    bool is_truncated;     /* TC: header, question and OPT alone (RFC 2181 section 9) */
+    bool is_truncated;     /* TC: only header, question and OPT (RFC 2181 section 9) */
     enum section left_out; /* this section and later ones; SECTION_COUNT: the answer is whole */
     size_t body_len;       /* bytes of the answer that leave */
     uint16_t flags;

@@ -194,8 +194,8 @@ static struct view_stats *request_client_stats(const struct sink *sink, const st
     return view ? request_view_stats(sink->requests, view) : NULL;
 }
 
-/* The same at the end of a query. An answer at hand is that of a look-up, which has the view: a hit
- * need not search for it again. */
+/* The same at the end of a query. An answer at hand comes from a look-up, which knows the view, so
+ * a hit need not search for it again. */
 static struct view_stats *request_end_stats(const struct sink *sink, const struct reply *reply,
                                             const struct udp_path *path, const struct tell_how *how)
 {
@@ -237,7 +237,7 @@ static void count_view_reply(struct view_stats *stats, const struct reply *reply
         STATS_INC(stats, blocked);
 }
 
-/* A rule drops the query of a client; the end of the query is counted beside this. */
+/* A rule drops the query of a client; the end of the query is counted separately. */
 static void count_view_rule(const struct sink *sink, const struct udp_path *path)
 {
     struct view_stats *stats = request_client_stats(sink, path);
@@ -842,7 +842,7 @@ request_resolve_with_steps(struct sink *sink, const struct request_lookup *looku
 
 /* ---- */
 
-/* Answers a query without RD of a client that may not see the cache: from local data alone. */
+/* Answers a query without RD of a client that may not see the cache: from local data only. */
 static enum request_result request_answer_locally(struct sink *sink,
                                                   const struct request_lookup *lookup)
 {
@@ -954,7 +954,7 @@ void request_prefetch(const struct sink *sink, const struct request_lookup *look
         resolver_prefetch_entry(sink->requests->resolver, &lookup->key);
 }
 
-/* Answers a query for a cookie alone (RFC 7873 section 5.4). */
+/* Answers a query that only asks for a cookie (RFC 7873 section 5.4). */
 static enum request_result send_cookie(struct sink *sink, const struct request_lookup *lookup)
 {
     const struct query *query = &lookup->query;

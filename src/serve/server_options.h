@@ -15,7 +15,7 @@
 #include "serve/cookie_secrets.h"
 
 /* Values of the access list. An address in no prefix is refused. A query without RD is answered
- * from local data; the cache answers it for SERVER_SNOOP alone, because it shows what others asked
+ * from local data; the cache answers it only for SERVER_SNOOP, because it shows what others asked
  * for. */
 enum server_access { SERVER_ALLOW, SERVER_REFUSE, SERVER_DROP, SERVER_SNOOP };
 
@@ -32,8 +32,8 @@ struct dns64_options;
 /* The settings of a view for its clients (view_choice.h). */
 struct server_view {
     const char *name;
-    struct prefix_set *access; /* frozen; values are enum server_access. NULL: that of all */
-    bool limits_rate;          /* rate_limit_qps is in place of that of all */
+    struct prefix_set *access; /* frozen; values are enum server_access. NULL: the common one */
+    bool limits_rate;          /* rate_limit_qps replaces the common limit */
     uint32_t rate_limit_qps;   /* 0: no limit */
     uint32_t policy_zones;     /* a choice of server_options.policy_choices */
 };

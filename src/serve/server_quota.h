@@ -42,9 +42,9 @@ uint8_t server_quota_prefix_bits(const struct server_quota *quota, const struct 
 
 enum server_quota_result { QUOTA_TAKEN, QUOTA_FULL, QUOTA_CLIENT_FULL, QUOTA_NO_FILES };
 
-/* Takes a place for one waiting query of this client. No client gets more than its bound. Rarely a
- * client below its bound is refused, because two small hashes identify clients. This happens to
- * fewer than one client in a million while a handful of others are at their bound. */
+/* Takes a place for one waiting query of this client. No client gets more than its bound. In rare
+ * cases a client below its bound is refused, because two small hashes identify clients. This
+ * happens to fewer than one client in a million while a handful of others are at their bound. */
 MUST_USE enum server_quota_result server_quota_take_waiting(struct server_quota *quota,
                                                             uint64_t client);
 void server_quota_give_waiting(struct server_quota *quota, uint64_t client);

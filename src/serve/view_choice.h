@@ -26,7 +26,7 @@ static inline unsigned view_choice_find(const struct prefix_set *views, const st
     return number > 0 ? (unsigned)number : 0;
 }
 
-/* Returns the access of the client: by the list of its view, or by that of all. */
+/* Returns the access of the client: by the list of its view, or by the list of all clients. */
 static inline enum server_access view_choice_access(const struct server_options *options,
                                                     unsigned view, const struct addr *client)
 {

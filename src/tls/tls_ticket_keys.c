@@ -87,7 +87,7 @@ static void add_key(struct tls_ticket_keys *keys)
     OPENSSL_cleanse(&fresh, sizeof(fresh));
 }
 
-/* The last key stays even if it is too old: then no new one could be made. */
+/* The last key stays even if it is too old, because that means that no new key could be made. */
 static void tls_ticket_keys_rotate(struct tls_ticket_keys *keys, int64_t now_s)
 {
     move_clock(keys, now_s);

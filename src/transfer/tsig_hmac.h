@@ -39,7 +39,7 @@ void tsig_hmac_add(struct tsig_hmac *hmac, struct span bytes);
  * after a failure of OpenSSL. */
 MUST_USE bool tsig_hmac_end(struct tsig_hmac *hmac, uint8_t mac[TSIG_MAC_MAX]);
 
-/* Compares two MACs in a time that depends on their length alone. */
+/* Compares two MACs in a time that depends only on their length. */
 bool tsig_hmac_equal(const uint8_t *a, const uint8_t *b, size_t len);
 
 /* Overwrites a secret; the compiler cannot leave it out. */

@@ -119,7 +119,7 @@ static enum xfr_result end_at(struct xfr_reader *reader, const struct xfr_record
     return XFR_MORE;
 }
 
-/* A zone with an SOA record alone would replace a good version with nothing. NS records are not
+/* A zone with only an SOA record would replace a good version with nothing. NS records are not
  * required, because policy feeds may lack them: BIND refuses such a zone, and Unbound takes it. */
 static enum xfr_result take_of_whole(struct xfr_reader *reader, const struct xfr_record *record)
 {

@@ -40,7 +40,7 @@ enum xfr_result {
     XFR_TRUNCATED, /* the TC bit */
     XFR_RCODE,     /* the server refused: see rcode */
     XFR_EMPTY,     /* no SOA record at the start */
-    XFR_BARE,      /* a whole zone of its SOA record alone */
+    XFR_BARE,      /* a whole zone that only has its SOA record */
     XFR_OLDER,     /* IXFR: the server's version is older than ours */
     XFR_DISORDER,  /* serials that do not lead from one version to the next */
     XFR_EXTRA,     /* records after the end */

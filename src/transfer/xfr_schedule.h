@@ -18,9 +18,9 @@
 #include "base/units.h"
 
 enum {
-    XFR_INTERVAL_MIN_S = 5,             /* REFRESH and RETRY count as no shorter */
+    XFR_INTERVAL_MIN_S = 5,             /* a shorter REFRESH or RETRY counts as this */
     XFR_INTERVAL_MAX_S = 4 * 7 * 86400, /* the longest interval */
-    XFR_EXPIRE_MIN_S = 60,              /* EXPIRE counts as no shorter */
+    XFR_EXPIRE_MIN_S = 60,              /* a shorter EXPIRE counts as this */
     XFR_NO_ZONE_RETRY_S = 5,            /* after the first failed round without a version */
     XFR_NO_ZONE_RETRY_MAX_S = 3600,
     XFR_DOUBLINGS_MAX = 10, /* how often the pause after failed rounds doubles */

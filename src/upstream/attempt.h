@@ -63,8 +63,8 @@ struct attempt {
     bool is_only;         /* the only server: it gets more time before the next query */
     bool without_edns;    /* the server did not understand EDNS, or did not answer */
     bool has_our_cookie;  /* the answer has it, which off-path attackers do not know */
-    bool is_probe;        /* sent beside the real attempt, so its failure changes nothing */
-    bool is_watch;        /* beside late datagrams: it is sent if a connection opens */
+    bool is_probe;        /* sent in addition to the real attempt, so its failure changes nothing */
+    bool is_watch;        /* in addition to late datagrams: it is sent if a connection opens */
     bool lacked_route;    /* the datagram could not leave this machine */
     bool is_counted_cold; /* waited for a dial or was diverted by one */
     uint16_t id;

@@ -149,7 +149,7 @@ static bool has_only_streams(const struct upstream *upstream)
            !upstream->plain;
 }
 
-/* An only server, reachable over streams alone, has the query and never answered one before. It may
+/* An only server, reachable only over streams, has the query and never answered one before. It may
  * need seconds for each, and a copy would double its work. A server that was fast before gets a
  * copy on another connection, because this connection may be stuck. */
 static bool is_new_and_slow(const struct exchange *exchange, const struct attempt *attempt)
@@ -227,9 +227,9 @@ static uint64_t until_last_copies_us(const struct exchange *exchange)
     return left_us > LAST_COPIES_US ? left_us - LAST_COPIES_US : 0;
 }
 
-/* How long this query waits at least before the next one is due. The first copies replace lost
- * packets and follow quickly. Later ones look for a server that comes back, so they spread over the
- * wall time. A query to a new server comes sooner. */
+/* The shortest wait of this query before the next one is due. The first copies replace lost packets
+ * and follow quickly. Later ones look for a server that comes back, so they spread over the wall
+ * time. A query to a new server comes sooner. */
 static uint64_t patience_us(const struct exchange *exchange, unsigned index)
 {
     bool may_ask_another = has_untried(exchange, index);
@@ -282,7 +282,7 @@ static void drop_unsent(struct exchange *exchange, struct attempt *attempt)
     attempt_free(attempt);
 }
 
-/* Sends a probe on a silent connection beside the query. If the probe stays unanswered, the
+/* Sends a probe on a silent connection in addition to the query. If the probe stays unanswered, the
  * connection is dead. */
 static void probe_silent_conn(struct exchange *exchange, unsigned index)
 {
@@ -436,7 +436,7 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
     end_if_idle(exchange);
 }
 
-/* Probes one ill server beside the question. */
+/* Probes one ill server with a copy of the question. */
 static void probe_ill(struct exchange *exchange)
 {
     uint64_t now = loop_now(env_of(exchange)->loop);

@@ -48,7 +48,7 @@ bool policy_choose(const void *policy, const struct addr *ip, struct route_upstr
 
 /* The option whose listener would receive queries to this server, so that they would loop; *addr is
  * the listener's address. NULL: queries do not loop. Opportunistic TLS has a second port to check.
- * */
+ */
 const char *policy_find_loop(const struct policy *policy, const struct route_upstream *server,
                              struct addr *addr);
 

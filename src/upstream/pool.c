@@ -556,7 +556,7 @@ static void redial_resting(struct pool *pool)
         timer_start(pool->env->loop, &pool->redial_soon, now + POOL_RETURN_US);
 }
 
-/* A dial takes long: dials another one beside it. */
+/* A dial takes long: starts another one in parallel. */
 static void dial_beside(struct pool *pool)
 {
     uint64_t now = pool_now(pool), patience_us = pool_syn_patience_us(pool);

@@ -33,11 +33,11 @@
 enum { POOL_PROOF_FAILURES = 3 };
 
 /* While queries wait, a dial whose TCP handshake takes POOL_SYN_TIMES times its usual time, and at
- * least POOL_SYN_MIN_US, gets another dial beside it: its SYN may be lost, and the kernel sends it
- * again only after a second. The first dial continues, because the path may be longer now. */
+ * least POOL_SYN_MIN_US, gets another dial in parallel: its SYN may be lost, and the kernel sends
+ * it again only after a second. The first dial continues, because the path may be longer now. */
 enum {
     POOL_SYN_TIMES = 4,
-    POOL_LATE_DIALS_MAX = 5, /* such dials at once, beside the latest one */
+    POOL_LATE_DIALS_MAX = 5, /* such dials at once, in addition to the latest one */
 };
 #define POOL_SYN_MIN_US (200 * US_PER_MS)
 

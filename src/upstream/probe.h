@@ -4,10 +4,10 @@
 #define NAILUP_UPSTREAM_PROBE_H
 
 /*
- * Asks a question of an upstream that was silent recently, beside the client's exchange and
- * independent of its end. So nailup finds a server that is back, and no client waits for that. A
- * worker has at most PROBES_MAX at once. The answer is dropped; its effect on the upstream's health
- * stays.
+ * Asks a question of an upstream that was silent recently, in parallel with the client's exchange
+ * and independent of its end. So nailup finds a server that is back, and no client waits for that.
+ * A worker has at most PROBES_MAX at once. The answer is dropped; its effect on the upstream's
+ * health stays.
  */
 
 #include "upstream/env.h"

@@ -151,8 +151,8 @@ bool upstream_take_probe(struct upstream *upstream, uint64_t now, uint64_t rando
 /* Notes an answer over this transport after rtt_us. */
 void upstream_answered(struct upstream *upstream, bool over_stream, uint64_t rtt_us);
 
-/* Whether the upstream answered recently, over a stream or beside one. A query without another way
- * may wait until the upstream is back. */
+/* Whether the upstream prefers streams and answered recently, over any transport. A query without
+ * another way may wait until the upstream is back. */
 bool upstream_is_expected(const struct upstream *upstream);
 
 /* Notes that it was silent through an exchange that failed. */

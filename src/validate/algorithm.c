@@ -80,8 +80,8 @@ const char *algorithm_name(uint8_t algorithm, char out[ALGORITHM_TEXT_MAX])
     return out;
 }
 
-/* A verification by RSA takes time in proportion to the square of the modulus. Most key
- * fields have four bytes beside the modulus. */
+/* A verification by RSA takes time in proportion to the square of the modulus. Most key fields have
+ * four bytes besides the modulus. */
 static unsigned rsa_cost(unsigned units, size_t key_bytes)
 {
     enum { BYTES_2048 = 256, BYTES_4096 = 512 };

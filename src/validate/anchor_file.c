@@ -333,7 +333,7 @@ static enum err add_record(struct anchor_reading *reading, const char **fault)
     return add_wire(reading, len, fault);
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static enum err anchor_tell(struct anchor_file_problem *problem, size_t line, const char *sentence)
 {
@@ -481,8 +481,8 @@ static enum err print_head(struct buf *out, const struct anchor_point *point)
     char zone[NAME_TEXT_MAX];
     enum err err = anchor_print(out, "; autotrust trust anchor file\n");
     if (!err && point->is_revoked)
-        err = anchor_print(out, ";;REVOKED\n; Every key of the zone was revoked, so it has no "
-                                "trust anchor any more.\n; Replace this file by one with the "
+        err = anchor_print(out, ";;REVOKED\n; Every key of the zone was revoked, so it no longer "
+                                "has a trust anchor.\n; Replace this file by one with the "
                                 "zone's current DS or DNSKEY record.\n");
     if (!err)
         err = anchor_print(out, ";;id: %s 1\n", name_format(anchor_point_zone(point), zone));

@@ -40,7 +40,7 @@ struct anchor {
     struct name zone;
     size_t count; /* of a trusted one; at least 1 */
     const struct anchor_record *record;
-    const char *source; /* of a negative one; anchors_set_source()'s */
+    const char *source; /* of a negative anchor; anchors_set_source() sets it */
 };
 
 /* Returns the closest anchor at or above the name, in any case, or NULL: nothing is trusted there.

@@ -265,7 +265,7 @@ static bool apex_prove_absence(struct apex *apex, char why[APEX_WHY_MAX])
     if (!set || !apex_read_types(apex, set, owner, &types))
         snprintf(why, APEX_WHY_MAX, "no proof shows that the zone has no ZONEMD record");
     else if (type_bitmap_has(types, RRTYPE_ZONEMD))
-        snprintf(why, APEX_WHY_MAX, "the zone's ZONEMD record was taken out");
+        snprintf(why, APEX_WHY_MAX, "the zone's ZONEMD record was removed");
     else
         return true;
     return false;

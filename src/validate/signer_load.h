@@ -26,7 +26,7 @@ enum {
 #define SIGNER_LOAD_BURST_US (500 * US_PER_MS)
 
 struct signer_place {
-    uint64_t at;      /* us: when `used_us` was right */
+    uint64_t at;      /* us: the instant that `used_us` is about */
     uint64_t used_us; /* above the share; it falls by the share as time passes */
 };
 

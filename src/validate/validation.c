@@ -884,7 +884,7 @@ static enum progress prove_absence(struct call *call)
     return use_proof(call, denial_of_type(&denial, view->end, view->question->type), zone);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole validation ---- */
 
 /* The next RRset to judge: the first alias comes first, then the rest of the answer, and proofs
  * only where one is needed. */

@@ -45,7 +45,7 @@ enum { VALIDATION_QUESTION_FAILURES_MAX = 4 };
 
 enum { VERDICT_NO_LABELS = 0xff /* no name has this many labels */ };
 
-/* How an RRset or the whole ends. */
+/* The verdict on an RRset or on the whole message. */
 struct verdict {
     enum security security;
     uint16_t ede; /* of BOGUS; of INSECURE the reason where there is one (1, 2, 27); or EDE_NONE */

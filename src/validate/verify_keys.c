@@ -196,7 +196,7 @@ static struct place *ways_find(struct place group[VERIFY_KEYS_WAYS], uint64_t ha
     return NULL;
 }
 
-/* Returns an empty place, or one whose key was not found again, or the hand's. */
+/* Returns an empty place, one whose key was not found again, or the place at the hand. */
 static struct place *ways_choose(struct verify_keys *keys, size_t group)
 {
     struct place *ways = keys->place[group];

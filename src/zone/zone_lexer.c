@@ -114,7 +114,7 @@ static enum err read_entry(struct zone_lexer *lexer, struct zone_file_fault *fau
             drop_comment(lexer);
         } else if (byte == '(' || byte == ')') {
             if (byte == ')' && depth == 0)
-                return lexer_fail(lexer, fault, "a parenthesis is closed that was not opened");
+                return lexer_fail(lexer, fault, "a closing parenthesis has no opening one");
             depth = byte == '(' ? depth + 1 : depth - 1;
             lexer_drop(lexer, 1);
         } else if ((err = take_token(lexer, fault)) != ERR_OK) {

@@ -5,8 +5,9 @@
 
 Usage: language.py [--root ROOT] [--count] [FOLDER...]
 
-Reads comments of C, Python, shell and CMake files, string literals of tables (.def), and prose
-(.md, manual pages, YAML). Prints each hit as FILE:LINE: PHRASE in SENTENCE and exits 1 on any."""
+Reads comments of C, Python, shell and CMake files, string literals of tables (.def), comments and
+titles of scenarios (.rpl), and prose (.md, manual pages, YAML). Prints each hit as
+FILE:LINE: PHRASE in SENTENCE and exits 1 on any."""
 import argparse
 import re
 import subprocess
@@ -38,6 +39,9 @@ TEST_NAME = re.compile(r"(?m)^(?:static void|\s*def) (test_(?:\w*_)?(?:who|whom|
                        r"any_more|of_its_own)(?:_\w+)?)\(")
 COMMENT_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 COMMENT_HASH = re.compile(r"(?m)(?:^|\s)#(?!!)[^\n]*(?:\n\s*#[^\n]*)*|\"\"\".*?\"\"\"", re.DOTALL)
+SCENARIOS = (".rpl", ".wrong", ".zones")
+# Consecutive lines of a comment are one piece.
+SCENARIO_LINE = re.compile(r"(?m)^[;#] .*(?:\n[;#] .*)*|^SCENARIO_BEGIN .*")
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
 
 
@@ -50,6 +54,8 @@ def pieces(path, text):
     elif path.suffix in (".md", ".1", ".in", ".rst"):
         yield 0, text
         return
+    elif path.suffix in SCENARIOS:
+        found = SCENARIO_LINE.finditer(text)
     else:
         found = COMMENT_HASH.finditer(text)
     for match in found:
@@ -61,7 +67,7 @@ def plain(prose):
     blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
     prose = re.sub(r"```.*?```", blank, prose, flags=re.DOTALL)
     prose = re.sub(r"`[^`\n]*`", lambda match: "x" * len(match.group(0)), prose)
-    return re.sub(r"(?m)^\s*(/\*|\*/|\*|//|#|\"\"\"|\.\\\")|\*/", blank, prose)
+    return re.sub(r"(?m)^\s*(/\*|\*/|\*|//|#|; |SCENARIO_BEGIN |\"\"\"|\.\\\")|\*/", blank, prose)
 
 
 def sentences(prose):
@@ -92,7 +98,7 @@ def complaints(path, text):
 def files_of(root, folders):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *folders], cwd=root, check=True,
                             capture_output=True, text=True).stdout.split("\n")
-    suffixes = (".c", ".h", ".def", ".md", ".1", ".in", ".py", ".sh", ".txt", ".yaml", ".service", "")
+    suffixes = (".c", ".h", ".def", ".md", ".1", ".in", ".py", ".sh", ".txt", ".yaml", ".service", "", *SCENARIOS)
     for name in listed:
         path = Path(name)
         if name and name not in EXEMPT and path.suffix in suffixes and (root / path).is_file() \

@@ -97,6 +97,12 @@ class Language(unittest.TestCase):
         self.assertEqual(self.hits("a.def", 'ROW(a, "What is left of the queue.")\n'), [(1, "What")])
 
 
+    def test_scenarios_are_read_in_comments_and_titles(self):
+        text = "; nailup\nserver: {a: 1}\nCONFIG_END\n; It waits\n; for whom it asks.\nSCENARIO_BEGIN Of an answer that comes\n"
+        self.assertEqual(self.hits("a.rpl", text), [(4, "whom"), (6, "Of")])
+        self.assertEqual(self.hits("a.rpl", "www.nobody.example. 300 A 192.0.2.1\n"), [])
+
+
 class Layers(SmallTree):
     def test_going_down_is_fine(self):
         self.write("src/serve/a.c", '#include "net/link.h"\n#include "nailup/errors.def"\n')

@@ -126,9 +126,9 @@ def hostile_roots(folder):
         "foreign": (foreign, anchor, "the zone's DNSKEY records are not trusted: no key of the zone fits the trust anchor"),
         "expired": (expired, expired_anchor, "the zone's DNSKEY records are not trusted: a signature has expired"),
         "removed": (lines_without(good, "\tZONEMD\t2026", "\tRRSIG\tZONEMD", "\tRRSIG\tNSEC"), anchor, "the zone's NSEC record is not trusted: a signature is missing"),
-        "hidden": (lines_without(good, "\tZONEMD\t2026", "\tRRSIG\tZONEMD"), anchor, "the zone's ZONEMD record was taken out"),
+        "hidden": (lines_without(good, "\tZONEMD\t2026", "\tRRSIG\tZONEMD"), anchor, "the zone's ZONEMD record was removed"),
         "hidden-nsec3": (lines_without(nsec3, "\tZONEMD\t2026", "\tRRSIG\tZONEMD"), nsec3_anchor,
-                         "the zone's ZONEMD record was taken out"),
+                         "the zone's ZONEMD record was removed"),
         "unsigned": (ZONE, anchor, "the zone has a trust anchor, but no DNSKEY record"),
     }
 

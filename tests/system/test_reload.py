@@ -578,6 +578,6 @@ def test_a_portal_ends_by_itself_and_bad_words_set_none(nailupd, responder, dig)
         assert done.returncode == 1 and done.stderr, words
     assert daemon.ask("portal")["portals"] == []
     assert daemon.ctl("portal", "on", f"{router.ip}@{router.port}", "1s").returncode == 0
-    eventually(lambda: "portal: its time is over" in daemon.log(), 10)
+    eventually(lambda: "portal: it has ended" in daemon.log(), 10)
     eventually(lambda: daemon.ask("portal")["portals"] == [], 10)
     assert dig(daemon, "www.late.example").status == "SERVFAIL"

@@ -91,7 +91,7 @@ static void test_faults_of_a_file_are_errors(void **state)
     assert_non_null(strstr(errors_text, "f:1:7: error: rpz[0].file: "));
     assert_non_null(strstr(errors_text, ":2: "));
     write_zone("bad.test 300 CNAME .\n");
-    expect_fault("", " has not exactly one SOA record; a zone needs one");
+    expect_fault("", " does not have exactly one SOA record; a zone needs one");
     unlink(zone_path);
     expect_fault("", " cannot be read: No such file or directory");
     write_zone("");

@@ -231,7 +231,7 @@ static const struct {
     {SOA "a.other. A 192.0.2.1\n", 2, ERR_OUT_OF_ZONE, "the owner is outside"},
     {SOA "a TXT \"x\n\"\n", 2, ERR_INVALID, "the quoted text"},
     {SOA "a TXT ( x\n\n", 4, ERR_INVALID, "a parenthesis is not closed"},
-    {SOA "a TXT x )\n", 2, ERR_INVALID, "a parenthesis is closed"},
+    {SOA "a TXT x )\n", 2, ERR_INVALID, "a closing parenthesis"},
 };
 
 static void test_faults_name_their_line(void **state)
