@@ -17,7 +17,14 @@
 #include "tls/tls_tickets.h"
 #include "tls_ends.h"
 
-enum { ALLOCATIONS_MAX = 10000, HANDSHAKES = 300, ONE_IN = 200 };
+enum {
+    ALLOCATIONS_MAX = 10000,
+    CONTEXT_ALLOCATIONS_MAX = 1000000,
+    CONTEXT_FIRST = 200,
+    CONTEXT_STEP = 37, /* the bytes of the authorities take thousands of allocations */
+    HANDSHAKES = 300,
+    ONE_IN = 200,
+};
 
 static struct ends here;
 static struct tls_ticket_keys *keys;
@@ -111,6 +118,55 @@ static void test_a_server_begins_whole_or_not_at_all(void **state)
     assert_in_range(nth, 10, ALLOCATIONS_MAX - 1);
 }
 
+/* A reload makes contexts. */
+static void test_a_context_is_made_whole_or_not_at_all(void **state)
+{
+    uint64_t nth = 0;
+    (void)state;
+    do {
+        char why[TLS_WHY_MAX];
+        struct tls_context *client = NULL, *server = NULL;
+        const struct tls_server_options options = {.certificate = tls_certs_certificate(here.cert),
+                                                   .key = tls_certs_key(here.cert),
+                                                   .ticket_keys = keys};
+        scarce_fail_nth(nth += nth < CONTEXT_FIRST ? 1 : CONTEXT_STEP);
+        scarce_begin();
+        enum err client_err = tls_context_client(&client, &here.options, why);
+        enum err server_err = tls_context_server(&server, &options, why);
+        scarce_end();
+        if (!client_err && !server_err)
+            expect_works(tls_client(client, &peer), tls_server(server));
+        if (!client_err)
+            tls_context_free(client);
+        if (!server_err)
+            tls_context_free(server);
+    } while (scarce_failed() > 0 && nth < CONTEXT_ALLOCATIONS_MAX);
+    assert_in_range(nth, 10, CONTEXT_ALLOCATIONS_MAX - 1);
+}
+
+/* The file stays whole: it has earlier tickets, or present ones. */
+static void test_tickets_are_saved_whole_or_not_at_all(void **state)
+{
+    char path[] = "/tmp/nailup-tickets-XXXXXX";
+    uint64_t nth = 0;
+    (void)state;
+    close(mkstemp(path));
+    expect_works(tls_client(here.client, &peer), tls_server(here.server));
+    assert_int_equal(tls_tickets_save(tickets, path, time(NULL)), ERR_OK);
+    do {
+        scarce_fail_nth(++nth);
+        scarce_begin();
+        (void)!tls_tickets_save(tickets, path, time(NULL));
+        scarce_end();
+        struct tls_tickets *read = tls_tickets_new();
+        size_t count;
+        assert_int_equal(tls_tickets_load(read, path, time(NULL), &count), ERR_OK);
+        tls_tickets_free(read);
+    } while (scarce_failed() > 0 && nth < ALLOCATIONS_MAX);
+    assert_in_range(nth, 10, ALLOCATIONS_MAX - 1);
+    unlink(path);
+}
+
 /* Never secured without the proof of the peer's identity, whichever allocation fails. */
 static void shake_hands(unsigned seed)
 {
@@ -141,6 +197,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_client_begins_whole_or_not_at_all),
         cmocka_unit_test(test_a_server_begins_whole_or_not_at_all),
+        cmocka_unit_test(test_a_context_is_made_whole_or_not_at_all),
+        cmocka_unit_test(test_tickets_are_saved_whole_or_not_at_all),
         cmocka_unit_test(test_a_handshake_without_memory_ends),
     };
     if (!CRYPTO_set_mem_functions(scarce_openssl_malloc, scarce_openssl_realloc,
