@@ -72,15 +72,17 @@ static void *take_small(struct arena *arena, size_t size)
 void *arena_take(struct arena *arena, size_t size)
 {
     size_t asked = size ? size : 1; /* bounds empty pieces too */
-    if (asked > arena->max - arena->used)
-        return NULL;
     void *out;
-    if (asked > LARGE_BYTES)
+    if (asked > arena->max - arena->used)
+        out = NULL;
+    else if (asked > LARGE_BYTES)
         out = take_large(arena, asked);
     else
         out = take_small(arena, (asked + ALIGN - 1) / ALIGN * ALIGN);
     if (out)
         arena->used += asked;
+    else
+        arena->has_failed = true;
     return out;
 }
 

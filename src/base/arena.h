@@ -8,6 +8,7 @@
  * to the sum of requested bytes. The alignment fits every type (max_align_t). One thread.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -17,6 +18,7 @@ struct arena {
     size_t left; /* bytes left in the newest chunk */
     size_t used; /* bytes taken so far */
     size_t max;
+    bool has_failed; /* arena_take() has returned NULL */
 };
 
 void arena_init(struct arena *arena, size_t max);

@@ -52,8 +52,8 @@ bool kind_parse_number(enum kind kind, const char *text, uint64_t *number);
 /* Stores a number of kind_parse_number() in the field, which must have room for it. */
 void kind_store_number(enum kind kind, uint64_t number, void *field);
 
-/* Reads a scalar into the field, without checking bounds. False if the text is not of the kind. The
- * arena owns copies. */
+/* Reads a scalar into the field, without checking bounds. False if the text is not of the kind, or
+ * if the arena, which owns copies, has failed. */
 bool kind_parse(enum kind kind, const char *text, struct arena *arena, void *field);
 
 /* Reads a host name of a certificate, in lower case and without a final dot. False if it is not

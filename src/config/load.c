@@ -128,11 +128,12 @@ static void load_default(struct loader *loader, const struct option *option)
 {
     const char *text = option->default_text;
     struct yaml_tree *tree = yaml_tree_parse(text, strlen(text), loader->problems);
-    if (!tree)
-        return;
-    loader_enter(loader, option->path);
-    load_value(loader, option, yaml_tree_root(tree), option_owner_of(option, loader->config));
-    loader_leave(loader, 0);
+    const struct yaml_tree_node *root = tree ? yaml_tree_root(tree) : NULL;
+    if (root) { /* else memory is short, which the problems hold */
+        loader_enter(loader, option->path);
+        load_value(loader, option, root, option_owner_of(option, loader->config));
+        loader_leave(loader, 0);
+    }
     yaml_tree_free(tree);
     MUST(loader->problems->count == 0);
 }

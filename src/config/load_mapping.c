@@ -284,7 +284,8 @@ static void load_row_default(struct loader *loader, const struct option *option,
 {
     const char *text = option->default_text;
     MUST(kind_parse(option->kind, strcmp(text, "\"\"") == 0 ? "" : text, &loader->config->arena,
-                    option_field(option, owner)));
+                    option_field(option, owner)) ||
+         loader_lacks_memory(loader));
 }
 
 /* Sets the defaults of the rows below the prefix, before the mapping is read. */

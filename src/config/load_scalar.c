@@ -138,7 +138,8 @@ bool load_scalar_into(struct loader *loader, const struct yaml_tree_node *node, 
         return false;
     if (kind_parse(kind, node->text, &loader->config->arena, field))
         return true;
-    report_word(loader, node, kind_takes(kind), kind_words(kind), remedy(kind, node->text));
+    if (!loader_lacks_memory(loader))
+        report_word(loader, node, kind_takes(kind), kind_words(kind), remedy(kind, node->text));
     return false;
 }
 

@@ -84,6 +84,13 @@ void *loader_take(struct loader *loader, size_t count, size_t size)
     return memory;
 }
 
+bool loader_lacks_memory(struct loader *loader)
+{
+    if (loader->config->arena.has_failed)
+        problems_no_memory(loader->problems);
+    return loader->config->arena.has_failed;
+}
+
 /* ---- lists ---- */
 
 static size_t bound_of(const char *text)

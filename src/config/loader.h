@@ -54,6 +54,9 @@ static inline bool loader_is_set(const char *text)
  * records. */
 void *loader_take(struct loader *loader, size_t count, size_t size);
 
+/* Whether the memory of the configuration has run out, which problems then record. */
+bool loader_lacks_memory(struct loader *loader);
+
 /* Whether the node is a list of a size that the row allows. Adds an error if not. */
 bool loader_list_fits(struct loader *loader, const struct option *option,
                       const struct yaml_tree_node *node);

@@ -376,13 +376,12 @@ static struct tls *tls_new(struct tls_context *context, bool is_client)
     tls->state = is_client ? TLS_NEW : TLS_HANDSHAKING;
     tls->detail = "";
     tls->ssl = SSL_new(context->ctx);
-    bio = tls->ssl ? pipe_bio(&tls->pipe) : NULL;
+    bio = tls->ssl && SSL_set_app_data(tls->ssl, tls) ? pipe_bio(&tls->pipe) : NULL;
     if (!bio) {
         tls_free(&tls);
         return NULL;
     }
     SSL_set_bio(tls->ssl, bio, bio);
-    SSL_set_app_data(tls->ssl, tls);
     return tls;
 }
 

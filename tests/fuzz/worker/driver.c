@@ -4,10 +4,12 @@
  * Plays schedules without libFuzzer: files, and random ones from numbered seeds.
  *
  *   worker_soak [--runs N] [--queries N] [--first SEED] [--size BYTES] [--traffic N]
- *               [--save FILE] [FILE|DIR...]
+ *               [--scarce N] [--save FILE] [FILE|DIR...]
  *
  * --runs and --queries bound the random schedules; the first bound that is reached ends the run.
  * --traffic makes the steps with many queries so many times longer.
+ * --scarce makes one of N allocations of the worker fail; for worker_scarce, the same program with
+ * scarce memory (support/scarce.h).
  * --save writes the schedule of the first seed to a file and plays nothing.
  */
 #include <dirent.h>
@@ -27,7 +29,7 @@
 enum { FILE_MAX = 1 << 20, SIZE_DEFAULT = 2000, PROGRESS_S = 60 };
 
 static struct {
-    uint64_t runs, queries, first, size;
+    uint64_t runs, queries, first, size, scarce;
     const char *save;
 } options = {.size = SIZE_DEFAULT};
 
@@ -55,6 +57,7 @@ static void play(size_t size)
     done.sum.answers += result.answers;
     done.sum.good += result.good;
     done.sum.secure += result.secure;
+    done.sum.allocations_failed += result.allocations_failed;
 }
 
 static void play_file(const char *path)
@@ -154,6 +157,8 @@ static bool take_option(const char *name, const char *value)
         options.size = strtoull(value, NULL, 10);
     else if (strcmp(name, "--traffic") == 0)
         schedule_lengthen((unsigned)strtoul(value, NULL, 10));
+    else if (strcmp(name, "--scarce") == 0)
+        options.scarce = strtoull(value, NULL, 10);
     else if (strcmp(name, "--save") == 0)
         options.save = value;
     else
@@ -180,10 +185,13 @@ int main(int argc, char **argv)
         options.runs = UINT64_MAX;
     if (options.runs && !options.queries)
         options.queries = UINT64_MAX;
+    schedule_starve((unsigned)options.scarce);
     double began = seconds_now();
     for (; at < argc; at++)
         play_path(argv[at]);
     play_at_random(began);
     report("done", seconds_now() - began);
-    return 0;
+    if (options.scarce)
+        printf("allocations failed: %llu\n", (unsigned long long)done.sum.allocations_failed);
+    return options.scarce && !done.sum.allocations_failed; /* without them it showed nothing */
 }

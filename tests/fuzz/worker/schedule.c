@@ -8,6 +8,7 @@
 #include "fuzz/worker/rules.h"
 #include "fuzz/worker/stage.h"
 #include "support/fake_tls.h"
+#include "support/scarce.h"
 
 struct schedule {
     const uint8_t *at;
@@ -451,15 +452,27 @@ static void play_last(struct schedule *schedule, uint8_t how)
         clients_ask_stream(schedule->stage, wish.number, &wish);
 }
 
+static unsigned starved_one_in;
+
+void schedule_starve(unsigned one_in)
+{
+    starved_one_in = one_in;
+}
+
 struct schedule_result schedule_play(const uint8_t *data, size_t size)
 {
     struct schedule schedule = {.at = data, .left = size};
     struct stage *stage = malloc(sizeof(*stage));
     MUST(stage);
     uint8_t plan = take(&schedule), how = take(&schedule);
+    /* Queries are lost, and so are keys on their way. */
+    unsigned kinds = starved_one_in ? how & ~(unsigned)(STAGE_LIVE | STAGE_TRUE_KEYS) : how;
     schedule.stage = stage;
-    stage_open(stage, plan_choose(how & STAGE_HOSTILE, plan), how, how);
+    stage_open(stage, plan_choose(how & STAGE_HOSTILE, plan), kinds, how);
+    scarce_fail_often(starved_one_in, (uint64_t)plan << 8 | how);
     play(&schedule);
+    uint64_t failed = scarce_failed();
+    scarce_fail_often(0, 0);
     stage_come_to_rest(stage);
     if (how & 4)
         clients_close_all(stage);
@@ -467,7 +480,7 @@ struct schedule_result schedule_play(const uint8_t *data, size_t size)
         play_last(&schedule, how);
     stage_close(stage, how & 2);
     struct schedule_result result = {stage->ledger.queries, stage->ledger.answers,
-                                     stage->ledger.good, stage->ledger.secure};
+                                     stage->ledger.good, stage->ledger.secure, failed};
     free(stage);
     return result;
 }

@@ -15,6 +15,7 @@
 #include "cache/spans.h"
 #include "fuzz/worker/rules.h"
 #include "serve/server_quota.h"
+#include "support/scarce.h"
 #include "tls/tls_context.h"
 #include "validate/anchors.h"
 
@@ -262,7 +263,9 @@ static bool watch(void *arg)
 
 void stage_advance(struct stage *stage, uint64_t us)
 {
+    scarce_begin();
     fake_loop_run_until(stage->loop, watch, stage, us);
+    scarce_end();
 }
 
 /* Packets in flight arrive later by this time. */

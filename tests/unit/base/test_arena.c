@@ -40,7 +40,9 @@ static void test_the_bound_applies_to_the_sum_of_requested_bytes(void **state)
     struct arena arena;
     arena_init(&arena, 100);
     assert_non_null(arena_take(&arena, 99));
+    assert_false(arena.has_failed);
     assert_null(arena_take(&arena, 2));
+    assert_true(arena.has_failed);
     assert_null(arena_take(&arena, SIZE_MAX));
     assert_non_null(arena_take(&arena, 1));
     assert_null(arena_take(&arena, 1));
