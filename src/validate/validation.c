@@ -1113,15 +1113,7 @@ bool validation_proof_of(const struct validation *validation, const struct rrset
 static const struct rrset *find_verified(const struct validation *validation,
                                          const struct rrsets *sets, const struct rr *rr)
 {
-    uint8_t wire[NAME_WIRE_MAX];
-    if (!sets)
-        return NULL;
-    struct name owner = message_owner(sets->message, rr, wire);
-    uint16_t type = rr->type;
-    struct rrsig sig;
-    if (type == RRTYPE_RRSIG && rrsig_read(&sig, message_rdata(sets->message, rr)))
-        type = sig.covered;
-    const struct rrset *set = rrsets_find(sets, rr->section, owner, type);
+    const struct rrset *set = sets ? rrsets_with(sets, rr) : NULL;
     return set && validation->secure & bit((unsigned)(set - sets->set)) ? set : NULL;
 }
 
