@@ -237,6 +237,10 @@ static void test_one_right_signature_suffices(void **state)
                                    GOOD_SIG}}),
         SECURITY_SECURE);
     assert_int_equal(zones.verifications, 2);
+    const struct rrsets *sets = validation_sets(&zones.validation, &zones.space);
+    uint16_t wrong = sets->set[0].first_sig, right = sets->next[wrong];
+    assert_false(validation_is_verified_sig(&zones.validation, sets, &sets->record[wrong]));
+    assert_true(validation_is_verified_sig(&zones.validation, sets, &sets->record[right]));
 }
 
 static void test_two_wrong_signatures_of_a_set_end_it(void **state)
