@@ -195,6 +195,8 @@ bool name_is_below(struct name name, struct name ancestor)
 {
     if (name.len < ancestor.len)
         return false;
+    if (ancestor.len == 1) /* the root */
+        return true;
     size_t at = 0, start = (size_t)name.len - ancestor.len;
     while (at < start)
         at += (size_t)name.wire[at] + 1;

@@ -32,11 +32,11 @@ struct plain_records {
 
 /* ---- learning ---- */
 
-/* Whether the configuration lets the spans of this zone be used. */
-static bool spans_are_wanted(const struct tasks *tasks, struct name zone)
+/* Whether the configuration lets the spans of a zone with this many labels be used. */
+static bool spans_are_wanted(const struct tasks *tasks, unsigned zone_labels)
 {
     return tasks->validation.aggressive == AGGRESSIVE_YES ||
-           (tasks->validation.aggressive == AGGRESSIVE_TOPS && name_label_count(zone) <= 1);
+           (tasks->validation.aggressive == AGGRESSIVE_TOPS && zone_labels <= 1);
 }
 
 /* A substitute speaks for its zone only while that zone's servers fail. */
@@ -133,12 +133,14 @@ static __attribute__((noinline)) void learn_sets(const struct task *task,
                                                  const struct verdict *verdict)
 {
     const struct rrsets *sets = validation_sets(validation, &task->tasks->validator->space);
+    struct validation_proof proof;
     struct reuse reuse;
     for (unsigned turn = 0; turn < 2; turn++)
         for (unsigned i = 0; sets && i < sets->count; i++) {
             bool is_soa = sets->set[i].type == RRTYPE_SOA;
-            if (is_soa == !turn && reuse_check(&reuse, validation, sets, i) &&
-                spans_are_wanted(task->tasks, reuse.zone) && route_owns(task->zone, reuse.zone))
+            if (is_soa == !turn && validation_proof_of(validation, sets, i, &proof) &&
+                spans_are_wanted(task->tasks, proof.signer_labels) &&
+                reuse_check(&reuse, validation, sets, i) && route_owns(task->zone, reuse.zone))
                 learn_set(task, sets, &sets->set[i], &reuse, verdict);
         }
 }

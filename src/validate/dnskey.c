@@ -6,20 +6,27 @@
  */
 #include "validate/dnskey.h"
 
+#include <endian.h>
+
 #include "dns/word.h"
 #include "validate/verify.h"
 
 enum { FIELDS = 4 }; /* bytes before the key and before the digest */
 
-/* RFC 4034 appendix B. Algorithm 1 has its own rule and is not supported. */
+/* RFC 4034 appendix B: the sum of all pairs of bytes. Algorithm 1 has its own rule and is not
+ * supported. */
 static uint16_t key_tag(struct span rdata)
 {
-    uint32_t sum = 0;
-    size_t even = rdata.len & ~(size_t)1;
-    for (size_t at = 0; at < even; at += 2)
-        sum += get_u16(rdata.data + at);
-    if (even < rdata.len)
-        sum += (uint32_t)rdata.data[even] << 8;
+    static const uint64_t pairs = UINT64_C(0x0000ffff0000ffff);
+    uint64_t sums = 0; /* two of 32 bits each, which the longest RDATA does not fill */
+    size_t at = 0;
+    for (; at + 8 <= rdata.len; at += 8) {
+        uint64_t word = be64toh(word_load(rdata.data + at));
+        sums += (word & pairs) + (word >> 16 & pairs);
+    }
+    uint32_t sum = (uint32_t)sums + (uint32_t)(sums >> 32);
+    for (; at < rdata.len; at++)
+        sum += (uint32_t)rdata.data[at] << (at % 2 ? 0 : 8);
     return (uint16_t)(sum + (sum >> 16));
 }
 

@@ -125,6 +125,7 @@ static bool rrsets_take(struct gathering *all, const struct rr *rr)
     if (!set)
         return false;
     struct gathered *more = &all->set[set - out->set];
+    out->set_of[out->record_count] = (uint8_t)(set - out->set);
     if (is_sig)
         rrsets_append(out, rr, &set->first_sig, &more->last_sig, &set->sig_count);
     else
@@ -178,4 +179,19 @@ const struct rrset *rrsets_find(const struct rrsets *sets, enum section section,
             return set;
     }
     return NULL;
+}
+
+const struct rrset *rrsets_with(const struct rrsets *sets, const struct rr *rr)
+{
+    unsigned from = 0, to = sets->record_count;
+    while (from < to) {
+        unsigned middle = (from + to) / 2;
+        if (sets->record[middle].rdata_offset < rr->rdata_offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    bool is_there =
+        from < sets->record_count && sets->record[from].rdata_offset == rr->rdata_offset;
+    return is_there ? &sets->set[sets->set_of[from]] : NULL;
 }

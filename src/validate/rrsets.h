@@ -36,8 +36,9 @@ struct rrsets {
     uint16_t count;
     uint16_t record_count;
     struct rrset set[RRSETS_MAX];
-    struct rr record[RRSETS_RECORDS_MAX];
+    struct rr record[RRSETS_RECORDS_MAX]; /* in the order of the message */
     uint16_t next[RRSETS_RECORDS_MAX];
+    uint8_t set_of[RRSETS_RECORDS_MAX]; /* the RRset of each record */
 };
 
 /*
@@ -59,6 +60,10 @@ struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set,
 /* Returns the RRset with this owner and type in the section, or NULL. */
 const struct rrset *rrsets_find(const struct rrsets *sets, enum section section, struct name owner,
                                 uint16_t type);
+
+/* Returns the RRset that this record of the message belongs to or signs. NULL: the record is in
+ * another section or class. */
+const struct rrset *rrsets_with(const struct rrsets *sets, const struct rr *rr);
 
 static inline struct span rrsets_rdata(const struct rrsets *sets, uint16_t record)
 {

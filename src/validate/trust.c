@@ -16,27 +16,27 @@ static void trust_set_name(uint8_t to[NAME_WIRE_MAX], uint8_t *len, struct name 
     *len = name.len;
 }
 
-/* Parses the answer's message after a copy of it to bytes, and reads its RRsets. */
-static bool trust_open(struct validation_space *space, uint8_t *bytes, const struct answer *answer,
-                       struct message *message)
+/* Parses the answer's message after a copy of it to bytes. */
+static bool trust_open(uint8_t *bytes, const struct answer *answer, struct message *message)
 {
     if (answer->message.len > MESSAGE_MAX)
         return false;
     memcpy(bytes, answer->message.data, answer->message.len);
-    return message_parse(message, span_of(bytes, answer->message.len)) == MESSAGE_OK &&
-           rrsets_read(&space->other, message, RRCLASS_IN);
+    return message_parse(message, span_of(bytes, answer->message.len)) == MESSAGE_OK;
 }
 
 /* ---- keys ---- */
 
-static void trust_add_keys(struct validation_space *space, const struct rrsets *sets,
-                           const struct rrset *set)
+static void trust_add_key(struct validation_space *space, struct span rdata)
 {
-    for (uint16_t at = set->first; at != RRSETS_NONE; at = sets->next[at]) {
-        if (space->key_count == VALIDATION_KEYS_MAX)
-            return;
-        space->key_count += dnskey_read(&space->key[space->key_count], rrsets_rdata(sets, at));
-    }
+    if (space->key_count < VALIDATION_KEYS_MAX)
+        space->key_count += dnskey_read(&space->key[space->key_count], rdata);
+}
+
+static bool trust_is_key_of(const struct message *message, const struct rr *rr, struct name zone)
+{
+    return rr->type == RRTYPE_DNSKEY && rr->cls == RRCLASS_IN &&
+           message_owner_is(message, rr, zone);
 }
 
 enum trust trust_read_keys(struct validation_space *space, struct name zone,
@@ -49,12 +49,18 @@ enum trust trust_read_keys(struct validation_space *space, struct name zone,
         return TRUST_NONE;
     space->key_count = 0;
     space->keys_zone_len = 0;
-    if (!trust_open(space, space->keys_bytes, answer, &message))
+    if (!trust_open(space->keys_bytes, answer, &message))
         return TRUST_NONE;
-    const struct rrset *set = rrsets_find(&space->other, SECTION_ANSWER, zone, RRTYPE_DNSKEY);
-    if (!set || !set->count)
+    bool any = false;
+    struct rr_iter iter = message_rrs(&message, SECTION_ANSWER);
+    for (struct rr rr; message_rr_next(&iter, &rr);) {
+        if (!trust_is_key_of(&message, &rr, zone))
+            continue;
+        any = true;
+        trust_add_key(space, message_rdata(&message, &rr));
+    }
+    if (!any)
         return TRUST_NONE;
-    trust_add_keys(space, &space->other, set);
     trust_set_name(space->keys_zone, &space->keys_zone_len, zone);
     return TRUST_SECURE;
 }
@@ -63,7 +69,9 @@ void trust_take_keys(struct validation_space *space, const struct rrset *set)
 {
     space->key_count = 0;
     space->keys_zone_len = 0; /* these keys are only for this RRset */
-    trust_add_keys(space, &space->sets, set);
+    const struct rrsets *sets = &space->sets;
+    for (uint16_t at = set->first; at != RRSETS_NONE; at = sets->next[at])
+        trust_add_key(space, rrsets_rdata(sets, at));
 }
 
 /* ---- DS records ---- */
@@ -221,7 +229,8 @@ enum trust trust_read_ds(struct validation_space *space, const struct validation
         return TRUST_NONE;
     space->ds_count = 0;
     bool is_insecure = trust_knows_insecure(answer);
-    if (!is_insecure && !trust_open(space, space->ds_bytes, answer, &message))
+    if (!is_insecure && !(trust_open(space->ds_bytes, answer, &message) &&
+                          rrsets_read(&space->other, &message, RRCLASS_IN)))
         return TRUST_NONE;
     enum trust trust =
         is_insecure ? TRUST_INSECURE : trust_read_ds_sets(space, view, zone, answer, ede);

@@ -108,7 +108,7 @@ static struct name target_home(const struct call *call)
 /* Returns the deepest zone that the target may be of. */
 static struct name claimed_home(const struct call *call)
 {
-    return target_is_proof(call) ? proof_home(call, target_name(call)) : target_home(call);
+    return name_suffix(target_name(call), call->v->home_labels);
 }
 
 static const struct anchor *target_anchor(const struct call *call)
@@ -502,8 +502,10 @@ static bool find_sig(struct call *call, unsigned number, struct rrsig *out)
         if (signer.wire && !name_equal(signer, out->signer))
             continue;
         signer = out->signer;
-        if (count++ == number)
+        if (count++ == number) {
+            call->v->sig_at = at;
             return number < VALIDATION_SIGS_MAX;
+        }
     }
     return false;
 }
@@ -679,6 +681,8 @@ static void set_target(struct call *call, unsigned target, struct name name)
     v->fault = target_is_proof(call) ? v->fault : FAULT_NONE;
     memcpy(v->name, name.wire, name.len);
     v->name_len = name.len;
+    struct name home = target_is_proof(call) ? proof_home(call, name) : target_home(call);
+    v->home_labels = (uint8_t)name_label_count(home);
 }
 
 /* Begins with the RRset, or begins again after the space was lost. */
@@ -688,7 +692,7 @@ static enum progress judge_set(struct call *call)
     const struct anchor *anchor = target_anchor(call);
     struct rrsig sig;
     v->zone_labels =
-        (uint8_t)name_label_count(target_is_proof(call) ? claimed_home(call) : target_name(call));
+        target_is_proof(call) ? v->home_labels : (uint8_t)name_label_count(target_name(call));
     if (!is_trusted(anchor))
         return target_insecure(call, EDE_NONE);
     if (!find_sig(call, 0, &sig))
@@ -714,16 +718,6 @@ static void bound_ttl(struct call *call, const struct rrsig *sig)
             call->v->ttl_max_s = MIN(call->v->ttl_max_s, sig->original_ttl);
 }
 
-/* Returns the record of the target that this signature was read from. */
-static uint16_t sig_record(const struct call *call, const struct rrsig *sig)
-{
-    const struct rrsets *sets = &call->view->space->sets;
-    uint16_t at = target_set(call)->first_sig;
-    while (rrsets_rdata(sets, at).data != sig->rdata.data)
-        at = sets->next[at];
-    return at;
-}
-
 static enum progress on_verified(struct call *call, const struct validation_event *event)
 {
     struct validation *v = call->v;
@@ -739,11 +733,11 @@ static enum progress on_verified(struct call *call, const struct validation_even
         v->key++;
         return try_pairs(call);
     }
-    MUST(find_sig(call, v->sig, &sig));
+    MUST(rrsig_read(&sig, rrsets_rdata(&call->view->space->sets, v->sig_at)));
     if (!v->secure || rrsig_is_earlier(sig.expiration, v->signed_until_s))
         v->signed_until_s = sig.expiration;
     v->secure |= bit(v->target);
-    v->good_sig[v->target] = sig_record(call, &sig);
+    v->good_sig[v->target] = v->sig_at;
     v->signer_labels[v->target] = (uint8_t)name_label_count(sig.signer);
     if (rrsig_is_expanded(&sig, target_name(call))) {
         v->expanded |= bit(v->target);
@@ -1113,15 +1107,7 @@ bool validation_proof_of(const struct validation *validation, const struct rrset
 static const struct rrset *find_verified(const struct validation *validation,
                                          const struct rrsets *sets, const struct rr *rr)
 {
-    uint8_t wire[NAME_WIRE_MAX];
-    if (!sets)
-        return NULL;
-    struct name owner = message_owner(sets->message, rr, wire);
-    uint16_t type = rr->type;
-    struct rrsig sig;
-    if (type == RRTYPE_RRSIG && rrsig_read(&sig, message_rdata(sets->message, rr)))
-        type = sig.covered;
-    const struct rrset *set = rrsets_find(sets, rr->section, owner, type);
+    const struct rrset *set = sets ? rrsets_with(sets, rr) : NULL;
     return set && validation->secure & bit((unsigned)(set - sets->set)) ? set : NULL;
 }
 

@@ -112,6 +112,7 @@ struct validation {
     uint8_t target;          /* index of the RRset that is judged, or VALIDATION_END */
     uint8_t target_failures; /* of these, of this RRset */
     uint8_t sig, key;        /* the pair to try next; sig counts the usable ones */
+    uint8_t home_labels;     /* of the deepest zone that the target may be of, a suffix of name */
     uint8_t walk_labels;     /* the walk has decided about the suffix with this many labels */
     uint8_t cut_labels;      /* of the deepest secure zone that the walk has found */
     uint8_t zone_labels;     /* of the name in the last KEYS or DS step, a suffix of name */
@@ -125,6 +126,7 @@ struct validation {
     bool is_nodata;
     uint8_t insecure_labels; /* of the highest insecure zone that a target was found in */
     uint16_t insecure_ede;
+    uint16_t sig_at;  /* the record of the signature that was found last */
     uint32_t charged; /* units of the VERIFY step under way */
     uint32_t fault_since_s;
     uint32_t ttl_max_s;

@@ -39,6 +39,31 @@ static void test_a_tag_of_an_odd_length(void **state)
     assert_int_equal(key.tag, (uint16_t)(0x0100 + 0x0308 + 0xff00 + (0x10308 >> 16)));
 }
 
+/* The sum of RFC 4034 appendix B, byte by byte. */
+static uint16_t plain_tag(const uint8_t *rdata, size_t len)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < len; i++)
+        sum += i % 2 ? rdata[i] : (uint32_t)rdata[i] << 8;
+    return (uint16_t)(sum + (sum >> 16));
+}
+
+static void test_tags_of_all_lengths(void **state)
+{
+    (void)state;
+    static uint8_t rdata[UINT16_MAX];
+    struct dnskey key;
+    memset(rdata, 0xff, sizeof(rdata));
+    assert_true(dnskey_read(&key, span_of(rdata, sizeof(rdata))));
+    assert_int_equal(key.tag, plain_tag(rdata, sizeof(rdata)));
+    for (size_t i = 0; i < 64; i++)
+        rdata[i] = (uint8_t)(151 * i + 7);
+    for (size_t len = 5; len <= 64; len++) {
+        assert_true(dnskey_read(&key, span_of(rdata, len)));
+        assert_int_equal(key.tag, plain_tag(rdata, len));
+    }
+}
+
 static void test_a_revoked_key_has_another_tag_and_may_not_sign(void **state)
 {
     (void)state;
@@ -134,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_tags_are_those_of_the_rfcs),
         cmocka_unit_test(test_the_fields_of_a_key),
         cmocka_unit_test(test_a_tag_of_an_odd_length),
+        cmocka_unit_test(test_tags_of_all_lengths),
         cmocka_unit_test(test_a_revoked_key_has_another_tag_and_may_not_sign),
         cmocka_unit_test(test_a_key_needs_the_zone_bit_and_protocol_3),
         cmocka_unit_test(test_short_rdata_is_malformed),

@@ -110,6 +110,32 @@ static void test_other_classes_are_passed_over(void **state)
     assert_int_equal(zone.sets.record_count, 1);
 }
 
+/* Records of other classes and of the additional section belong to no set. */
+static void test_a_record_leads_to_its_set(void **state)
+{
+    (void)state;
+    zone_text_start(&zone);
+    zone_text_add(&zone, SECTION_ANSWER, SIG("a.", "AAAA"));
+    zone_text_add(&zone, SECTION_ANSWER, "a. 60 IN A 192.0.2.1");
+    zone_text_add(&zone, SECTION_ANSWER, "a. 60 CH A 192.0.2.1");
+    zone_text_add(&zone, SECTION_ANSWER, "a. 60 IN AAAA 2001:db8::1");
+    zone_text_add(&zone, SECTION_ANSWER, SIG("a.", "A"));
+    zone_text_add(&zone, SECTION_AUTHORITY, "a. 60 IN A 192.0.2.1");
+    zone_text_add(&zone, SECTION_ADDITIONAL, "a. 60 IN A 192.0.2.1");
+    assert_true(zone_text_read(&zone));
+    static const int sets[] = {0, 1, -1, 0, 1, 2, -1};
+    struct rr_iter iter = message_all_rrs(&zone.message);
+    struct rr rr;
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+        assert_true(message_rr_next(&iter, &rr));
+        assert_ptr_equal(rrsets_with(&zone.sets, &rr),
+                         sets[i] < 0 ? NULL : &zone.sets.set[sets[i]]);
+    }
+    struct rr former = zone.sets.record[0];
+    ZONE_TEXT(&zone, "a. 60 CH A 192.0.2.1");
+    assert_null(rrsets_with(&zone.sets, &former));
+}
+
 /* The owners are a pointer, a pointer to that pointer, the same labels again, and a suffix with a
  * pointer. All of them are "q.". */
 static void test_pointers_to_one_name_are_one_owner(void **state)
@@ -238,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_a_signature_without_records_is_a_set),
         cmocka_unit_test(test_records_after_their_signature_join_it),
         cmocka_unit_test(test_other_classes_are_passed_over),
+        cmocka_unit_test(test_a_record_leads_to_its_set),
         cmocka_unit_test(test_pointers_to_one_name_are_one_owner),
         cmocka_unit_test(test_an_empty_message_has_no_sets),
         cmocka_unit_test(test_malformed_rdata_is_refused),

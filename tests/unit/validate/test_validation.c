@@ -237,6 +237,10 @@ static void test_one_right_signature_suffices(void **state)
                                    GOOD_SIG}}),
         SECURITY_SECURE);
     assert_int_equal(zones.verifications, 2);
+    const struct rrsets *sets = validation_sets(&zones.validation, &zones.space);
+    uint16_t wrong = sets->set[0].first_sig, right = sets->next[wrong];
+    assert_false(validation_is_verified_sig(&zones.validation, sets, &sets->record[wrong]));
+    assert_true(validation_is_verified_sig(&zones.validation, sets, &sets->record[right]));
 }
 
 static void test_two_wrong_signatures_of_a_set_end_it(void **state)
@@ -333,6 +337,25 @@ static void test_two_keys_of_one_tag_count(void **state)
               (struct sections){.answer = {padded_key("example.", 2), padded_key("example.", 4),
                                            zones_dnskey("example.", 257, ALGORITHM_ECDSA_P256)}});
     ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_DNSKEY_MISSING);
+    assert_int_equal(zones.verifications, 0);
+}
+
+static void test_only_records_of_the_zone_are_its_keys(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    const char *key = zones_key("example.", 257);
+    const char *below = zones_print("www.example. 3600 IN DNSKEY 257 3 13 %s", key);
+    const char *other_class = zones_print("example. 3600 CH DNSKEY 257 3 13 %s", key);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {below, padded_key("example.", 2)}});
+    ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_DNSKEY_MISSING);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.answer = {other_class, padded_key("example.", 2)}});
+    ASSERT_BOGUS(judge_address(ADDRESS, GOOD_SIG), EDE_DNSKEY_MISSING);
+    zones_add("example.", RRTYPE_DNSKEY, SECURITY_SECURE, ANSWER_POSITIVE,
+              (struct sections){.authority = {zones_dnskey("example.", 257, 13)}});
+    assert_int_equal(judge_address(ADDRESS, GOOD_SIG), SECURITY_BOGUS);
     assert_int_equal(zones.verifications, 0);
 }
 
@@ -1354,6 +1377,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_wrong_signatures_of_a_question_have_a_bound, zones_setup),
         cmocka_unit_test_setup(test_four_signatures_of_a_set_count, zones_setup),
         cmocka_unit_test_setup(test_two_keys_of_one_tag_count, zones_setup),
+        cmocka_unit_test_setup(test_only_records_of_the_zone_are_its_keys, zones_setup),
         cmocka_unit_test_setup(test_the_keys_of_a_zone_have_a_bound, zones_setup),
         cmocka_unit_test_setup(test_the_ds_records_of_a_zone_have_a_bound, zones_setup),
         cmocka_unit_test_setup(test_dates_have_their_own_errors, zones_setup),
