@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/units.h"
+#include "cache/cache.h"
 #include "config/config.h"
 #include "control/view.h"
 #include "daemon/inquiry.h"
@@ -35,12 +36,14 @@ struct clock_watch {
     size_t next; /* the number of the next anchor of this round */
 };
 
-/* Returns the next trusted anchor of this round, or NULL. The server of a captive portal would
- * answer in plain text, and nothing is validated there. */
+/* Returns the next trusted anchor of this round, or NULL. Without prefetch, nailupd asks nothing
+ * that no client asks. The server of a captive portal would answer in plain text, and nothing is
+ * validated there. */
 static const struct anchor *clock_watch_next(struct clock_watch *watch)
 {
     const struct validation_options *options = &watch->view->config->route.validation;
-    if (options->mode == VALIDATE_NO || !options->anchors || watch->view->has_portal)
+    if (options->mode == VALIDATE_NO || !options->anchors || watch->view->has_portal ||
+        !cache_prefetches(watch->view->cache))
         return NULL;
     size_t end = MIN(anchors_count(options->anchors), (size_t)CLOCK_WATCH_ANCHORS_MAX);
     while (watch->next < end) {
