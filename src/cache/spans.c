@@ -416,30 +416,32 @@ static unsigned shelf_choose(const struct shelf *before, const struct kept *kept
     return (unsigned)rand_below(before->count);
 }
 
-/* Fills the new shelf and retires the items that it leaves out. */
+/* Fills the new shelf and retires the items that it leaves out. A search finds the place of the new
+ * item: comparing it with each item of a full shelf takes milliseconds where the owners have a
+ * hundred labels, and the zone chooses them. */
 static void shelf_fill(struct spans *spans, struct shelf *after, const struct shelf *before,
                        struct kept *kept, uint64_t now)
 {
-    unsigned given_up = shelf_choose(before, kept, now);
-    bool is_placed = false;
+    unsigned given_up = shelf_choose(before, kept, now), before_count = before ? before->count : 0;
+    bool is_there = shelf_find(before, kept->item.owner, kept->item.type);
+    unsigned place =
+        before ? shelf_count_up_to(before, kept->item.owner, kept->item.type) - is_there : 0;
     after->count = 0;
-    for (unsigned i = 0; before && i < before->count; i++) {
+    for (unsigned i = 0; i < before_count; i++) {
         struct kept *old = before->at[i];
-        int order = kept_compare(old, kept->item.owner, kept->item.type);
-        if (order >= 0 && !is_placed) {
+        bool is_replaced = is_there && i == place;
+        if (i == place)
             after->at[after->count++] = kept;
-            is_placed = true;
-        }
-        if (order && i != given_up && now < old->item.expires_at)
+        if (!is_replaced && i != given_up && now < old->item.expires_at)
             after->at[after->count++] = old;
         else
             block_retire(spans, &old->block);
     }
-    if (!is_placed)
+    if (place == before_count)
         after->at[after->count++] = kept;
     spans->usage.dropped_items += given_up != UINT32_MAX;
     spans->usage.items += after->count;
-    spans->usage.items -= before ? before->count : 0;
+    spans->usage.items -= before_count;
 }
 
 /* Empties the shelf for spans of another chain. */

@@ -313,17 +313,69 @@ static void reload_on_changed_anchor(void *context, struct name zone)
         forget_zone(&reload->forget, zone);
 }
 
-/* Answers below an anchor that was added, removed or changed were judged by other rules. */
+static struct name spared_name(const struct route_zone *zone)
+{
+    return (struct name){zone->wire, zone->name_len};
+}
+
+static int spared_compare(const void *a, const void *b)
+{
+    const struct route_zone *const *left = a, *const *right = b;
+    return name_compare(spared_name(*left), spared_name(*right));
+}
+
+/* Returns the zones with `validate: no` in canonical order, to be freed. NULL: out of memory. */
+static const struct route_zone **spared_new(const struct route_options *route, size_t *count)
+{
+    const struct route_zone **spared = malloc((route->zone_count + 1) * sizeof(*spared));
+    *count = 0;
+    for (size_t i = 0; spared && i < route->zone_count; i++)
+        if (!route->zones[i].validate)
+            spared[(*count)++] = &route->zones[i];
+    if (*count)
+        qsort(spared, *count, sizeof(*spared), spared_compare);
+    return spared;
+}
+
+/* Forgets the zones that only one of these spares from validation. */
+static void reload_forget_spared(struct reload *reload, const struct route_options *former,
+                                 const struct route_options *next)
+{
+    size_t before_count, after_count;
+    const struct route_zone **before = spared_new(former, &before_count);
+    const struct route_zone **after = spared_new(next, &after_count);
+
+    if (!before || !after) {
+        forget_zone(&reload->forget, name_root());
+        before_count = after_count = 0;
+    }
+    for (size_t i = 0, k = 0; i < before_count || k < after_count;) {
+        int order = i == before_count  ? 1
+                    : k == after_count ? -1
+                                       : spared_compare(&before[i], &after[k]);
+        if (order)
+            forget_zone(&reload->forget, spared_name(order < 0 ? before[i] : after[k]));
+        i += order <= 0;
+        k += order >= 0;
+    }
+    free(before);
+    free(after);
+}
+
+/* Answers below an anchor, or in a zone with `validate: no`, that was added, removed or changed
+ * were judged by other rules. */
 static void reload_forget_validated(struct reload *reload)
 {
-    const struct validation_options *before = &generation_route(reload->current)->validation;
-    const struct validation_options *after = &generation_route(reload->next)->validation;
+    const struct route_options *former = generation_route(reload->current);
+    const struct route_options *next = generation_route(reload->next);
+    const struct validation_options *before = &former->validation, *after = &next->validation;
 
     if (before->mode == VALIDATE_NO && after->mode == VALIDATE_NO)
         return;
     if (before->mode != after->mode || before->allow_sha1 != after->allow_sha1)
         forget_zone(&reload->forget, name_root());
     anchors_compare(before->anchors, after->anchors, reload_on_changed_anchor, reload);
+    reload_forget_spared(reload, former, next);
 }
 
 static void reload_on_switched(void *context, size_t failed, enum err err)

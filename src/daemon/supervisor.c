@@ -32,6 +32,7 @@
 #include "control/exporter.h"
 #include "control/view.h"
 #include "daemon/certificate.h"
+#include "daemon/clock_watch.h"
 #include "daemon/exit_code.h"
 #include "daemon/file_plan.h"
 #include "daemon/generation.h"
@@ -88,6 +89,7 @@ struct supervisor {
     struct timer
         snapshot_poll;     /* polls whether the snapshot is read, before a SIGHUP takes effect */
     struct vitals *vitals; /* NULL: no service manager listens */
+    struct clock_watch *clock;
     bool is_stopping;
     bool has_served; /* workers have served, so the cache is worth keeping */
 };
@@ -108,6 +110,7 @@ static void supervisor_drain(struct supervisor *supervisor)
     supervisor->is_stopping = true;
     readiness_stopping();
     vitals_stop(supervisor->vitals);
+    clock_watch_stop(supervisor->clock);
     reload_end(supervisor->reload);
     zone_keeper_end(supervisor->zones);
     network_watch_close(&supervisor->network);
@@ -667,6 +670,7 @@ static void supervisor_end(struct supervisor *supervisor)
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
+    clock_watch_free(&supervisor->clock);
     supervisor->view.query_log = NULL;
     watchers_close(supervisor->share.watchers);
     /* Its thread may still read the configuration. */
@@ -693,6 +697,7 @@ int supervisor_run(struct config **config, const char *config_file)
         workers_go(supervisor.workers);
         readiness_ready();
         supervisor.vitals = vitals_start(supervisor.loop, &supervisor.view);
+        supervisor.clock = clock_watch_start(supervisor.loop, &supervisor.view);
         supervisor.has_served = true;
         loop_run(supervisor.loop);
         report_end(&supervisor.view, loop_now(supervisor.loop));

@@ -332,13 +332,15 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
 }
 
 /* Gives the task a budget where the zone's questions need one. The question may have begun in a
- * zone that is not validated, and an alias may lead to one that is. False: out of memory. */
+ * zone that is not validated, and an alias may lead to one that is. Keys and DS records are
+ * validated in every zone. False: out of memory. */
 static bool give_budget(struct task *task, const struct zone *zone)
 {
-    bool is_needed = zone->is_authoritative || zone->validates;
+    bool validates = zone->validates || task->key.view == CACHE_VIEW_TRUST;
+    bool is_needed = zone->is_authoritative || validates;
     if (is_needed && !task->budget)
         task->budget = budget_new(loop_now(task->tasks->loop));
-    if (task->budget && (zone->validates || task->key.view == CACHE_VIEW_TRUST))
+    if (task->budget && validates)
         budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
                                 VALIDATION_QUESTION_FAILURES_MAX);
     if (task->budget)

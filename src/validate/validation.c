@@ -1040,8 +1040,10 @@ static enum progress take_event(struct call *call, const struct validation_event
 {
     if (event->kind == VALIDATION_RESUMED)
         return validation_resume(call);
-    if (has_lost_anchor(call))
+    if (has_lost_anchor(call)) { /* the last step may have been about a zone above */
+        call->v->zone_labels = (uint8_t)name_label_count(claimed_home(call));
         return target_insecure(call, EDE_NONE);
+    }
     switch ((enum state)call->v->state) {
     case STATE_STARTING:
         return validation_open(call);

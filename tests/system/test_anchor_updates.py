@@ -217,7 +217,9 @@ def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow): 
 # ---- a clock that is ahead ----
 
 
-def test_expired_keys_of_an_anchor_put_the_clock_in_doubt_until_it_is_set(nsd, tmp_path, make_config, dig):  # noqa: F811
+@pytest.fixture
+def ahead(nsd, tmp_path, make_config):  # noqa: F811
+    """A daemon whose clock is 60 days ahead, and the clock. The daemon trusts a zone of a real server."""
     key = Key(13)
     anchor = f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"
     server, clock = nsd(zone_of([key])), Clock(tmp_path, monotonic=False)
@@ -227,13 +229,24 @@ def test_expired_keys_of_an_anchor_put_the_clock_in_doubt_until_it_is_set(nsd, t
     try:
         daemon.wait_until_ready()
         assert "ready" in daemon.ctl("status", "--check").stdout
-        assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
-        eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
-        checked = daemon.ctl("status", "--check").stdout
-        assert re.search(r"degraded[\s\S]*signatures of roll\.test\. expired (39|40) days ago: is the clock right\?", checked), checked
-        assert "is the clock right?" in daemon.ctl("status").stdout
-        clock.move(-60 * DAY_S)
-        eventually(lambda: "ready" in daemon.ctl("status", "--check").stdout)
-        assert daemon.metrics()["clock_wrong"] == 0
+        yield daemon, clock
     finally:
         daemon.stop()
+
+
+def test_expired_keys_of_an_anchor_put_the_clock_in_doubt_until_it_is_set(ahead, dig):
+    daemon, clock = ahead
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+    checked = daemon.ctl("status", "--check").stdout
+    assert re.search(r"degraded[\s\S]*signatures of roll\.test\. expired (39|40) days ago: is the clock right\?", checked), checked
+    assert "is the clock right?" in daemon.ctl("status").stdout
+    clock.move(-60 * DAY_S)
+    eventually(lambda: "ready" in daemon.ctl("status", "--check").stdout)
+    assert daemon.metrics()["clock_wrong"] == 0
+
+
+def test_a_daemon_without_clients_asks_for_keys_of_its_anchor_and_doubts_its_clock(ahead):
+    daemon, clock = ahead
+    clock.move(61)
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1, within=20)

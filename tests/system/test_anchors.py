@@ -164,6 +164,20 @@ def test_each_change_makes_the_cache_forget_the_names_below(nailupd, responder, 
     eventually(lambda: misses("www.short.example") == 1)
 
 
+def test_a_bogus_failure_does_not_outlive_a_reload_to_validate_no(nailupd, responder, dig):
+    upstream = responder()
+
+    def zone(**more):
+        return {"dnssec": {"validate": "yes", "trust-anchors": [f"corp.example. DS 7 15 2 {DIGEST}"]},
+                "forward-zones": [{"name": "corp.example", "upstreams": upstream.servers, **more}]}
+
+    daemon = nailupd(zone())
+    for spares in (False, True, False, True):
+        write(daemon, zone(validate=not spares))
+        reload(daemon)
+        assert dig(daemon, "www.corp.example").status == ("NOERROR" if spares else "SERVFAIL")
+
+
 def restart(daemon, nailupd, config, upstream):
     assert daemon.stop() == 0
     daemon = nailupd(config, upstreams=[upstream])

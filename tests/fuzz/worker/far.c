@@ -342,7 +342,8 @@ static void put_crowd(struct far *far, struct writer *out)
 static bool is_left_out(uint8_t tricks, const struct message *query, enum section section,
                         const struct rr *rr)
 {
-    bool is_denial = rr->type == RRTYPE_NSEC || rr->type == RRTYPE_DS || rr->type == RRTYPE_RRSIG;
+    bool is_denial = rr->type == RRTYPE_NSEC || rr->type == RRTYPE_NSEC3 || rr->type == RRTYPE_DS ||
+                     rr->type == RRTYPE_RRSIG;
     if ((tricks & TRICK_FALSE_DS) && section == SECTION_AUTHORITY && !is_about_keys(query) &&
         is_denial)
         return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Signs finished answers: each RRset of the answer section, and the SOA and NSEC records of the
- * authority section. Apart from its digests, it uses no code of the validator.
+ * Signs finished answers: each RRset of the answer section, and the SOA record and the
+ * proofs of the authority section. Apart from its digests, it uses no code of the validator.
  */
 #include "fuzz/worker/signing.h"
 
@@ -54,6 +54,12 @@ static enum zone_state zone_state(enum truth_zone zone)
 static bool zone_signs(enum truth_zone zone)
 {
     return zone_state(zone) == ZONE_SIGNED || zone_state(zone) == ZONE_ISLAND;
+}
+
+/* Whether the zone denies by NSEC3 records. */
+static bool zone_hashes(enum truth_zone zone)
+{
+    return zone == ZONE_T1 || zone == ZONE_A_T1 || zone == ZONE_SUB_STUB;
 }
 
 static bool zone_has_ds(enum truth_zone zone)
@@ -167,6 +173,7 @@ const char *signing_anchor(enum truth_zone zone)
 struct set {
     enum section section;
     struct name owner; /* in lower case */
+    struct name about; /* the name that decides about the signature; of an NSEC3 record, its name */
     uint16_t type;
     uint32_t ttl;
     unsigned count;
@@ -218,7 +225,7 @@ static void put_sig(const struct sealing *sealing, const struct set *set, enum t
     size_t head = SIG_HEAD + zone.len, sig_len = SIG_LEN;
     bool is_old = sealing->manner == SIGNING_EXPIRED;
     int64_t end_s =
-        is_old ? sealing->wall_s - 9 * 86400 : sealing->wall_s + signing_life_s(set->owner);
+        is_old ? sealing->wall_s - 9 * 86400 : sealing->wall_s + signing_life_s(set->about);
     put_u16(rdata, set->type);
     rdata[2] = ALGORITHM;
     rdata[3] = (uint8_t)name_label_count(set->owner);
@@ -236,7 +243,7 @@ static void put_sig(const struct sealing *sealing, const struct set *set, enum t
          EVP_DigestSign(context, rdata + head, &sig_len, bytes, len) == 1);
     EVP_MD_CTX_free(context);
     bool is_wrong =
-        sealing->manner == SIGNING_WRONG || signing_state_of(set->owner) == SIGNING_BOGUS;
+        sealing->manner == SIGNING_WRONG || signing_state_of(set->about) == SIGNING_BOGUS;
     if (is_wrong)
         rdata[head + 5] ^= 4;
     writer_record(sealing->out, set->section, set->owner, RRTYPE_RRSIG, set->ttl,
@@ -256,7 +263,7 @@ static void set_one(struct set *set, enum section section, struct name owner, ui
                     uint32_t ttl, struct span rdata)
 {
     set->section = section;
-    set->owner = name_fold(owner, set->wire);
+    set->owner = set->about = name_fold(owner, set->wire);
     set->type = type;
     set->ttl = ttl;
     set->count = 1;
@@ -277,10 +284,6 @@ static void add_types(uint8_t bitmap[32], struct name name, enum truth_zone zone
     struct truth truth = truth_of(name);
     uint8_t wire[NAME_WIRE_MAX];
     struct name target;
-    add_type(bitmap, RRTYPE_RRSIG);
-    add_type(bitmap, RRTYPE_NSEC);
-    if (truth.kind == TRUTH_NOWHERE)
-        add_type(bitmap, RRTYPE_NXNAME);
     if (truth.kind == TRUTH_APEX)
         add_type(bitmap, RRTYPE_NS);
     if (truth.kind == TRUTH_APEX && truth.zone != zone && zone_has_ds(truth.zone))
@@ -298,23 +301,117 @@ static void add_types(uint8_t bitmap[32], struct name name, enum truth_zone zone
             add_type(bitmap, types[i]);
 }
 
-static void put_proof(const struct sealing *sealing, struct name name, enum truth_zone zone)
+/* Writes the bitmap, which ends with its last type. Returns its length. */
+static size_t put_types(uint8_t *out, const uint8_t bitmap[32])
 {
-    uint8_t rdata[NAME_WIRE_MAX + 2 + 2 + 32] = {1, 0};
+    uint8_t len = 32;
+    while (len && !bitmap[len - 1])
+        len--;
+    out[0] = 0;
+    out[1] = len;
+    memcpy(out + 2, bitmap, len);
+    return len ? 2u + len : 0;
+}
+
+/* A compact denial. */
+static void put_nsec(const struct sealing *sealing, struct name name, enum truth_zone zone)
+{
+    uint8_t rdata[NAME_WIRE_MAX + 2 + 2 + 32] = {1, 0}, bitmap[32] = {0};
     struct set set;
-    if (!zone_signs(zone) || sealing->manner == SIGNING_STRIPS || name.len + 2 > NAME_WIRE_MAX)
+    if (name.len + 2 > NAME_WIRE_MAX)
         return;
     name_fold(name, rdata + 2);
-    uint8_t *window = rdata + 2 + name.len;
-    window[0] = 0;
-    window[1] = 32;
-    memset(window + 2, 0, 32);
-    add_types(window + 2, name, zone);
-    while (!window[1 + window[1]])
-        window[1]--;
-    set_one(&set, SECTION_AUTHORITY, name, RRTYPE_NSEC, 30,
-            span_of(rdata, 4 + (size_t)name.len + window[1]));
+    add_type(bitmap, RRTYPE_RRSIG);
+    add_type(bitmap, RRTYPE_NSEC);
+    if (truth_of(name).kind == TRUTH_NOWHERE)
+        add_type(bitmap, RRTYPE_NXNAME);
+    add_types(bitmap, name, zone);
+    size_t len = 2 + (size_t)name.len + put_types(rdata + 2 + name.len, bitmap);
+    set_one(&set, SECTION_AUTHORITY, name, RRTYPE_NSEC, 30, span_of(rdata, len));
     put_set(sealing, &set, zone);
+}
+
+/* ---- proofs by hashes ---- */
+
+enum { HASH_TEXT = 32 /* digits of base32hex */ };
+
+static void hash_step(uint8_t hash[VERIFY_NSEC3_HASH], int step)
+{
+    for (unsigned i = VERIFY_NSEC3_HASH; i--;) {
+        hash[i] = (uint8_t)(hash[i] + step);
+        if (hash[i] != (step > 0 ? 0 : 0xff))
+            return;
+    }
+}
+
+static struct name hash_owner(const uint8_t hash[VERIFY_NSEC3_HASH], enum truth_zone zone,
+                              uint8_t wire[NAME_WIRE_MAX])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+    struct name apex = truth_zone_name(zone);
+    wire[0] = HASH_TEXT;
+    for (unsigned i = 0; i < HASH_TEXT; i++) {
+        unsigned at = 5 * i, two = (unsigned)hash[at / 8] << 8;
+        if (at / 8 + 1 < VERIFY_NSEC3_HASH)
+            two |= hash[at / 8 + 1];
+        wire[1 + i] = (uint8_t)digits[two >> (11 - at % 8) & 31];
+    }
+    memcpy(wire + 1 + HASH_TEXT, apex.wire, apex.len);
+    return (struct name){wire, (uint8_t)(1 + HASH_TEXT + apex.len)};
+}
+
+/* Writes the record of the name, or one whose span has its hash alone. about: the denied name. */
+static void put_nsec3(const struct sealing *sealing, struct name name, bool is_there,
+                      struct name about, enum truth_zone zone)
+{
+    uint8_t rdata[6 + VERIFY_NSEC3_HASH + 2 + 32] = {1, 0, 0, 0, 0, VERIFY_NSEC3_HASH};
+    uint8_t first[VERIFY_NSEC3_HASH], *next = rdata + 6, bitmap[32] = {0}, wire[NAME_WIRE_MAX];
+    struct set set;
+    MUST(verify_nsec3_hash(first, span_of(name.wire, name.len), span_of(NULL, 0), 0));
+    memcpy(next, first, sizeof(first));
+    hash_step(next, 1);
+    if (!is_there)
+        hash_step(first, -1);
+    else if (truth_of(name).kind != TRUTH_EMPTY)
+        add_type(bitmap, RRTYPE_RRSIG);
+    if (is_there)
+        add_types(bitmap, name, zone);
+    size_t len = 6 + VERIFY_NSEC3_HASH + put_types(next + VERIFY_NSEC3_HASH, bitmap);
+    set_one(&set, SECTION_AUTHORITY, hash_owner(first, zone, wire), RRTYPE_NSEC3, 30,
+            span_of(rdata, len));
+    set.about = about;
+    put_set(sealing, &set, zone);
+}
+
+/* The name, or its closest encloser, the next closer name and the wildcard (RFC 5155 section 7.2).
+ */
+static void put_hashed(const struct sealing *sealing, struct name name, enum truth_zone zone)
+{
+    uint8_t wire[NAME_WIRE_MAX] = {1, '*'}, folded[NAME_WIRE_MAX];
+    name = name_fold(name, folded);
+    struct name closer = name, encloser = name;
+    if (truth_of(name).kind != TRUTH_NOWHERE) {
+        put_nsec3(sealing, name, true, name, zone);
+        return;
+    }
+    while (truth_of(encloser).kind == TRUTH_NOWHERE) {
+        closer = encloser;
+        encloser = name_parent(encloser);
+    }
+    put_nsec3(sealing, encloser, true, name, zone);
+    put_nsec3(sealing, closer, false, name, zone);
+    memcpy(wire + 2, encloser.wire, encloser.len);
+    put_nsec3(sealing, (struct name){wire, (uint8_t)(encloser.len + 2)}, false, name, zone);
+}
+
+static void put_proof(const struct sealing *sealing, struct name name, enum truth_zone zone)
+{
+    if (!zone_signs(zone) || sealing->manner == SIGNING_STRIPS)
+        return;
+    if (zone_hashes(zone))
+        put_hashed(sealing, name, zone);
+    else
+        put_nsec(sealing, name, zone);
 }
 
 /* ---- records of an attacker ---- */

@@ -5,7 +5,8 @@
 
 /*
  * The signatures of the simulated DNS. The keys are Ed25519 and follow from the zones' names. They
- * are made once. A denial is compact: an NSEC record of the name itself (RFC 9824).
+ * are made once. A denial of t1., a.t1. or sub.stub. has NSEC3 records, whose spans are narrow. One
+ * of another zone is compact: an NSEC record of the name itself (RFC 9824).
  *
  *   secure: .  t0.  t1.  a.t0.  a.t1.      insecure: b.t0.  c.e1.t0.  stub.  and sub.stub., a
  * signed island broken: fwd. has a DS record and signs nothing n<11 + 32 i>: wrong signatures,
@@ -52,7 +53,7 @@ const char *signing_anchor(enum truth_zone zone);
 void signing_put_false(struct writer *out, enum section section, enum truth_zone zone,
                        uint16_t type, int64_t wall_s);
 
-/* Writes the genuine denial of a name by this zone: its NSEC record with its signature. Writes
+/* Writes the genuine denial of a name by this zone, with its signatures. Writes
  * nothing if the zone does not sign. */
 void signing_put_genuine(struct writer *out, struct name name, enum truth_zone zone,
                          int64_t wall_s);

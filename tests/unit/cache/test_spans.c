@@ -151,6 +151,24 @@ static void test_only_a_different_rrset_replaces_a_stored_one(void **state)
     assert_int_equal(usage.items, 1);
 }
 
+static void test_a_replaced_rrset_keeps_its_place_among_others(void **state)
+{
+    static const char *const owners[] = {"d.example", "b.example", "f.example", "b.example",
+                                         "f.example", "d.example", "a.example", "e.example",
+                                         "g.example", "c.example"};
+    struct spans *spans = *state;
+    struct spans_usage usage;
+    for (unsigned i = 0; i < ARRAY_LEN(owners); i++)
+        assert_true(spans_put(spans, "example", SPANS_NAMES, "", owners[i], RRTYPE_NSEC,
+                              i < 3 ? "former" : owners[i], START));
+    for (char letter = 'a'; letter <= 'g'; letter++) {
+        char owner[] = {letter, '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e', '\0'};
+        expect_before(spans, owner, owner);
+    }
+    spans_usage(spans, &usage);
+    assert_int_equal(usage.items, 7);
+}
+
 static void test_records_are_found_by_owner_and_type(void **state)
 {
     struct spans *spans = *state;
@@ -393,6 +411,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_expired_span_is_not_found, spans_setup,
                                         spans_teardown),
         cmocka_unit_test_setup_teardown(test_only_a_different_rrset_replaces_a_stored_one,
+                                        spans_setup, spans_teardown),
+        cmocka_unit_test_setup_teardown(test_a_replaced_rrset_keeps_its_place_among_others,
                                         spans_setup, spans_teardown),
         cmocka_unit_test_setup_teardown(test_records_are_found_by_owner_and_type, spans_setup,
                                         spans_teardown),

@@ -55,6 +55,7 @@ static enum security judge_without_anchor_at(enum validation_step_kind kind, boo
     assert_int_equal(anchors_add(later, NAME("island."), RRTYPE_DS,
                                  zones_rdata(zones_ds("island.", 13, 2), bytes)),
                      ERR_OK);
+    assert_int_equal(anchors_add_negative(later, NAME("www.example.")), ERR_OK);
     zones_ask(&question, ANSWER_POSITIVE, "example.",
               (struct sections){.answer = {ADDRESS, has_sig ? GOOD_SIG : NULL}});
     zones.words[0] = 0;
@@ -68,6 +69,7 @@ static enum security judge_without_anchor_at(enum validation_step_kind kind, boo
         event = step.kind == VALIDATION_VERIFY ? zones_verify(&step) : zones_event(&step, &answer);
     } while (true);
     anchors_free(later);
+    assert_int_equal(step.verdict.insecure_labels, 2); /* the zone of the name is not insecure */
     return step.verdict.security;
 }
 
