@@ -871,6 +871,23 @@ static void test_a_policy_zone_with_a_file_is_imported(void **state)
     assert_string_equal(said, "");
 }
 
+static void test_records_that_their_zone_hides_are_left_out(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: ads.example always_nxdomain\n"
+           " local-data: \"x.Ads.example A 192.0.2.1\"\n"
+           " local-zone: fine.ads.example static\n local-data: \"fine.ads.example A 192.0.2.2\"\n"
+           " local-zone: null.example always_null\n local-data: \"x.null.example A 192.0.2.3\"\n"
+           "view:\n name: v\n local-zone: kids.example always_refuse\n"
+           " local-data: \"a.kids.example A 192.0.2.4\"\n local-data: \"b.example A 192.0.2.5\"\n"
+           "server:\n access-control-view: 10.0.0.0/8 v\n" ROOT,
+           "- \"fine.ads.example A 192.0.2.2\"", "- \"x.null.example A 192.0.2.3\"",
+           "local-data: [\"b.example A 192.0.2.5\"]", "# u.conf:3: local-data",
+           "# u.conf:11: local-data", "the action of its local-zone answers before it");
+    expect_missing("- \"x.Ads");
+    expect_missing("[\"a.kids");
+}
+
 static void test_rules_come_before_local_data(void **state)
 {
     (void)state;
@@ -1163,6 +1180,7 @@ int main(void)
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
         cmocka_unit_test(test_no_option_is_lost_silently),
         cmocka_unit_test(test_a_policy_zone_with_a_file_is_imported),
+        cmocka_unit_test(test_records_that_their_zone_hides_are_left_out),
         cmocka_unit_test(test_rules_come_before_local_data),
         cmocka_unit_test(test_views_have_their_clients_and_local_data),
         cmocka_unit_test(test_a_view_ends_with_its_clause),
