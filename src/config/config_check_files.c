@@ -350,7 +350,7 @@ static void warn_of_missing_zones(struct loader *loader)
 void config_check_files(struct loader *loader)
 {
     static const struct place upstream = {.key = "upstream"}, log = {.key = "log"};
-    static const struct place cache = {.key = "cache"};
+    static const struct place cache = {.key = "cache"}, dnssec = {.key = "dnssec"};
     check_server(loader);
     try_upstreams(loader);
     config_read_cookie_secrets(loader);
@@ -360,6 +360,8 @@ void config_check_files(struct loader *loader)
     check_directory(loader, &upstream, "host-file", loader->config->host_file);
     check_directory(loader, &cache, "snapshot", loader->config->snapshot_file);
     check_directory(loader, &log, "tls-keys", loader->config->tls_key_log);
+    if (loader->config->update_anchors == UPDATE_YES)
+        check_directory(loader, &dnssec, "trust-anchor-file", loader->config->trust_anchor_file);
     warn_of_missing_zones(loader);
     config_check_written(loader);
 }

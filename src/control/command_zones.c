@@ -208,6 +208,15 @@ static uint64_t us_until(uint64_t at, uint64_t now)
     return at > now ? at - now : 0;
 }
 
+/* The time from one instant to a later one; unknown if an instant is 0. */
+static void put_time_between(struct reply *reply, uint64_t from, uint64_t to)
+{
+    if (from > 0 && to > 0)
+        reply_duration(reply, us_until(to, from));
+    else
+        reply_unknown(reply);
+}
+
 /* The time since a primary confirmed the zone, and the time until it expires. */
 static void put_zone_times(struct reply *reply, const struct control_zone_times *times,
                            struct loop *loop)
@@ -219,10 +228,7 @@ static void put_zone_times(struct reply *reply, const struct control_zone_times 
         reply_duration(reply, us_until(wall_s, confirmed_at_s) * US_PER_S);
     else
         reply_unknown(reply);
-    if (times)
-        reply_duration(reply, us_until(stats_read(&times->expires_at), now));
-    else
-        reply_unknown(reply);
+    put_time_between(reply, now, times ? stats_read(&times->expires_at) : 0);
 }
 
 /* The catalog that lists a zone; "": none. */
@@ -245,7 +251,6 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
                 "age:duration\tconfirmed:duration\texpiry:duration\tcatalog:text\twhy:text");
     for (size_t i = 0; i < view->held_count; i++) {
         const struct control_zone *zone = &view->held[i];
-        uint64_t age_us = zone->loaded_at && now > zone->loaded_at ? now - zone->loaded_at : 0;
         reply_row(reply);
         reply_text(reply, name_format((struct name){zone->wire, zone->name_len}, text));
         reply_text(reply, zone->is_catalog ? "catalog" : uses[zone->use]);
@@ -253,7 +258,7 @@ static void command_zones_put_held(struct reply *reply, const struct control_vie
         reply_count(reply, zone->serial);
         reply_count(reply, zone->records);
         reply_count(reply, zone->size_bytes);
-        reply_duration(reply, age_us);
+        put_time_between(reply, zone->loaded_at, now);
         put_zone_times(reply, zone->times, loop);
         put_catalog(reply, zone->catalog, zone->catalog_len);
         reply_text(reply, zone->why);
@@ -281,9 +286,9 @@ static void put_policy_zone(struct reply *reply, const struct rpz_policy_zone *z
     reply_count(reply, count);
     reply_count(reply, rules ? rpz_rules_skipped(rules) : 0);
     reply_count(reply, rules ? zone_data_bytes(data) + rpz_rules_bytes(rules) : 0);
-    reply_duration(reply, row->loaded_at ? us_until(now, row->loaded_at) : 0);
-    reply_duration(reply, us_until(row->refresh_at, now));
-    reply_duration(reply, us_until(row->expires_at, now));
+    put_time_between(reply, row->loaded_at, now);
+    put_time_between(reply, now, row->refresh_at);
+    put_time_between(reply, now, row->expires_at);
     put_catalog(reply, row->catalog, row->catalog_len);
     reply_text(reply, row->why);
     reply_row_end(reply);

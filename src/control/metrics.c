@@ -64,6 +64,7 @@ void metrics_collect(const struct control_view *view, struct stats *out)
     out->reloads_failed = view->reloads.failed;
     out->config_last_reload_ok = !view->reloads.last_failed;
     out->config_last_reload_time = view->reloads.loaded_time;
+    out->certificate_ends_at = view->certificate_ends_at_s;
     out->network_changes = view->network_changes;
     out->anchors_valid = view->anchors.valid;
     out->anchors_missing = view->anchors.missing;

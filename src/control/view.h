@@ -154,6 +154,7 @@ struct control_view {
     const struct control_transfers *transfers; /* NULL: none yet */
     const struct control_hooks *hooks;         /* NULL: the daemon offers none */
     struct control_reloads reloads;
+    uint64_t certificate_ends_at_s; /* since 1970; 0: no certificate for TLS clients */
     struct control_anchors anchors;
     struct control_hosts hosts;
     uint64_t started_at;      /* us of the loops' clock */

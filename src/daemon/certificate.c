@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 struct certificate {
@@ -83,6 +84,13 @@ void certificate_unref(struct certificate *certificate)
     free(certificate->key);
     free(certificate->chain);
     free(certificate);
+}
+
+uint64_t certificate_ends_at_s(const struct certificate *certificate)
+{
+    bool is_known = certificate && certificate->ends_at_s != INT64_MAX;
+
+    return is_known ? (uint64_t)MAX(certificate->ends_at_s, 0) : 0;
 }
 
 void certificate_warn_expired(const struct certificate *certificate,

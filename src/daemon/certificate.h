@@ -27,6 +27,9 @@ struct certificate *certificate_ref(struct certificate *certificate);
 /* The last reference wipes the key. NULL is fine. */
 void certificate_unref(struct certificate *certificate);
 
+/* When it expires, in seconds since 1970; 0: that is not known. NULL is fine: 0. */
+uint64_t certificate_ends_at_s(const struct certificate *certificate);
+
 /* Logs a warning if the certificate has expired at now_s (of time()): clients that check it refuse
  * to connect, and nothing else tells the operator. */
 void certificate_warn_expired(const struct certificate *certificate,

@@ -180,6 +180,25 @@ static void identity_warn_of_file(const char *path)
             strerror(errno));
 }
 
+/* The daemon makes a file of anchors that it keeps and that does not exist. */
+static void identity_warn_of_anchors(const struct config *config)
+{
+    const char *path = config->trust_anchor_file;
+    bool is_to_come = config->keeps_anchors && path && access(path, F_OK) != 0 && errno == ENOENT;
+
+    if (!is_to_come)
+        identity_warn_of_file(path);
+}
+
+/* The loader only warns about such a file, so a reload succeeds without it. */
+static void identity_warn_of_zone(const char *path)
+{
+    if (!identity_can_read(path))
+        LOG(LOG_WARNING, "daemon",
+            "server.user cannot read %s, so a reload will not change its zone: %s", path,
+            strerror(errno));
+}
+
 static void identity_warn_of_files(const struct config *config, const char *config_file)
 {
     identity_warn_of_file(config_file);
@@ -187,13 +206,13 @@ static void identity_warn_of_files(const struct config *config, const char *conf
     identity_warn_of_file(config->server.tls_key);
     identity_warn_of_file(config->server.cookie_secret_file);
     identity_warn_of_file(config->hosts_file);
-    identity_warn_of_file(config->trust_anchor_file);
+    identity_warn_of_anchors(config);
     for (size_t i = 0; i < config->block_list_count; i++)
         identity_warn_of_file(config->block_lists[i].file);
     for (size_t i = 0; i < config->rpz.count; i++)
         identity_warn_of_file(config->rpz.zones[i].file);
     for (size_t i = 0; i < config->auth_zone_count; i++)
-        identity_warn_of_file(config->auth_zones[i].file);
+        identity_warn_of_zone(config->auth_zones[i].file);
     for (size_t i = 0; i < config->tsig_key_count; i++)
         identity_warn_of_file(config->tsig_keys[i].file);
 }

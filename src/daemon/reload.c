@@ -124,6 +124,12 @@ static void reload_warn_of_certificate(const struct reload *reload)
                                  time(NULL));
 }
 
+static void reload_show_certificate(const struct reload *reload)
+{
+    reload->host.view->certificate_ends_at_s =
+        certificate_ends_at_s(generation_certificate(reload->current));
+}
+
 static void reload_become_idle(struct reload *reload)
 {
     reload->state = RELOAD_IDLE;
@@ -286,6 +292,7 @@ static void reload_take_file(struct reload *reload)
     view->view_rows = server_quota_view_rows(generation_quota(reload->current));
     view->reloads.loaded_at = reload->begun_at;
     view->reloads.loaded_time = reload->loaded_time;
+    reload_show_certificate(reload);
     listening_free(&reload->listening);
     reload->listening = reload->next_listening;
     reload->next_listening = NULL;
@@ -984,6 +991,7 @@ void reload_begin(struct reload *reload, struct workers *workers, struct listeni
     view->view_rows = server_quota_view_rows(generation_quota(reload->current));
     view->reloads.loaded_at = view->started_at;
     view->reloads.loaded_time = view->started_time;
+    reload_show_certificate(reload);
     listening_show(reload->listening, view);
     reload_set_rules(reload);
     anchor_keeper_begin(reload->keeper);

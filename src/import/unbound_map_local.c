@@ -55,19 +55,21 @@ static struct unbound_value *keep_for_all(struct unbound_map_state *map, bool is
     return &local->value;
 }
 
-void map_keep_zone(struct unbound_map_state *map, struct unbound_view *view, const char *name,
-                   const char *action, const struct draft_origin *origin)
+struct unbound_value *map_keep_zone(struct unbound_map_state *map, struct unbound_view *view,
+                                    const char *name, const char *action,
+                                    const struct draft_origin *origin)
 {
     const char *kept = draft_format(map->draft, "%s", name), *word = draft_word(map->draft, kept);
     if (!word)
-        return;
+        return NULL;
     const char *text = draft_format(map->draft, "{name: %s, action: %s}", word, action);
     struct unbound_value *value = view ? map_keep_in_view(map, &view->last_zone, text, origin)
                                        : keep_for_all(map, true, kept, text, origin);
     if (!value)
-        return;
+        return NULL;
     value->zone = kept;
     value->action = action;
+    return value;
 }
 
 void map_keep_record(struct unbound_map_state *map, struct unbound_view *view, const char *record,
@@ -115,7 +117,7 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
         return;
     }
     if (strcmp(type, "always_null") == 0) {
-        map_keep_zone(map, map->view, statement->args[0], "redirect", statement->origin);
+        (void)map_keep_zone(map, map->view, statement->args[0], "redirect", statement->origin);
         add_null_record(map, statement, "A 0.0.0.0");
         add_null_record(map, statement, "AAAA ::");
         return;
@@ -123,7 +125,10 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(types[i].unbound, type) != 0)
             continue;
-        map_keep_zone(map, map->view, statement->args[0], types[i].nailup, statement->origin);
+        struct unbound_value *zone =
+            map_keep_zone(map, map->view, statement->args[0], types[i].nailup, statement->origin);
+        if (zone)
+            zone->hides_records = strncmp(type, "always_", strlen("always_")) == 0;
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;
@@ -230,7 +235,7 @@ static void unblock_zone(struct unbound_map_state *map, const char *zone)
         if (at->is_zone && name_parse(&given, given_wire, at->name, strlen(at->name)) == ERR_OK &&
             name_equal(given, name))
             return;
-    map_keep_zone(map, NULL, zone, "transparent", map->unblock_origin);
+    (void)map_keep_zone(map, NULL, zone, "transparent", map->unblock_origin);
 }
 
 static void unblock_range(struct unbound_map_state *map, unsigned from, unsigned to,

@@ -128,8 +128,26 @@ static const char *source_of(struct unbound_map_state *map, const struct unbound
     return file ? draft_format(map->draft, "file: %s", file) : NULL;
 }
 
+static bool has_local_data(const struct unbound_map_state *map)
+{
+    bool has_any = map->locals;
+    for (const struct unbound_view *at = map->views; at; at = at->next)
+        has_any |= at->zones || at->records;
+    return has_any;
+}
+
+/* Local data that an administrator wrote against a rule loses its effect silently otherwise. */
+static void note_order(struct unbound_map_state *map, const struct unbound_rpz *rpz)
+{
+    draft_note(map->draft, rpz->origin,
+               "In Unbound, local-zone and local-data answer before response policy zones. Here "
+               "the rules come first: where local data must win, give its names a rule "
+               "rpz-passthru in the first zone of rpz.");
+}
+
 void map_end_rpz(struct unbound_map_state *map)
 {
+    bool needs_order = has_local_data(map);
     static const char lost[] =
         "Not imported: rpz needs a name, and primaries by address or a file of its own. Without "
         "this zone its rules do not apply.";
@@ -142,6 +160,9 @@ void map_end_rpz(struct unbound_map_state *map)
                 map->draft, "rpz",
                 draft_format(map->draft, "{name: %s, %s%s%s}", rpz->name, source, rpz->keys, scope),
                 rpz->origin);
+            if (needs_order)
+                note_order(map, rpz);
+            needs_order = false;
             continue;
         }
         rpz->is_lost = true;

@@ -3,7 +3,8 @@
 /*
  * Zones with servers below a local zone. In Unbound a local zone answers first, so the servers of
  * such a zone get no query. Here the longer name decides. The local zone is therefore repeated for
- * the name of the lower one: otherwise a walled garden would have holes.
+ * the name of the lower one: otherwise a walled garden would have holes. A local zone with an
+ * action always_... also answers before its own records, which are left out.
  */
 #include "import/unbound_maps.h"
 
@@ -19,8 +20,14 @@ static const char shadowed[] =
 /* The local zones of all clients or of one view, and where their copies go. view: NULL for all. */
 struct shadow {
     struct unbound_view *view;
-    struct name_map *names; /* finds the zones' places in the list, from 1 */
+    struct name_map *names; /* finds the marks of the zones */
 };
+
+/* The mark of a zone: its place in the list, from 1, and whether it hides its records. */
+static uint32_t shadow_mark(uint32_t place, bool hides_records)
+{
+    return place << 1 | hides_records;
+}
 
 static bool shadow_read_name(const char *text, size_t len, uint8_t wire[NAME_WIRE_MAX],
                              struct name *name)
@@ -34,13 +41,13 @@ static bool shadow_read_name(const char *text, size_t len, uint8_t wire[NAME_WIR
 
 /* If several zones have one name, the first counts, as in the loader. */
 static void shadow_note_name(struct unbound_map_state *map, struct shadow *shadow, const char *zone,
-                             uint32_t place)
+                             uint32_t mark)
 {
     uint8_t wire[NAME_WIRE_MAX];
     struct name name;
     uint32_t *number;
     if (shadow_read_name(zone, strlen(zone), wire, &name) &&
-        name_map_put(shadow->names, name, place, &number))
+        name_map_put(shadow->names, name, mark, &number))
         map->draft->err = ERR_NO_MEMORY;
 }
 
@@ -49,11 +56,12 @@ static void shadow_note_names(struct unbound_map_state *map, struct shadow *shad
     uint32_t place = 0;
     if (shadow->view)
         for (const struct unbound_value *at = shadow->view->zones; at; at = at->next)
-            shadow_note_name(map, shadow, at->zone, ++place);
+            shadow_note_name(map, shadow, at->zone, shadow_mark(++place, at->hides_records));
     else
         for (const struct unbound_local *at = map->locals; at; at = at->next)
             if (at->is_zone)
-                shadow_note_name(map, shadow, at->name, ++place);
+                shadow_note_name(map, shadow, at->name,
+                                 shadow_mark(++place, at->value.hides_records));
 }
 
 static const struct unbound_value *shadow_at(const struct unbound_map_state *map,
@@ -124,8 +132,8 @@ static void shadow_zone(struct unbound_map_state *map, const struct shadow *shad
     struct name name, from;
     if (!zone->name || !shadow_read_name(zone->name, strlen(zone->name), wire, &name))
         return;
-    const uint32_t *place = name_map_find_suffix(shadow->names, name, &len);
-    const struct unbound_value *above = place ? shadow_at(map, shadow, *place) : NULL;
+    const uint32_t *mark = name_map_find_suffix(shadow->names, name, &len);
+    const struct unbound_value *above = mark ? shadow_at(map, shadow, *mark >> 1) : NULL;
     if (!above || strcmp(above->action, "transparent") == 0 ||
         !shadow_read_name(above->zone, strlen(above->zone), from_wire, &from) ||
         name_equal(from, name))
@@ -136,7 +144,7 @@ static void shadow_zone(struct unbound_map_state *map, const struct shadow *shad
         copy_records(map, shadow, from, zone->name);
     if (!shadow->view)
         copy_tags(map, from, zone->name);
-    map_keep_zone(map, shadow->view, zone->name, above->action, above->origin);
+    (void)map_keep_zone(map, shadow->view, zone->name, above->action, above->origin);
     draft_note(map->draft, zone->origin, shadowed);
 }
 
@@ -148,6 +156,48 @@ static bool is_first_of_name(const struct unbound_map_state *map, const struct u
     return true;
 }
 
+/* ---- records that their zone hides ---- */
+
+/* Whether the zone of a record, a quoted word of YAML, answers before the record in Unbound. Notes
+ * such a record. */
+static bool shadow_hides(struct unbound_map_state *map, const struct shadow *shadow,
+                         const struct unbound_value *record)
+{
+    static const char hidden[] =
+        "Not imported: in Unbound the action of its local-zone answers before it.";
+    uint8_t wire[NAME_WIRE_MAX], len;
+    struct name owner;
+    const char *text = record->text + (*record->text == '"');
+    if (!shadow_read_name(text, strcspn(text, " \t\""), wire, &owner))
+        return false;
+    const uint32_t *mark = name_map_find_suffix(shadow->names, owner, &len);
+    if (!mark || !(*mark & 1))
+        return false;
+    draft_note(map->draft, record->origin, hidden);
+    return true;
+}
+
+/* Takes these records out. Otherwise a name that Unbound blocks would have an answer. */
+static void shadow_drop_hidden(struct unbound_map_state *map, const struct shadow *shadow)
+{
+    struct unbound_view *view = shadow->view;
+    for (struct unbound_value **at = view ? &view->records : NULL; at && *at;)
+        if (shadow_hides(map, shadow, *at))
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    if (view)
+        for (view->last_record = &view->records; *view->last_record;)
+            view->last_record = &(*view->last_record)->next;
+    for (struct unbound_local **at = view ? NULL : &map->locals; at && *at;)
+        if (!(*at)->is_zone && shadow_hides(map, shadow, &(*at)->value))
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    for (map->last_local = &map->locals; *map->last_local;)
+        map->last_local = &(*map->last_local)->next;
+}
+
 static void shadow_zones(struct unbound_map_state *map, struct unbound_view *view)
 {
     struct shadow shadow = {view, name_map_new()};
@@ -156,6 +206,7 @@ static void shadow_zones(struct unbound_map_state *map, struct unbound_view *vie
         return;
     }
     shadow_note_names(map, &shadow);
+    shadow_drop_hidden(map, &shadow);
     for (const struct unbound_zone *zone = map->zones; zone; zone = zone->next)
         if (is_first_of_name(map, zone))
             shadow_zone(map, &shadow, zone);

@@ -21,6 +21,7 @@ struct unbound_value {
     const char *text;
     const struct draft_origin *origin; /* NULL: not given */
     bool is_host;                      /* a zone's server is given by its name */
+    bool hides_records; /* a local zone whose action comes before its records in Unbound */
     /* of a local zone: its name as given, its action here; of dnstap: action is the option */
     const char *zone, *action;
 };

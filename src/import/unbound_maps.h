@@ -58,8 +58,9 @@ struct unbound_value *map_keep_in_view(struct unbound_map_state *map, struct unb
 
 /* Keep local data for a view, or for all clients (NULL). name: as given, of a valid zone; record: a
  * word of YAML. */
-void map_keep_zone(struct unbound_map_state *map, struct unbound_view *view, const char *name,
-                   const char *action, const struct draft_origin *origin);
+struct unbound_value *map_keep_zone(struct unbound_map_state *map, struct unbound_view *view,
+                                    const char *name, const char *action,
+                                    const struct draft_origin *origin);
 void map_keep_record(struct unbound_map_state *map, struct unbound_view *view, const char *record,
                      const struct draft_origin *origin);
 

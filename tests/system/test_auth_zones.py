@@ -112,6 +112,24 @@ def test_a_changed_file_is_read_at_a_reload(nailupd, dig, tmp_path):
     assert (zone["zone"], zone["for"], zone["state"], zone["serial"]) == ("corp.example.", "both", "served", 8)
 
 
+def test_zones_shows_no_times_that_a_zone_does_not_have(nailupd, tmp_path):
+    path, rules = tmp_path / "zone", tmp_path / "rules"
+    path.write_text(ZONE)
+    rules.write_text("@ 60 SOA ns mail 1 60 60 60 60\nbad.example 60 CNAME .\n")
+    absent = "127.0.0.1@1"
+    daemon = nailupd({"auth-zones": [*held(path)["auth-zones"], {"name": "never.example", "primaries": [absent]}],
+                      "rpz": [{"name": "rules.example", "file": str(rules)},
+                              {"name": "feed.example", "primaries": [absent]}]})
+    eventually(lambda: daemon.ask("zones")["held_zones"][1]["state"] == "failed")
+    shown = daemon.ask("zones")
+
+    def times(row):
+        return {key for key, value in row.items() if key.endswith("_seconds") and value is not None}
+
+    assert [times(row) for row in shown["held_zones"]] == [{"age_seconds"}, set()]
+    assert [times(row) for row in shown["policy_zones"]] == [{"age_seconds"}, {"refresh_seconds"}]
+
+
 def test_a_broken_file_leaves_the_version_before_in_force(nailupd, dig, tmp_path):
     path = tmp_path / "zone"
     path.write_text(ZONE)

@@ -416,6 +416,24 @@ def test_a_new_certificate_is_served_and_cuts_off_no_client(dot, authority):
         assert daemon.status()["stream_clients"] >= 1
 
 
+def test_metrics_say_when_the_certificate_in_use_expires(nailupd, dot, authority):
+    key = "tls_certificate_expiry_timestamp_seconds"
+
+    def ends_at():
+        text = ssl.DER_cert_to_PEM_cert(authority.der())
+        done = subprocess.run(["openssl", "x509", "-noout", "-enddate"], input=text, text=True, capture_output=True)
+        return ssl.cert_time_to_seconds(done.stdout.strip().partition("=")[2])
+
+    assert nailupd().metrics()[key] == 0
+    daemon = dot()
+    old = ends_at()
+    assert daemon.metrics()[key] == old
+    authority.make(days=9)
+    assert daemon.metrics()[key] == old < ends_at()
+    daemon.ctl("reload")
+    assert daemon.metrics()[key] == ends_at()
+
+
 def test_sessions_outlive_a_new_certificate(dot, authority):
     daemon = dot()
     with TlsStream(daemon.tls, authority) as client:

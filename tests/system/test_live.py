@@ -155,6 +155,29 @@ def test_a_key_that_the_user_could_not_read_keeps_it_from_starting(open_folder, 
     assert process.wait(60) == 0
 
 
+@needs_root
+def test_files_that_a_reload_does_without_are_not_said_to_stop_it(open_folder, make_config):
+    zone = open_folder / "zone"
+    zone.write_text("@ 60 SOA ns mail 1 60 60 60 60\n@ 60 NS ns\n")
+    control = open_folder / "control.sock"
+    config = make_config({"server": {"user": "nobody"}, "control": {"socket": str(control)},
+                          "dnssec": {"trust-anchor-file": str(open_folder / "root.key"), "update-anchors": "yes"},
+                          "auth-zones": [{"name": "held.example", "file": str(zone)}]}, upstreams=["127.0.0.1@9"])
+    path = open_folder / "nailup.yaml"
+    path.write_text(json.dumps(config))
+    zone.chmod(0o600)
+    process = subprocess.Popen([program("nailupd"), "-c", str(path)], stderr=subprocess.PIPE, text=True)
+    try:
+        eventually(lambda: subprocess.run([program("nailupctl"), "-s", str(control), "reload"]).returncode == 0)
+    finally:
+        process.terminate()
+        log = process.stderr.read()
+        process.stderr.close()
+        assert process.wait(60) == 0
+    assert f"server.user cannot read {zone}, so a reload will not change its zone" in log
+    assert "so a reload will fail" not in log and "root.key" not in log
+
+
 LOW_PORT = """
 ip link set lo up
 "$1" -c "$2" &

@@ -291,6 +291,10 @@ static void test_directories_of_files_that_are_written_must_exist(void **state)
     expect_file_errors("upstream: {host-file: /nonexistent/h}\n" ZONE,
                        "1:12: error: upstream.host-file: the directory /nonexistent does not "
                        "exist; create it for the user that nailupd runs as\n");
+    expect_file_errors("dnssec: {trust-anchor-file: /nonexistent/k, update-anchors: yes}\n" ZONE,
+                       "1:10: error: dnssec.trust-anchor-file: the directory /nonexistent does "
+                       "not exist; create it for the user that nailupd runs as\n");
+    expect_fine("dnssec: {trust-anchor-file: /nailup-anchors, update-anchors: yes}\n" ZONE);
     expect_file_errors("cache: {snapshot: /nonexistent/c}\n" ZONE,
                        "1:9: error: cache.snapshot: the directory /nonexistent does not exist; "
                        "create it for the user that nailupd runs as\n");

@@ -871,6 +871,36 @@ static void test_a_policy_zone_with_a_file_is_imported(void **state)
     assert_string_equal(said, "");
 }
 
+static void test_records_that_their_zone_hides_are_left_out(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: ads.example always_nxdomain\n"
+           " local-data: \"x.Ads.example A 192.0.2.1\"\n"
+           " local-zone: fine.ads.example static\n local-data: \"fine.ads.example A 192.0.2.2\"\n"
+           " local-zone: null.example always_null\n local-data: \"x.null.example A 192.0.2.3\"\n"
+           "view:\n name: v\n local-zone: kids.example always_refuse\n"
+           " local-data: \"a.kids.example A 192.0.2.4\"\n local-data: \"b.example A 192.0.2.5\"\n"
+           "server:\n access-control-view: 10.0.0.0/8 v\n" ROOT,
+           "- \"fine.ads.example A 192.0.2.2\"", "- \"x.null.example A 192.0.2.3\"",
+           "local-data: [\"b.example A 192.0.2.5\"]", "# u.conf:3: local-data",
+           "# u.conf:11: local-data", "the action of its local-zone answers before it");
+    expect_missing("- \"x.Ads");
+    expect_missing("[\"a.kids");
+}
+
+static void test_rules_come_before_local_data(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-data: \"a.example A 192.0.2.1\"\n"
+           "rpz:\n name: lost\nrpz:\n name: a\n zonefile: /f\nrpz:\n name: b\n zonefile: /g\n" ROOT,
+           "# u.conf:5: rpz:", "where local data must win");
+    expect_missing("# u.conf:8: rpz:");
+    EXPECT("view:\n name: v\n local-zone: a.example static\nrpz:\n name: a\n zonefile: /f\n" ROOT,
+           "# u.conf:4: rpz:", "where local data must win");
+    config_free(imported("rpz:\n name: a\n zonefile: /f\n" ROOT));
+    expect_missing("must win, give");
+}
+
 static void test_views_have_their_clients_and_local_data(void **state)
 {
     (void)state;
@@ -1064,6 +1094,10 @@ static void test_a_lost_protection_gets_a_warning(void **state)
     assert_non_null(strstr(said, "warning: access-control: 10.0.0.0/99 refuse is not imported"));
     config_free(imported("server: private-address: 10.0.0.0/99\n" ROOT));
     assert_non_null(strstr(said, "warning: private-address: 10.0.0.0/99 is not imported"));
+    config_free(imported("server: access-control-tag-action: 10.0.0.0/8 a refuse\n" ROOT));
+    assert_non_null(strstr(said, "warning: access-control-tag-action: 10.0.0.0/8 a refuse is not"));
+    config_free(imported("server: interface-tag-action: 10.0.0.1 a refuse\n" ROOT));
+    assert_non_null(strstr(said, "warning: interface-tag-action: 10.0.0.1 a refuse is not"));
     /* Nothing is lost if the option was off, or if it protects nothing. */
     config_free(imported("server: harden-algo-downgrade: no proxy-protocol-port: 0\n"
                          " so-rcvbuf: 4m harden-glue: yes tls-protocols: \"\"\n" ROOT));
@@ -1146,6 +1180,8 @@ int main(void)
         cmocka_unit_test(test_rows_that_copy_name_rows_of_options),
         cmocka_unit_test(test_no_option_is_lost_silently),
         cmocka_unit_test(test_a_policy_zone_with_a_file_is_imported),
+        cmocka_unit_test(test_records_that_their_zone_hides_are_left_out),
+        cmocka_unit_test(test_rules_come_before_local_data),
         cmocka_unit_test(test_views_have_their_clients_and_local_data),
         cmocka_unit_test(test_a_view_ends_with_its_clause),
         cmocka_unit_test(test_a_view_without_clients_is_for_none),
