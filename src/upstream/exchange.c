@@ -741,6 +741,8 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
                exchange_ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
         exchange->without_edns |= UINT64_C(1) << index;
+        if (exchange->asked.needs_signatures && has_untried(exchange, index))
+            return false; /* without EDNS, no signature comes */
         return exchange_ask(exchange, index, WAY_ANY, NULL);
     case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: one more try, then another server or TCP */
         if (exchange->tried[index] < 2)
