@@ -281,8 +281,13 @@ bool udp_server_thin(struct udp_server *server, const struct udp_thinned *thinne
         return socket_set(server->watch.fd, SOL_SOCKET, SO_DETACH_FILTER, 0);
     program.len =
         (unsigned short)udp_filter_build(steps, addr_family(&server->local), thinned, count);
-    return setsockopt(server->watch.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ==
-           0;
+    if (setsockopt(server->watch.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0)
+        return true;
+    LOG_LIMITED(LOG_WARNING, "net",
+                "the kernel refuses a filter for a UDP socket (%s): under overload, small clients "
+                "lose queries as large ones do",
+                strerror(errno));
+    return false;
 }
 
 /* ---------------------------------------------------------------- batches */
