@@ -46,6 +46,8 @@ struct tap_source {
     enum transport transport;
 };
 
+enum { TAP_ERRORS_MAX = 2 }; /* extended errors of one answer */
+
 /* A client's query and its answer. */
 struct tap_reply {
     struct tap_message message;
@@ -56,6 +58,11 @@ struct tap_reply {
     uint16_t flags; /* the flags in the query's header */
     bool dnssec_ok;
     uint16_t rcode; /* all twelve bits */
+    /* The extended errors (RFC 8914) that a client with EDNS gets, and the text of the first.
+     * Servers choose bytes of the text: escape it. Borrowed; "": none. */
+    uint8_t ede_count;
+    uint16_t ede[TAP_ERRORS_MAX];
+    const char *ede_text;
 };
 
 /* A watcher. Functions may be NULL. */

@@ -260,6 +260,7 @@ struct config {
     enum log_level log_level;
     enum log_format log_format;
     bool log_queries;
+    bool log_failures;
     struct dnstap_options dnstap;
 
     bool is_blank; /* the file has no option */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * Combines the observers. The query log can start and stop with a reload; dnstap stays as it was at
- * the start.
+ * Combines the observers. The query log can start, stop and change with a reload; dnstap stays as
+ * it was at the start.
  *
  * Invariant: only the worker links its taps.
  */
@@ -43,7 +43,7 @@ enum err watchers_open(struct watchers **out, const struct config *config, size_
         watchers_close(watchers);
         return err;
     }
-    watchers_prepare(watchers, config->log_queries);
+    watchers_prepare(watchers, config);
     *out = watchers;
     return ERR_OK;
 }
@@ -62,21 +62,30 @@ void watchers_close(struct watchers *watchers)
     free(watchers);
 }
 
-void watchers_prepare(struct watchers *watchers, bool log_queries)
+/* A line of log.queries has everything that one of log.failures has. */
+static enum query_log_choice watchers_choice(const struct config *config)
 {
-    if (!log_queries || watchers->can_log)
+    if (config->log_queries)
+        return QUERY_LOG_ALL;
+    return config->log_failures ? QUERY_LOG_FAILED : QUERY_LOG_NONE;
+}
+
+void watchers_prepare(struct watchers *watchers, const struct config *config)
+{
+    if (watchers_choice(config) == QUERY_LOG_NONE || watchers->can_log)
         return;
     enum err err = query_log_start(watchers->log);
     watchers->can_log = !err;
     if (err)
-        LOG(LOG_ERROR, "daemon", "log.queries: queries are not logged: %s", err_str(err));
+        LOG(LOG_ERROR, "daemon", "log.%s: queries are not logged: %s",
+            config->log_queries ? "queries" : "failures", err_str(err));
 }
 
 struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,
-                                bool log_queries)
+                                const struct config *config)
 {
-    bool is_logged = log_queries && watchers->can_log;
-    struct tap *log = is_logged ? query_log_tap(watchers->log, worker, stats) : NULL;
+    enum query_log_choice choice = watchers->can_log ? watchers_choice(config) : QUERY_LOG_NONE;
+    struct tap *log = query_log_tap(watchers->log, worker, stats, choice);
     if (!watchers->dnstap || !dnstap_sees_clients(watchers->dnstap))
         return log;
     struct tap *dnstap = dnstap_tap(watchers->dnstap, worker, stats);

@@ -5,7 +5,6 @@
 
 /* The observers of all workers' queries: the query log and dnstap. */
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -25,14 +24,14 @@ void watchers_close(struct watchers *watchers);
 /* Valid until watchers_close(). */
 const struct query_log *watchers_query_log(const struct watchers *watchers);
 
-/* Main thread: prepares for a configuration with this log.queries, before the workers get it. If
- * the query log cannot start, logs that and continues without it. */
-void watchers_prepare(struct watchers *watchers, bool log_queries);
+/* Main thread: prepares for log.queries and log.failures of this configuration, before the workers
+ * get it. If the query log cannot start, logs that and continues without it. */
+void watchers_prepare(struct watchers *watchers, const struct config *config);
 
-/* Worker's thread, at the start and whenever log.queries changed: returns the tap for
- * server_set_taps(). */
+/* Worker's thread, at the start and whenever log.queries or log.failures may have changed: returns
+ * the tap for server_set_taps(). */
 struct tap *watchers_client_tap(struct watchers *watchers, size_t worker, struct stats *stats,
-                                bool log_queries);
+                                const struct config *config);
 /* Returns the tap for upstreams_set_taps(), which never changes. */
 struct tap *watchers_upstream_tap(struct watchers *watchers, size_t worker, struct stats *stats);
 

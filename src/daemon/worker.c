@@ -140,12 +140,12 @@ static enum err worker_make_tls(struct tls_context **out, const struct generatio
                                ticket_keys, why);
 }
 
-static void worker_set_taps(struct worker *worker, bool log_queries)
+static void worker_set_taps(struct worker *worker, const struct config *config)
 {
     struct watchers *watchers = worker->all->share->watchers;
 
     server_set_taps(worker->server,
-                    watchers_client_tap(watchers, worker->number, &worker->stats, log_queries));
+                    watchers_client_tap(watchers, worker->number, &worker->stats, config));
 }
 
 /* A NOTIFY for a zone held here goes to the keeper. */
@@ -215,7 +215,7 @@ static enum err worker_open_layers(struct worker *worker)
         return err;
     worker->policy = share->policy ? rpz_policy_ref(share->policy) : NULL;
     server_set_policy(worker->server, worker->policy);
-    worker_set_taps(worker, config->log_queries);
+    worker_set_taps(worker, config);
     worker->notify_taker = (struct notify_taker){worker_take_notify, worker};
     server_set_notify_taker(worker->server, &worker->notify_taker);
     upstreams_set_taps(worker->upstreams,
@@ -400,7 +400,7 @@ static void worker_switch_server(struct worker *worker, struct letter *letter)
         server_set_tls(worker->server, &letter->tls);
     server_reload(worker->server, worker_server_options(worker, letter->next), &letter->sockets,
                   generation_quota(letter->next), worker_on_addresses_closed, worker);
-    worker_set_taps(worker, generation_config(letter->next)->log_queries);
+    worker_set_taps(worker, generation_config(letter->next));
     outgoing_ports_use(worker->loop, generation_ports(letter->next),
                        &worker->stats.upstream_port_fallbacks);
     worker_hold_generation(&worker->server_generation, letter->next);
@@ -566,7 +566,7 @@ void workers_switch(struct workers *workers, struct generation *next,
     workers->on_switched = on_switched;
     workers->switch_context = context;
     if (sockets) {
-        watchers_prepare(workers->share->watchers, generation_config(next)->log_queries);
+        watchers_prepare(workers->share->watchers, generation_config(next));
         workers->list_number++;
         workers->sockets = sockets;
     }

@@ -337,6 +337,23 @@ static void end_identity(struct unbound_map_state *map, const struct unbound_val
                    "server.identity; without one the answer is REFUSED.");
 }
 
+/* nailup has one line for a query and its answer, so either option asks for it. */
+void map_log_queries(struct unbound_map_state *map, const struct unbound_statement *statement)
+{
+    bool is_replies = strcmp(statement->word->name, "log-replies") == 0, yes;
+    if (!map_take_flag(map, statement, &yes))
+        return;
+    draft_account(statement->origin);
+    *(is_replies ? &map->log_replies : &map->log_queries) = yes ? statement->origin : NULL;
+}
+
+static void end_log(struct unbound_map_state *map)
+{
+    const struct draft_origin *origin = map->log_queries ? map->log_queries : map->log_replies;
+    if (origin)
+        draft_set(map->draft, "log.queries", "yes", origin);
+}
+
 void map_end_server(struct unbound_map_state *map)
 {
     end_listeners(map);
@@ -345,4 +362,5 @@ void map_end_server(struct unbound_map_state *map)
     end_ciphers(map);
     end_identity(map, &map->version, "server.version", map->hides_version, map->shown_version);
     end_identity(map, &map->identity, "server.identity", map->hides_identity, map->shown_identity);
+    end_log(map);
 }

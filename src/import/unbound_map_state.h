@@ -110,6 +110,7 @@ struct unbound_map_state {
     struct unbound_value incoming_tcp, ciphers, suites, version, identity;
     const struct draft_origin *shown_version, *shown_identity; /* hide-...: no */
     bool hides_version, hides_identity;
+    const struct draft_origin *log_queries, *log_replies; /* yes; NULL: no */
     /* cache */
     uint64_t message_bytes, rrset_bytes;
     const struct draft_origin *size_origin;

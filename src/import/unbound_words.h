@@ -36,6 +36,7 @@ enum unbound_clause {
     MAP(incoming_tcp)                                                                              \
     MAP(identity)                                                                                  \
     MAP(hide)                                                                                      \
+    MAP(log_queries)                                                                               \
     MAP(access)                                                                                    \
     MAP(cache_size)                                                                                \
     MAP(serve_expired)                                                                             \

@@ -174,14 +174,6 @@ static void plan_padding(struct reply *reply)
     reply->len = padded;
 }
 
-/* Returns the text of the first extended error. */
-static const char *reply_text_of(const struct answer *answer)
-{
-    if (answer->text)
-        return answer->text;
-    return answer->error ? err_str(answer->error) : "";
-}
-
 void reply_plan_answer(struct reply *reply, const struct query *query, const struct answer *answer,
                        const struct reply_rules *rules)
 {

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "cache/answer.h"
 #include "dns/header.h"
 #include "serve/query.h"
@@ -83,6 +84,14 @@ void reply_plan_error(struct reply *reply, const struct query *query,
 /* Plans a header with TC, the question and OPT: the client comes back over a stream. */
 void reply_plan_truncated(struct reply *reply, const struct query *query,
                           const struct reply_rules *rules);
+
+/* Returns the text of an answer's first extended error, or "". */
+static inline const char *reply_text_of(const struct answer *answer)
+{
+    if (answer->text)
+        return answer->text;
+    return answer->error ? err_str(answer->error) : "";
+}
 
 /* Writes reply->len bytes. now_us is on the clock of the answer's stored_at. */
 void reply_write(const struct reply *reply, uint8_t *out, uint64_t now_us);

@@ -5,6 +5,8 @@
 
 #include "serve/reply.h"
 
+_Static_assert((int)TAP_ERRORS_MAX == (int)REPLY_ERRORS_MAX, "taps see all extended errors");
+
 void tell_query(struct tap *taps, const struct tap_message *message)
 {
     for (struct tap *tap = taps; tap; tap = tap->next)
@@ -46,6 +48,18 @@ static enum tap_origin origin_of(const struct reply *reply, const struct tell_ho
     return TAP_FROM_LIMIT;
 }
 
+/* An answer has its errors even where its reply has no room for them. */
+static void tell_errors(struct tap_reply *told, const struct reply *reply)
+{
+    const struct answer *answer = reply->answer;
+    const uint16_t *ede = answer ? answer->ede : reply->ede;
+    told->ede_count = answer ? answer->ede_count : reply->ede_count;
+    for (unsigned i = 0; i < told->ede_count; i++)
+        told->ede[i] = ede[i];
+    if (told->ede_count > 0)
+        told->ede_text = answer ? reply_text_of(answer) : reply->ede_text;
+}
+
 void tell_reply(struct tap *taps, const struct tap_message *message, const struct reply *reply,
                 const struct tell_how *how)
 {
@@ -57,7 +71,10 @@ void tell_reply(struct tap *taps, const struct tap_message *message, const struc
         .flags = query->flags,
         .dnssec_ok = query->dnssec_ok,
         .rcode = message->bytes.len ? reply->rcode : 0,
+        .ede_text = "",
     };
+    if (message->bytes.len > 0)
+        tell_errors(&told, reply);
     told.message.answered_at = told.message.asked_at;
     if (how->end == TELL_WAITED)
         told.message.asked_at = how->asked_at;

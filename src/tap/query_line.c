@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
  * Lines of the query log. Every byte that a client chose goes through name_format(), which leaves
- * only printable ASCII. JSON escapes its backslashes and quotes again.
+ * only printable ASCII. JSON escapes its backslashes and quotes again. Every byte of the text of an
+ * extended error, which a server may have chosen, goes through query_line_put_cause().
  */
 #include "tap/query_line.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "dns/edns.h"
 #include "dns/header.h"
 #include "dns/name.h"
 #include "dns/rrtype.h"
@@ -29,6 +31,7 @@ struct words {
     char name[NAME_TEXT_MAX], type[RRTYPE_TEXT_MAX], cls[RRTYPE_TEXT_MAX];
     char rcode[RRTYPE_TEXT_MAX];
     char view[QUERY_LINE_VIEW_MAX + 1]; /* letters, digits, dots, hyphens and underscores */
+    struct span cause;                  /* any bytes; empty: none */
     bool has_upstream;
 };
 
@@ -66,6 +69,41 @@ static void put_json_text(struct line *line, const char *text)
     }
 }
 
+/* Writes the cause between quotes. A byte that is not printable becomes \DDD, as in names, and
+ * JSON escapes that backslash. */
+static void query_line_put_cause(struct line *line, struct span cause, const char *escape)
+{
+    put_char(line, '"');
+    for (size_t i = 0; i < cause.len; i++) {
+        uint8_t byte = cause.data[i];
+        if (byte < ' ' || byte > '~') {
+            query_line_put(line, "%s%03u", escape, byte);
+            continue;
+        }
+        if (byte == '"' || byte == '\\')
+            put_char(line, '\\');
+        put_char(line, (char)byte);
+    }
+    put_char(line, '"');
+}
+
+/* Returns the text of the first extended error, or else its name. */
+static struct span query_line_cause(const struct query_record *record, const uint8_t *text)
+{
+    if (record->ede_count == 0)
+        return (struct span){0};
+    if (record->cause_len > 0)
+        return span_of(text, MIN(record->cause_len, QUERY_LINE_CAUSE_MAX));
+    const char *name = edns_ede_name(record->ede[0]);
+    return span_of((const uint8_t *)name, strlen(name));
+}
+
+static void query_line_put_errors(struct line *line, const struct query_record *record)
+{
+    for (unsigned i = 0; i < MIN(record->ede_count, TAP_ERRORS_MAX); i++)
+        query_line_put(line, "%s%u", i ? "," : "", record->ede[i]);
+}
+
 static uint64_t took_us(const struct query_record *record)
 {
     return record->answered_at > record->asked_at ? record->answered_at - record->asked_at : 0;
@@ -81,6 +119,7 @@ static void make_words(struct words *words, const struct query_record *record, c
     if (record->size > 0)
         rrtype_rcode_name(record->rcode, words->rcode);
     memcpy(words->view, name + record->name_len, MIN(record->view_len, QUERY_LINE_VIEW_MAX));
+    words->cause = query_line_cause(record, name + record->name_len + record->view_len);
     if (record->name_len == 0)
         return;
     name_format((struct name){name, record->name_len}, words->name);
@@ -117,6 +156,16 @@ static void query_line_put_text(struct line *line, const struct query_record *re
         query_line_put(line, " %s %s", words->upstream, transport_word(record->source.transport));
     if (*words->view)
         query_line_put(line, " view=%s", words->view);
+    if (record->ede_count > 0) {
+        query_line_put(line, " ede=");
+        query_line_put_errors(line, record);
+    }
+    if (record->omitted > 0)
+        query_line_put(line, " omitted=%" PRIu32, record->omitted);
+    if (words->cause.len > 0) {
+        query_line_put(line, " cause=");
+        query_line_put_cause(line, words->cause, "\\");
+    }
 }
 
 static const char *boolean(bool value)
@@ -158,6 +207,17 @@ static void put_json(struct line *line, const struct query_record *record,
                        transport_word(record->source.transport));
     if (*words->view)
         query_line_put(line, ",\"view\":\"%s\"", words->view);
+    if (record->ede_count > 0) {
+        query_line_put(line, ",\"ede\":[");
+        query_line_put_errors(line, record);
+        query_line_put(line, "]");
+    }
+    if (record->omitted > 0)
+        query_line_put(line, ",\"omitted\":%" PRIu32, record->omitted);
+    if (words->cause.len > 0) {
+        query_line_put(line, ",\"cause\":");
+        query_line_put_cause(line, words->cause, "\\\\");
+    }
     query_line_put(line, "}");
 }
 

@@ -8,6 +8,8 @@
  *
  *   nailupd: info: query: 192.0.2.7@40000 udp www.example.com. A IN rd,do NOERROR 88 12.345ms
  *       upstream 192.0.2.53@53 tcp view=lab
+ *   nailupd: info: query: 192.0.2.7@40000 udp www.example.com. A IN rd SERVFAIL 44 5.000ms failed
+ *       ede=22,23 omitted=7 cause="no server of the zone example.com. answers: timeout"
  *   {"time":...,"level":"info","module":"query","client":"192.0.2.7","port":40000, ...}
  */
 
@@ -20,22 +22,27 @@
 #include "base/tap.h"
 
 enum {
-    QUERY_LINE_MAX = 2048,   /* bytes in a line, its newline included */
-    QUERY_LINE_VIEW_MAX = 63 /* characters of a view's name */
+    QUERY_LINE_MAX = 2560,     /* bytes in a line, its newline included */
+    QUERY_LINE_VIEW_MAX = 63,  /* characters of a view's name */
+    QUERY_LINE_CAUSE_MAX = 127 /* bytes of the text of an extended error */
 };
 
-/* A worker's record of a query. The bytes of the name follow it, then those of the
- * view. */
+/* A worker's record of a query. The bytes of the name follow it, then those of the view, then
+ * those of the text of the first extended error. */
 struct query_record {
     uint64_t asked_at, answered_at; /* us on the loop's clock */
     struct addr client;
     struct tap_source source; /* family 0: none */
     uint32_t size;            /* the size of the answer; 0: no answer */
+    uint32_t omitted;         /* failures without a line since the last one */
     uint16_t type, cls, flags, rcode;
+    uint16_t ede[TAP_ERRORS_MAX];
     uint8_t transport; /* enum transport */
     uint8_t origin;    /* enum tap_origin */
     uint8_t name_len;  /* the length in wire form; 0: no question */
     uint8_t view_len;  /* characters, at most QUERY_LINE_VIEW_MAX; 0: no view */
+    uint8_t ede_count;
+    uint8_t cause_len; /* bytes, at most QUERY_LINE_CAUSE_MAX; 0: the error has no text */
     bool dnssec_ok;
 };
 

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "dns/rrtype.h"
 #include "tap/drain.h"
 #include "tap/query_line.h"
 #include "tap/wall.h"
@@ -28,6 +29,9 @@ struct log_tap {
     struct query_log *log;
     size_t worker;
     struct stats *stats;
+    uint32_t lines_left; /* of failures */
+    uint32_t omitted;    /* failures without a line since the last one */
+    uint64_t refilled_at;
 } __attribute__((aligned(128))); /* no two workers share a cache line */
 
 struct query_log {
@@ -58,18 +62,21 @@ static void query_log_fill(struct query_record *record, const struct tap_reply *
         .transport = (uint8_t)message->transport,
         .origin = (uint8_t)reply->origin,
         .name_len = (uint8_t)reply->name.len,
+        .ede_count = reply->ede_count,
         .dnssec_ok = reply->dnssec_ok,
     };
+    memcpy(record->ede, reply->ede, sizeof(record->ede));
     if (reply->source)
         record->source = *reply->source;
 }
 
-static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
+static void query_log_leave_record(struct log_tap *mine, const struct tap_reply *reply)
 {
-    struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
     const char *view = reply->message.view ? reply->message.view : "";
+    const char *cause = reply->ede_count > 0 ? reply->ede_text : "";
     size_t view_len = strnlen(view, QUERY_LINE_VIEW_MAX);
-    size_t len = sizeof(struct query_record) + reply->name.len + view_len;
+    size_t cause_len = strnlen(cause, QUERY_LINE_CAUSE_MAX);
+    size_t len = sizeof(struct query_record) + reply->name.len + view_len + cause_len;
     uint8_t *out = drain_reserve(mine->log->drain, mine->worker, len);
     struct query_record record;
 
@@ -79,11 +86,45 @@ static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
     }
     query_log_fill(&record, reply);
     record.view_len = (uint8_t)view_len;
+    record.cause_len = (uint8_t)cause_len;
+    record.omitted = mine->omitted;
+    mine->omitted = 0;
     memcpy(out, &record, sizeof(record));
+    out += sizeof(record);
     if (reply->name.len > 0)
-        memcpy(out + sizeof(record), reply->name.data, reply->name.len);
-    memcpy(out + sizeof(record) + reply->name.len, view, view_len);
+        memcpy(out, reply->name.data, reply->name.len);
+    memcpy(out + reply->name.len, view, view_len);
+    memcpy(out + reply->name.len + view_len, cause, cause_len);
     drain_commit(mine->log->drain, mine->worker, len);
+}
+
+static void query_log_on_reply(struct tap *tap, const struct tap_reply *reply)
+{
+    query_log_leave_record(CONTAINER_OF(tap, struct log_tap, tap), reply);
+}
+
+/* Whether a failure may have a line now. */
+static bool query_log_take_failure(struct log_tap *mine, uint64_t now)
+{
+    uint64_t since = now > mine->refilled_at ? now - mine->refilled_at : 0;
+    uint64_t lines = since / QUERY_LOG_FAILURE_US;
+    mine->refilled_at += lines * QUERY_LOG_FAILURE_US;
+    mine->lines_left = (uint32_t)MIN(mine->lines_left + lines, (uint64_t)QUERY_LOG_FAILURES);
+    if (mine->lines_left == 0)
+        return false;
+    mine->lines_left--;
+    return true;
+}
+
+static void query_log_on_reply_of_failure(struct tap *tap, const struct tap_reply *reply)
+{
+    struct log_tap *mine = CONTAINER_OF(tap, struct log_tap, tap);
+    if (reply->rcode != RCODE_SERVFAIL)
+        return;
+    if (query_log_take_failure(mine, reply->message.answered_at))
+        query_log_leave_record(mine, reply);
+    else if (mine->omitted < UINT32_MAX)
+        mine->omitted++;
 }
 
 /* ---- the thread ---- */
@@ -167,6 +208,8 @@ struct query_log *query_log_new(size_t workers, int fd)
         return NULL;
     memset(log, 0, size);
     log->fd = fd;
+    for (size_t i = 0; i < workers; i++)
+        log->taps[i].lines_left = QUERY_LOG_FAILURES;
     options.owner = log;
     log->drain = drain_new(&options);
     if (log->drain)
@@ -180,10 +223,14 @@ enum err query_log_start(struct query_log *log)
     return drain_start(log->drain);
 }
 
-struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats)
+struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *stats,
+                          enum query_log_choice choice)
 {
     struct log_tap *mine = &log->taps[worker];
-    mine->tap.on_reply = query_log_on_reply;
+    if (choice == QUERY_LOG_NONE)
+        return NULL;
+    mine->tap.on_reply =
+        choice == QUERY_LOG_ALL ? query_log_on_reply : query_log_on_reply_of_failure;
     mine->log = log;
     mine->worker = worker;
     mine->stats = stats;

@@ -16,11 +16,14 @@ import pytest
 
 from conftest import eventually, free_address, program
 from peers import need
+from test_reload import reload, write
 
 NAME = "www.example.org"
+DIGEST = "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"  # of no key that any zone has
 LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<name>\S+) (?P<type>\S+)"
                   r" (?P<cls>\S+) (?P<flags>\S+) (?P<rcode>\S+) (?P<size>\d+) (?P<ms>[\d.]+)ms"
-                  r" (?P<origin>\S+)(?: (?P<upstream>\S+) (?P<transport>\S+))?")
+                  r" (?P<origin>\S+)(?: (?P<upstream>[^\s=]+) (?P<transport>\S+))?"
+                  r"(?: ede=(?P<ede>[\d,]+))?(?: omitted=(?P<omitted>\d+))?(?: cause=\"(?P<cause>.*)\")?")
 
 
 def lines(daemon, count):
@@ -99,6 +102,86 @@ def test_an_unanswered_query_is_a_line_too(nailupd, dig):
         dig(daemon, NAME, "A", "+timeout=20")
         (line,) = lines(daemon, 1)
     assert line["rcode"] == "SERVFAIL" and line["origin"] == "failed"
+    assert line["ede"] == "22,23" and line["cause"].startswith("no server of the zone . answers")
+
+
+# ---- failures alone ----
+
+
+def with_failures(upstream, **log):
+    """Returns a configuration with a good zone, a bogus zone below an anchor, and a zone whose upstream is dead."""
+    dead = "127.0.0.1@%d" % free_address("127.0.0.1")[1]
+    return {"log": log, "upstream": {"query-timeout": "200ms"},
+            "dnssec": {"validate": "yes", "trust-anchors": [f"bogus.example. DS 7 15 2 {DIGEST}"],
+                       "negative-trust-anchors": ["."]},
+            "forward-zones": [{"name": "example", "upstreams": upstream.servers},
+                              {"name": "dead.example", "upstreams": [dead]}]}
+
+
+def test_a_failure_is_a_line_with_its_cause_and_a_good_query_has_none(nailupd, responder, dig):
+    daemon = nailupd(with_failures(responder(), failures="yes", level="error"))
+    assert dig(daemon, "www.good.example").status == "NOERROR"
+    bogus = dig(daemon, "www.bogus.example")
+    dead = dig(daemon, "www.dead.example", "AAAA", "+tcp", "+timeout=20")
+    plain = dig(daemon, "www.dead.example", "AAAA", "+noedns")
+    refused = dig(daemon, "www.example.net")
+    assert [one.status for one in (bogus, dead, plain, refused)] == ["SERVFAIL"] * 3 + ["REFUSED"]
+    assert daemon.stop() == 0
+    of_bogus, of_dead, of_plain = found = lines(daemon, 3)
+    assert len(found) == 3 and all(line["rcode"] == "SERVFAIL" for line in found)
+    assert of_bogus["name"] == "www.bogus.example." and of_bogus["client"].startswith("127.0.0.1@")
+    assert of_bogus["ede"] == str(bogus.ede[0]) and of_bogus["cause"] == bogus.ede_texts[0]
+    assert of_bogus["cause"].startswith("a signature is missing, zone ")
+    assert of_dead["type"] == "AAAA" and of_dead["protocol"] == "tcp" and of_dead["origin"] == "failed"
+    assert of_dead["ede"].split(",") == [str(code) for code in dead.ede] and of_dead["cause"] == dead.ede_texts[0]
+    assert "zone dead.example" in of_dead["cause"]
+    assert plain.ede == [] and of_plain["origin"] == "cache"  # the client cannot get the error, and the line has it
+    assert of_plain["ede"] == "22,13" and of_plain["cause"] == of_dead["cause"]
+
+
+def test_a_json_line_of_a_failure_has_the_cause_too(nailupd, responder, dig):
+    daemon = nailupd(with_failures(responder(), failures="yes", format="json"))
+    assert dig(daemon, "www.good.example").status == "NOERROR"
+    answer = dig(daemon, "www.bogus.example")
+    assert daemon.stop() == 0
+    (one,) = [one for one in map(json.loads, daemon.log().splitlines()) if one["module"] == "query"]
+    assert one["rcode"] == "SERVFAIL" and one["ede"] == answer.ede and one["cause"] == answer.ede_texts[0]
+    assert one["name"] == "www.bogus.example." and one["time"].endswith("Z")
+
+
+def test_a_reload_turns_the_lines_of_failures_on_and_off(nailupd, responder, dig):
+    upstream = responder()
+    daemon = nailupd(with_failures(upstream))
+    for number, (queries, failures) in enumerate(["nn", "ny", "yn", "yy", "ny", "nn"]):
+        write(daemon, {"log": {"queries": queries == "y", "failures": failures == "y"}})
+        reload(daemon)
+        assert dig(daemon, f"n{number}.good.example").status == "NOERROR"
+        assert dig(daemon, f"n{number}.bogus.example").status == "SERVFAIL"
+    assert daemon.stop() == 0
+    found = [line["name"] for line in lines(daemon, 6)]
+    assert found == [f"n{number}.{zone}.example." for number, zones in
+                     [(1, ["bogus"]), (2, ["good", "bogus"]), (3, ["good", "bogus"]), (4, ["bogus"])]
+                     for zone in zones]
+
+
+def test_a_popular_broken_name_does_not_flood_the_log(nailupd, responder, dig):
+    """There are more failures than lines, and the lines say how many have none."""
+    daemon = nailupd(with_failures(responder(), failures="yes") | {"server": {"workers": 1}})
+    assert dig(daemon, "www.bogus.example").status == "SERVFAIL"
+    question = b"\x01\x00\x00\x01" + bytes(6) + b"\3www\5bogus\7example\0\0\1\0\1"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(10)
+        client.connect((daemon.ip, daemon.port))
+        asked = 1
+        while asked < 10000 and not any(line["omitted"] for line in lines(daemon, 1)):
+            for number in range(20):
+                client.send(struct.pack(">H", number) + question)
+            assert all(client.recv(4096)[3] & 15 == 2 for _ in range(20))  # each client gets its answer
+            asked += 20
+    found = lines(daemon, 1)
+    omitted = sum(int(line["omitted"] or 0) for line in found)
+    assert omitted > 0 and len(found) >= 100 and len(found) + omitted <= asked
+    assert daemon.stop() == 0
 
 
 def test_a_reader_of_stderr_that_sleeps_holds_up_no_query(make_config, responder, dig, tmp_path):

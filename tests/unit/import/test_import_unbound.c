@@ -350,6 +350,24 @@ static void test_stub_zones_keep_their_options(void **state)
            "first: yes\n");
 }
 
+static void test_logs_of_queries_and_failures_are_imported(void **state)
+{
+    (void)state;
+    struct config *config = imported("server: log-servfail: yes\n" ROOT);
+    assert_true(config->log_failures);
+    assert_false(config->log_queries);
+    config_free(config);
+    EXPECT("server: log-replies: yes\n" ROOT, "\n  queries: yes\n", "Every line has a counterpart");
+    expect_missing("failures:");
+    /* either option asks for the line that has both */
+    EXPECT("server:\n log-queries: yes\n log-replies: no\n" ROOT, "\n  queries: yes\n",
+           "Every line has a counterpart");
+    EXPECT("server:\n log-queries: no\n log-replies: yes\n log-servfail: no\n" ROOT,
+           "\n  queries: yes\n", "  failures: no\n", "Every line has a counterpart");
+    EXPECT("server:\n log-replies: yes\n log-replies: no\n" ROOT, "Every line has a counterpart");
+    expect_missing("queries:");
+}
+
 static void test_options_of_recursion_are_imported(void **state)
 {
     (void)state;
@@ -1144,6 +1162,7 @@ int main(void)
         cmocka_unit_test(test_the_output_recurses_where_unbound_does),
         cmocka_unit_test(test_a_root_that_loses_its_servers_is_not_resolved_by_recursion),
         cmocka_unit_test(test_stub_zones_keep_their_options),
+        cmocka_unit_test(test_logs_of_queries_and_failures_are_imported),
         cmocka_unit_test(test_options_of_recursion_are_imported),
         cmocka_unit_test(test_local_zones_have_their_actions),
         cmocka_unit_test(test_records_keep_their_quotes),

@@ -36,6 +36,9 @@ struct resolver {
     uint8_t kind; /* the kind of each answer; the next two fields belong to each answer, too */
     uint32_t stale_s;
     bool is_local;
+    uint8_t ede_count; /* extended errors of each answer, and the text of the first */
+    uint16_t ede[2];
+    const char *text;
     const struct tap_source *source; /* the source of answers that had to wait */
     struct canned canned;
 };
@@ -75,6 +78,9 @@ static inline const struct answer *stub_make(uint16_t type, const uint8_t *name,
     canned_make(&stub.canned, &question, stub.flags, stub.records, stub.rdata_len);
     stub.canned.answer.kind = stub.kind;
     stub.canned.answer.stale_s = stub.stale_s;
+    stub.canned.answer.ede_count = stub.ede_count;
+    memcpy(stub.canned.answer.ede, stub.ede, sizeof(stub.ede));
+    stub.canned.answer.text = stub.text;
     if (stub.is_local)
         stub.canned.answer.ttl_s = 0;
     return &stub.canned.answer;

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /* The events that taps see: a whole server in virtual time. */
 #include "base/tap.h"
+#include "dns/edns.h"
 #include "dns/header.h"
 #include "serve/notify_taker.h"
 #include "unit/serve/harness.h"
@@ -15,6 +16,7 @@ struct seen {
     struct tap_source source;
     uint8_t bytes[4096];
     uint8_t name[NAME_WIRE_MAX];
+    char ede_text[256];
 };
 
 static struct seen queries[SEEN_MAX], replies[SEEN_MAX];
@@ -45,6 +47,8 @@ static void on_reply(struct tap *tap, const struct tap_reply *reply)
     keep(seen, &reply->message);
     if (reply->source)
         seen->source = *reply->source;
+    assert_true(strlen(reply->ede_text) < sizeof(seen->ede_text));
+    strcpy(seen->ede_text, reply->ede_text);
     if (reply->name.len > 0)
         memcpy(seen->name, reply->name.data, reply->name.len);
 }
@@ -134,6 +138,55 @@ static void test_an_answer_without_an_upstream_names_none(void **state)
     assert_int_equal(reply->rcode, RCODE_SERVFAIL);
 }
 
+static void expect_errors(const struct seen *seen, uint8_t count, uint16_t code, uint16_t next,
+                          const char *text)
+{
+    assert_int_equal(seen->reply.ede_count, count);
+    assert_int_equal(seen->reply.ede[0], code);
+    assert_int_equal(seen->reply.ede[1], next);
+    assert_string_equal(seen->ede_text, text);
+}
+
+static void test_the_cause_of_a_failure_is_shown_with_and_without_edns(void **state)
+{
+    struct canned_query query = {"miss.example", 7, RRTYPE_A, HEADER_RD, 0, false, false, false};
+    (void)state;
+    stub.flags = RCODE_SERVFAIL;
+    stub.kind = ANSWER_FAILURE;
+    stub.ede_count = 2;
+    stub.ede[0] = EDE_NO_REACHABLE_AUTHORITY;
+    stub.ede[1] = EDE_NETWORK_ERROR;
+    stub.text = "no server of the zone example. answers: timeout";
+    udp_ask("miss.example", 7);
+    assert_true(stub_answer(false));
+    expect_errors(&replies[0], 2, 22, 23, stub.text);
+    sent_len = canned_query(sent, &query);
+    udp_send_from(&me);
+    assert_true(stub_answer(false));
+    expect_errors(&replies[1], 2, 22, 23, stub.text);
+}
+
+/* The reply is truncated, and its error has no text. */
+static void test_the_cause_is_shown_where_the_reply_has_no_room_for_it(void **state)
+{
+    (void)state;
+    stub.ede_count = 1;
+    stub.ede[0] = EDE_STALE_ANSWER;
+    stub.records = 200;
+    stub.text = "a text";
+    udp_ask("hit.example", 7);
+    assert_true(udp_got());
+    assert_true(header_flags(got_bytes) & HEADER_TC);
+    expect_errors(&replies[0], 1, EDE_STALE_ANSWER, 0, stub.text);
+}
+
+static void test_an_answer_without_extended_errors_shows_none(void **state)
+{
+    (void)state;
+    udp_ask("hit.example", 7);
+    expect_errors(&replies[0], 0, 0, 0, "");
+}
+
 static void test_stale_and_local_answers_are_distinguished(void **state)
 {
     (void)state;
@@ -201,6 +254,7 @@ static void test_queries_stopped_by_a_limit_are_shown(void **state)
     stub.result = RESOLVER_FULL;
     udp_ask("miss.example", 1);
     assert_int_equal(only_reply(TAP_FROM_LIMIT)->rcode, RCODE_SERVFAIL);
+    expect_errors(&replies[0], 1, EDE_OTHER, 0, "too many queries wait");
 }
 
 static void test_a_dropped_query_is_shown_without_bytes(void **state)
@@ -213,6 +267,7 @@ static void test_a_dropped_query_is_shown_without_bytes(void **state)
     assert_int_equal(replies[2].reply.origin, TAP_FROM_LIMIT);
     assert_int_equal(replies[2].reply.message.bytes.len, 0);
     assert_int_equal(replies[2].reply.name.len, 13);
+    expect_errors(&replies[2], 0, 0, 0, "");
 }
 
 static void test_a_message_that_is_no_query_is_not_shown(void **state)
@@ -264,6 +319,9 @@ int main(void)
         TELL_TEST(test_a_hit_is_shown_with_both_ends_and_all_bytes),
         TELL_TEST(test_an_answer_of_an_upstream_names_it_and_the_time_it_took),
         TELL_TEST(test_an_answer_without_an_upstream_names_none),
+        TELL_TEST(test_the_cause_of_a_failure_is_shown_with_and_without_edns),
+        TELL_TEST(test_the_cause_is_shown_where_the_reply_has_no_room_for_it),
+        TELL_TEST(test_an_answer_without_extended_errors_shows_none),
         TELL_TEST(test_stale_and_local_answers_are_distinguished),
         TELL_TEST(test_refusals_are_shown),
         TELL_TEST(test_a_notify_is_shown_as_accepted_or_refused),

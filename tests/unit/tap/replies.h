@@ -40,6 +40,7 @@ static inline struct tap_reply reply_of(unsigned number)
         .name = span_of(name.wire, name.len),
         .type = RRTYPE_A,
         .cls = RRCLASS_IN,
+        .ede_text = "",
     };
 }
 

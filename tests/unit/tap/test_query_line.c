@@ -7,9 +7,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "cache/answer.h"
+#include "dns/edns.h"
 #include "dns/header.h"
 #include "dns/name.h"
 #include "dns/rrtype.h"
@@ -17,7 +20,9 @@
 
 static char out[QUERY_LINE_MAX + 1];
 static struct query_record record;
-static uint8_t wire[NAME_WIRE_MAX];
+static uint8_t wire[NAME_WIRE_MAX + QUERY_LINE_VIEW_MAX + QUERY_LINE_CAUSE_MAX];
+
+_Static_assert((int)QUERY_LINE_CAUSE_MAX == (int)ANSWER_TEXT_MAX - 1, "no text is cut");
 
 static int set_up(void **state)
 {
@@ -143,6 +148,92 @@ static void test_a_query_without_a_question_has_no_name(void **state)
     assert_null(strstr(out, "name"));
 }
 
+/* Gives the record a failure with this text. */
+static void fail_with(const uint8_t *text, size_t len)
+{
+    record.origin = TAP_FROM_NO_ANSWER;
+    record.rcode = RCODE_SERVFAIL;
+    record.ede_count = 2;
+    record.ede[0] = EDE_NO_REACHABLE_AUTHORITY;
+    record.ede[1] = EDE_NETWORK_ERROR;
+    record.cause_len = (uint8_t)len;
+    memcpy(wire + record.name_len + record.view_len, text, len);
+}
+
+static void fail_with_text(const char *text)
+{
+    fail_with((const uint8_t *)text, strlen(text));
+}
+
+static void test_a_failure_ends_with_its_errors_and_their_cause(void **state)
+{
+    (void)state;
+    fail_with_text("no server of the zone a. answers: timeout");
+    expect_text(": info: query: 192.0.2.7@40000 udp www.Example.com. A IN rd,do SERVFAIL 88 "
+                "12.345ms failed ede=22,23 cause=\"no server of the zone a. answers: timeout\"");
+    make(LOG_JSON);
+    assert_non_null(strstr(out, ",\"origin\":\"failed\",\"ede\":[22,23],"
+                                "\"cause\":\"no server of the zone a. answers: timeout\"}"));
+    memcpy(wire + record.name_len, "lab", 3);
+    record.view_len = 3;
+    record.omitted = 4711;
+    record.ede_count = 1;
+    fail_with_text("x");
+    record.ede_count = 1;
+    make(LOG_TEXT);
+    assert_non_null(strstr(out, " failed view=lab ede=22 omitted=4711 cause=\"x\""));
+    make(LOG_JSON);
+    assert_non_null(
+        strstr(out, ",\"view\":\"lab\",\"ede\":[22],\"omitted\":4711,\"cause\":\"x\"}"));
+}
+
+static void test_an_error_without_text_has_its_name_for_a_cause(void **state)
+{
+    (void)state;
+    fail_with_text("");
+    record.ede[0] = EDE_DNSSEC_BOGUS;
+    make(LOG_TEXT);
+    assert_non_null(strstr(out, " failed ede=6,23 cause=\"DNSSEC Bogus\""));
+    record.ede[0] = 49152;
+    make(LOG_TEXT);
+    assert_string_equal(strstr(out, " failed"), " failed ede=49152,23");
+    make(LOG_JSON);
+    assert_string_equal(strstr(out, ",\"ede\""), ",\"ede\":[49152,23]}");
+    record.ede_count = 0; /* then there is no cause */
+    record.cause_len = 3;
+    make(LOG_TEXT);
+    assert_null(strstr(out, "cause"));
+}
+
+/* A server may choose the text of an extended error. */
+static void test_no_cause_forges_a_line_or_a_member(void **state)
+{
+    (void)state;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        uint8_t text[3] = {'a', (uint8_t)byte, 'z'};
+        char escaped[8];
+        bool is_quoted = byte == '"' || byte == '\\';
+        fail_with(text, sizeof(text));
+        if (byte >= ' ' && byte <= '~')
+            snprintf(escaped, sizeof(escaped), "a%s%cz\"", is_quoted ? "\\" : "", (int)byte);
+        else
+            snprintf(escaped, sizeof(escaped), "a\\%03uz\"", byte);
+        make(LOG_TEXT);
+        assert_string_equal(strstr(out, "cause=\"") + 7, escaped);
+        make(LOG_JSON);
+        unsigned quotes = 0;
+        for (const char *at = out; *at; at++) {
+            if (*at == '\\') {
+                at++;
+                assert_true(*at == '\\' || *at == '"');
+            } else {
+                quotes += *at == '"';
+            }
+        }
+        assert_int_equal(quotes, 58);
+    }
+}
+
 static void test_every_origin_has_a_word(void **state)
 {
     (void)state;
@@ -204,6 +295,24 @@ static void test_the_longest_name_fits_escaped(void **state)
     assert_string_equal(out + strlen(out) - 3, "tls");
     make(LOG_JSON);
     assert_string_equal(out + strlen(out) - 6, "\"tls\"}");
+    /* with all that a line may have */
+    uint8_t cause[QUERY_LINE_CAUSE_MAX];
+    memset(cause, 255, sizeof(cause));
+    memset(wire + record.name_len, 'v', QUERY_LINE_VIEW_MAX);
+    record.view_len = QUERY_LINE_VIEW_MAX;
+    fail_with(cause, sizeof(cause));
+    record.origin = TAP_FROM_UPSTREAM;
+    record.rcode = record.ede[0] = record.ede[1] = 65535;
+    record.omitted = UINT32_MAX;
+    make(LOG_TEXT);
+    assert_int_equal(strlen(strstr(out, " cause=")), 8 + 4 * sizeof(cause) + 1);
+    assert_int_equal(out[strlen(out) - 1], '"');
+    make(LOG_JSON);
+    assert_int_equal(strlen(strstr(out, ",\"cause\":")), 10 + 5 * sizeof(cause) + 2);
+    assert_string_equal(out + strlen(out) - 2, "\"}");
+    record.cause_len = UINT8_MAX; /* no error has a text of this length */
+    make(LOG_TEXT);
+    assert_int_equal(strlen(strstr(out, " cause=")), 8 + 4 * sizeof(cause) + 1);
 }
 
 int main(void)
@@ -215,6 +324,9 @@ int main(void)
         cmocka_unit_test_setup(test_a_cached_answer_names_no_upstream, set_up),
         cmocka_unit_test_setup(test_a_dropped_query_has_no_rcode, set_up),
         cmocka_unit_test_setup(test_a_query_without_a_question_has_no_name, set_up),
+        cmocka_unit_test_setup(test_a_failure_ends_with_its_errors_and_their_cause, set_up),
+        cmocka_unit_test_setup(test_an_error_without_text_has_its_name_for_a_cause, set_up),
+        cmocka_unit_test_setup(test_no_cause_forges_a_line_or_a_member, set_up),
         cmocka_unit_test_setup(test_every_origin_has_a_word, set_up),
         cmocka_unit_test_setup(test_no_name_forges_a_line_a_word_or_a_member, set_up),
         cmocka_unit_test_setup(test_the_longest_name_fits_escaped, set_up),

@@ -14,6 +14,8 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "dns/edns.h"
+#include "tap/query_line.h"
 #include "tap/query_log.h"
 #include "unit/tap/replies.h"
 
@@ -60,7 +62,7 @@ static unsigned next_number(void)
 
 static void test_each_reply_is_a_line_in_its_order(void **state)
 {
-    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
     assert_int_equal(query_log_start(query_log), ERR_OK); /* the log already runs */
@@ -75,8 +77,8 @@ static void test_each_reply_is_a_line_in_its_order(void **state)
 
 static void test_each_worker_has_its_own_order(void **state)
 {
-    struct tap *first = query_log_tap(query_log, 0, &stats);
-    struct tap *second = query_log_tap(query_log, 1, &stats);
+    struct tap *first = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
+    struct tap *second = query_log_tap(query_log, 1, &stats, QUERY_LOG_ALL);
     unsigned next[2] = {0, 100000};
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
@@ -95,7 +97,7 @@ static void test_each_worker_has_its_own_order(void **state)
 static void test_lines_for_a_reader_that_never_reads_are_lost_and_counted(void **state)
 {
     enum { MANY = 30000 };
-    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
     unsigned next = 0;
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
@@ -113,7 +115,7 @@ static void test_lines_for_a_reader_that_never_reads_are_lost_and_counted(void *
 
 static void test_a_reader_that_never_reads_does_not_delay_the_end(void **state)
 {
-    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
     while (stats.query_log_dropped == 0)
@@ -124,7 +126,7 @@ static void test_a_reader_that_never_reads_does_not_delay_the_end(void **state)
 
 static void test_the_last_lines_are_written_at_the_end(void **state)
 {
-    struct tap *tap = query_log_tap(query_log, 1, &stats);
+    struct tap *tap = query_log_tap(query_log, 1, &stats, QUERY_LOG_ALL);
     (void)state;
     assert_int_equal(query_log_start(query_log), ERR_OK);
     for (unsigned i = 0; i < 100; i++)
@@ -137,7 +139,7 @@ static void test_the_last_lines_are_written_at_the_end(void **state)
 
 static void test_without_a_reader_only_lines_are_lost(void **state)
 {
-    struct tap *tap = query_log_tap(query_log, 0, &stats);
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
     (void)state;
     fclose(reader);
     reader = NULL;
@@ -150,7 +152,7 @@ static void test_lines_lost_on_a_full_disk_are_counted(void **state)
 {
     FILE *full = fopen("/dev/full", "w");
     struct query_log *on_disk = query_log_new(1, fileno(full));
-    struct tap *tap = query_log_tap(on_disk, 0, &stats);
+    struct tap *tap = query_log_tap(on_disk, 0, &stats, QUERY_LOG_ALL);
     (void)state;
     assert_int_equal(query_log_start(on_disk), ERR_OK);
     for (unsigned i = 0; i < 1000; i++)
@@ -161,6 +163,125 @@ static void test_lines_lost_on_a_full_disk_are_counted(void **state)
     assert_int_equal(query_log_lost(query_log), 0);
     query_log_free(on_disk);
     fclose(full);
+}
+
+static void show_failure(struct tap *tap, unsigned number, uint64_t now)
+{
+    struct tap_reply reply = reply_of(number);
+    reply.message.answered_at = reply.message.asked_at = now;
+    reply.rcode = RCODE_SERVFAIL;
+    reply.origin = TAP_FROM_NO_ANSWER;
+    reply.ede_count = 1;
+    reply.ede[0] = EDE_NETWORK_ERROR;
+    reply.ede_text = "a cause";
+    tap->on_reply(tap, &reply);
+}
+
+/* Expects the line of this failure next, with this end. */
+static void expect_failure(unsigned number, const char *end)
+{
+    char line[4096], text[256];
+    assert_non_null(fgets(line, sizeof(line), reader));
+    snprintf(text, sizeof(text), " udp n%u.example. A IN - SERVFAIL 64 0.000ms failed %s\n", number,
+             end);
+    assert_non_null(strstr(line, text));
+}
+
+static const char plain_end[] = "ede=23 cause=\"a cause\"";
+
+static void test_failures_alone_have_a_line_that_ends_with_the_cause(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_FAILED);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    show(tap, 1);
+    show_failure(tap, 2, 1000);
+    show(tap, 3);
+    show_failure(tap, 4, 1000);
+    expect_failure(2, plain_end);
+    expect_failure(4, plain_end);
+}
+
+static void test_the_choice_of_a_tap_may_change(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_FAILED);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    show(tap, 1);
+    assert_ptr_equal(query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL), tap);
+    show(tap, 2);
+    show_failure(tap, 3, 1000);
+    assert_null(query_log_tap(query_log, 0, &stats, QUERY_LOG_NONE));
+    assert_ptr_equal(query_log_tap(query_log, 0, &stats, QUERY_LOG_FAILED), tap);
+    show(tap, 4);
+    show_failure(tap, 5, 1000);
+    assert_int_equal(next_number(), 2);
+    expect_failure(3, plain_end);
+    expect_failure(5, plain_end);
+}
+
+static void test_a_zone_that_fails_for_all_does_not_flood_the_log(void **state)
+{
+    enum { MORE = 50, NOW = 1000000 };
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_FAILED);
+    struct tap *other = query_log_tap(query_log, 1, &stats, QUERY_LOG_FAILED);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < QUERY_LOG_FAILURES + MORE; i++)
+        show_failure(tap, i, NOW);
+    for (unsigned i = 0; i < QUERY_LOG_FAILURES; i++)
+        expect_failure(i, plain_end);
+    show_failure(other, 500, NOW); /* each worker has its own bound */
+    expect_failure(500, plain_end);
+    show_failure(tap, 501, NOW + QUERY_LOG_FAILURE_US - 1); /* the 51st without a line */
+    show_failure(tap, 502, NOW + QUERY_LOG_FAILURE_US);
+    expect_failure(502, "ede=23 omitted=51 cause=\"a cause\"");
+    show_failure(tap, 503, NOW + QUERY_LOG_FAILURE_US);
+    show_failure(tap, 504, NOW + 3 * QUERY_LOG_FAILURE_US);
+    show_failure(tap, 505, NOW + 3 * QUERY_LOG_FAILURE_US);
+    show_failure(tap, 506, NOW + 3 * QUERY_LOG_FAILURE_US);
+    expect_failure(504, "ede=23 omitted=1 cause=\"a cause\"");
+    expect_failure(505, plain_end);
+    /* a quiet time saves up QUERY_LOG_FAILURES lines and no more */
+    for (unsigned i = 0; i < QUERY_LOG_FAILURES + MORE; i++)
+        show_failure(tap, 1000 + i, NOW + (uint64_t)3600 * 1000000);
+    expect_failure(1000, "ede=23 omitted=1 cause=\"a cause\"");
+    for (unsigned i = 1; i < QUERY_LOG_FAILURES; i++)
+        expect_failure(1000 + i, plain_end);
+    assert_int_equal(stats.query_log_dropped, 0);
+}
+
+static void test_all_queries_have_no_bound_of_failures(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_ALL);
+    (void)state;
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    for (unsigned i = 0; i < QUERY_LOG_FAILURES + 50; i++)
+        show_failure(tap, i, 1000);
+    for (unsigned i = 0; i < QUERY_LOG_FAILURES + 50; i++)
+        expect_failure(i, plain_end);
+}
+
+static void test_a_longer_cause_is_cut(void **state)
+{
+    struct tap *tap = query_log_tap(query_log, 0, &stats, QUERY_LOG_FAILED);
+    struct tap_reply reply = reply_of(1);
+    char cause[QUERY_LINE_CAUSE_MAX + 10], line[4096];
+    (void)state;
+    memset(cause, 'c', sizeof(cause));
+    cause[sizeof(cause) - 1] = '\0';
+    reply.rcode = RCODE_SERVFAIL;
+    reply.ede_count = 1;
+    reply.ede_text = cause;
+    reply.message.view = "lab";
+    assert_int_equal(query_log_start(query_log), ERR_OK);
+    tap->on_reply(tap, &reply);
+    assert_non_null(fgets(line, sizeof(line), reader));
+    cause[QUERY_LINE_CAUSE_MAX] = '\0';
+    const char *at = strstr(line, " view=lab ede=0 cause=\"ccc");
+    assert_non_null(at);
+    assert_memory_equal(strchr(at, '"') + 1, cause, QUERY_LINE_CAUSE_MAX);
+    assert_string_equal(strchr(at, '"') + 1 + QUERY_LINE_CAUSE_MAX, "\"\n");
 }
 
 static void test_a_log_that_was_never_started_can_be_freed(void **state)
@@ -183,6 +304,11 @@ int main(void)
         LOG_TEST(test_the_last_lines_are_written_at_the_end),
         LOG_TEST(test_without_a_reader_only_lines_are_lost),
         LOG_TEST(test_lines_lost_on_a_full_disk_are_counted),
+        LOG_TEST(test_failures_alone_have_a_line_that_ends_with_the_cause),
+        LOG_TEST(test_the_choice_of_a_tap_may_change),
+        LOG_TEST(test_a_zone_that_fails_for_all_does_not_flood_the_log),
+        LOG_TEST(test_all_queries_have_no_bound_of_failures),
+        LOG_TEST(test_a_longer_cause_is_cut),
         LOG_TEST(test_a_log_that_was_never_started_can_be_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
