@@ -73,6 +73,8 @@ struct tap {
     void (*on_query)(struct tap *tap, const struct tap_message *message);
     /* A query got its answer or was dropped. Not called if its client left. */
     void (*on_reply)(struct tap *tap, const struct tap_reply *reply);
+    /* on_reply needs only answers with SERVFAIL that leave. It may get others, too. */
+    bool wants_only_failures;
     /* A query left for an upstream, and its answer arrived. wants_recursion: the query has RD. */
     void (*on_sent)(struct tap *tap, const struct tap_message *message, bool wants_recursion);
     void (*on_heard)(struct tap *tap, const struct tap_message *message, bool wants_recursion);

@@ -252,7 +252,7 @@ observe_query(const struct sink *sink, const struct request_lookup *lookup, stru
 {
     if (lookup->client.view)
         STATS_INC(request_view_stats(sink->requests, lookup->client.view), queries);
-    if (sink->requests->taps)
+    if (sink->requests->wishes.queries)
         show_query(sink, bytes, lookup->path);
 }
 
@@ -266,7 +266,9 @@ static __attribute__((noinline)) void observe_reply(const struct sink *sink,
         count_view_reply(stats, reply);
     else if (stats)
         STATS_INC(stats, dropped);
-    if (sink->requests->taps)
+    const struct tell_wishes *wishes = &sink->requests->wishes;
+    bool has_failed = out && reply->rcode == RCODE_SERVFAIL;
+    if (wishes->replies || (wishes->failures && has_failed))
         show_reply(sink, reply, out, path, how);
 }
 
@@ -1109,6 +1111,7 @@ void requests_renew(struct requests *requests, const struct server_options *opti
 
 void requests_observe(struct requests *requests)
 {
+    requests->wishes = tell_wishes(requests->taps);
     requests->is_observed = requests->taps || requests->options->view_count > 0;
 }
 

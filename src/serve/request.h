@@ -32,6 +32,7 @@
 #include "serve/reply.h"
 #include "serve/server_options.h"
 #include "serve/stream_memory.h"
+#include "serve/tell.h"
 #include "serve/view_choice.h"
 
 struct loop;
@@ -56,8 +57,9 @@ struct requests {
     struct resolver *resolver;
     struct server_quota *quota;
     struct stats *stats;
-    struct tap *taps; /* NULL: none */
-    bool is_observed; /* there are taps, or views with counters: requests_observe() */
+    struct tap *taps;          /* NULL: none */
+    struct tell_wishes wishes; /* of the taps */
+    bool is_observed;          /* there are taps, or views with counters: requests_observe() */
     const struct notify_taker *notify_taker; /* NULL: NOTIFY gets NOTIMP */
     struct gate gate;
     struct courses courses;

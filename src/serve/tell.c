@@ -7,6 +7,17 @@
 
 _Static_assert((int)TAP_ERRORS_MAX == (int)REPLY_ERRORS_MAX, "taps see all extended errors");
 
+struct tell_wishes tell_wishes(const struct tap *taps)
+{
+    struct tell_wishes wishes = {0};
+    for (const struct tap *tap = taps; tap; tap = tap->next) {
+        wishes.queries |= tap->on_query != NULL;
+        wishes.replies |= tap->on_reply && !tap->wants_only_failures;
+        wishes.failures |= tap->on_reply != NULL;
+    }
+    return wishes;
+}
+
 void tell_query(struct tap *taps, const struct tap_message *message)
 {
     for (struct tap *tap = taps; tap; tap = tap->next)

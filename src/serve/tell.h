@@ -31,6 +31,15 @@ static const struct tell_how tell_refused = {.end = TELL_REFUSED};
 static const struct tell_how tell_limited = {.end = TELL_LIMITED};
 static const struct tell_how tell_taken = {.end = TELL_TAKEN};
 
+/* What the taps want to see. */
+struct tell_wishes {
+    bool queries, replies;
+    bool failures; /* of replies, at least those with SERVFAIL */
+};
+
+/* Reads the taps; NULL: none. */
+struct tell_wishes tell_wishes(const struct tap *taps);
+
 /* Shows a query that came. taps is not NULL. */
 __attribute__((cold)) void tell_query(struct tap *taps, const struct tap_message *message);
 

@@ -231,6 +231,7 @@ struct tap *query_log_tap(struct query_log *log, size_t worker, struct stats *st
         return NULL;
     mine->tap.on_reply =
         choice == QUERY_LOG_ALL ? query_log_on_reply : query_log_on_reply_of_failure;
+    mine->tap.wants_only_failures = choice == QUERY_LOG_FAILED;
     mine->log = log;
     mine->worker = worker;
     mine->stats = stats;

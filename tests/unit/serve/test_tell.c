@@ -126,6 +126,29 @@ static void test_an_answer_of_an_upstream_names_it_and_the_time_it_took(void **s
     assert_int_equal(reply->message.answered_at - reply->message.asked_at, 12345);
 }
 
+/* Such a tap costs the other answers almost nothing. */
+static void test_a_tap_for_failures_sees_only_them(void **state)
+{
+    struct tap failures = {.on_reply = on_reply, .wants_only_failures = true};
+    (void)state;
+    server_set_taps(server, &failures);
+    udp_ask("hit.example", 7);
+    assert_true(udp_got());
+    assert_int_equal(reply_count, 0);
+    udp_ask("miss.example", 7);
+    stub.flags = RCODE_SERVFAIL;
+    stub.kind = ANSWER_FAILURE;
+    assert_true(stub_answer(false));
+    assert_int_equal(only_reply(TAP_FROM_NO_ANSWER)->rcode, RCODE_SERVFAIL);
+    assert_int_equal(query_count, 0);
+
+    failures.next = &second; /* the other tap wants all */
+    server_set_taps(server, &failures);
+    udp_ask("hit.example", 7);
+    assert_int_equal(reply_count, 3);
+    server_set_taps(server, NULL);
+}
+
 static void test_an_answer_without_an_upstream_names_none(void **state)
 {
     (void)state;
@@ -318,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TELL_TEST(test_a_hit_is_shown_with_both_ends_and_all_bytes),
         TELL_TEST(test_an_answer_of_an_upstream_names_it_and_the_time_it_took),
+        TELL_TEST(test_a_tap_for_failures_sees_only_them),
         TELL_TEST(test_an_answer_without_an_upstream_names_none),
         TELL_TEST(test_the_cause_of_a_failure_is_shown_with_and_without_edns),
         TELL_TEST(test_the_cause_is_shown_where_the_reply_has_no_room_for_it),
