@@ -199,6 +199,15 @@ static void warn_of_unusable(struct loader *loader, const struct anchor *anchor)
                 name_format(anchor->zone, zone));
 }
 
+/* Whether the file or one of its views validates. */
+static bool any_view_validates(const struct config *config)
+{
+    bool does = config->route.validation.mode != VALIDATE_NO;
+    for (size_t i = 0; i < config->view_count; i++)
+        does = does || config->views[i].part.route.validation.mode != VALIDATE_NO;
+    return does;
+}
+
 void config_warn_of_anchors(struct loader *loader)
 {
     static const char *const keys[] = {"dnssec.trust-anchors", "dnssec.trust-anchor-file",
@@ -207,7 +216,7 @@ void config_warn_of_anchors(struct loader *loader)
     for (size_t i = 0; i < anchors_count(config->anchors); i++)
         if (anchors_at(config->anchors, i)->kind == ANCHOR_TRUSTED)
             warn_of_unusable(loader, anchors_at(config->anchors, i));
-    if (config->route.validation.mode != VALIDATE_NO)
+    if (any_view_validates(config))
         return;
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (config_is_given(config, keys[i]))

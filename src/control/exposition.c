@@ -250,7 +250,8 @@ static bool rpz_figure(const struct rpz_seen *seen, enum per_rpz_zone which, uin
         return row->source == CONTROL_POLICY_PRIMARIES;
     case PER_RPZ_ZONE_expiry:
         *out = row->expires_at > now ? (row->expires_at - now) / US_PER_S : 0;
-        return row->source == CONTROL_POLICY_PRIMARIES;
+        /* When a catalog expires, its members stay in force. */
+        return row->source == CONTROL_POLICY_PRIMARIES && !row->is_catalog;
     case PER_RPZ_ZONE_matches:
         break;
     }

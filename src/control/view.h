@@ -63,7 +63,7 @@ enum control_zone_state {
     CONTROL_ZONE_LOADING, /* no version has been read yet */
     CONTROL_ZONE_SERVED,  /* the last version that came is in force */
     CONTROL_ZONE_KEPT,    /* the last one was refused, and the previous one is in force */
-    CONTROL_ZONE_FAILED,  /* the first one was refused */
+    CONTROL_ZONE_FAILED,  /* no first one came, or it was refused */
     CONTROL_ZONE_EXPIRED, /* no primary confirmed the last one in time */
 };
 
@@ -112,6 +112,7 @@ struct control_policy_zone {
     uint8_t catalog[NAME_WIRE_MAX]; /* that lists the zone */
     uint8_t catalog_len;            /* 0: the configuration has the zone */
     enum control_policy_source source;
+    bool is_catalog; /* it lists zones of policy and has no rules */
     enum control_zone_state state;
     uint64_t loaded_at;              /* us of the loops' clock; 0: never */
     uint64_t refresh_at, expires_at; /* likewise; 0: not known, or it has a file */

@@ -36,9 +36,9 @@ struct clock_watch {
     size_t next; /* the number of the next anchor of this round */
 };
 
-/* Returns the next trusted anchor of this round, or NULL. Without prefetch, nailupd asks nothing
- * that no client asks. The server of a captive portal would answer in plain text, and nothing is
- * validated there. */
+/* Returns the next trusted anchor of this round, or NULL. Without prefetch, nailupd sends as few
+ * queries of its own as it can. The server of a captive portal would answer in plain text, and
+ * nothing is validated there. */
 static const struct anchor *clock_watch_next(struct clock_watch *watch)
 {
     const struct validation_options *options = &watch->view->config->route.validation;

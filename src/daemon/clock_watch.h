@@ -20,7 +20,7 @@ struct clock_watch *clock_watch_start(struct loop *loop, const struct control_vi
 /* Asks nothing more. Call it before the workers end. NULL is fine. */
 void clock_watch_stop(struct clock_watch *watch);
 
-/* Call it when no worker's loop is left. *watch becomes NULL; NULL is fine. */
+/* Call it when its loop and those of the workers are freed. *watch becomes NULL; NULL is fine. */
 void clock_watch_free(struct clock_watch **watch);
 
 #endif

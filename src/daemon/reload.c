@@ -53,6 +53,7 @@
 #include "daemon/zone_keeper.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "resolve/views.h"
 #include "serve/server_quota.h"
 #include "validate/anchors.h"
 
@@ -331,13 +332,14 @@ static int spared_compare(const void *a, const void *b)
     return name_compare(spared_name(*left), spared_name(*right));
 }
 
-/* Returns the zones with `validate: no` in canonical order, to be freed. NULL: out of memory. */
+/* Returns the zones with `validate: no` or `trust-ad: yes` in canonical order, to be freed. NULL:
+ * out of memory. */
 static const struct route_zone **spared_new(const struct route_options *route, size_t *count)
 {
     const struct route_zone **spared = malloc((route->zone_count + 1) * sizeof(*spared));
     *count = 0;
     for (size_t i = 0; spared && i < route->zone_count; i++)
-        if (!route->zones[i].validate)
+        if (!route->zones[i].validate || route->zones[i].trust_ad)
             spared[(*count)++] = &route->zones[i];
     if (*count)
         qsort(spared, *count, sizeof(*spared), spared_compare);
@@ -377,12 +379,14 @@ static void reload_forget_validated(struct reload *reload)
     const struct route_options *next = generation_route(reload->next);
     const struct validation_options *before = &former->validation, *after = &next->validation;
 
-    if (before->mode == VALIDATE_NO && after->mode == VALIDATE_NO)
+    if (!views_validate(former) && !views_validate(next))
         return;
     if (before->mode != after->mode || before->allow_sha1 != after->allow_sha1)
         forget_zone(&reload->forget, name_root());
     anchors_compare(before->anchors, after->anchors, reload_on_changed_anchor, reload);
-    reload_forget_spared(reload, former, next);
+    /* Only a file spares zones. A portal has its own cache. */
+    reload_forget_spared(reload, &generation_config(reload->current)->route,
+                         &generation_config(reload->next)->route);
 }
 
 static void reload_on_switched(void *context, size_t failed, enum err err)

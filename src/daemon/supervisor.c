@@ -649,6 +649,7 @@ static void supervisor_end_shared(struct supervisor *supervisor)
     if (reload_join(supervisor->reload)) {
         if (supervisor->loop)
             loop_free(supervisor->loop);
+        clock_watch_free(&supervisor->clock); /* its mail may still have come to the loop */
         reload_free(supervisor->reload);
         zone_keeper_free(supervisor->zones);
     }
@@ -670,7 +671,6 @@ static void supervisor_end(struct supervisor *supervisor)
     if (supervisor->workers)
         workers_free(supervisor->workers);
     vitals_free(&supervisor->vitals);
-    clock_watch_free(&supervisor->clock);
     supervisor->view.query_log = NULL;
     watchers_close(supervisor->share.watchers);
     /* Its thread may still read the configuration. */

@@ -143,6 +143,7 @@ static void policy_draft_add(struct policy_draft *draft, const struct rpz_policy
                                             .loaded_at = draft->planned_at};
     draft->entries[draft->count++] =
         (struct rpz_policy_entry){options, zone ? zone->rules : rpz_policy_zone_rules(wanted)};
+    row->is_catalog = catalog && !zone;
     if (catalog)
         policy_draft_add_members(draft, catalog, options);
 }

@@ -31,7 +31,7 @@ static const struct tell_how tell_refused = {.end = TELL_REFUSED};
 static const struct tell_how tell_limited = {.end = TELL_LIMITED};
 static const struct tell_how tell_taken = {.end = TELL_TAKEN};
 
-/* What the taps want to see. */
+/* The events that taps want to see. */
 struct tell_wishes {
     bool queries, replies;
     bool failures; /* of replies, at least those with SERVFAIL */

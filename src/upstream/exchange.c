@@ -223,7 +223,8 @@ static bool has_untried(const struct exchange *exchange, unsigned index)
 /* The fourth copy waits until the last two end with the wall time. */
 static uint64_t until_last_copies_us(const struct exchange *exchange)
 {
-    uint64_t left_us = EXCHANGE_WALL_US - MIN(age_us(exchange), EXCHANGE_WALL_US);
+    uint64_t now = loop_now(env_of(exchange)->loop);
+    uint64_t left_us = exchange->ends_at - MIN(now, exchange->ends_at);
     return left_us > LAST_COPIES_US ? left_us - LAST_COPIES_US : 0;
 }
 
@@ -741,7 +742,8 @@ static bool ask_again(struct exchange *exchange, unsigned index, enum attempt_fa
                exchange_ask(exchange, index, WAY_STREAM, NULL);
     case ATTEMPT_NO_EDNS:
         exchange->without_edns |= UINT64_C(1) << index;
-        if (exchange->asked.needs_signatures && has_untried(exchange, index))
+        if (exchange->asked.needs_signatures && has_untried(exchange, index) &&
+            exchange->attempts_made + 1 < exchange->attempts_max)
             return false; /* without EDNS, no signature comes */
         return exchange_ask(exchange, index, WAY_ANY, NULL);
     case ATTEMPT_COOKIE: /* RFC 7873 section 5.3: one more try, then another server or TCP */

@@ -178,6 +178,32 @@ def test_a_bogus_failure_does_not_outlive_a_reload_to_validate_no(nailupd, respo
         assert dig(daemon, "www.corp.example").status == ("NOERROR" if spares else "SERVFAIL")
 
 
+def config_with_strict_view(upstream, **more):
+    """Only the view of all clients validates."""
+    return {"dnssec": {"validate": "no", "trust-anchors": [f"corp.example. DS 7 15 2 {DIGEST}"]},
+            "views": [{"name": "strict", "clients": ["127.0.0.0/8"], "validate": "yes"}],
+            "forward-zones": [{"name": "corp.example", "upstreams": upstream.servers, **more}]}
+
+
+def test_a_view_that_validates_forgets_too(nailupd, responder, dig):
+    upstream = responder()
+    daemon = nailupd(config_with_strict_view(upstream))
+    assert "no effect" not in daemon.log()  # its trust anchors are in force
+    seen = []
+    for spares in (False, True, False, True):
+        write(daemon, config_with_strict_view(upstream, validate=not spares))
+        reload(daemon)
+        seen.append(dig(daemon, "www.corp.example").status)
+    assert seen == ["SERVFAIL", "NOERROR"] * 2
+
+
+def test_a_negative_anchor_is_in_force_at_once_in_a_view_that_validates(nailupd, responder, dig):
+    daemon = nailupd(config_with_strict_view(responder()))
+    before = dig(daemon, "www.corp.example").status
+    daemon.ctl("nta", "add", "corp.example")
+    assert (before, dig(daemon, "www.corp.example").status) == ("SERVFAIL", "NOERROR")
+
+
 def restart(daemon, nailupd, config, upstream):
     assert daemon.stop() == 0
     daemon = nailupd(config, upstreams=[upstream])

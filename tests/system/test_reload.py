@@ -545,9 +545,10 @@ def test_a_portal_is_asked_in_plain_text_until_its_end_and_nothing_of_it_remains
     assert daemon.ask("portal")["portals"][0]["server"] == router.ip  # the default port is not shown
 
 
-def test_a_portal_has_a_separate_cache(nailupd, responder, dig):
+@pytest.mark.parametrize("dnssec", [{"validate": "no"}, {"validate": "yes", "negative-trust-anchors": ["example"]}])
+def test_a_portal_has_a_separate_cache(nailupd, responder, dig, dnssec):
     home, router = responder(), responder()
-    daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{home.ip}@{home.port}"]}]})
+    daemon = nailupd({"forward-zones": [{"name": ".", "upstreams": [f"{home.ip}@{home.port}"]}], "dnssec": dnssec})
 
     def asked(name):
         """Returns how many queries the two servers get when a client asks this."""
