@@ -384,6 +384,22 @@ static void test_local_zones_have_their_actions(void **state)
            "d.example AAAA ::", "c.example deny\n", "never drops queries", "f.example ipset\n");
 }
 
+static void test_types_without_records_are_asked_for(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: a.example typetransparent\n" ROOT,
+           "{name: a.example, action: typetransparent}");
+    expect_missing("u.conf:2");
+    EXPECT("server:\n local-zone: a.example typetransparent\n local-data: \"x.b.a.example A "
+           "192.0.2.1\"\nstub-zone:\n name: b.a.example\n stub-addr: 192.0.2.7\n" ROOT,
+           "{name: a.example, action: typetransparent}",
+           "{name: b.a.example, action: typetransparent}");
+    expect_missing("answers first, so its servers");
+    EXPECT("server:\n access-control-view: 192.0.2.0/24 v\n"
+           "view:\n name: v\n local-zone: a.example typetransparent\n" ROOT,
+           "local-zones: [{name: a.example, action: typetransparent}]");
+}
+
 static void test_records_keep_their_quotes(void **state)
 {
     (void)state;
@@ -472,7 +488,7 @@ static void test_a_lost_local_zone_gets_a_warning(void **state)
     EXPECT("server: local-zone: example.com block_a\n" ROOT, "the actions are refuse, nxdomain");
     assert_string_equal(said, "u.conf:1:1: warning: local-zone: example.com block_a is not "
                               "imported, which weakens security: the actions are refuse, "
-                              "nxdomain, nodata, redirect and transparent.\n");
+                              "nxdomain, nodata, redirect, transparent and typetransparent.\n");
 }
 
 static void test_dnstap_writes_the_kinds_that_are_on(void **state)
@@ -1146,6 +1162,7 @@ int main(void)
         cmocka_unit_test(test_stub_zones_keep_their_options),
         cmocka_unit_test(test_options_of_recursion_are_imported),
         cmocka_unit_test(test_local_zones_have_their_actions),
+        cmocka_unit_test(test_types_without_records_are_asked_for),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_a_private_zone_of_the_file_stays_as_it_is),
