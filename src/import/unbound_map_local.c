@@ -126,8 +126,11 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
             continue;
         struct unbound_value *zone =
             map_keep_zone(map, map->view, statement->args[0], types[i].nailup, statement->origin);
-        if (zone)
+        if (zone) {
             zone->hides_records = strncmp(type, "always_", strlen("always_")) == 0;
+            zone->leaves_names =
+                strstr(types[i].nailup, "transparent") && strcmp(type, "nodefault") != 0;
+        }
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;

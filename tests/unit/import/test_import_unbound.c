@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "base/check.h"
 #include "config/options.h"
 #include "import/unbound_words.h"
 
@@ -937,6 +938,37 @@ static void test_views_have_their_clients_and_local_data(void **state)
     assert_string_equal(said, "");
 }
 
+/* Unbound leaves what they have no records of to the data of all clients, except with nodefault. */
+static void test_transparent_zones_of_a_view_that_asks_for_all_get_a_note(void **state)
+{
+    static const char text[] =
+        "server:\n access-control-view: 10.9.0.0/16 lab\n%s"
+        "view:\n name: lab\n view-first: %s\n local-zone: a.example %s\n" ROOT;
+    static const char note[] = "the local data of all clients answers here";
+    static const struct {
+        const char *server, *first, *type;
+        bool has_note;
+    } cases[] = {
+        {" local-zone: example refuse\n", "yes", "transparent", true},
+        {" local-zone: example refuse\n", "yes", "typetransparent", true},
+        {" local-zone: example refuse\n", "yes", "always_transparent", true},
+        {" local-zone: example refuse\n", "yes", "nodefault", false},
+        {" local-zone: example refuse\n", "yes", "static", false},
+        {" local-zone: example refuse\n", "no", "transparent", false},
+        {"", "yes", "transparent", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char file[1024];
+        snprintf(file, sizeof(file), text, cases[i].server, cases[i].first, cases[i].type);
+        EXPECT(file, "{name: a.example, action: ");
+        if (cases[i].has_note)
+            EXPECT(file, "local-zone: a.example", note);
+        else
+            expect_missing(note);
+    }
+}
+
 /* Lines of the clause "server" after a view apply to all clients. A view without local data uses
  * that of all clients, whatever view-first says. */
 static void test_a_view_ends_with_its_clause(void **state)
@@ -1200,6 +1232,7 @@ int main(void)
         cmocka_unit_test(test_records_that_their_zone_hides_are_left_out),
         cmocka_unit_test(test_rules_come_before_local_data),
         cmocka_unit_test(test_views_have_their_clients_and_local_data),
+        cmocka_unit_test(test_transparent_zones_of_a_view_that_asks_for_all_get_a_note),
         cmocka_unit_test(test_a_view_ends_with_its_clause),
         cmocka_unit_test(test_a_view_without_clients_is_for_none),
         cmocka_unit_test(test_the_last_view_of_a_prefix_counts),
