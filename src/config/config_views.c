@@ -323,7 +323,7 @@ static bool changes_questions(const struct config_view *view)
 {
     const struct config *part = &view->part;
     for (size_t i = 0; i < part->local_zone_count; i++)
-        if (part->local_zones[i].action == LOCAL_TRANSPARENT)
+        if (local_action_asks(part->local_zones[i].action))
             return true;
     return !view->inherit_local || (part->block_list_count && part->block_aliases);
 }

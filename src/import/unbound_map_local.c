@@ -30,8 +30,7 @@ static const struct {
     {"inform", "transparent", "Queries for it are not logged."},
     {"inform_deny", "refuse", "Answered with REFUSED, and not logged."},
     {"inform_redirect", "redirect", "Queries for it are not logged."},
-    {"typetransparent", "transparent",
-     "For a name in local-data, other types get NODATA, and no server is asked."},
+    {"typetransparent", "typetransparent", NULL},
 };
 
 static const char plain_label[] =
@@ -127,14 +126,18 @@ void map_local_zone(struct unbound_map_state *map, const struct unbound_statemen
             continue;
         struct unbound_value *zone =
             map_keep_zone(map, map->view, statement->args[0], types[i].nailup, statement->origin);
-        if (zone)
+        if (zone) {
             zone->hides_records = strncmp(type, "always_", strlen("always_")) == 0;
+            zone->leaves_names =
+                strstr(types[i].nailup, "transparent") && strcmp(type, "nodefault") != 0;
+        }
         if (types[i].note)
             map_note(map, statement, types[i].note);
         return;
     }
     static const char unknown[] =
-        "Not imported: the actions are refuse, nxdomain, nodata, redirect and transparent.";
+        "Not imported: the actions are refuse, nxdomain, nodata, redirect, transparent and "
+        "typetransparent.";
     map_note(map, statement, unknown);
     map_warn(map, statement->origin, unknown);
 }

@@ -3,7 +3,8 @@
 /*
  * Zones with servers below a local zone. In Unbound a local zone answers first, so the servers of
  * such a zone get no query. Here the longer name decides. The local zone is therefore repeated for
- * the name of the lower one: otherwise a walled garden would have holes. A local zone with an
+ * the name of the lower one: otherwise a walled garden would have holes, and records of a zone
+ * that is typetransparent would hide the other types of their names. A local zone with an
  * action always_... also answers before its own records, which are left out.
  */
 #include "import/unbound_maps.h"
@@ -145,7 +146,8 @@ static void shadow_zone(struct unbound_map_state *map, const struct shadow *shad
     if (!shadow->view)
         copy_tags(map, from, zone->name);
     (void)map_keep_zone(map, shadow->view, zone->name, above->action, above->origin);
-    draft_note(map->draft, zone->origin, shadowed);
+    if (strcmp(above->action, "typetransparent") != 0)
+        draft_note(map->draft, zone->origin, shadowed);
 }
 
 static bool is_first_of_name(const struct unbound_map_state *map, const struct unbound_zone *zone)

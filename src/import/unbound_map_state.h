@@ -22,6 +22,7 @@ struct unbound_value {
     const struct draft_origin *origin; /* NULL: not given */
     bool is_host;                      /* a zone's server is given by its name */
     bool hides_records; /* a local zone whose action comes before its records in Unbound */
+    bool leaves_names;  /* a local zone that says nothing about names without records in Unbound */
     /* of a local zone: its name as given, its action here; of dnstap: action is the option */
     const char *zone, *action;
 };

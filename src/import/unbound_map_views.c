@@ -145,6 +145,20 @@ static void view_end_line(struct unbound_map_state *map, const struct draft_orig
         draft_account(origin);
 }
 
+/* In Unbound, a transparent zone of a view with view-first leaves what it has no records of to the
+ * local data of all clients, except with nodefault. Here the zone of the view decides, so blocked
+ * names would be resolved. */
+static void view_note_left_names(struct unbound_map_state *map, const struct unbound_view *view)
+{
+    static const char exempt[] =
+        "In Unbound, the local data of all clients answers here too, where the view has no "
+        "records. In nailup this zone exempts its names from that data; remove it if they must "
+        "stay blocked.";
+    for (const struct unbound_value *at = view->zones; at; at = at->next)
+        if (view->asks_all && map->locals && at->leaves_names)
+            draft_note(map->draft, at->origin, exempt);
+}
+
 /* The item has all lines of the clause, or none. */
 static void view_end_lines(struct unbound_map_state *map, const struct unbound_view *view,
                            bool is_lost)
@@ -189,6 +203,8 @@ static void end_view(struct unbound_map_state *map, const struct unbound_view *v
                    "Not imported: no access-control-view gives this view clients.");
     else
         draft_note(map->draft, view->origin, "Not imported: the view has no name.");
+    if (item)
+        view_note_left_names(map, view);
     view_end_lines(map, view, !item);
 }
 

@@ -5,23 +5,32 @@
 
 /* Actions for names in local data, and TTLs of the answers. */
 
+#include <stdbool.h>
+
 enum local_action {
-    LOCAL_TRANSPARENT, /* upstreams answer, except for names with records */
-    LOCAL_REFUSE,      /* REFUSED */
-    LOCAL_NXDOMAIN,    /* NXDOMAIN; NODATA if names with records are below */
-    LOCAL_NODATA,      /* the name exists and has no records */
-    LOCAL_REDIRECT,    /* every name in the zone has the records of its apex */
+    LOCAL_TRANSPARENT,     /* upstreams answer, except for names with records */
+    LOCAL_TYPETRANSPARENT, /* upstreams answer, except for types of which a name has records */
+    LOCAL_REFUSE,          /* REFUSED */
+    LOCAL_NXDOMAIN,        /* NXDOMAIN; NODATA if names with records are below */
+    LOCAL_NODATA,          /* the name exists and has no records */
+    LOCAL_REDIRECT,        /* every name in the zone has the records of its apex */
 };
 
 /* Returns the word for the action in the configuration. */
 static inline const char *local_action_name(enum local_action action)
 {
     static const char *const names[] = {
-        [LOCAL_TRANSPARENT] = "transparent", [LOCAL_REFUSE] = "refuse",
-        [LOCAL_NXDOMAIN] = "nxdomain",       [LOCAL_NODATA] = "nodata",
-        [LOCAL_REDIRECT] = "redirect",
+        [LOCAL_TRANSPARENT] = "transparent", [LOCAL_TYPETRANSPARENT] = "typetransparent",
+        [LOCAL_REFUSE] = "refuse",           [LOCAL_NXDOMAIN] = "nxdomain",
+        [LOCAL_NODATA] = "nodata",           [LOCAL_REDIRECT] = "redirect",
     };
     return names[action];
+}
+
+/* Whether upstreams answer a name without records under this action. */
+static inline bool local_action_asks(enum local_action action)
+{
+    return action == LOCAL_TRANSPARENT || action == LOCAL_TYPETRANSPARENT;
 }
 
 enum {

@@ -434,9 +434,9 @@ enum err local_build_list(struct local_build *build, enum local_action action,
     *list = add_rule(build->names, (struct local_rule){
                                        .action = action,
                                        .origin = LOCAL_OF_LISTS,
-                                       .ede = action == LOCAL_TRANSPARENT ? EDE_NONE
-                                              : action == LOCAL_REDIRECT  ? EDE_FORGED_ANSWER
-                                                                          : EDE_BLOCKED,
+                                       .ede = local_action_asks(action)  ? EDE_NONE
+                                              : action == LOCAL_REDIRECT ? EDE_FORGED_ANSWER
+                                                                         : EDE_BLOCKED,
                                        .ttl_s = LOCAL_ZONE_TTL_S,
                                        .rrsets = chain,
                                    });

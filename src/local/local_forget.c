@@ -18,11 +18,19 @@ static bool was_decided_by_a_list(const struct answer *answer)
     return false;
 }
 
+/* Returns the type of the answer's question, which has this name. */
+static uint16_t forget_type(const struct answer *answer, struct name name)
+{
+    size_t at = HEADER_LEN + (size_t)name.len;
+    return answer->message.len < at + 2 ? RRTYPE_ANY : get_u16(answer->message.data + at);
+}
+
 bool local_replaces(const struct local_names *names, struct name name, const struct answer *answer)
 {
     struct local_result result;
     const struct question question = {.name = name, .type = RRTYPE_A, .cls = RRCLASS_IN};
-    return names && (local_names_has(names, name) || was_decided_by_a_list(answer) ||
+    return names && (local_names_has(names, name, forget_type(answer, name)) ||
+                     was_decided_by_a_list(answer) ||
                      local_block_find(names, answer->message, &question, &result));
 }
 

@@ -14,7 +14,8 @@
 struct local_names;
 
 /* Returns whether local data (may be NULL) replaces an answer for the name (lower case): it answers
- * the name itself, or a block list decided the answer, or decides it now because of an alias. */
+ * the question itself, or a block list decided the answer, or decides it now because of an alias.
+ */
 bool local_replaces(const struct local_names *names, struct name name, const struct answer *answer);
 
 /* For cache_walk(), with a const struct local_names as its context: drops the answers that local

@@ -174,7 +174,7 @@ static struct name target_of(const struct local_names *names, const struct local
 static void deny(const struct local_names *names, const struct sight *sight, uint16_t rcode,
                  struct local_result *result)
 {
-    bool has_zone = sight->rule->action != LOCAL_TRANSPARENT;
+    bool has_zone = !local_action_asks(sight->rule->action);
     result->rcode = rcode;
     result->has_soa = true;
     result->soa_owner = has_zone ? sight->apex : sight->name;
@@ -190,6 +190,7 @@ static bool apply_action(const struct local_names *names, const struct sight *si
 {
     switch (sight->rule->action) {
     case LOCAL_TRANSPARENT:
+    case LOCAL_TYPETRANSPARENT:
         return false;
     case LOCAL_REFUSE:
         result->rcode = RCODE_REFUSED;
@@ -225,6 +226,8 @@ static enum step look_up_step(const struct local_names *names, struct name name,
     if (sight.is_redirected)
         result->ede = sight.rule->ede;
     const struct local_rrset *rrset = choose_rrset(names, &sight, type);
+    if (!rrset && sight.rule->action == LOCAL_TYPETRANSPARENT)
+        return STEP_NOT;
     if (!rrset) {
         deny(names, &sight, RCODE_NOERROR, result);
         return STEP_ENDED;
@@ -289,7 +292,7 @@ bool local_names_block(const struct local_names *names, struct name target,
     if (!name_map_may_have(names->map, target) || !see(names, target, &sight))
         return false;
     bool has_records = sight.rrsets && !sight.is_redirected;
-    if (sight.rule->origin != LOCAL_OF_LISTS || sight.rule->action == LOCAL_TRANSPARENT ||
+    if (sight.rule->origin != LOCAL_OF_LISTS || local_action_asks(sight.rule->action) ||
         has_records)
         return false;
     *result = (struct local_result){.rcode = RCODE_NOERROR, .ede = sight.rule->ede};
@@ -311,26 +314,32 @@ bool local_names_may_have(const struct local_names *names, struct name name)
     return name_map_may_have(names->map, name);
 }
 
+static bool decides(const struct sight *sight)
+{
+    return sight->rrsets || !local_action_asks(sight->rule->action);
+}
+
 bool local_names_has_over(const struct local_names *names, struct name name)
 {
     struct sight sight;
-    return has_say(names, name, &sight) &&
-           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+    return has_say(names, name, &sight) && decides(&sight);
 }
 
-bool local_names_has(const struct local_names *names, struct name name)
+bool local_names_has(const struct local_names *names, struct name name, uint16_t type)
 {
     struct sight sight;
     names = layer_of(names, name);
-    return see(names, name, &sight) && (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+    if (!see(names, name, &sight) || !decides(&sight))
+        return false;
+    bool has_all_types = !sight.rrsets || sight.rule->action != LOCAL_TYPETRANSPARENT;
+    return has_all_types || choose_rrset(names, &sight, type);
 }
 
 bool local_names_has_own(const struct local_names *names, struct name name)
 {
     struct sight sight;
     names = layer_of(names, name);
-    return see_as(names, name, true, &sight) &&
-           (sight.rrsets || sight.rule->action != LOCAL_TRANSPARENT);
+    return see_as(names, name, true, &sight) && decides(&sight);
 }
 
 /* ---- reading ---- */

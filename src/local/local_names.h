@@ -9,7 +9,8 @@
  * workers share it.
  *
  * The longest name of the table at or above the QNAME decides. If the QNAME has records, they are
- * the answer. Otherwise the action of its zone decides.
+ * the answer, except that LOCAL_TYPETRANSPARENT leaves types without records to upstreams.
+ * Otherwise the action of its zone decides.
  */
 
 #include <stdbool.h>
@@ -77,13 +78,16 @@ bool local_names_may_have(const struct local_names *names, struct name name);
 enum local_verdict local_names_find(const struct local_names *names,
                                     const struct question *question, struct local_result *result);
 
-/* Returns whether local data answers any type of the name (lower case). Cached answers for such a
- * name must no longer be used. */
-bool local_names_has(const struct local_names *names, struct name name);
+/* Returns whether local data answers this type of the name (lower case). Cached answers for such a
+ * question must no longer be used. Only LOCAL_TYPETRANSPARENT makes a difference between types. */
+bool local_names_has(const struct local_names *names, struct name name, uint16_t type);
 
 /* Returns whether local data answers any type of the name (lower case) from this table, and not
  * from the one below it. */
 bool local_names_has_over(const struct local_names *names, struct name name);
+
+/* Returns whether local data without special-use names answers any type of the name. */
+bool local_names_has_own(const struct local_names *names, struct name name);
 
 /* Returns whether block lists apply to targets of aliases. False without lists. */
 bool local_names_block_aliases(const struct local_names *names);
@@ -92,9 +96,6 @@ bool local_names_block_aliases(const struct local_names *names);
  * *result is the list's answer, except for the QNAME. It borrows from the QNAME and the table. */
 bool local_names_block(const struct local_names *names, struct name target,
                        const struct question *question, struct local_result *result);
-
-/* Does the same without special-use names. */
-bool local_names_has_own(const struct local_names *names, struct name name);
 
 /* The rule for a name, for operators. */
 struct local_view {

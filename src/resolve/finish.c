@@ -98,15 +98,16 @@ static void finish_hand_out(struct task *task, const struct answer *answer,
     }
 }
 
-/* Whether local data has the name. That happens when local data changed while the task ran, or when
- * an alias or a server's name led to the name and upstreams answered. A hit does not look at local
- * data, so a stored answer would hide it. */
+/* Whether local data answers the question. That happens when local data changed while the task ran,
+ * or when an alias or a server's name led to the name and upstreams answered. A hit does not look
+ * at local data, so a stored answer would hide it. */
 static bool is_local(const struct task *task)
 {
     const struct space *space = task->space;
     const struct zone_set *zones = task->tasks->zones;
     bool may_be = task->depth > 0 || task->local_changes != space->local_changes;
-    return (may_be && space->local && local_names_has(space->local, task->question.name)) ||
+    return (may_be && space->local &&
+            local_names_has(space->local, task->question.name, task->question.type)) ||
            (zones && zone_answers_has(zones, space, &task->question));
 }
 

@@ -47,7 +47,7 @@ static void ask(const struct local_names *names, struct name name, uint16_t type
     struct message message;
     if (local_names_find(names, &question, &result) == LOCAL_NOT)
         return;
-    MUST(local_names_has(names, name));
+    MUST(local_names_has(names, name, type));
     local_answer(&answer, &space, &question, &result, 0);
     MUST(message_parse(&message, answer.message) == MESSAGE_OK);
     MUST(message_check_rdata(&message));

@@ -120,7 +120,7 @@ static void put_local_zone(struct translating *work, const char *name, const cha
         {"nodefault", "transparent"}, {"refuse", "refuse"},
         {"redirect", "redirect"},     {"always_transparent", "transparent"},
         {"always_refuse", "refuse"},  {"always_nxdomain", "nxdomain"},
-        {"always_nodata", "nodata"},
+        {"always_nodata", "nodata"},  {"typetransparent", "typetransparent"},
     };
     char item[2 * WORD_MAX];
     for (size_t i = 0; i < ARRAY_LEN(actions); i++) {

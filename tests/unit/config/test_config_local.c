@@ -60,7 +60,7 @@ static void test_printed_local_data_loads_back_to_the_same(void **state)
     struct buf first, second;
     struct config *config =
         load_fine("server: {version: 'a \"b\"', identity: x}\n"
-                  "local-zones: [{name: LAN, action: refuse}, {name: ., action: transparent}]\n"
+                  "local-zones: [{name: LAN, action: refuse}, {name: ., action: typetransparent}]\n"
                   "local-data:\n"
                   "  - 'a.lan TXT \"a \\\"b\\\" \\065\"\t\"\\\\\"'\n"
                   "hosts-file: /etc/hosts\n"
@@ -75,6 +75,7 @@ static void test_printed_local_data_loads_back_to_the_same(void **state)
     config = load_bytes((const char *)text.data, text.len);
     assert_string_equal(errors_text, "");
     assert_int_equal(config->local_zone_count, 2);
+    assert_int_equal(config->local_zones[1].action, LOCAL_TYPETRANSPARENT);
     assert_int_equal(config->block_lists[0].redirect_count, 2);
     assert_int_equal(config->block_lists[1].action, LOCAL_NXDOMAIN);
     assert_string_equal(config->server.version, "a \"b\"");
@@ -130,11 +131,11 @@ static void test_errors_have_a_position_and_a_reason(void **state)
                  "1:14: error: local-data[0]: takes a record such as \"nas.home.arpa. 3600 IN A "
                  "192.0.2.7\", not \"a.example A 192.0.2.1?b.example A 192.0.2.1\"");
     expect_error("local-zones: [{name: lan, action: deny}]",
-                 "1:35: error: local-zones[0].action: takes transparent, refuse, nxdomain, nodata "
-                 "or redirect, not \"deny\"");
+                 "1:35: error: local-zones[0].action: takes transparent, typetransparent, refuse, "
+                 "nxdomain, nodata or redirect, not \"deny\"");
     expect_error("local-zones: [{name: lan}]",
-                 "1:15: error: local-zones[0]: has no action; takes transparent, refuse, nxdomain, "
-                 "nodata or redirect");
+                 "1:15: error: local-zones[0]: has no action; takes transparent, typetransparent, "
+                 "refuse, nxdomain, nodata or redirect");
     expect_error("local-zones:\n  - {name: lan, action: nodata}\n  - {name: LAN., action: refuse}",
                  "3:5: error: local-zones[1]: zone lan. is given twice; keep one of them");
     expect_error("local-zones: [{name: lan, action: redirect}]",

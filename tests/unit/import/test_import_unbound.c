@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "base/check.h"
 #include "config/options.h"
 #include "import/unbound_words.h"
 
@@ -402,6 +403,22 @@ static void test_local_zones_have_their_actions(void **state)
            "d.example AAAA ::", "c.example deny\n", "never drops queries", "f.example ipset\n");
 }
 
+static void test_types_without_records_are_asked_for(void **state)
+{
+    (void)state;
+    EXPECT("server:\n local-zone: a.example typetransparent\n" ROOT,
+           "{name: a.example, action: typetransparent}");
+    expect_missing("u.conf:2");
+    EXPECT("server:\n local-zone: a.example typetransparent\n local-data: \"x.b.a.example A "
+           "192.0.2.1\"\nstub-zone:\n name: b.a.example\n stub-addr: 192.0.2.7\n" ROOT,
+           "{name: a.example, action: typetransparent}",
+           "{name: b.a.example, action: typetransparent}");
+    expect_missing("answers first, so its servers");
+    EXPECT("server:\n access-control-view: 192.0.2.0/24 v\n"
+           "view:\n name: v\n local-zone: a.example typetransparent\n" ROOT,
+           "local-zones: [{name: a.example, action: typetransparent}]");
+}
+
 static void test_records_keep_their_quotes(void **state)
 {
     (void)state;
@@ -490,7 +507,7 @@ static void test_a_lost_local_zone_gets_a_warning(void **state)
     EXPECT("server: local-zone: example.com block_a\n" ROOT, "the actions are refuse, nxdomain");
     assert_string_equal(said, "u.conf:1:1: warning: local-zone: example.com block_a is not "
                               "imported, which weakens security: the actions are refuse, "
-                              "nxdomain, nodata, redirect and transparent.\n");
+                              "nxdomain, nodata, redirect, transparent and typetransparent.\n");
 }
 
 static void test_dnstap_writes_the_kinds_that_are_on(void **state)
@@ -939,6 +956,37 @@ static void test_views_have_their_clients_and_local_data(void **state)
     assert_string_equal(said, "");
 }
 
+/* Unbound leaves what they have no records of to the data of all clients, except with nodefault. */
+static void test_transparent_zones_of_a_view_that_asks_for_all_get_a_note(void **state)
+{
+    static const char text[] =
+        "server:\n access-control-view: 10.9.0.0/16 lab\n%s"
+        "view:\n name: lab\n view-first: %s\n local-zone: a.example %s\n" ROOT;
+    static const char note[] = "the local data of all clients answers here";
+    static const struct {
+        const char *server, *first, *type;
+        bool has_note;
+    } cases[] = {
+        {" local-zone: example refuse\n", "yes", "transparent", true},
+        {" local-zone: example refuse\n", "yes", "typetransparent", true},
+        {" local-zone: example refuse\n", "yes", "always_transparent", true},
+        {" local-zone: example refuse\n", "yes", "nodefault", false},
+        {" local-zone: example refuse\n", "yes", "static", false},
+        {" local-zone: example refuse\n", "no", "transparent", false},
+        {"", "yes", "transparent", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char file[1024];
+        snprintf(file, sizeof(file), text, cases[i].server, cases[i].first, cases[i].type);
+        EXPECT(file, "{name: a.example, action: ");
+        if (cases[i].has_note)
+            EXPECT(file, "local-zone: a.example", note);
+        else
+            expect_missing(note);
+    }
+}
+
 /* Lines of the clause "server" after a view apply to all clients. A view without local data uses
  * that of all clients, whatever view-first says. */
 static void test_a_view_ends_with_its_clause(void **state)
@@ -1165,6 +1213,7 @@ int main(void)
         cmocka_unit_test(test_logs_of_queries_and_failures_are_imported),
         cmocka_unit_test(test_options_of_recursion_are_imported),
         cmocka_unit_test(test_local_zones_have_their_actions),
+        cmocka_unit_test(test_types_without_records_are_asked_for),
         cmocka_unit_test(test_records_keep_their_quotes),
         cmocka_unit_test(test_private_addresses_can_be_asked_for),
         cmocka_unit_test(test_a_private_zone_of_the_file_stays_as_it_is),
@@ -1202,6 +1251,7 @@ int main(void)
         cmocka_unit_test(test_records_that_their_zone_hides_are_left_out),
         cmocka_unit_test(test_rules_come_before_local_data),
         cmocka_unit_test(test_views_have_their_clients_and_local_data),
+        cmocka_unit_test(test_transparent_zones_of_a_view_that_asks_for_all_get_a_note),
         cmocka_unit_test(test_a_view_ends_with_its_clause),
         cmocka_unit_test(test_a_view_without_clients_is_for_none),
         cmocka_unit_test(test_the_last_view_of_a_prefix_counts),

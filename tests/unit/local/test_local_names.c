@@ -51,7 +51,7 @@ static const char *asked(const char *name, uint16_t type)
     assert_int_equal(answer.ttl_s, 0);
     assert_int_equal(answer.stored_at, 5);
     assert_true(header_flags(answer.message.data) & HEADER_AA);
-    assert_true(local_names_has(names, question.name));
+    assert_true(local_names_has(names, question.name, question.type));
     if (verdict == LOCAL_ELSEWHERE)
         snprintf(text, sizeof(text), "elsewhere %s\n%s", name_format(result.target, target),
                  answer_show(&answer));
@@ -86,8 +86,8 @@ static void test_a_name_with_a_record_has_it_and_nothing_else(void **state)
     assert_string_equal(ASKED("x.nas.example", A), "not");
     assert_string_equal(ASKED("as.example", A), "not");
     assert_string_equal(ASKED(".", NS), "not");
-    assert_false(local_names_has(names, NAME("example")));
-    assert_false(local_names_has(names, NAME("www.nas.example")));
+    assert_false(local_names_has(names, NAME("example"), RRTYPE_A));
+    assert_false(local_names_has(names, NAME("www.nas.example"), RRTYPE_A));
 }
 
 static void test_any_is_answered_with_one_rrset(void **state)
@@ -326,6 +326,52 @@ static void test_a_zone_can_be_added_once_and_may_be_the_root(void **state)
     assert_string_equal(ASKED("www.other", A), "NXDOMAIN\nns . 300 SOA .\n");
     assert_string_equal(ASKED(".", A), "NXDOMAIN\nns . 300 SOA .\n");
     assert_string_equal(ASKED("www.example", A), "not");
+}
+
+static void test_types_without_records_are_left_to_upstreams(void **state)
+{
+    (void)state;
+    zone(build, "example", LOCAL_TYPETRANSPARENT);
+    zone(build, "closed.example", LOCAL_NXDOMAIN);
+    record(build, "www.example. IN A 192.0.2.1");
+    record(build, "alias.example. IN CNAME www.example.");
+    record(build, "*.wild.example. IN A 192.0.2.2");
+    record(build, "own.wild.example. IN TXT own");
+    record(build, "www.closed.example. IN A 192.0.2.3");
+    done();
+    assert_string_equal(ASKED("www.example", A), "NOERROR\nan www.example. 3600 A 192.0.2.1\n");
+    assert_string_equal(ASKED("www.example", AAAA), "not");
+    assert_string_equal(ASKED("www.example", DS), "not");
+    assert_string_equal(ASKED("www.example", CNAME), "not");
+    assert_string_equal(ASKED("www.example", ANY), "NOERROR\nan www.example. 3600 A 192.0.2.1\n");
+    assert_string_equal(ASKED("below.www.example", A), "not");
+    assert_string_equal(ASKED("example", SOA), "not");
+    assert_memory_equal(ASKED("alias.example", AAAA), "elsewhere www.example.\n", 23);
+    assert_string_equal(ASKED("x.wild.example", A),
+                        "NOERROR\nan x.wild.example. 3600 A 192.0.2.2\n");
+    assert_string_equal(ASKED("x.wild.example", AAAA), "not");
+    assert_string_equal(ASKED("own.wild.example", A), "not");
+    assert_string_equal(ASKED("www.closed.example", AAAA),
+                        "NOERROR\nns closed.example. 300 SOA closed.example.\n");
+}
+
+static void test_cached_answers_of_types_without_records_stay(void **state)
+{
+    (void)state;
+    zone(build, "example", LOCAL_TYPETRANSPARENT);
+    record(build, "www.example. IN A 192.0.2.1");
+    record(build, "alias.example. IN CNAME www.example.");
+    record(build, "www.other. IN A 192.0.2.2");
+    done();
+    assert_true(local_names_has(names, NAME("www.example"), RRTYPE_A));
+    assert_false(local_names_has(names, NAME("www.example"), RRTYPE_AAAA));
+    assert_false(local_names_has(names, NAME("x.example"), RRTYPE_A));
+    assert_true(local_names_has(names, NAME("alias.example"), RRTYPE_AAAA));
+    assert_true(local_names_has(names, NAME("www.other"), RRTYPE_AAAA));
+    assert_true(local_names_has_over(names, NAME("www.example")));
+    assert_false(local_names_has_over(names, NAME("x.example")));
+    assert_true(local_names_has_own(names, NAME("www.example")));
+    assert_false(local_names_has_own(names, NAME("x.example")));
 }
 
 /* ---- lists ---- */
@@ -570,8 +616,8 @@ static void test_zones_that_get_upstreams_later_are_treated_like_the_others(void
         assert_string_equal(ASKED(sure[i], PTR), "not");
         assert_string_equal(ASKED(sure[i], SOA), "not");
         assert_string_equal(ASKED(sure[i], DS), "not");
-        assert_false(local_names_has(over, NAME(sure[i])));
-        assert_true(local_names_has(plain, NAME(sure[i])));
+        assert_false(local_names_has(over, NAME(sure[i]), RRTYPE_A));
+        assert_true(local_names_has(plain, NAME(sure[i]), RRTYPE_A));
     }
     assert_string_equal(ASKED("nas.home.arpa", A), "NOERROR\nan nas.home.arpa. 3600 A 192.0.2.1\n");
     assert_string_equal(ASKED("x.nas.home.arpa", A), "not");
@@ -666,6 +712,8 @@ int main(void)
         TEST(test_unusable_records_are_refused),
         TEST(test_an_rrset_has_a_bound),
         TEST(test_each_action_has_its_own_answer),
+        TEST(test_types_without_records_are_left_to_upstreams),
+        TEST(test_cached_answers_of_types_without_records_stay),
         TEST(test_a_zone_can_be_added_once_and_may_be_the_root),
         TEST(test_listed_names_and_names_below_are_blocked_with_an_ede),
         TEST(test_a_view_names_the_source_of_the_rule),
