@@ -59,6 +59,7 @@ server:
   tls-key: {folder}/server.key
 cache:
   size: 8MiB
+dnssec: {{validate: no}}
 tcp-upstream-keepalive:
   - 127.20.0.0/16
 tcp-upstream-keepalive-maxrequests: 500
