@@ -567,6 +567,7 @@ void workers_switch(struct workers *workers, struct generation *next,
     workers->switch_context = context;
     if (sockets) {
         watchers_prepare(workers->share->watchers, generation_config(next));
+        watchers_reopen(workers->share->watchers);
         workers->list_number++;
         workers->sockets = sockets;
     }

@@ -414,6 +414,23 @@ def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
         assert one[4] and len(one[5]) == 4 and one[6] and one[7]
 
 
+def test_a_reload_after_a_rename_begins_a_new_file(nailupd, responder, dig, tmp_path):
+    path, former = tmp_path / "queries.fstrm", tmp_path / "queries.fstrm.1"
+    daemon = nailupd({"dnstap": {"file": str(path), "messages": ["client-query"]}}, upstreams=[responder()])
+    dig(daemon, f"first.{NAME}")
+    eventually(lambda: b"first" in path.read_bytes(), 20)
+    path.rename(former)
+    daemon.process.send_signal(signal.SIGHUP)
+    eventually(lambda: former.read_bytes().endswith(struct.pack(">III", 0, 4, 3)), 20)  # STOP, although no query comes
+    dig(daemon, f"second.{NAME}")
+    reload(daemon)  # the file is still there and goes on
+    dig(daemon, f"third.{NAME}")
+    assert daemon.stop() == 0
+    queries = [[fields(fields(payload)[14])[10] for payload in frames(file.read_bytes())] for file in (former, path)]
+    names = [[query[13:13 + query[12]].decode() for query in of_file] for of_file in queries]
+    assert names == [["first"], ["second", "third"]]
+
+
 def test_over_tls_both_ways(nailupd, responder, reader, tmp_path):
     """dnstap-read of BIND 9.18 has no names for these values."""
     subprocess.run([need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt",
