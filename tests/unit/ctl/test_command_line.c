@@ -175,6 +175,9 @@ static void test_a_wrong_period_is_refused(void **state)
     assert_int_equal(parsed("--watch=inf status"), WISH_WRONG);
     assert_int_equal(parsed("--watch=3601 status"), WISH_WRONG);
     assert_int_equal(parsed("--watch= status"), WISH_WRONG);
+    assert_int_equal(parsed("--watch 0 status"), WISH_WRONG); /* and not the command 0 */
+    assert_int_equal(parsed("--watch -1 status"), WISH_WRONG);
+    assert_int_equal(parsed("status --watch 3601"), WISH_WRONG);
     assert_int_equal(parsed("-w1x status"), WISH_WRONG);
 }
 
