@@ -28,7 +28,7 @@ const struct query_log *watchers_query_log(const struct watchers *watchers);
  * get it. If the query log cannot start, logs that and continues without it. */
 void watchers_prepare(struct watchers *watchers, const struct config *config);
 
-/* Main thread: a reload follows the path of dnstap.file, which a program may have renamed. */
+/* Main thread: follows the path of dnstap.file, which a program may have renamed. */
 void watchers_reopen(struct watchers *watchers);
 
 /* Worker's thread, at the start and whenever log.queries or log.failures may have changed: returns

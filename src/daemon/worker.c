@@ -567,7 +567,6 @@ void workers_switch(struct workers *workers, struct generation *next,
     workers->switch_context = context;
     if (sockets) {
         watchers_prepare(workers->share->watchers, generation_config(next));
-        watchers_reopen(workers->share->watchers);
         workers->list_number++;
         workers->sockets = sockets;
     }
@@ -577,6 +576,11 @@ void workers_switch(struct workers *workers, struct generation *next,
         listen_sockets_commit(sockets);
     for (size_t i = 0; i < workers->count; i++)
         loop_post(workers->list[i].loop, &workers->list[i].letter.mail);
+}
+
+void workers_reopen_taps(struct workers *workers)
+{
+    watchers_reopen(workers->share->watchers);
 }
 
 /* ---- main's thread: life ---- */

@@ -414,15 +414,19 @@ def test_a_file_has_all_to_the_nanosecond(nailupd, responder, dig, tmp_path):
         assert one[4] and len(one[5]) == 4 and one[6] and one[7]
 
 
-def test_a_reload_after_a_rename_begins_a_new_file(nailupd, responder, dig, tmp_path):
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_a_reload_after_a_rename_begins_a_new_file(nailupd, responder, dig, tmp_path, is_broken):
     path, former = tmp_path / "queries.fstrm", tmp_path / "queries.fstrm.1"
     daemon = nailupd({"dnstap": {"file": str(path), "messages": ["client-query"]}}, upstreams=[responder()])
     dig(daemon, f"first.{NAME}")
     eventually(lambda: b"first" in path.read_bytes(), 20)
     path.rename(former)
+    config = daemon.config_path.read_text()
+    daemon.config_path.write_text("- broken" if is_broken else config)
     daemon.process.send_signal(signal.SIGHUP)
     eventually(lambda: former.read_bytes().endswith(struct.pack(">III", 0, 4, 3)), 20)  # STOP, although no query comes
     dig(daemon, f"second.{NAME}")
+    daemon.config_path.write_text(config)
     reload(daemon)  # the file is still there and goes on
     dig(daemon, f"third.{NAME}")
     assert daemon.stop() == 0
