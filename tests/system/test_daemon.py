@@ -357,10 +357,12 @@ def test_workers_that_asked_no_upstream_do_not_hide_that_none_answers(nailupd):
 
 def test_recursion_is_named_where_a_name_is_resolved_by_it(nailupd, responder):
     upstream = responder()
-    assert "recursion: no" in nailupd(upstreams=[upstream]).log()
+    forwarder = nailupd({"recursion": {"enabled": True}}, upstreams=[upstream])  # of all names
+    assert "recursion: no" in forwarder.log() and not forwarder.ask("zones")["recursion"]["from_the_root"]
     fallback = {"forward-zones": [{"name": ".", "upstreams": upstream.servers, "first": True}],
                 "recursion": {"enabled": True}}
-    assert "recursion: yes" in nailupd(fallback).log()
+    resolver = nailupd(fallback)
+    assert "recursion: yes" in resolver.log() and resolver.ask("zones")["recursion"]["from_the_root"]
 
 
 def test_the_log_names_listeners_and_nailed_addresses(nailupd, responder):
