@@ -83,7 +83,7 @@ struct worker {
      * had no memory for the new routes. Only the worker's thread touches them while it runs. */
     struct generation *resolver_generation, *server_generation;
     /* The server's options while the resolver keeps an older configuration: they have the views of
-     * that configuration. The other place has the options of the reload before. */
+     * that configuration. The other place has the options of the previous reload. */
     struct server_options mixed[2];
     unsigned mixed_at;
     bool is_mixed;

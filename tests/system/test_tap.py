@@ -19,7 +19,7 @@ from peers import need
 from test_reload import reload, write
 
 NAME = "www.example.org"
-DIGEST = "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"  # of no key that any zone has
+DIGEST = "683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16"  # a digest that fits no key of any zone
 LINE = re.compile(r"nailupd: info: query: (?P<client>\S+) (?P<protocol>\S+) (?P<name>\S+) (?P<type>\S+)"
                   r" (?P<cls>\S+) (?P<flags>\S+) (?P<rcode>\S+) (?P<size>\d+) (?P<ms>[\d.]+)ms"
                   r" (?P<origin>\S+)(?: (?P<upstream>[^\s=]+) (?P<transport>\S+))?"
