@@ -84,6 +84,19 @@ bool views_validate(const struct route_options *options)
     return does;
 }
 
+const char *views_validating(const struct route_options *options)
+{
+    const struct view_set *set = view_set_of(options);
+    if (options->validation.mode != VALIDATE_NO)
+        return "";
+    for (size_t i = 0; i < set->view_count; i++) {
+        size_t place = set->views[i].space;
+        if (place && set->spaces[place - 1].mode != VALIDATE_NO)
+            return set->views[i].name;
+    }
+    return NULL;
+}
+
 static bool has_zone_named(const struct route_zone *zones, size_t count,
                            const struct route_zone *zone)
 {

@@ -214,17 +214,46 @@ def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow): 
     assert [row["key_tag"] for row in daemon.ask("anchors")["anchors"]] == [20326, 38696]
 
 
+# ---- only a view validates ----
+
+
+def only_view(server, **dnssec):
+    """Clients without a view validate nothing, and their upstream, which does not answer, has no signed zone."""
+    return {"dnssec": {"validate": "no", **dnssec},
+            "views": [{"name": "plain", "clients": ["192.0.2.0/24"], "validate": "no"},
+                      {"name": "strict", "clients": ["127.0.0.0/8"], "validate": "yes",
+                       "forward-zones": [{"name": ZONE, "upstreams": [str(server)]}]}],
+            "forward-zones": [{"name": ".", "upstreams": ["127.0.0.1@1"]}]}
+
+
+def test_keys_are_followed_in_the_view_that_validates(nsd, nailupd, dig, tmp_path):  # noqa: F811
+    old, new = Key(13), Key(15)
+    path = tmp_path / "zone.key"
+    path.write_text(file_of(line_of(old, 2)))
+    daemon = nailupd(only_view(nsd(zone_of([old, twin(new, KSK)])).server, **{"trust-anchor-file": str(path)}))
+    assert "ad" in dig(daemon, f"www.{ZONE}", "A", "+dnssec").flags
+    eventually(lambda: states(daemon) == {old.tag: "VALID", new.tag: "ADDPEND"}, within=15)
+    assert in_file(path) == {old.tag: "VALID", new.tag: "ADDPEND"}
+    metrics = daemon.metrics()
+    assert metrics['trust_anchors{state="pending"}'] == 1
+    assert metrics["trust_anchor_failures"] == 0
+
+
 # ---- a clock that is ahead ----
 
 
-@pytest.fixture
-def ahead(nsd, tmp_path, make_config):  # noqa: F811
-    """A daemon whose clock is 60 days ahead, and the clock. The daemon trusts a zone of a real server."""
+@pytest.fixture(params=["all clients", "one view"])
+def ahead(request, nsd, tmp_path, make_config):  # noqa: F811
+    """A daemon whose clock is 60 days ahead, and the clock. The daemon trusts a zone of a real server, for all clients or
+    for one view only."""
     key = Key(13)
-    anchor = f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"
+    anchors = [f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"]
     server, clock = nsd(zone_of([key])), Clock(tmp_path, monotonic=False)
     clock.move(60 * DAY_S)
-    daemon = Daemon(tmp_path, make_config({"dnssec": {"validate": "yes", "trust-anchors": [anchor]}}, upstreams=[server.server]),
+    config = (only_view(server.server, **{"trust-anchors": anchors}) if request.param == "one view" else
+              {"dnssec": {"validate": "yes", "trust-anchors": anchors},
+               "forward-zones": [{"name": ".", "upstreams": [server.server]}]})
+    daemon = Daemon(tmp_path, make_config(config),
                     inside=["env", *(f"{k}={v}" for k, v in clock.environment.items())])
     try:
         daemon.wait_until_ready()
