@@ -47,11 +47,26 @@ static void test_the_first_view_that_validates_is_named(void **state)
     assert_null(views_validating(&options));
 }
 
+static void test_one_view_suffices_to_validate_and_to_enforce(void **state)
+{
+    (void)state;
+    struct route_options options = options_of(VALIDATE_NO, VALIDATE_NO, VALIDATE_LOG);
+    assert_true(views_validate(&options));
+    assert_false(views_enforce(&options));
+    options = options_of(VALIDATE_NO, VALIDATE_NO, VALIDATE_YES);
+    assert_true(views_enforce(&options));
+    options = options_of(VALIDATE_YES, VALIDATE_NO, VALIDATE_NO);
+    assert_true(views_enforce(&options));
+    options = options_of(VALIDATE_NO, VALIDATE_NO, VALIDATE_NO);
+    assert_false(views_validate(&options));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clients_without_a_view_come_first),
         cmocka_unit_test(test_the_first_view_that_validates_is_named),
+        cmocka_unit_test(test_one_view_suffices_to_validate_and_to_enforce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
