@@ -279,3 +279,17 @@ def test_a_daemon_without_clients_asks_for_keys_of_its_anchor_and_doubts_its_clo
     daemon, clock = ahead
     clock.move(61)
     eventually(lambda: daemon.metrics()["clock_wrong"] == 1, within=20)
+
+
+def test_the_doubt_ends_when_nothing_validates_the_keys_any_longer(ahead, dig):
+    daemon, _ = ahead
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+    daemon.ctl("nta", "add", ZONE)
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 0)
+    daemon.ctl("nta", "remove", ZONE)
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+    daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
+    daemon.ctl("reload")
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 0)
