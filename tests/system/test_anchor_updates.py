@@ -127,6 +127,19 @@ def test_a_ds_record_begins_a_file(nsd, follow):  # noqa: F811
     assert in_file(daemon.anchor_file) == {old.tag: "VALID"}
 
 
+def test_ds_records_stay_in_the_file_until_their_key_was_seen(nsd, follow, dig):  # noqa: F811
+    old = Key(13)
+    record = ds_records(ZONE, [old])[0]
+    lines = f"{record.name} IN {record.type} {record.data}\n"
+    daemon = follow(nsd(zone_of([Key(13)])), lines, ask=False, **{"update-anchors": "yes"})
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: "no DNSKEY records with a signature of a trusted key" in daemon.log(), within=15)
+    eventually(lambda: ";;query_failed: 1" in daemon.anchor_file.read_text(), within=5)
+    assert daemon.stop() == 0
+    again = follow(nsd(zone_of([old])), **{"update-anchors": "yes"})
+    assert list(states(again)) == [old.tag]
+
+
 def test_a_plain_file_stays_as_it_is(nsd, follow):  # noqa: F811
     old, new = Key(13), Key(15)
     text = base64.b64encode(old.public).decode()
