@@ -28,7 +28,7 @@
 #include "validate/verify.h"
 
 enum {
-    VALIDATION_SIGS_MAX = 4,     /* signatures of one RRset that count */
+    VALIDATION_SIGS_MAX = 8,     /* signatures of one RRset that count */
     VALIDATION_TAG_KEYS_MAX = 2, /* keys of one tag and algorithm that are tried */
     VALIDATION_FAILURES_MAX = 4, /* wrong signatures of one message; 2 of one RRset */
     VALIDATION_SET_FAILURES_MAX = 2,

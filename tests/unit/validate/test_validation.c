@@ -299,7 +299,7 @@ static void test_the_wrong_signatures_of_a_question_have_a_bound(void **state)
                      SECURITY_SECURE);
 }
 
-static void test_four_signatures_of_a_set_count(void **state)
+static void test_eight_signatures_of_a_set_count(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {ADDRESS}};
@@ -1415,7 +1415,7 @@ int main(void)
         cmocka_unit_test_setup(test_two_wrong_signatures_of_a_set_end_it, zones_setup),
         cmocka_unit_test_setup(test_four_wrong_signatures_of_a_message_end_it, zones_setup),
         cmocka_unit_test_setup(test_the_wrong_signatures_of_a_question_have_a_bound, zones_setup),
-        cmocka_unit_test_setup(test_four_signatures_of_a_set_count, zones_setup),
+        cmocka_unit_test_setup(test_eight_signatures_of_a_set_count, zones_setup),
         cmocka_unit_test_setup(test_two_keys_of_one_tag_count, zones_setup),
         cmocka_unit_test_setup(test_only_records_of_the_zone_are_its_keys, zones_setup),
         cmocka_unit_test_setup(test_the_keys_of_a_zone_have_a_bound, zones_setup),
