@@ -252,6 +252,19 @@ def test_keys_are_followed_in_the_view_that_validates(nsd, nailupd, dig, tmp_pat
     assert metrics["trust_anchor_failures"] == 0
 
 
+def test_a_trace_shows_how_a_view_validates(nsd, nailupd, tmp_path):  # noqa: F811
+    key = Key(13)
+    path = tmp_path / "zone.key"
+    path.write_text(file_of(line_of(key, 2)))
+    daemon = nailupd(only_view(nsd(zone_of([key])).server, **{"trust-anchor-file": str(path)}))
+    shown = daemon.ctl("lookup", "--trace", "--view", "strict", f"www.{ZONE}").stdout
+    assert "secure" in shown and "192.0.2.1" in shown
+    plain = daemon.ctl("lookup", "--trace", "--fresh", "--view", "plain", f"www.{ZONE}").stdout
+    assert "secure" not in plain and "192.0.2.1" not in plain
+    refused = daemon.ctl("lookup", "--trace", "--view", "other", f"www.{ZONE}")
+    assert refused.returncode == 1 and "no view has this name" in refused.stderr
+
+
 # ---- a clock that is ahead ----
 
 
