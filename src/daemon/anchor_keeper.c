@@ -37,7 +37,7 @@ struct anchor_keeper {
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
-    bool is_outdated; /* the point has been replaced since the inquiry began */
+    bool is_outdated; /* the point has been replaced or dropped since the inquiry began */
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
@@ -301,7 +301,9 @@ void anchor_keeper_configure(struct anchor_keeper *keeper, const struct config *
     struct anchor_point *point = is_wanted ? malloc(sizeof(*point)) : NULL;
 
     if (!is_same_file) {
-        keeper->has_point = false;
+        keeper->has_point = keeper->has_warned = false;
+        keeper->is_outdated = true;
+        keeper->home.view->anchors.is_unwritten = false;
         free(keeper->path);
         keeper->path = is_wanted ? strdup(config->trust_anchor_file) : NULL;
     }

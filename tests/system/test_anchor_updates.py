@@ -6,6 +6,8 @@ Times of a roll are written into the file, so that no test waits for them. Most 
 import base64
 import re
 import shutil
+import socket
+import threading
 import time
 
 import pytest
@@ -225,6 +227,45 @@ def test_unbound_reads_the_file_and_nailupd_reads_unbounds(nsd, unbound, follow,
 def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow):  # noqa: F811
     daemon = follow(nsd(zone_of([Key(13)])), ask=False, **{"update-anchors": "yes"})
     assert [row["key_tag"] for row in daemon.ask("anchors")["anchors"]] == [20326, 38696]
+
+
+class Held:
+    """An upstream that answers queries for addresses, without signatures, and keeps the others until they are let go."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.server = f"127.0.0.1@{self.socket.getsockname()[1]}"
+        self.kept, self.may_go = [], threading.Event()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            query, client = self.socket.recvfrom(4096)
+            end = query.index(b"\0", 12) + 5
+            if query[end - 4:end] == b"\0\1\0\1":
+                record = b"\xc0\x0c\0\1\0\1\0\0\0\x3c\0\4\xc0\0\2\1"
+                self.socket.sendto(query[:2] + b"\x81\x80\0\1\0\1\0\0\0\0" + query[12:end] + record, client)
+                continue
+            self.kept.append((query, client))
+            self.may_go.wait()
+            self.socket.sendto(query[:2] + b"\x81\x82\0\1\0\0\0\0\0\0" + query[12:end], client)
+
+
+def test_the_end_of_validation_during_a_query_for_keys_does_no_harm(follow, dig):
+    old, held = Key(13), Held()
+    text = file_of(line_of(old, 2))
+    daemon = follow(held, text, ask=False, **{"negative-trust-anchors": ["."]})
+    assert dig(daemon, "www.other.test").status == "NOERROR"
+    eventually(lambda: held.kept, within=15)
+    daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
+    daemon.ask("reload")
+    held.may_go.set()
+    time.sleep(10)  # the query has ended by then
+    assert dig(daemon, "www.other.test").status == "NOERROR"
+    assert daemon.anchor_file.read_text() == text
+    assert "cannot be written" not in daemon.log()
+    assert daemon.metrics()["trust_anchor_file_unwritten"] == 0
 
 
 # ---- only a view validates ----
