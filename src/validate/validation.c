@@ -701,6 +701,27 @@ static void set_target(struct call *call, unsigned target, struct name name)
     v->home_labels = (uint8_t)name_label_count(home);
 }
 
+/* Whether proofs of this zone can show anything about the answer: it may be the zone of the denied
+ * name, or that of an RRset that was expanded from a wildcard. A server may send proofs of any
+ * zone, and keys of that one may be out of reach. */
+static bool proof_may_matter(const struct call *call, struct name zone)
+{
+    const struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    const struct rrsets *sets = &view->space->sets;
+    struct name home = validation_home_of(view->end, view->question->type);
+    if (view->kind != ANSWER_POSITIVE && name_is_below(home, zone))
+        return true;
+    for (unsigned i = 0; i < sets->count; i++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        if (v->needed & v->expanded & bit(i) &&
+            name_equal(name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]),
+                       zone))
+            return true;
+    }
+    return false;
+}
+
 /* Begins with the RRset, or begins again after the space was lost. */
 static enum progress judge_set(struct call *call)
 {
@@ -713,6 +734,8 @@ static enum progress judge_set(struct call *call)
         return target_insecure(call, EDE_NONE);
     if (!find_sig(call, 0, &sig))
         return target_is_proof(call) ? target_done(call) : walk_begin(call);
+    if (target_is_proof(call) && !proof_may_matter(call, sig.signer))
+        return target_done(call);
     v->zone_labels = (uint8_t)name_label_count(sig.signer);
     if (is_keyset(call))
         return judge_keyset(call);
