@@ -19,17 +19,6 @@
 
 enum { CLOCK_ZONE_MAX = 56 /* bytes of the zone's name, as text */ };
 
-static const struct anchor *clock_find_anchor(const struct config *config, uint32_t zone_hash)
-{
-    const struct anchors *anchors = config->route.validation.anchors;
-    for (size_t i = 0; anchors && i < anchors_count(anchors); i++) {
-        const struct anchor *anchor = anchors_at(anchors, i);
-        if (anchor->kind == ANCHOR_TRUSTED && anchor_dates_hash(anchor->zone) == zone_hash)
-            return anchor;
-    }
-    return NULL;
-}
-
 static bool clock_knows_keys(struct cache *cache, struct name zone, uint32_t space, uint64_t now_us)
 {
     struct question question = {.name = zone, .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
@@ -51,7 +40,7 @@ static bool clock_tell_dates(const struct control_view *view, const struct stats
     uint32_t now_s = (uint32_t)time(NULL);
     if (!anchor_dates_read(stats, &dates) || !anchor_dates_contradict(&dates, now_s))
         return false;
-    const struct anchor *anchor = clock_find_anchor(view->config, dates.zone_hash);
+    const struct anchor *anchor = anchor_dates_find(&dates, view->config->route.validation.anchors);
     if (!anchor || clock_knows_keys(view->cache, anchor->zone, dates.space, now_us))
         return false;
     name_format(anchor->zone, name);

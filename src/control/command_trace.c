@@ -10,6 +10,7 @@
  * A client that leaves meanwhile changes nothing. The trace ends TRACE_WALL_US after its start.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,14 @@
 #include "loop/loop.h"
 #include "loop/timer.h"
 #include "resolve/resolver.h"
+#include "resolve/route_options.h"
 #include "resolve/trace.h"
 #include "upstream/exchange.h"
 
 /* A task ends before that (TASK_WALL_US of resolve/tasks.h). */
 #define TRACE_WALL_US (2 * EXCHANGE_WALL_US + 2 * US_PER_S)
+
+enum { TRACE_WORDS_MAX = 4 /* the last one is a view */ };
 
 struct tracing {
     struct mail mail;
@@ -39,6 +43,8 @@ struct tracing {
     struct timer limit;
     struct question question; /* its name points into wire */
     bool is_fresh;
+    char view[VIEW_NAME_MAX + 1]; /* "": clients without a view */
+    unsigned view_number;         /* of the resolver */
     uint8_t wire[NAME_WIRE_MAX];
 };
 
@@ -90,7 +96,7 @@ static void command_trace_on_limit(struct timer *timer)
 static void wait_for_answer(struct tracing *tracing, const struct cache_key *key)
 {
     struct loop *loop = tracing->worker->loop;
-    enum resolver_result result = resolver_trace_ask(tracing->resolver, RESOLVER_NO_VIEW, key,
+    enum resolver_result result = resolver_trace_ask(tracing->resolver, tracing->view_number, key,
                                                      tracing->trace, &tracing->waiter);
 
     if (result == RESOLVER_WAITING)
@@ -107,8 +113,8 @@ static void command_trace_begin(struct tracing *tracing)
     struct answer answer;
 
     cache_read_begin();
-    resolver_key(tracing->resolver, RESOLVER_NO_VIEW, &key, &tracing->question, false, false);
-    if (resolver_trace_find(tracing->resolver, RESOLVER_NO_VIEW, &key, tracing->trace, &answer))
+    resolver_key(tracing->resolver, tracing->view_number, &key, &tracing->question, false, false);
+    if (resolver_trace_find(tracing->resolver, tracing->view_number, &key, tracing->trace, &answer))
         command_trace_end(tracing, &answer, "");
     else
         wait_for_answer(tracing, &key);
@@ -122,6 +128,10 @@ static void command_trace_on_arrived(struct mail *mail)
     tracing->resolver = tracing->worker->resolver;
     if (!tracing->resolver) {
         command_trace_refuse(tracing, "nailupd is stopping");
+        return;
+    }
+    if (!resolver_find_view(tracing->resolver, tracing->view, &tracing->view_number)) {
+        command_trace_refuse(tracing, "no view has this name");
         return;
     }
     tracing->trace = resolver_trace_new(tracing->resolver, tracing->is_fresh);
@@ -152,12 +162,14 @@ static bool is_trace_mode(const char *word)
     return is_trace_fresh(word) || strcmp(word, "known") == 0;
 }
 
-/* Reads NAME [TYPE] [known|fresh]. False: the call has been refused. */
+/* Reads NAME [TYPE] [known|fresh] [VIEW]. False: the call has been refused. */
 static bool read_words(struct call *call, struct tracing *out)
 {
     int count = call->argc;
     const char *name = call->argv[0], *type = "A", *how = "known";
 
+    if (count == TRACE_WORDS_MAX)
+        snprintf(out->view, sizeof(out->view), "%s", call->argv[--count]);
     if (count > 1 && is_trace_mode(call->argv[count - 1]))
         how = call->argv[--count];
     if (count > 1)

@@ -84,26 +84,41 @@ static bool is_verb(const struct command_line *line, const char *verb)
     return line->count > 0 && strcmp(line->words[0], verb) == 0;
 }
 
-/* Turns the words into trace NAME [TYPE] [fresh]. */
-static bool command_line_make_trace(struct command_line *line, bool trace, bool fresh)
+/* Completes trace NAME [TYPE] to trace NAME TYPE known|fresh VIEW. */
+static void put_trace_view(struct command_line *line, bool fresh, char *view)
+{
+    static char type[] = "A", known[] = "known", new[] = "fresh";
+    if (line->count == 2)
+        line->traced[2] = type;
+    line->traced[3] = fresh ? new : known;
+    line->traced[4] = view;
+    line->count = 5;
+}
+
+/* Turns the words into trace NAME [TYPE] [fresh], or those with a view. */
+static bool command_line_make_trace(struct command_line *line, bool trace, bool fresh, char *view)
 {
     static char verb[] = "trace", word[] = "fresh";
     if (!trace && !fresh)
         return true;
     bool is_lookup = trace && is_verb(line, "lookup");
     if (!is_lookup && !is_verb(line, "trace")) {
-        fputs("nailupctl: --trace and --fresh belong to lookup: lookup --trace [--fresh] NAME "
-              "[TYPE]\n",
+        fputs("nailupctl: --trace and --fresh belong to lookup: lookup --trace [--fresh] [--view "
+              "VIEW] NAME [TYPE]\n",
               stderr);
         return false;
     }
-    if (line->count + fresh > COMMAND_LINE_TRACE_WORDS) {
-        fputs("usage: nailupctl lookup --trace [--fresh] NAME [TYPE]\n", stderr);
+    bool has_room = view ? line->count == 2 || line->count == 3
+                         : line->count + fresh <= COMMAND_LINE_TRACE_WORDS;
+    if (!has_room) {
+        fputs("usage: nailupctl lookup --trace [--fresh] [--view VIEW] NAME [TYPE]\n", stderr);
         return false;
     }
     for (int i = 0; i < line->count; i++)
         line->traced[i] = i ? line->words[i] : verb;
-    if (fresh)
+    if (view)
+        put_trace_view(line, fresh, view);
+    else if (fresh)
         line->traced[line->count++] = word;
     line->words = line->traced;
     return true;
@@ -257,8 +272,9 @@ enum command_line_wish command_line_parse(struct command_line *out, int argc, ch
     }
     out->count = argc - optind;
     out->words = argv + optind;
-    bool is_right = command_line_make_client(out, client, view) &&
-                    command_line_make_trace(out, trace, fresh) &&
+    bool is_traced = (trace || fresh) && !client;
+    bool is_right = command_line_make_client(out, client, is_traced ? NULL : view) &&
+                    command_line_make_trace(out, trace, fresh, is_traced ? view : NULL) &&
                     command_line_make_check(out, check) && command_line_make_shape(out);
     return is_right ? WISH_COMMAND : WISH_WRONG;
 }

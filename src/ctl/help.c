@@ -58,7 +58,7 @@ const char *help_default_socket(void)
 void help_print_usage(FILE *out)
 {
     fputs("usage: nailupctl [-s SOCKET] [--json] [--watch [SECONDS]] COMMAND [ARGUMENT ...]\n"
-          "       nailupctl lookup --trace [--fresh] NAME [TYPE]\n"
+          "       nailupctl lookup --trace [--fresh] [--view VIEW] NAME [TYPE]\n"
           "       nailupctl lookup [--client CLIENT] [--view VIEW] NAME [TYPE]\n"
           "       nailupctl status --check [--require-upstream]\n"
           "       nailupctl help | -h | -V\n",

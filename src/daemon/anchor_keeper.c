@@ -8,6 +8,7 @@
 
 #include "daemon/anchor_keeper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "resolve/views.h"
 #include "validate/anchor_file.h"
 #include "validate/anchor_set.h"
 #include "validate/anchor_update.h"
@@ -35,11 +37,12 @@ struct anchor_keeper {
     struct timer tick;
     struct verifier *verifier;
     bool has_point, is_running, is_asking;
-    bool is_outdated; /* the point has been replaced since the inquiry began */
+    bool is_outdated; /* the point has been replaced or dropped since the inquiry began */
     bool allow_sha1;
     bool has_warned; /* the file cannot be written */
     char *path;
-    struct buf text; /* the file's text when it was last read or written */
+    char view[VIEW_NAME_MAX + 1]; /* the view that asks; "": clients without a view */
+    struct buf text;              /* the file's text when it was last read or written */
     struct inquiry inquiry;
     struct anchor_point point;
 };
@@ -205,7 +208,7 @@ static void keeper_ask(struct anchor_keeper *keeper)
     keeper->is_asking = true;
     keeper->is_outdated = false;
     inquiry_send(&keeper->inquiry, keeper->home.loop, keeper->home.view->workers[0], &question,
-                 true, keeper_on_back);
+                 keeper->view, true, keeper_on_back);
 }
 
 static void keeper_next(struct anchor_keeper *keeper)
@@ -291,16 +294,20 @@ static bool keeper_read_point(struct anchor_keeper *keeper, const struct config 
 
 void anchor_keeper_configure(struct anchor_keeper *keeper, const struct config *config)
 {
-    bool is_wanted = config->keeps_anchors && config->route.validation.mode != VALIDATE_NO;
+    const char *view = config->keeps_anchors ? views_validating(&config->route) : NULL;
+    bool is_wanted = view;
     bool is_same_file =
         keeper->has_point && is_wanted && strcmp(keeper->path, config->trust_anchor_file) == 0;
     struct anchor_point *point = is_wanted ? malloc(sizeof(*point)) : NULL;
 
     if (!is_same_file) {
-        keeper->has_point = false;
+        keeper->has_point = keeper->has_warned = false;
+        keeper->is_outdated = true;
+        keeper->home.view->anchors.is_unwritten = false;
         free(keeper->path);
         keeper->path = is_wanted ? strdup(config->trust_anchor_file) : NULL;
     }
+    snprintf(keeper->view, sizeof(keeper->view), "%s", is_wanted ? view : "");
     keeper->allow_sha1 = config->route.validation.allow_sha1;
     if (point && keeper->path && keeper_read_point(keeper, config, point)) {
         keeper->point = *point;

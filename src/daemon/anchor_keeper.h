@@ -8,7 +8,8 @@
  * when validate/anchor_update.h says so, and writes the file as a whole. Nothing is asked before a
  * worker has validated an answer.
  *
- *   idle -> asking   an inquiry (daemon/inquiry.h) goes to the first worker, with CD
+ *   idle -> asking   an inquiry (daemon/inquiry.h) goes to the first worker, with CD, in the first
+ *                    view that validates
  *        -> idle     the set is verified on main, the table changes, the file is written
  *
  * Main thread only.

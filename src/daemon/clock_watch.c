@@ -19,6 +19,7 @@
 #include "dns/rrtype.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "resolve/views.h"
 #include "validate/anchors.h"
 
 /* The network of a machine that has just started may take a minute. */
@@ -42,8 +43,7 @@ struct clock_watch {
 static const struct anchor *clock_watch_next(struct clock_watch *watch)
 {
     const struct validation_options *options = &watch->view->config->route.validation;
-    if (options->mode == VALIDATE_NO || !options->anchors || watch->view->has_portal ||
-        !cache_prefetches(watch->view->cache))
+    if (!options->anchors || watch->view->has_portal || !cache_prefetches(watch->view->cache))
         return NULL;
     size_t end = MIN(anchors_count(options->anchors), (size_t)CLOCK_WATCH_ANCHORS_MAX);
     while (watch->next < end) {
@@ -59,14 +59,15 @@ static void clock_watch_on_back(struct inquiry *inquiry);
 /* Asks for the keys of the next anchor, or ends the round. */
 static void clock_watch_go_on(struct clock_watch *watch)
 {
-    const struct anchor *anchor = clock_watch_next(watch);
+    const char *view = views_validating(&watch->view->config->route);
+    const struct anchor *anchor = view ? clock_watch_next(watch) : NULL;
     if (!anchor) {
         timer_start(watch->loop, &watch->tick, loop_now(watch->loop) + CLOCK_WATCH_US);
         return;
     }
     const struct question question = {
         .name = anchor->zone, .type = RRTYPE_DNSKEY, .cls = RRCLASS_IN};
-    inquiry_send(&watch->inquiry, watch->loop, watch->view->workers[0], &question, false,
+    inquiry_send(&watch->inquiry, watch->loop, watch->view->workers[0], &question, view, false,
                  clock_watch_on_back);
 }
 

@@ -4,9 +4,9 @@
 #define NAILUP_DAEMON_CLOCK_WATCH_H
 
 /*
- * Asks for the keys of trust anchors from time to time, as a client does. So a worker validates
- * them, and notes dates that do not fit the clock (validate/anchor_dates.h), also where no client
- * asks anything. On the main loop.
+ * Asks for the keys of trust anchors from time to time, as a client does in the first view that
+ * validates. So a worker validates them, and notes dates that do not fit the clock
+ * (validate/anchor_dates.h), also where no client asks anything. On the main loop.
  */
 
 struct clock_watch;

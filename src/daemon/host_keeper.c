@@ -251,7 +251,7 @@ static void host_ask_worker(struct host_query *query)
 {
     const struct host_keeper *keeper = query->round->keeper;
     inquiry_send(&query->inquiry, keeper->home.loop, keeper->home.view->workers[0],
-                 &query->question, false, host_on_back);
+                 &query->question, "", false, host_on_back);
 }
 
 /* ---- the schedule of inquiries ---- */

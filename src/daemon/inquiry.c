@@ -7,6 +7,7 @@
 
 #include "daemon/inquiry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,34 +66,36 @@ static void inquiry_on_limit(struct timer *timer)
 }
 
 /* Local data may have the name. Returns whether an answer comes later. */
-static bool inquiry_ask(struct inquiry *inquiry)
+static bool inquiry_ask(struct inquiry *inquiry, unsigned view)
 {
     struct cache_key key;
     struct answer answer;
     enum resolver_result result = RESOLVER_NO_ROUTE;
     cache_read_begin();
-    resolver_key(inquiry->resolver, RESOLVER_NO_VIEW, &key, &inquiry->question, true,
+    resolver_key(inquiry->resolver, view, &key, &inquiry->question, true,
                  inquiry->checking_disabled);
-    bool is_found =
-        resolver_trace_find(inquiry->resolver, RESOLVER_NO_VIEW, &key, inquiry->trace, &answer);
+    bool is_found = resolver_trace_find(inquiry->resolver, view, &key, inquiry->trace, &answer);
     if (is_found)
         inquiry_take(inquiry, &answer);
     else
-        result = resolver_trace_ask(inquiry->resolver, RESOLVER_NO_VIEW, &key, inquiry->trace,
-                                    &inquiry->waiter);
+        result =
+            resolver_trace_ask(inquiry->resolver, view, &key, inquiry->trace, &inquiry->waiter);
     cache_read_end();
     inquiry->was_asked = is_found || result != RESOLVER_FULL;
     return result == RESOLVER_WAITING;
 }
 
+/* During a reload, the worker may not have the view yet, or no longer. */
 static void inquiry_on_arrived(struct mail *mail)
 {
     struct inquiry *inquiry = CONTAINER_OF(mail, struct inquiry, mail);
     struct loop *loop = inquiry->worker->loop;
+    unsigned view = RESOLVER_NO_VIEW;
 
     inquiry->resolver = inquiry->worker->resolver;
-    inquiry->trace = inquiry->resolver ? resolver_trace_new(inquiry->resolver, true) : NULL;
-    if (inquiry->trace && inquiry_ask(inquiry))
+    if (inquiry->resolver && resolver_find_view(inquiry->resolver, inquiry->view, &view))
+        inquiry->trace = resolver_trace_new(inquiry->resolver, true);
+    if (inquiry->trace && inquiry_ask(inquiry, view))
         timer_start(loop, &inquiry->limit, loop_now(loop) + INQUIRY_WALL_US);
     else
         inquiry_send_back(inquiry);
@@ -101,7 +104,7 @@ static void inquiry_on_arrived(struct mail *mail)
 /* ---- on main's ---- */
 
 void inquiry_send(struct inquiry *inquiry, struct loop *home, const struct control_worker *worker,
-                  const struct question *question, bool checking_disabled,
+                  const struct question *question, const char *view, bool checking_disabled,
                   void (*on_back)(struct inquiry *inquiry))
 {
     *inquiry = (struct inquiry){.home = home,
@@ -115,6 +118,7 @@ void inquiry_send(struct inquiry *inquiry, struct loop *home, const struct contr
     list_init(&inquiry->waiter.node);
     timer_init(&inquiry->limit, inquiry_on_limit);
     inquiry->question.name = name_copy(question->name, inquiry->wire);
+    snprintf(inquiry->view, sizeof(inquiry->view), "%s", view);
     loop_post(worker->loop, &inquiry->mail);
 }
 

@@ -19,6 +19,7 @@
 #include "dns/question.h"
 #include "loop/loop.h"
 #include "loop/timer.h"
+#include "resolve/route_options.h"
 #include "resolve/waiter.h"
 
 struct control_view;
@@ -46,17 +47,19 @@ struct inquiry {
     struct question question; /* its name points into wire */
     uint8_t wire[NAME_WIRE_MAX];
     bool checking_disabled;
+    char view[VIEW_NAME_MAX + 1]; /* "": that of clients without a view */
     void (*on_back)(struct inquiry *inquiry);
     /* The results. */
-    bool was_asked;        /* false: the worker had no room */
+    bool was_asked;        /* false: the worker had no room, or not that view */
     enum answer_kind kind; /* ANSWER_FAILURE without an answer, too */
     uint8_t *answer;       /* the message, unless it is a failure; NULL: none */
     size_t len;
 };
 
-/* Sends the question. on_back comes on home's loop, exactly once if that loop runs on. Main. */
+/* Sends the question of a client in the view with this name; "": without a view. on_back comes on
+ * home's loop, exactly once if that loop runs on. Main. */
 void inquiry_send(struct inquiry *inquiry, struct loop *home, const struct control_worker *worker,
-                  const struct question *question, bool checking_disabled,
+                  const struct question *question, const char *view, bool checking_disabled,
                   void (*on_back)(struct inquiry *inquiry));
 
 /* The message, or an empty span. */

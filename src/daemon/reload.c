@@ -406,7 +406,7 @@ static void reload_on_switched(void *context, size_t failed, enum err err)
     reload->next = NULL;
     reload->failed = failed;
     reload->failure = err;
-    zone_keeper_trust(reload->host.zones, &generation_route(reload->current)->validation);
+    zone_keeper_trust(reload->host.zones, generation_route(reload->current));
     if (reload->is_from_file)
         reload_take_file(reload);
     reload->state = RELOAD_FORGETTING;

@@ -557,7 +557,7 @@ static int supervisor_load_zones(struct supervisor *supervisor)
 {
     const struct generation *generation = reload_current(supervisor->reload);
 
-    zone_keeper_trust(supervisor->zones, &generation_route(generation)->validation);
+    zone_keeper_trust(supervisor->zones, generation_route(generation));
     if (zone_keeper_configure(supervisor->zones, supervisor->config))
         return refusal_print("out of memory or files for auth-zones and rpz");
     zone_keeper_await(supervisor->zones, &supervisor->share.zones, &supervisor->share.policy);

@@ -883,9 +883,9 @@ enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *
     return ERR_OK;
 }
 
-void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_options *validation)
+void zone_keeper_trust(struct zone_keeper *keeper, const struct route_options *route)
 {
-    struct zone_trust *trust = zone_trust_new(validation);
+    struct zone_trust *trust = zone_trust_new(route);
 
     if (!trust) {
         LOG(LOG_ERROR, "zones", "out of memory; the previous trust anchors judge the zones");

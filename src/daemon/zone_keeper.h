@@ -33,7 +33,7 @@ struct workers;
 struct rpz_policy;
 struct zone_keeper;
 struct addr;
-struct validation_options;
+struct route_options;
 struct xfr_notify;
 struct zone_set;
 
@@ -54,10 +54,10 @@ struct zone_keeper *zone_keeper_new(struct loop *loop, struct cache *cache, unsi
  * configuration is borrowed for the call. On an error the former zones stay in force. */
 MUST_USE enum err zone_keeper_configure(struct zone_keeper *keeper, const struct config *config);
 
-/* Sets the trust anchors that judge versions from now on (validate/apex.h). They are copied. A
+/* Sets the trust anchors that judge versions from now on (zone_trust.h). They are copied. A
  * version that other anchors judged is judged again with the next configuration. When out of
  * memory, the former anchors stay. */
-void zone_keeper_trust(struct zone_keeper *keeper, const struct validation_options *validation);
+void zone_keeper_trust(struct zone_keeper *keeper, const struct route_options *route);
 
 /* Waits for the first zones from files and transfer-directory (ZONE_KEEPER_LARGE_S,
  * ZONE_KEEPER_COPIES_S). Sets them and the policy; NULL: none. Both are borrowed until

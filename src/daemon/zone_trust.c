@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "resolve/views.h"
 #include "validate/anchors.h"
 
 struct zone_trust {
@@ -16,13 +17,14 @@ struct zone_trust {
     struct apex_rules rules;
 };
 
-struct zone_trust *zone_trust_new(const struct validation_options *validation)
+struct zone_trust *zone_trust_new(const struct route_options *route)
 {
+    const struct validation_options *validation = &route->validation;
     struct zone_trust *trust = calloc(1, sizeof(*trust));
 
     if (!trust)
         return NULL;
-    trust->is_wanted = validation->mode == VALIDATE_YES && validation->anchors;
+    trust->is_wanted = views_enforce(route) && validation->anchors;
     trust->allow_sha1 = validation->allow_sha1;
     trust->clock_min_s = validation->clock_min_s;
     if (trust->is_wanted && !(trust->anchors = anchors_copy(validation->anchors))) {

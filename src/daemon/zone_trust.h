@@ -12,17 +12,18 @@
 #include <stdint.h>
 
 #include "dns/name.h"
-#include "resolve/validation_options.h"
 #include "validate/apex.h"
 
+struct route_options;
 struct zone_trust;
 
-/* Returns NULL when out of memory. */
-struct zone_trust *zone_trust_new(const struct validation_options *validation);
+/* The anchors judge zones if a view withholds bogus answers (validate: yes): a zone held here is
+ * the same for all views. Returns NULL when out of memory. */
+struct zone_trust *zone_trust_new(const struct route_options *route);
 void zone_trust_free(struct zone_trust *trust); /* NULL is fine */
 
 /* Returns the rules at this time of the wall clock, borrowed until the next call. NULL: nothing is
- * validated (dnssec.validate is not yes, or trust is NULL). */
+ * validated (validate is not yes anywhere, or trust is NULL). */
 const struct apex_rules *zone_trust_rules(struct zone_trust *trust, int64_t now_s);
 
 /* Whether a zone of this name may be judged by other rules. Both may be NULL. */

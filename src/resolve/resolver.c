@@ -32,6 +32,7 @@
 #include "resolve/views.h"
 #include "resolve/zone_answers.h"
 #include "upstream/upstreams.h"
+#include "validate/anchor_dates.h"
 
 struct resolver {
     uint64_t alias_hash; /* of the last key whose local aliases led to another name; only a hint */
@@ -191,6 +192,30 @@ void resolver_set_zones(struct resolver *resolver, const struct zone_set *zones)
     resolver->has_alias = false;
 }
 
+static bool validates_in(const struct resolver *resolver, uint32_t number)
+{
+    const struct space *shared = &resolver->tasks.shared;
+    const struct views *views = &resolver->views;
+    if (shared->number == number)
+        return shared->mode != VALIDATE_NO;
+    for (size_t i = 0; i < views->space_count; i++)
+        if (views->spaces[i]->number == number)
+            return views->spaces[i]->mode != VALIDATE_NO;
+    return false;
+}
+
+/* Dates that did not fit the clock are forgotten where nothing validates them any longer: no later
+ * answer would end the doubt. */
+static void forget_old_dates(struct resolver *resolver)
+{
+    struct tasks *tasks = &resolver->tasks;
+    struct anchor_dates dates;
+    if (anchor_dates_read(tasks->stats, &dates) &&
+        (!validates_in(resolver, dates.space) ||
+         !anchor_dates_find(&dates, tasks->validation.anchors)))
+        anchor_dates_forget_any(tasks->stats);
+}
+
 enum err resolver_reload(struct resolver *resolver, const struct route_options *options,
                          const struct local_names *local, size_t max_tasks)
 {
@@ -218,6 +243,7 @@ enum err resolver_reload(struct resolver *resolver, const struct route_options *
         linger_drop_all(tasks);
         resolver_set_local(resolver, local);
         views_commit(&resolver->views, &change, options);
+        forget_old_dates(resolver);
         unused = former;
     }
     routes_free(unused);

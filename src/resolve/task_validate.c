@@ -642,7 +642,8 @@ static __attribute__((noinline)) void note_anchor_dates(const struct task *task,
     struct tasks *tasks = task->tasks;
     struct name zone = task->question.name;
     const struct anchor *anchor = anchors_find(tasks->validation.anchors, zone);
-    if (!anchor || anchor->kind != ANCHOR_TRUSTED || anchor->zone.len != zone.len)
+    if (!anchor || anchor->kind != ANCHOR_TRUSTED || anchor->zone.len != zone.len ||
+        task->space->is_retired)
         return;
     if (verdict->security == SECURITY_SECURE)
         anchor_dates_forget(tasks->stats, zone);

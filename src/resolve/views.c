@@ -75,13 +75,37 @@ static const struct view_set *view_set_of(const struct route_options *options)
     return options->views ? options->views : &none;
 }
 
-bool views_validate(const struct route_options *options)
+/* Whether the mode of a space is this one or a stricter one. */
+static bool has_mode(const struct route_options *options, enum validate_mode least)
 {
     const struct view_set *set = view_set_of(options);
-    bool does = options->validation.mode != VALIDATE_NO;
+    bool does = options->validation.mode >= least;
     for (size_t i = 0; i < set->space_count; i++)
-        does = does || set->spaces[i].mode != VALIDATE_NO;
+        does = does || set->spaces[i].mode >= least;
     return does;
+}
+
+bool views_validate(const struct route_options *options)
+{
+    return has_mode(options, VALIDATE_LOG);
+}
+
+bool views_enforce(const struct route_options *options)
+{
+    return has_mode(options, VALIDATE_YES);
+}
+
+const char *views_validating(const struct route_options *options)
+{
+    const struct view_set *set = view_set_of(options);
+    if (options->validation.mode != VALIDATE_NO)
+        return "";
+    for (size_t i = 0; i < set->view_count; i++) {
+        size_t place = set->views[i].space;
+        if (place && set->spaces[place - 1].mode != VALIDATE_NO)
+            return set->views[i].name;
+    }
+    return NULL;
 }
 
 static bool has_zone_named(const struct route_zone *zones, size_t count,

@@ -77,4 +77,11 @@ bool views_find(const struct views *views, const char *name, unsigned *number);
 /* Whether a space validates. */
 bool views_validate(const struct route_options *options);
 
+/* Whether a space withholds bogus answers: VALIDATE_YES. */
+bool views_enforce(const struct route_options *options);
+
+/* Returns the name of the first view that validates; "": clients without a view. NULL: none does.
+ */
+const char *views_validating(const struct route_options *options);
+
 #endif

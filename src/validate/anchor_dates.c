@@ -6,6 +6,8 @@
  */
 #include "validate/anchor_dates.h"
 
+#include "validate/anchors.h"
+
 #define DATES_ARE_EXPIRED (UINT64_C(1) << 32)
 
 static uint64_t dates_zone(uint32_t hash, uint32_t space)
@@ -28,11 +30,27 @@ void anchor_dates_note(struct stats *stats, const struct anchor_dates *dates)
     stats_write(&stats->anchor_dates, dates->at_s | (dates->is_expired ? DATES_ARE_EXPIRED : 0));
 }
 
+void anchor_dates_forget_any(struct stats *stats)
+{
+    stats_write(&stats->anchor_dates, 0);
+}
+
 void anchor_dates_forget(struct stats *stats, struct name zone)
 {
     struct anchor_dates before;
     if (anchor_dates_read(stats, &before) && before.zone_hash == anchor_dates_hash(zone))
-        stats_write(&stats->anchor_dates, 0);
+        anchor_dates_forget_any(stats);
+}
+
+const struct anchor *anchor_dates_find(const struct anchor_dates *dates,
+                                       const struct anchors *anchors)
+{
+    for (size_t i = 0; anchors && i < anchors_count(anchors); i++) {
+        const struct anchor *anchor = anchors_at(anchors, i);
+        if (anchor->kind == ANCHOR_TRUSTED && anchor_dates_hash(anchor->zone) == dates->zone_hash)
+            return anchor;
+    }
+    return NULL;
 }
 
 bool anchor_dates_read(const struct stats *stats, struct anchor_dates *out)

@@ -15,6 +15,9 @@
 #include "base/stats.h"
 #include "dns/name.h"
 
+struct anchor;
+struct anchors;
+
 struct anchor_dates {
     uint32_t zone_hash; /* anchor_dates_hash() of the zone */
     uint32_t space;     /* of the keys in the cache */
@@ -30,6 +33,13 @@ void anchor_dates_note(struct stats *stats, const struct anchor_dates *dates);
 
 /* The worker's thread has validated the keys of the zone. */
 void anchor_dates_forget(struct stats *stats, struct name zone);
+
+/* The worker's thread forgets the zone, whichever it is. */
+void anchor_dates_forget_any(struct stats *stats);
+
+/* Returns the trusted anchor of the noted zone, or NULL. */
+const struct anchor *anchor_dates_find(const struct anchor_dates *dates,
+                                       const struct anchors *anchors);
 
 /* Reads what the worker noted. False: nothing. */
 bool anchor_dates_read(const struct stats *stats, struct anchor_dates *out);

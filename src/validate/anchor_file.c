@@ -476,6 +476,25 @@ static enum err print_key(struct buf *out, const struct anchor_point *point,
     return err ? err : print_time(out, ";;lastchange=", key->since_s);
 }
 
+/* A DS record whose key has not been seen is all that is trusted. Unbound writes none, and reads
+ * it.
+ */
+static enum err print_seed(struct buf *out, const struct anchor_point *point,
+                           const struct anchor_seed *seed)
+{
+    char zone[NAME_TEXT_MAX], digest[2 * ANCHOR_SEED_BYTES_MAX + 1] = "";
+    struct ds ds;
+    if (!ds_read(&ds, span_of(seed->rdata, seed->len)))
+        return ERR_OK; /* the table has only records that were read */
+    for (size_t i = 0; i < ds.digest.len; i++)
+        snprintf(digest + 2 * i, 3, "%02X", ds.digest.data[i]);
+    enum err err =
+        anchor_print(out, "%s\t%u\tIN\tDS\t%u %u %u %s ;;state=%d [  VALID  ] ;;count=0 ",
+                     name_format(anchor_point_zone(point), zone), RECORD_TTL_S, ds.tag,
+                     ds.algorithm, ds.digest_type, digest, ANCHOR_VALID);
+    return err ? err : print_time(out, ";;lastchange=", 0);
+}
+
 static enum err print_head(struct buf *out, const struct anchor_point *point)
 {
     char zone[NAME_TEXT_MAX];
@@ -502,5 +521,7 @@ enum err anchor_file_write(struct buf *out, const struct anchor_point *point)
     enum err err = print_head(out, point);
     for (size_t i = 0; i < point->count && !err; i++)
         err = print_key(out, point, &point->key[i]);
+    for (size_t i = 0; i < point->seed_count && !err; i++)
+        err = print_seed(out, point, &point->seed[i]);
     return err;
 }

@@ -319,7 +319,8 @@ static bool hint_is_useful(const struct call *call, const struct anchor *anchor)
     bool is_known = view->zone_is_cut || view->zone_is_configured;
     return is_known && !call->v->used_hint && zone.len > anchor->zone.len &&
            name_is_below(zone, anchor->zone) && name_is_below(target_name(call), zone) &&
-           name_label_count(zone) <= walk_limit(call);
+           name_label_count(zone) <= walk_limit(call) &&
+           name_label_count(zone) != call->v->lost_labels;
 }
 
 /* The walk has found no insecure zone. The last DS step was about a name that need not be a zone.
@@ -339,6 +340,10 @@ static enum progress walk_on(struct call *call)
         return need(call, VALIDATION_DS, STATE_WALKING, name_label_count(call->view->asked_zone));
     }
     unsigned next = v->walk_labels + 1u;
+    if (next == v->lost_labels) {
+        v->zone_labels = (uint8_t)next;
+        return end_unfetched(call, FAULT_NO_DS, v->lost_ede);
+    }
     if (next > walk_limit(call)) {
         enum fault fault = v->target == VALIDATION_END ? FAULT_NO_PROOF : FAULT_NO_SIGNATURE;
         return validation_walk_end(call, v->fault != FAULT_NONE ? (enum fault)v->fault : fault);
@@ -356,6 +361,14 @@ static enum progress walk_begin(struct call *call)
     v->walk_labels = v->cut_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
     v->used_hint = false;
     return walk_on(call);
+}
+
+/* The DS records of the last step's zone could not be fetched. A zone above may be insecure. Then
+ * they do not matter, and its servers may have trouble with such questions. */
+static void note_lost(struct call *call, uint16_t ede)
+{
+    call->v->lost_labels = call->v->zone_labels;
+    call->v->lost_ede = ede;
 }
 
 /* Whether the last DS step was about the zone that the operator configured, and not about a name
@@ -419,7 +432,8 @@ static enum progress on_walk_ds(struct call *call, const struct validation_event
     }
     if (asked_about_configured(call) && !is_bogus_ede(ede))
         return target_insecure(call, EDE_NONE);
-    return end_unfetched(call, FAULT_NO_DS, ede);
+    note_lost(call, ede);
+    return walk_on(call);
 }
 
 /* ---- the signatures of the target ---- */
@@ -645,8 +659,10 @@ static enum progress on_ds(struct call *call, const struct validation_event *eve
         return target_private(call);
     if (asked_about_configured(call) && !is_bogus_ede(ede))
         return target_insecure(call, EDE_NONE);
-    return trust == TRUST_NONE ? end_unfetched(call, FAULT_NO_DS, ede)
-                               : target_bogus(call, FAULT_SIGNER);
+    if (trust != TRUST_NONE)
+        return target_bogus(call, FAULT_SIGNER);
+    note_lost(call, ede);
+    return walk_begin(call);
 }
 
 static enum progress on_keys(struct call *call, const struct validation_event *event)
@@ -676,13 +692,34 @@ static void set_target(struct call *call, unsigned target, struct name name)
 {
     struct validation *v = call->v;
     v->target = (uint8_t)target;
-    v->target_failures = v->sig = v->key = 0;
+    v->target_failures = v->sig = v->key = v->lost_labels = 0;
     v->target_steps = v->steps;
     v->fault = target_is_proof(call) ? v->fault : FAULT_NONE;
     memcpy(v->name, name.wire, name.len);
     v->name_len = name.len;
     struct name home = target_is_proof(call) ? proof_home(call, name) : target_home(call);
     v->home_labels = (uint8_t)name_label_count(home);
+}
+
+/* Whether proofs of this zone can show anything about the answer: it may be the zone of the denied
+ * name, or that of an RRset that was expanded from a wildcard. A server may send proofs of any
+ * zone, and keys of that one may be out of reach. */
+static bool proof_may_matter(const struct call *call, struct name zone)
+{
+    const struct validation *v = call->v;
+    const struct validation_view *view = call->view;
+    const struct rrsets *sets = &view->space->sets;
+    struct name home = validation_home_of(view->end, view->question->type);
+    if (view->kind != ANSWER_POSITIVE && name_is_below(home, zone))
+        return true;
+    for (unsigned i = 0; i < sets->count; i++) {
+        uint8_t wire[NAME_WIRE_MAX];
+        if (v->needed & v->expanded & bit(i) &&
+            name_equal(name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]),
+                       zone))
+            return true;
+    }
+    return false;
 }
 
 /* Begins with the RRset, or begins again after the space was lost. */
@@ -697,6 +734,8 @@ static enum progress judge_set(struct call *call)
         return target_insecure(call, EDE_NONE);
     if (!find_sig(call, 0, &sig))
         return target_is_proof(call) ? target_done(call) : walk_begin(call);
+    if (target_is_proof(call) && !proof_may_matter(call, sig.signer))
+        return target_done(call);
     v->zone_labels = (uint8_t)name_label_count(sig.signer);
     if (is_keyset(call))
         return judge_keyset(call);
@@ -974,27 +1013,33 @@ static bool validation_is_signed(const struct validation_view *view)
     return rrsets_are_signed(view->message, is_positive ? SECTION_ANSWER : SECTION_AUTHORITY);
 }
 
-/* Looks at the next name that may be an insecure zone: the asked zone, or each below the anchor
- * where the asked zone says nothing. */
+/* Looks at the next name that may be an insecure zone: the asked zone, or else each below the
+ * anchor. */
 static enum progress look_for_insecure(struct call *call)
 {
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
     unsigned limit = name_label_count(validation_home_of(target_name(call), target_type(call)));
     if (view->zone_is_cut)
-        limit = MIN(limit, name_label_count(view->asked_zone));
-    unsigned next = view->zone_is_cut ? MAX(limit, v->walk_labels + 1u) : v->walk_labels + 1u;
+        limit = MIN(limit, name_label_count(view->asked_zone)) - v->used_hint;
+    bool is_hint = view->zone_is_cut && !v->used_hint;
+    unsigned next = is_hint ? MAX(limit, v->walk_labels + 1u) : v->walk_labels + 1u;
     if (next > limit || v->steps == VALIDATION_LOOKS_MAX)
         return validation_start(call);
     v->walk_labels = (uint8_t)next;
     return need(call, VALIDATION_DS, STATE_KNOWN_DS, next);
 }
 
+static enum progress look_down(struct call *call)
+{
+    call->v->walk_labels = (uint8_t)name_label_count(target_anchor(call)->zone);
+    return look_for_insecure(call);
+}
+
 /* Most messages without signatures come from zones that are known to be insecure. One look at what
  * is known ends their validation before anything in them is read. */
 static enum progress validation_open(struct call *call)
 {
-    struct validation *v = call->v;
     const struct validation_view *view = call->view;
     set_target(call, VALIDATION_END, view->question->name);
     const struct anchor *anchor = target_anchor(call);
@@ -1002,8 +1047,7 @@ static enum progress validation_open(struct call *call)
     bool is_below = !view->zone_is_cut || name_is_below(home, view->asked_zone);
     if (!view->is_at_qname || !is_trusted(anchor) || !is_below || validation_is_signed(view))
         return validation_start(call);
-    v->walk_labels = (uint8_t)name_label_count(anchor->zone);
-    return look_for_insecure(call);
+    return look_down(call);
 }
 
 static enum progress on_known_ds(struct call *call, const struct validation_event *event)
@@ -1013,7 +1057,12 @@ static enum progress on_known_ds(struct call *call, const struct validation_even
         call->v->insecure_labels = call->v->zone_labels;
         return end_as(call, SECURITY_INSECURE, call->view->asked_zone, ede);
     }
-    return event->kind == VALIDATION_ANSWERED ? look_for_insecure(call) : validation_start(call);
+    if (event->kind == VALIDATION_ANSWERED)
+        return look_for_insecure(call);
+    if (!call->view->zone_is_cut || call->v->used_hint)
+        return validation_start(call);
+    call->v->used_hint = true; /* nothing is known about the asked zone */
+    return look_down(call);
 }
 
 /* The units and steps of a verification that was put off are given back: they come again. */

@@ -28,7 +28,7 @@
 #include "validate/verify.h"
 
 enum {
-    VALIDATION_SIGS_MAX = 4,     /* signatures of one RRset that count */
+    VALIDATION_SIGS_MAX = 8,     /* signatures of one RRset that count */
     VALIDATION_TAG_KEYS_MAX = 2, /* keys of one tag and algorithm that are tried */
     VALIDATION_FAILURES_MAX = 4, /* wrong signatures of one message; 2 of one RRset */
     VALIDATION_SET_FAILURES_MAX = 2,
@@ -116,6 +116,7 @@ struct validation {
     uint8_t walk_labels;     /* the walk has decided about the suffix with this many labels */
     uint8_t cut_labels;      /* of the deepest secure zone that the walk has found */
     uint8_t zone_labels;     /* of the name in the last KEYS or DS step, a suffix of name */
+    uint8_t lost_labels;     /* of the zone whose DS records cannot be fetched; 0: none */
     uint8_t fault;           /* the first fault of an RRset without a good signature */
     bool is_oversize;        /* more records than are validated */
     bool used_hint;          /* the walk has looked at the asked zone */
@@ -126,8 +127,9 @@ struct validation {
     bool is_nodata;
     uint8_t insecure_labels; /* of the highest insecure zone that a target was found in */
     uint16_t insecure_ede;
-    uint16_t sig_at;  /* the record of the signature that was found last */
-    uint32_t charged; /* units of the VERIFY step under way */
+    uint16_t lost_ede; /* why they cannot be fetched */
+    uint16_t sig_at;   /* the record of the signature that was found last */
+    uint32_t charged;  /* units of the VERIFY step under way */
     uint32_t fault_since_s;
     uint32_t ttl_max_s;
     uint32_t signed_until_s; /* the earliest end of the signatures that were right */

@@ -55,7 +55,7 @@ static bool held_read(const struct config_auth_zone *zone, struct zone_held *hel
 
 struct zone_set *held_open(const struct config *config, int64_t wall_s, char *why, size_t size)
 {
-    struct zone_trust *trust = zone_trust_new(&config->route.validation);
+    struct zone_trust *trust = zone_trust_new(&config->route);
     const struct apex_rules *rules = zone_trust_rules(trust, wall_s);
     struct zone_held zones[HELD_MAX] = {0};
     size_t count = config->auth_zone_count;

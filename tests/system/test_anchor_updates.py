@@ -6,6 +6,8 @@ Times of a roll are written into the file, so that no test waits for them. Most 
 import base64
 import re
 import shutil
+import socket
+import threading
 import time
 
 import pytest
@@ -127,6 +129,19 @@ def test_a_ds_record_begins_a_file(nsd, follow):  # noqa: F811
     assert in_file(daemon.anchor_file) == {old.tag: "VALID"}
 
 
+def test_ds_records_stay_in_the_file_until_their_key_was_seen(nsd, follow, dig):  # noqa: F811
+    old = Key(13)
+    record = ds_records(ZONE, [old])[0]
+    lines = f"{record.name} IN {record.type} {record.data}\n"
+    daemon = follow(nsd(zone_of([Key(13)])), lines, ask=False, **{"update-anchors": "yes"})
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: "no DNSKEY records with a signature of a trusted key" in daemon.log(), within=15)
+    eventually(lambda: ";;query_failed: 1" in daemon.anchor_file.read_text(), within=5)
+    assert daemon.stop() == 0
+    again = follow(nsd(zone_of([old])), **{"update-anchors": "yes"})
+    assert list(states(again)) == [old.tag]
+
+
 def test_a_plain_file_stays_as_it_is(nsd, follow):  # noqa: F811
     old, new = Key(13), Key(15)
     text = base64.b64encode(old.public).decode()
@@ -214,17 +229,98 @@ def test_a_file_that_does_not_exist_begins_with_the_roots_anchors(nsd, follow): 
     assert [row["key_tag"] for row in daemon.ask("anchors")["anchors"]] == [20326, 38696]
 
 
+class Held:
+    """An upstream that answers queries for addresses, without signatures, and keeps the others until they are let go."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.server = f"127.0.0.1@{self.socket.getsockname()[1]}"
+        self.kept, self.may_go = [], threading.Event()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            query, client = self.socket.recvfrom(4096)
+            end = query.index(b"\0", 12) + 5
+            if query[end - 4:end] == b"\0\1\0\1":
+                record = b"\xc0\x0c\0\1\0\1\0\0\0\x3c\0\4\xc0\0\2\1"
+                self.socket.sendto(query[:2] + b"\x81\x80\0\1\0\1\0\0\0\0" + query[12:end] + record, client)
+                continue
+            self.kept.append((query, client))
+            self.may_go.wait()
+            self.socket.sendto(query[:2] + b"\x81\x82\0\1\0\0\0\0\0\0" + query[12:end], client)
+
+
+def test_the_end_of_validation_during_a_query_for_keys_does_no_harm(follow, dig):
+    old, held = Key(13), Held()
+    text = file_of(line_of(old, 2))
+    daemon = follow(held, text, ask=False, **{"negative-trust-anchors": ["."]})
+    assert dig(daemon, "www.other.test").status == "NOERROR"
+    eventually(lambda: held.kept, within=15)
+    daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
+    daemon.ask("reload")
+    held.may_go.set()
+    time.sleep(10)  # the query has ended by then
+    assert dig(daemon, "www.other.test").status == "NOERROR"
+    assert daemon.anchor_file.read_text() == text
+    assert "cannot be written" not in daemon.log()
+    assert daemon.metrics()["trust_anchor_file_unwritten"] == 0
+
+
+# ---- only a view validates ----
+
+
+def only_view(server, **dnssec):
+    """Clients without a view validate nothing, and their upstream, which does not answer, has no signed zone."""
+    return {"dnssec": {"validate": "no", **dnssec},
+            "views": [{"name": "plain", "clients": ["192.0.2.0/24"], "validate": "no"},
+                      {"name": "strict", "clients": ["127.0.0.0/8"], "validate": "yes",
+                       "forward-zones": [{"name": ZONE, "upstreams": [str(server)]}]}],
+            "forward-zones": [{"name": ".", "upstreams": ["127.0.0.1@1"]}]}
+
+
+def test_keys_are_followed_in_the_view_that_validates(nsd, nailupd, dig, tmp_path):  # noqa: F811
+    old, new = Key(13), Key(15)
+    path = tmp_path / "zone.key"
+    path.write_text(file_of(line_of(old, 2)))
+    daemon = nailupd(only_view(nsd(zone_of([old, twin(new, KSK)])).server, **{"trust-anchor-file": str(path)}))
+    assert "ad" in dig(daemon, f"www.{ZONE}", "A", "+dnssec").flags
+    eventually(lambda: states(daemon) == {old.tag: "VALID", new.tag: "ADDPEND"}, within=15)
+    assert in_file(path) == {old.tag: "VALID", new.tag: "ADDPEND"}
+    metrics = daemon.metrics()
+    assert metrics['trust_anchors{state="pending"}'] == 1
+    assert metrics["trust_anchor_failures"] == 0
+
+
+def test_a_trace_shows_how_a_view_validates(nsd, nailupd, tmp_path):  # noqa: F811
+    key = Key(13)
+    path = tmp_path / "zone.key"
+    path.write_text(file_of(line_of(key, 2)))
+    daemon = nailupd(only_view(nsd(zone_of([key])).server, **{"trust-anchor-file": str(path)}))
+    shown = daemon.ctl("lookup", "--trace", "--view", "strict", f"www.{ZONE}").stdout
+    assert "secure" in shown and "192.0.2.1" in shown
+    plain = daemon.ctl("lookup", "--trace", "--fresh", "--view", "plain", f"www.{ZONE}").stdout
+    assert "secure" not in plain and "192.0.2.1" not in plain
+    refused = daemon.ctl("lookup", "--trace", "--view", "other", f"www.{ZONE}")
+    assert refused.returncode == 1 and "no view has this name" in refused.stderr
+
+
 # ---- a clock that is ahead ----
 
 
-@pytest.fixture
-def ahead(nsd, tmp_path, make_config):  # noqa: F811
-    """A daemon whose clock is 60 days ahead, and the clock. The daemon trusts a zone of a real server."""
+@pytest.fixture(params=["all clients", "one view"])
+def ahead(request, nsd, tmp_path, make_config):  # noqa: F811
+    """A daemon whose clock is 60 days ahead, and the clock. The daemon trusts a zone of a real server, for all clients or
+    for one view only."""
     key = Key(13)
-    anchor = f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"
+    anchors = [f"{ZONE} DNSKEY {key.flags} 3 {key.algorithm} {base64.b64encode(key.public).decode()}"]
     server, clock = nsd(zone_of([key])), Clock(tmp_path, monotonic=False)
     clock.move(60 * DAY_S)
-    daemon = Daemon(tmp_path, make_config({"dnssec": {"validate": "yes", "trust-anchors": [anchor]}}, upstreams=[server.server]),
+    config = (only_view(server.server, **{"trust-anchors": anchors}) if request.param == "one view" else
+              {"dnssec": {"validate": "yes", "trust-anchors": anchors},
+               "forward-zones": [{"name": ".", "upstreams": [server.server]}]})
+    daemon = Daemon(tmp_path, make_config(config),
                     inside=["env", *(f"{k}={v}" for k, v in clock.environment.items())])
     try:
         daemon.wait_until_ready()
@@ -250,3 +346,17 @@ def test_a_daemon_without_clients_asks_for_keys_of_its_anchor_and_doubts_its_clo
     daemon, clock = ahead
     clock.move(61)
     eventually(lambda: daemon.metrics()["clock_wrong"] == 1, within=20)
+
+
+def test_the_doubt_ends_when_nothing_validates_the_keys_any_longer(ahead, dig):
+    daemon, _ = ahead
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+    daemon.ctl("nta", "add", ZONE)
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 0)
+    daemon.ctl("nta", "remove", ZONE)
+    assert dig(daemon, f"www.{ZONE}").status == "SERVFAIL"
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 1)
+    daemon.config_path.write_text(daemon.config_path.read_text().replace('"validate": "yes"', '"validate": "no"'))
+    daemon.ctl("reload")
+    eventually(lambda: daemon.metrics()["clock_wrong"] == 0)

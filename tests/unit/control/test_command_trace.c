@@ -137,6 +137,8 @@ static void test_trace_refuses_wrong_names_and_types(void **state)
     ASSERT_REFUSED(ask(*state, "trace\ta.b\tNOTYPE", 0), "is not a type");
     ASSERT_REFUSED(ask(*state, "trace\ta.b\tAXFR", 0), "never queried");
     ASSERT_REFUSED(ask(*state, "trace\ta.b\tA\tfrech", 0), "is neither known nor fresh");
+    ASSERT_REFUSED(ask(*state, "trace\ta.b\tA\tknown\tlab", 0), "no view has this name");
+    ASSERT_REFUSED(ask(*state, "trace\ta.b\tA\tlab\tknown", 0), "is neither known nor fresh");
     ASSERT_REFUSED(ask(*state, "trace", 0), "usage: trace");
     int len = snprintf(line, sizeof(line), "trace\t");
     for (int i = 0; i < 128; i++)

@@ -162,7 +162,27 @@ static void test_a_lookup_may_be_for_a_client_or_a_view(void **state)
     assert_int_equal(parsed("lookup --view lab"), WISH_WRONG);
     assert_int_equal(parsed("lookup --view lab a b c"), WISH_WRONG);
     assert_int_equal(parsed("status --view lab"), WISH_WRONG);
-    assert_int_equal(parsed("lookup --trace --view lab a"), WISH_WRONG);
+}
+
+static void test_a_trace_may_be_for_a_view(void **state)
+{
+    (void)state;
+    assert_int_equal(parsed("lookup --trace --view lab example"), WISH_COMMAND);
+    assert_int_equal(line.count, 5);
+    assert_string_equal(line.words[0], "trace");
+    assert_string_equal(line.words[1], "example");
+    assert_string_equal(line.words[2], "A");
+    assert_string_equal(line.words[3], "known");
+    assert_string_equal(line.words[4], "lab");
+    assert_int_equal(parsed("lookup --trace --fresh --view lab example AAAA"), WISH_COMMAND);
+    assert_int_equal(line.count, 5);
+    assert_string_equal(line.words[2], "AAAA");
+    assert_string_equal(line.words[3], "fresh");
+    assert_string_equal(line.words[4], "lab");
+    assert_int_equal(parsed("lookup --trace --view lab"), WISH_WRONG);
+    assert_int_equal(parsed("lookup --trace --view lab a b c"), WISH_WRONG);
+    assert_int_equal(parsed("lookup --trace --client 192.0.2.7 --view lab a"), WISH_WRONG);
+    assert_int_equal(parsed("status --fresh --view lab"), WISH_WRONG);
 }
 
 static void test_a_wrong_period_is_refused(void **state)
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_a_watch_takes_its_seconds_if_a_number_follows),
         cmocka_unit_test(test_a_lookup_may_become_a_trace),
         cmocka_unit_test(test_a_lookup_may_be_for_a_client_or_a_view),
+        cmocka_unit_test(test_a_trace_may_be_for_a_view),
         cmocka_unit_test(test_a_wrong_period_is_refused),
         cmocka_unit_test(test_help_version_and_nonsense_are_distinguished),
         cmocka_unit_test(test_every_watched_verb_is_a_command),

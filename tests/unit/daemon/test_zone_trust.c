@@ -3,6 +3,7 @@
 #include "unit/zone/zone_make.h"
 
 #include "daemon/zone_trust.h"
+#include "resolve/route_options.h"
 #include "validate/anchors.h"
 
 static const uint8_t one_ds[] = "\x12\x34\x08\x02"
@@ -10,7 +11,8 @@ static const uint8_t one_ds[] = "\x12\x34\x08\x02"
 static const uint8_t other_ds[] = "\x43\x21\x08\x02"
                                   "0123456789abcdef0123456789abcdef";
 
-static struct zone_trust *trust_of(const char *zone, const uint8_t *ds, enum validate_mode mode)
+static struct zone_trust *trust_in(const char *zone, const uint8_t *ds, enum validate_mode mode,
+                                   const struct view_set *views)
 {
     struct anchors *anchors = anchors_new();
     assert_non_null(anchors);
@@ -18,11 +20,17 @@ static struct zone_trust *trust_of(const char *zone, const uint8_t *ds, enum val
         assert_int_equal(
             anchors_add(anchors, zone_make_name(zone), RRTYPE_DS, span_of(ds, sizeof(one_ds) - 1)),
             ERR_OK);
-    struct validation_options options = {.mode = mode, .clock_min_s = 1000, .anchors = anchors};
+    struct route_options options = {
+        .validation = {.mode = mode, .clock_min_s = 1000, .anchors = anchors}, .views = views};
     struct zone_trust *trust = zone_trust_new(&options);
     anchors_free(anchors); /* the copy does not depend on the original */
     assert_non_null(trust);
     return trust;
+}
+
+static struct zone_trust *trust_of(const char *zone, const uint8_t *ds, enum validate_mode mode)
+{
+    return trust_in(zone, ds, mode, NULL);
 }
 
 static void test_rules_are_those_of_the_options_at_this_time(void **state)
@@ -47,6 +55,20 @@ static void test_nothing_is_judged_unless_answers_are_validated(void **state)
     assert_null(zone_trust_rules(trust, 2000));
     zone_trust_free(trust);
     assert_null(zone_trust_rules(NULL, 2000));
+}
+
+static void test_a_view_that_validates_is_enough_to_judge(void **state)
+{
+    (void)state;
+    struct space_options spaces[] = {{.mode = VALIDATE_LOG}, {.mode = VALIDATE_YES}};
+    const struct view_set logs = {.spaces = spaces, .space_count = 1};
+    const struct view_set validates = {.spaces = spaces, .space_count = 2};
+    struct zone_trust *trust = trust_in("a.test", one_ds, VALIDATE_NO, &logs);
+    assert_null(zone_trust_rules(trust, 2000));
+    zone_trust_free(trust);
+    trust = trust_in("a.test", one_ds, VALIDATE_NO, &validates);
+    assert_non_null(zone_trust_rules(trust, 2000));
+    zone_trust_free(trust);
 }
 
 static void test_only_anchors_of_the_zone_itself_make_a_difference(void **state)
@@ -76,6 +98,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_are_those_of_the_options_at_this_time),
         cmocka_unit_test(test_nothing_is_judged_unless_answers_are_validated),
+        cmocka_unit_test(test_a_view_that_validates_is_enough_to_judge),
         cmocka_unit_test(test_only_anchors_of_the_zone_itself_make_a_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 #include "unit/dns/sample.h"
 
+#include "dns/rrtype.h"
 #include "validate/anchor_dates.h"
+#include "validate/anchors.h"
 
 enum { NOW_S = 1800000000 };
 
@@ -66,6 +68,25 @@ static void test_one_zone_is_noted_and_the_root_above_all(void **state)
     assert_true(is_noted("test"));
 }
 
+static void test_the_anchor_of_a_noted_zone_must_be_trusted(void **state)
+{
+    (void)state;
+    static const uint8_t ds[36] = {0, 1, 13, 2};
+    struct anchor_dates dates = {.zone_hash = anchor_dates_hash(NAME("example"))};
+    struct anchors *anchors = anchors_new();
+    assert_non_null(anchors);
+    assert_null(anchor_dates_find(&dates, NULL));
+    assert_int_equal(anchors_add(anchors, NAME("test"), RRTYPE_DS, span_of(ds, sizeof(ds))),
+                     ERR_OK);
+    assert_null(anchor_dates_find(&dates, anchors));
+    assert_int_equal(anchors_add(anchors, NAME("example"), RRTYPE_DS, span_of(ds, sizeof(ds))),
+                     ERR_OK);
+    assert_non_null(anchor_dates_find(&dates, anchors));
+    assert_int_equal(anchors_add_negative(anchors, NAME("example")), ERR_OK);
+    assert_null(anchor_dates_find(&dates, anchors));
+    anchors_free(anchors);
+}
+
 static void test_a_clock_that_was_set_contradicts_no_longer(void **state)
 {
     (void)state;
@@ -81,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_noted_zone_is_read_until_it_is_forgotten, clear),
         cmocka_unit_test_setup(test_one_zone_is_noted_and_the_root_above_all, clear),
+        cmocka_unit_test_setup(test_the_anchor_of_a_noted_zone_must_be_trusted, clear),
         cmocka_unit_test_setup(test_a_clock_that_was_set_contradicts_no_longer, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -490,6 +490,25 @@ static void test_a_file_brings_back_the_same_point(void **state)
     buf_deinit(&text);
 }
 
+static void test_a_file_keeps_ds_records_whose_keys_were_not_seen(void **state)
+{
+    (void)state;
+    static const uint8_t sha256[36] = {0x12, 0x34, 13, 2, 0xab, 1}, sha384[52] = {0, 1, 15, 4};
+    struct buf text;
+    struct anchor_file_problem problem;
+    static struct anchor_point back;
+    begin(0);
+    assert_int_equal(anchor_point_add_seed(&point, span_of(sha256, sizeof(sha256))), ERR_OK);
+    assert_int_equal(anchor_point_add_seed(&point, span_of(sha384, sizeof(sha384))), ERR_OK);
+    anchor_update_failed(&point, now);
+    buf_init(&text, ANCHOR_FILE_BYTES_MAX);
+    assert_int_equal(anchor_file_write(&text, &point), ERR_OK);
+    assert_int_equal(anchor_file_read_point(&back, buf_span(&text), &problem), ERR_OK);
+    point.is_kept = true;
+    assert_memory_equal(&back, &point, sizeof(back));
+    buf_deinit(&text);
+}
+
 static void test_the_file_of_a_revoked_zone_is_refused(void **state)
 {
     (void)state;
@@ -531,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_a_ds_record_names_the_first_key),
         cmocka_unit_test(test_times_follow_the_ttl_and_the_signatures),
         cmocka_unit_test(test_a_file_brings_back_the_same_point),
+        cmocka_unit_test(test_a_file_keeps_ds_records_whose_keys_were_not_seen),
         cmocka_unit_test(test_the_file_of_a_revoked_zone_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,7 +299,7 @@ static void test_the_wrong_signatures_of_a_question_have_a_bound(void **state)
                      SECURITY_SECURE);
 }
 
-static void test_four_signatures_of_a_set_count(void **state)
+static void test_eight_signatures_of_a_set_count(void **state)
 {
     (void)state;
     struct sections sections = {.answer = {ADDRESS}};
@@ -1147,6 +1147,44 @@ static void test_a_look_that_finds_nothing_changes_nothing(void **state)
     assert_string_equal(zones.words, "known example., ds example., ds www.example.");
 }
 
+static void test_an_unknown_zone_below_a_known_insecure_one_is_not_asked_about(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones.known[zones.count - 1].is_cached = true;
+    zones_known_insecure("b.example.");
+    assert_int_equal(judge_unsigned("x.a.b.example.", "a.b.example."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known a.b.example., known example., known b.example.");
+}
+
+/* The servers of an insecure zone need not know DS records. */
+static void test_a_zone_without_ds_answer_is_insecure_below_an_insecure_one(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_insecure("b.example.", "example.");
+    assert_int_equal(judge_unsigned("x.a.b.example.", "a.b.example."), SECURITY_INSECURE);
+    assert_string_equal(zones.words, "known a.b.example., known example., ds a.b.example., "
+                                     "ds example., ds b.example.");
+    assert_int_equal(
+        zones_judge(QUESTION("x.a.b.example.", A), ANSWER_POSITIVE, "a.b.example.",
+                    (struct sections){.answer = {"x.a.b.example. 300 IN A 192.0.2.1",
+                                                 SIG("x.a.b.example.", "A", "a.b.example.")}}),
+        SECURITY_INSECURE);
+}
+
+/* The walk ends at the zone whose DS records cannot be fetched: no proof makes it insecure. */
+static void test_a_zone_without_ds_answer_is_bogus_below_a_secure_one(void **state)
+{
+    (void)state;
+    zones_secure("example.");
+    zones_no_cut("b.example.", "example.");
+    assert_int_equal(judge_unsigned("x.a.b.example.", "a.b.example."), SECURITY_BOGUS);
+    assert_true(zones.verdict.is_unreachable);
+    assert_string_equal(zones.words, "known a.b.example., known example., ds a.b.example., "
+                                     "ds example., ds b.example.");
+}
+
 /* Only the mark of a stored answer saves its proof from being read. A secure proof is read in full.
  */
 static void test_only_an_insecure_answer_without_records_is_a_mark(void **state)
@@ -1377,7 +1415,7 @@ int main(void)
         cmocka_unit_test_setup(test_two_wrong_signatures_of_a_set_end_it, zones_setup),
         cmocka_unit_test_setup(test_four_wrong_signatures_of_a_message_end_it, zones_setup),
         cmocka_unit_test_setup(test_the_wrong_signatures_of_a_question_have_a_bound, zones_setup),
-        cmocka_unit_test_setup(test_four_signatures_of_a_set_count, zones_setup),
+        cmocka_unit_test_setup(test_eight_signatures_of_a_set_count, zones_setup),
         cmocka_unit_test_setup(test_two_keys_of_one_tag_count, zones_setup),
         cmocka_unit_test_setup(test_only_records_of_the_zone_are_its_keys, zones_setup),
         cmocka_unit_test_setup(test_the_keys_of_a_zone_have_a_bound, zones_setup),
@@ -1448,6 +1486,12 @@ int main(void)
         cmocka_unit_test_setup(test_one_look_ends_where_the_zone_is_known_to_be_insecure,
                                zones_setup),
         cmocka_unit_test_setup(test_a_look_that_finds_nothing_changes_nothing, zones_setup),
+        cmocka_unit_test_setup(test_an_unknown_zone_below_a_known_insecure_one_is_not_asked_about,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_zone_without_ds_answer_is_insecure_below_an_insecure_one,
+                               zones_setup),
+        cmocka_unit_test_setup(test_a_zone_without_ds_answer_is_bogus_below_a_secure_one,
+                               zones_setup),
         cmocka_unit_test_setup(test_only_an_insecure_answer_without_records_is_a_mark, zones_setup),
         cmocka_unit_test_setup(test_a_forwarder_is_looked_at_label_by_label, zones_setup),
         cmocka_unit_test_setup(test_the_looks_are_bounded, zones_setup),

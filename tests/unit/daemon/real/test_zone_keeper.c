@@ -28,7 +28,7 @@
 #include "dns/message.h"
 #include "dns/rrtype.h"
 #include "loop/loop.h"
-#include "resolve/validation_options.h"
+#include "resolve/route_options.h"
 #include "rpz/rpz_policy.h"
 #include "transfer/xfr_gate.h"
 #include "validate/anchors.h"
@@ -468,7 +468,8 @@ static void test_trust_anchors_may_change_while_a_version_is_judged(void **state
     for (unsigned i = 0; i < RELOADS; i++) {
         configure(lines);
         for (unsigned k = 0; k < CHANGES; k++) {
-            struct validation_options options = {.mode = VALIDATE_YES, .anchors = anchors[k % 2]};
+            struct route_options options = {
+                .validation = {.mode = VALIDATE_YES, .anchors = anchors[k % 2]}};
             zone_keeper_trust(keeper, &options);
         }
     }
@@ -482,9 +483,9 @@ static void test_trust_anchors_may_change_while_a_version_is_judged(void **state
 static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(void **state)
 {
     (void)state;
-    static const struct validation_options validation = {0};
+    static const struct route_options route = {0};
     write_zone("held", 1, "a A 192.0.2.1\n");
-    zone_keeper_trust(keeper, &validation);
+    zone_keeper_trust(keeper, &route);
     start(HELD);
     settle();
     write_large_zone("held", 50000);
@@ -492,7 +493,7 @@ static void test_an_end_with_a_configuration_on_its_way_frees_everything_once(vo
     configure(HELD);
     run_until(has_new_publication); /* the publication precedes the reading of the zone */
     usleep(10000);
-    zone_keeper_trust(keeper, &validation);
+    zone_keeper_trust(keeper, &route);
     configure(HELD);
 }
 
