@@ -30,7 +30,7 @@ enum {
     BUDGET_REFERRALS_MAX = 30,
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
-    BUDGET_ALIASES_MAX = 12,
+    BUDGET_ALIASES_MAX = 11,  /* as many as BIND and Unbound follow */
     BUDGET_TASKS_MAX = 16,    /* tasks that run for it at once */
     BUDGET_ATTEMPTS_MAX = 32, /* queries sent for all questions, to all servers */
     /* More of each for questions whose answers are validated: the keys and DS records of the zones
