@@ -77,6 +77,9 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 /* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
 
+/* Gives back a minimised QNAME that another task has sent. */
+void budget_give_back_minimised(struct budget *budget);
+
 /* Gives back one that was drawn (MUST) and not used. */
 void budget_give_back(struct budget *budget, enum budget_kind kind);
 

@@ -465,6 +465,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
     case GROUP_FOLLOWS:
         budget_give_back(task->budget, BUDGET_QUERIES);
         task_move(task, TASK_FOLLOWING);
+        budget_give_back_minimised(task->budget);
         if (task_is_traced(task))
             task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
         break;
