@@ -49,6 +49,9 @@ enum {
     EXCHANGE_SILENT_MAX = 6,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of a group that count; the rest is ignored */
     EXCHANGE_LIVE_MAX = 2,   /* queries of one question on live streams */
+    /* Servers that truncate the answer before the others get the question over a stream at once:
+     * they have the same answer. Two, because the first may only limit the rate of its answers. */
+    EXCHANGE_TRUNCATED_MAX = 2,
 };
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
@@ -137,9 +140,10 @@ struct exchange {
     struct list attempts; /* struct attempt */
     struct timer wall;
     uint64_t began_at;
-    uint64_t ends_at; /* when it fails without an answer */
-    uint64_t useless; /* a bit per upstream: the upstream refused, or its answer was rejected */
-    uint64_t shut;    /* a bit per upstream: no query could be sent to it */
+    uint64_t ends_at;   /* when it fails without an answer */
+    uint64_t useless;   /* a bit per upstream: the upstream refused, or its answer was rejected */
+    uint64_t shut;      /* a bit per upstream: no query could be sent to it */
+    uint64_t truncated; /* a bit per upstream: it truncated the answer */
     uint64_t without_edns;    /* a bit per upstream: this question goes to it without EDNS */
     uint64_t cookie_rejected; /* a bit per upstream: it rejects each cookie over UDP, so its next
                                  query takes a stream */
