@@ -147,6 +147,25 @@ void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t 
     addr_set_port(out, port);
 }
 
+/* Returns a bit for each server with this IP address. */
+static uint16_t delegation_servers_at(const struct delegation *delegation, const struct addr *ip)
+{
+    uint16_t servers = 0;
+    struct addr known;
+    for (unsigned i = 0; i < delegation->addr_count; i++) {
+        delegation_addr(delegation, i, 0, &known);
+        if (addr_equal_ip(&known, ip))
+            servers |= (uint16_t)(1u << delegation->addrs[i].server);
+    }
+    return servers;
+}
+
+bool delegation_is_one_server(const struct delegation *delegation, const struct addr *one,
+                              const struct addr *other)
+{
+    return delegation_servers_at(delegation, one) & delegation_servers_at(delegation, other);
+}
+
 bool delegation_needs_glue(const struct delegation *delegation, unsigned server)
 {
     return name_is_below(delegation_server(delegation, server), delegation_zone(delegation));

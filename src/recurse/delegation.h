@@ -97,6 +97,10 @@ void delegation_add_answer(struct delegation *delegation, unsigned server,
 void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t port,
                      struct addr *out);
 
+/* Whether a server of the cut has both IP addresses. */
+bool delegation_is_one_server(const struct delegation *delegation, const struct addr *one,
+                              const struct addr *other);
+
 /* Whether the server is at or below the zone, so that a look-up would ask the zone itself and only
  * glue helps. */
 bool delegation_needs_glue(const struct delegation *delegation, unsigned server);

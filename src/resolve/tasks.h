@@ -43,6 +43,7 @@ enum {
     TASK_LOOKUPS_DEPTH_MAX = 7, /* look-ups of servers' addresses below each other */
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
     TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame recently */
+    TASK_USELESS_MAX = 5,       /* useless answers of a cut's servers to one question */
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4,    /* the part of all tasks that may be refreshes: clients come first */

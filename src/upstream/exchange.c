@@ -86,6 +86,8 @@ static bool may_attempt(const struct exchange *exchange)
     const struct list *wanted_by = exchange->asked.wanted_by;
     if (wanted_by && list_is_empty(wanted_by) && exchange->silent)
         return false;
+    if (exchange->asked.useless_max && exchange->useless_count >= exchange->asked.useless_max)
+        return false;
     return exchange->attempts_made < exchange->attempts_max &&
            exchange->silent < EXCHANGE_SILENT_MAX && (!left || *left > 0);
 }
@@ -503,6 +505,7 @@ static void begin_asking(struct exchange *exchange)
     exchange->stopped = NULL;
     exchange->attempts_made = 0;
     exchange->silent = count_outstanding(exchange);
+    exchange->useless_count = 0;
     exchange->useless = exchange->shut = exchange->truncated = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
@@ -679,6 +682,7 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
     exchange->failure.any_answer = true;
     exchange->failure.rcode = message_rcode(message);
     exchange->useless |= UINT64_C(1) << index;
+    exchange->useless_count++;
     if (!exchange->active) {
         end_if_idle(exchange);
         return;
@@ -810,6 +814,8 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     if (why <= ATTEMPT_CLOSED)
         note_network(exchange, index, exchange_loss_text(why));
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
+    if (why == ATTEMPT_MALFORMED)
+        exchange->useless_count++;
     if (why == ATTEMPT_TRUNCATED)
         exchange->truncated |= UINT64_C(1) << index;
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)

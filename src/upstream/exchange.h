@@ -132,7 +132,8 @@ struct exchange {
     bool one_round; /* a silent server gets no second query */
     bool *stopped;  /* on_answer runs: becomes true if the owner stops the exchange inside it */
     uint8_t attempts_made, attempts_max;
-    uint8_t silent; /* attempts without an answer or error */
+    uint8_t silent;        /* attempts without an answer or error */
+    uint8_t useless_count; /* answers that were rejected */
     struct exchange_failure failure;
     struct exchange_question asked;
     const struct exchange_handler *handler;
@@ -171,6 +172,12 @@ void exchange_stop(struct exchange *exchange);
 static inline bool exchange_lingers(const struct exchange *exchange)
 {
     return exchange->lingering && !exchange->stopped;
+}
+
+/* From now on these servers come after the others, a bit for each, until the question ends. */
+static inline void exchange_doubt(struct exchange *exchange, uint64_t servers)
+{
+    exchange->asked.doubtful |= servers;
 }
 
 /* Lingering: a client wants the answer again. Asks again within the same bounds; queries on live
