@@ -85,6 +85,12 @@ bool budget_take_minimised(struct budget *budget)
     return is_left;
 }
 
+void budget_note_absent(struct budget *budget)
+{
+    if (budget->absent < BUDGET_ABSENT_MAX)
+        budget->absent++;
+}
+
 void budget_give_back_minimised(struct budget *budget)
 {
     if (budget->minimised)

@@ -122,7 +122,8 @@ struct strategy_view {
     uint64_t now;
     union strategy_memory *memory;     /* the strategy's own; it sets it up when STARTED */
     const struct iterate_rules *rules; /* of recursion */
-    bool is_sub; /* another task waits for it, and the budget belongs to another question */
+    bool is_sub;    /* another task waits for it, and the budget belongs to another question */
+    bool is_lookup; /* the question is a server's address, which another task needs */
     struct budget *budget; /* of the client's question; the strategy draws from it */
 };
 

@@ -165,6 +165,12 @@ static bool may_be_looked_up(const struct strategy_view *view, unsigned server)
            !delegation_needs_glue(&memory->cut, server);
 }
 
+/* The addresses that are looked up first. */
+static uint16_t first_type(const struct strategy_view *view)
+{
+    return view->rules->ipv4 ? RRTYPE_A : RRTYPE_AAAA;
+}
+
 /* Looks up the server's IPv6 addresses after or beside its IPv4 addresses. */
 static void look_up_twice(const struct strategy_view *view, unsigned server, struct steps *out)
 {
@@ -213,14 +219,17 @@ static void look_up_new(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
+    unsigned at_once = view->is_lookup ? 1 : DESCENT_LOOKUPS_AT_ONCE;
+    if ((view->is_lookup || before) && !budget_has_absent_left(view->budget))
+        return;
     for (unsigned i = 0; i < memory->cut.server_count; i++) {
-        if (!may_be_looked_up(view, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
+        if (!may_be_looked_up(view, i) || count == at_once ||
             before + count == DESCENT_LOOKUPS_MAX ||
             memory->absent_servers + count == DESCENT_ABSENT_MAX)
             continue;
         memory->looked_up |= (uint16_t)(1u << i);
-        add_lookup(view, i, view->rules->ipv4 ? RRTYPE_A : RRTYPE_AAAA, out);
-        if (before + count == 0)
+        add_lookup(view, i, first_type(view), out);
+        if (before + count == 0 && !view->is_lookup)
             look_up_twice(view, i, out);
         count++;
     }
@@ -238,7 +247,8 @@ static void look_up_again(const struct strategy_view *view, struct steps *out)
 /* Looks up a few servers at a time, and not all of a long list: a referral to many names would turn
  * one question into many for other zones' servers (NXNSAttack). A name that does not exist has no
  * addresses of the other IP version either. So only the first server is looked up for both versions
- * at once, and the others for the second one if the first one does not help. */
+ * at once, and the others for the second one if the first one does not help. A look-up that another
+ * look-up needs tries one server after the other, because such look-ups multiply. */
 static void look_up(const struct strategy_view *view, struct steps *out)
 {
     const struct iterate_memory *memory = descent_memory(view);
@@ -777,7 +787,8 @@ static bool take_addrs(struct iterate_memory *memory, unsigned server, const str
     return memory->cut.addr_count > before;
 }
 
-/* The server has no address of an IP version, or no name. */
+/* The server has no address of an IP version, or no name. Two look-ups for the two versions of
+ * another server's addresses may find this out, and one of them counts it. */
 static void on_no_address(const struct strategy_view *view, unsigned server, bool is_denied,
                           struct steps *out)
 {
@@ -788,6 +799,8 @@ static void on_no_address(const struct strategy_view *view, unsigned server, boo
     if ((is_denied || !has_other) && !(memory->without_any & bit)) {
         memory->without_any |= bit;
         memory->absent_servers++;
+        if (view->is_lookup && view->question->type == first_type(view))
+            budget_note_absent(view->budget);
     } else if (!memory->asking) {
         look_up_twice(view, server, out);
     }

@@ -484,6 +484,7 @@ static void feed(struct task *task, struct at_hand *at_hand)
         .rules = &rules,
         .budget = task->budget,
         .is_sub = task->depth > 0,
+        .is_lookup = task->lookups_above > 0,
     };
     task->zone->strategy->next(&view, at_hand->event, &steps);
     for (size_t i = 0; i < steps.count && task_state_is_running(task->state); i++)
