@@ -104,9 +104,12 @@ static bool is_disguised(struct span bytes)
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes)
 {
     MUST(server < delegation->server_count && (bytes.len == 4 || bytes.len == 16));
+    if (has_addr(delegation, bytes)) {
+        delegation->servers[server].shares_addr = true;
+        return false;
+    }
     if (delegation->addr_count == DELEGATION_ADDRS_MAX ||
-        delegation->servers[server].addr_count == DELEGATION_ADDRS_EACH_MAX ||
-        has_addr(delegation, bytes) || is_disguised(bytes))
+        delegation->servers[server].addr_count == DELEGATION_ADDRS_EACH_MAX || is_disguised(bytes))
         return false;
     struct delegation_addr *addr = &delegation->addrs[delegation->addr_count++];
     addr->server = (uint8_t)server;

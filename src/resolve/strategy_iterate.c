@@ -354,7 +354,7 @@ static void parent_note_servers(const struct strategy_view *view)
     search->server_count = 0;
     for (unsigned i = 0; i < cut->server_count; i++) {
         if (search->server_count == PARENT_SEARCH_SERVERS_MAX || cut->servers[i].addr_count ||
-            !delegation_needs_glue(cut, i))
+            cut->servers[i].shares_addr || !delegation_needs_glue(cut, i))
             continue;
         struct name server = delegation_server(cut, i);
         memcpy(search->servers[search->server_count], server.wire, server.len);
