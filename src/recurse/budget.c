@@ -85,6 +85,18 @@ bool budget_take_minimised(struct budget *budget)
     return is_left;
 }
 
+void budget_note_absent(struct budget *budget)
+{
+    if (budget->absent < BUDGET_ABSENT_MAX)
+        budget->absent++;
+}
+
+void budget_give_back_minimised(struct budget *budget)
+{
+    if (budget->minimised)
+        budget->minimised--;
+}
+
 void budget_give_back(struct budget *budget, enum budget_kind kind)
 {
     MUST(budget->used[kind] > 0);

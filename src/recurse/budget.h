@@ -30,13 +30,16 @@ enum {
     BUDGET_REFERRALS_MAX = 30,
     BUDGET_LOOKUPS_MAX = 24,
     BUDGET_RESTARTS_MAX = 6,
-    BUDGET_ALIASES_MAX = 12,
+    BUDGET_ALIASES_MAX = 11,  /* as many as BIND and Unbound follow */
     BUDGET_TASKS_MAX = 16,    /* tasks that run for it at once */
     BUDGET_ATTEMPTS_MAX = 32, /* queries sent for all questions, to all servers */
     /* More of each for questions whose answers are validated: the keys and DS records of the zones
      * of an alias chain through three signed zones, and of the zones above these. */
     BUDGET_VALIDATION_QUERIES = 16,
     BUDGET_VALIDATION_TASKS = 8,
+    /* Servers without addresses that were found in look-ups for other servers. Then no look-up
+     * begins where others have failed: lists of such servers in two levels would multiply. */
+    BUDGET_ABSENT_MAX = 4,
     BUDGET_MINIMISED_MAX = 16, /* minimised QNAMEs; afterwards names are shown whole, so an alias to
                                   many labels costs one question */
 };
@@ -49,6 +52,7 @@ struct budget {
     uint8_t used[BUDGET_KINDS];
     uint8_t attempts_left;         /* exchanges decrement it (exchange_question.attempts_left) */
     uint8_t minimised;             /* minimised QNAMEs sent */
+    uint8_t absent;                /* BUDGET_ABSENT_MAX bounds them */
     uint8_t reached;               /* a bit for each kind that a task asked for in vain */
     uint8_t queries_max;           /* the bound of BUDGET_QUERIES */
     uint8_t tasks_max;             /* tasks that may run for it at once */
@@ -76,6 +80,18 @@ MUST_USE bool budget_take(struct budget *budget, enum budget_kind kind, uint64_t
 
 /* Draws one of BUDGET_MINIMISED_MAX. False: show the whole QNAME, which is not a failure. */
 MUST_USE bool budget_take_minimised(struct budget *budget);
+
+/* Notes a server without addresses, found in a look-up for another server. */
+void budget_note_absent(struct budget *budget);
+
+/* Whether there were fewer than BUDGET_ABSENT_MAX. */
+static inline bool budget_has_absent_left(const struct budget *budget)
+{
+    return budget->absent < BUDGET_ABSENT_MAX;
+}
+
+/* Gives back a minimised QNAME that another task has sent. */
+void budget_give_back_minimised(struct budget *budget);
 
 /* Gives back one that was drawn (MUST) and not used. */
 void budget_give_back(struct budget *budget, enum budget_kind kind);

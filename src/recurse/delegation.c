@@ -104,9 +104,12 @@ static bool is_disguised(struct span bytes)
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes)
 {
     MUST(server < delegation->server_count && (bytes.len == 4 || bytes.len == 16));
+    if (has_addr(delegation, bytes)) {
+        delegation->servers[server].shares_addr = true;
+        return false;
+    }
     if (delegation->addr_count == DELEGATION_ADDRS_MAX ||
-        delegation->servers[server].addr_count == DELEGATION_ADDRS_EACH_MAX ||
-        has_addr(delegation, bytes) || is_disguised(bytes))
+        delegation->servers[server].addr_count == DELEGATION_ADDRS_EACH_MAX || is_disguised(bytes))
         return false;
     struct delegation_addr *addr = &delegation->addrs[delegation->addr_count++];
     addr->server = (uint8_t)server;
@@ -145,6 +148,25 @@ void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t 
         memcpy(&out->in6.sin6_addr, addr->bytes, 16);
     }
     addr_set_port(out, port);
+}
+
+/* Returns a bit for each server with this IP address. */
+static uint16_t delegation_servers_at(const struct delegation *delegation, const struct addr *ip)
+{
+    uint16_t servers = 0;
+    struct addr known;
+    for (unsigned i = 0; i < delegation->addr_count; i++) {
+        delegation_addr(delegation, i, 0, &known);
+        if (addr_equal_ip(&known, ip))
+            servers |= (uint16_t)(1u << delegation->addrs[i].server);
+    }
+    return servers;
+}
+
+bool delegation_is_one_server(const struct delegation *delegation, const struct addr *one,
+                              const struct addr *other)
+{
+    return delegation_servers_at(delegation, one) & delegation_servers_at(delegation, other);
 }
 
 bool delegation_needs_glue(const struct delegation *delegation, unsigned server)

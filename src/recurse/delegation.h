@@ -49,6 +49,7 @@ struct delegation_server {
     uint16_t name_at;
     uint8_t name_len;
     uint8_t addr_count;
+    bool shares_addr; /* it has an address that is listed for another server */
 };
 
 struct delegation_addr {
@@ -84,8 +85,8 @@ int delegation_add(struct delegation *delegation, struct name server);
 /* Returns the place of the server, or DELEGATION_NONE. */
 int delegation_find(const struct delegation *delegation, struct name server);
 
-/* Adds an address of a server: 4 or 16 bytes (MUST). False: no room, already known, or an IPv4
- * address written as IPv6 (::ffff:192.0.2.1, ::192.0.2.1). */
+/* Adds an address of a server: 4 or 16 bytes (MUST). False: no room, already known, be it of
+ * another server, or an IPv4 address written as IPv6 (::ffff:192.0.2.1, ::192.0.2.1). */
 bool delegation_add_addr(struct delegation *delegation, unsigned server, struct span bytes);
 
 /* Adds the addresses in the answer section, from an answer of ours to the question for them. A
@@ -96,6 +97,10 @@ void delegation_add_answer(struct delegation *delegation, unsigned server,
 
 void delegation_addr(const struct delegation *delegation, unsigned at, uint16_t port,
                      struct addr *out);
+
+/* Whether a server of the cut has both IP addresses. */
+bool delegation_is_one_server(const struct delegation *delegation, const struct addr *one,
+                              const struct addr *other);
 
 /* Whether the server is at or below the zone, so that a look-up would ask the zone itself and only
  * glue helps. */

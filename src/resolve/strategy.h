@@ -81,13 +81,16 @@ struct iterate_memory {
     struct qname_min min;           /* how much of the QNAME they see */
     struct question asked;          /* the last question to them */
     struct exchange_failure failed; /* why the last exchange failed */
-    uint64_t failed_mark;  /* of the addresses that failed before the parent was asked again */
-    uint16_t ede;          /* the last EDE that came with a useless answer */
-    uint16_t looked_up;    /* a bit for each server whose addresses were looked up */
-    uint8_t pending;       /* look-ups of addresses under way */
-    uint8_t addrs_asked;   /* how many of the cut's addresses were given to an exchange */
-    uint8_t refusals;      /* of minimised QNAMEs at this cut */
-    uint8_t absent_labels; /* of a minimised QNAME that was denied; 0: none */
+    uint64_t failed_mark; /* of the addresses that failed before the parent was asked again */
+    uint16_t ede;         /* the last EDE that came with a useless answer */
+    /* Bits for servers of the cut without glue: looked up, looked up for both IP versions, without
+     * addresses of one version, and without any or not to be found. */
+    uint16_t looked_up, looked_up_twice, without_some, without_any;
+    uint8_t absent_servers; /* servers whose names have no address, as their zones say */
+    uint8_t pending;        /* look-ups of addresses under way */
+    uint8_t addrs_asked;    /* how many of the cut's addresses were given to an exchange */
+    uint8_t refusals;       /* of minimised QNAMEs at this cut */
+    uint8_t absent_labels;  /* of a minimised QNAME that was denied; 0: none */
     enum bogus_retry retry;
     struct parent_search parent;
     bool asking;             /* servers are being asked */
@@ -119,7 +122,8 @@ struct strategy_view {
     uint64_t now;
     union strategy_memory *memory;     /* the strategy's own; it sets it up when STARTED */
     const struct iterate_rules *rules; /* of recursion */
-    bool is_sub; /* another task waits for it, and the budget belongs to another question */
+    bool is_sub;    /* another task waits for it, and the budget belongs to another question */
+    bool is_lookup; /* the question is a server's address, which another task needs */
     struct budget *budget; /* of the client's question; the strategy draws from it */
 };
 

@@ -165,6 +165,23 @@ static bool may_be_looked_up(const struct strategy_view *view, unsigned server)
            !delegation_needs_glue(&memory->cut, server);
 }
 
+/* The addresses that are looked up first. */
+static uint16_t first_type(const struct strategy_view *view)
+{
+    return view->rules->ipv4 ? RRTYPE_A : RRTYPE_AAAA;
+}
+
+/* Looks up the server's IPv6 addresses after or beside its IPv4 addresses. */
+static void look_up_twice(const struct strategy_view *view, unsigned server, struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    unsigned done = memory->looked_up_twice | memory->without_any;
+    if (!view->rules->ipv4 || !view->rules->ipv6 || done >> server & 1)
+        return;
+    memory->looked_up_twice |= (uint16_t)(1u << server);
+    add_lookup(view, server, RRTYPE_AAAA, out);
+}
+
 static void go_back(const struct strategy_view *view, struct steps *out);
 
 /* After bogus answers no other server of the cut is left. */
@@ -197,23 +214,47 @@ static void last_hope(const struct strategy_view *view, struct steps *out)
     descent_ask_cut(view, 0, out);
 }
 
-/* Looks up a few servers at a time, and not all of a long list: a referral to many names would turn
- * one question into many for other zones' servers (NXNSAttack). */
-static void look_up(const struct strategy_view *view, struct steps *out)
+/* Looks up servers that were not looked up yet: few at a time, and few that do not exist. */
+static void look_up_new(const struct strategy_view *view, struct steps *out)
 {
     struct iterate_memory *memory = descent_memory(view);
     unsigned count = 0, before = (unsigned)__builtin_popcount(memory->looked_up);
+    unsigned at_once = view->is_lookup ? 1 : DESCENT_LOOKUPS_AT_ONCE;
+    if ((view->is_lookup || before) && !budget_has_absent_left(view->budget))
+        return;
     for (unsigned i = 0; i < memory->cut.server_count; i++) {
-        if (!may_be_looked_up(view, i) || count == DESCENT_LOOKUPS_AT_ONCE ||
-            before + count == DESCENT_LOOKUPS_MAX)
+        if (!may_be_looked_up(view, i) || count == at_once ||
+            before + count == DESCENT_LOOKUPS_MAX ||
+            memory->absent_servers + count == DESCENT_ABSENT_MAX)
             continue;
-        count++;
         memory->looked_up |= (uint16_t)(1u << i);
-        if (view->rules->ipv4)
-            add_lookup(view, i, RRTYPE_A, out);
-        if (view->rules->ipv6)
-            add_lookup(view, i, RRTYPE_AAAA, out);
+        add_lookup(view, i, first_type(view), out);
+        if (before + count == 0 && !view->is_lookup)
+            look_up_twice(view, i, out);
+        count++;
     }
+}
+
+/* Looks up the other addresses of servers whose known ones did not help. */
+static void look_up_again(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    for (unsigned i = 0; i < memory->cut.server_count; i++)
+        if (memory->looked_up >> i & 1 && memory->pending < DESCENT_LOOKUPS_AT_ONCE)
+            look_up_twice(view, i, out);
+}
+
+/* Looks up a few servers at a time, and not all of a long list: a referral to many names would turn
+ * one question into many for other zones' servers (NXNSAttack). A name that does not exist has no
+ * addresses of the other IP version either. So only the first server is looked up for both versions
+ * at once, and the others for the second one if the first one does not help. A look-up that another
+ * look-up needs tries one server after the other, because such look-ups multiply. */
+static void look_up(const struct strategy_view *view, struct steps *out)
+{
+    const struct iterate_memory *memory = descent_memory(view);
+    look_up_new(view, out);
+    if (!memory->pending)
+        look_up_again(view, out);
     if (!memory->pending)
         last_hope(view, out);
 }
@@ -228,7 +269,8 @@ static void descent_begin(const struct strategy_view *view, const struct delegat
         steps_add(out, STEP_LEAVE);
     memory->cut = *cut;
     memory->pending = memory->addrs_asked = memory->absent_labels = memory->refusals = 0;
-    memory->looked_up = 0;
+    memory->looked_up = memory->looked_up_twice = memory->without_some = memory->without_any = 0;
+    memory->absent_servers = 0;
     memory->asking = false;
     memory->saw_recursive = memory->saw_empty = memory->is_last_hope = memory->took_glue = false;
     memory->lookup_lacked_room = false;
@@ -312,7 +354,7 @@ static void parent_note_servers(const struct strategy_view *view)
     search->server_count = 0;
     for (unsigned i = 0; i < cut->server_count; i++) {
         if (search->server_count == PARENT_SEARCH_SERVERS_MAX || cut->servers[i].addr_count ||
-            !delegation_needs_glue(cut, i))
+            cut->servers[i].shares_addr || !delegation_needs_glue(cut, i))
             continue;
         struct name server = delegation_server(cut, i);
         memcpy(search->servers[search->server_count], server.wire, server.len);
@@ -734,12 +776,34 @@ static void iterate_on_failed(const struct strategy_view *view,
     }
 }
 
-static void take_addrs(struct iterate_memory *memory, unsigned server, const struct answer *answer)
+/* Returns whether the server has got an address. */
+static bool take_addrs(struct iterate_memory *memory, unsigned server, const struct answer *answer)
 {
     struct message message;
+    uint8_t before = memory->cut.addr_count;
     if (server < memory->cut.server_count && answer->kind == ANSWER_POSITIVE &&
         message_parse(&message, answer->message) == MESSAGE_OK)
         delegation_add_answer(&memory->cut, server, &message);
+    return memory->cut.addr_count > before;
+}
+
+/* The server has no address of an IP version, or no name. Two look-ups for the two versions of
+ * another server's addresses may find this out, and one of them counts it. */
+static void on_no_address(const struct strategy_view *view, unsigned server, bool is_denied,
+                          struct steps *out)
+{
+    struct iterate_memory *memory = descent_memory(view);
+    uint16_t bit = (uint16_t)(1u << server);
+    bool has_other = view->rules->ipv4 && view->rules->ipv6 && !(memory->without_some & bit);
+    memory->without_some |= bit;
+    if ((is_denied || !has_other) && !(memory->without_any & bit)) {
+        memory->without_any |= bit;
+        memory->absent_servers++;
+        if (view->is_lookup && view->question->type == first_type(view))
+            budget_note_absent(view->budget);
+    } else if (!memory->asking) {
+        look_up_twice(view, server, out);
+    }
 }
 
 static void on_address(const struct strategy_view *view, unsigned server, const struct event *event,
@@ -747,10 +811,12 @@ static void on_address(const struct strategy_view *view, unsigned server, const 
 {
     struct iterate_memory *memory = descent_memory(view);
     memory->pending--;
-    if (event->kind == EVENT_SUB_DONE)
-        take_addrs(memory, server, event->answer);
-    else
+    if (event->kind == EVENT_SUB_FAILED) {
         memory->lookup_lacked_room |= !event->failure->cache;
+        memory->without_any |= (uint16_t)(1u << server);
+    } else if (!take_addrs(memory, server, event->answer)) {
+        on_no_address(view, server, event->answer->kind == ANSWER_NXDOMAIN, out);
+    }
     if (!memory->asking)
         descent_try_more(view, out);
 }

@@ -15,6 +15,7 @@ enum {
     ITERATE_REFUSALS_MAX = 4,    /* of minimised QNAMEs at one cut, before the whole one is sent */
     DESCENT_LOOKUPS_AT_ONCE = 2, /* servers of a cut whose addresses are looked up together */
     DESCENT_LOOKUPS_MAX = 6,     /* servers of one cut whose addresses are looked up in all */
+    DESCENT_ABSENT_MAX = 4,      /* servers of one cut that turn out to have no address */
 };
 
 /* Tags of its subtasks. */

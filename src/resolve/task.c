@@ -484,6 +484,7 @@ static void feed(struct task *task, struct at_hand *at_hand)
         .rules = &rules,
         .budget = task->budget,
         .is_sub = task->depth > 0,
+        .is_lookup = task->lookups_above > 0,
     };
     task->zone->strategy->next(&view, at_hand->event, &steps);
     for (size_t i = 0; i < steps.count && task_state_is_running(task->state); i++)
@@ -1018,6 +1019,7 @@ static struct task *take_in(struct tasks *tasks, struct space *space, const stru
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
     task->depth = (uint8_t)depth;
+    task->lookups_above = 0;
     task->asks_here = task->avoids_here = task->is_early = false;
     timer_init(&task->wait, task_on_wait_over);
     timer_init(&task->clock, task_on_clock);
@@ -1278,6 +1280,9 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
         sub->tag = tag;
     if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
         return false;
+    bool is_lookup = tag >= DESCENT_TAG_ADDRESS && tag != TASK_TAG_VALIDATION;
+    if (is_lookup && task->lookups_above == TASK_LOOKUPS_DEPTH_MAX)
+        return false;
     if (running) {
         *ede = EDE_INVALID_DATA; /* a cycle, or the search was too long */
         if (is_loop(running, task))
@@ -1299,6 +1304,7 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
         return false;
     link_sub(task, sub, child);
     child->client = task->client;
+    child->lookups_above = (uint8_t)(task->lookups_above + is_lookup);
     if (task->is_refresh)
         tasks_set_refresh(child);
     if (task->budget)

@@ -388,6 +388,7 @@ static void add_wishes(const struct task *task, struct exchange_question *questi
         question->attempts_max = TASK_LAME_ATTEMPTS_MAX;
     if (task->group.attempts_max)
         question->attempts_max = task->group.attempts_max;
+    question->useless_max = TASK_USELESS_MAX;
     question->attempts_left = &task->budget->attempts_left;
     question->accepts_one_round = true;
 }
@@ -464,6 +465,7 @@ void task_ask_cut(struct task *task, const struct step_ask_cut *ask)
         break;
     case GROUP_FOLLOWS:
         budget_give_back(task->budget, BUDGET_QUERIES);
+        budget_give_back_minimised(task->budget);
         task_move(task, TASK_FOLLOWING);
         if (task_is_traced(task))
             task_trace_follows(task, delegation_zone(ask->cut), &ask->question);
@@ -519,6 +521,23 @@ static bool is_lame(const struct response *response)
            response->rcode == RCODE_NOTAUTH;
 }
 
+/* The addresses of a name server usually belong to one program. So the others of a server whose
+ * answer is useless come last: the few queries that may follow reach other servers. */
+static void doubt_server(struct task *task, const struct addr *useless)
+{
+    const struct task_group *group = &task->group;
+    uint64_t same = 0;
+    if (task->exchange.group != group->servers)
+        return;
+    for (unsigned i = 0; i < group->count; i++) {
+        const struct addr *other = upstreams_addr(group->servers[i]);
+        if (!addr_equal_ip(other, useless) &&
+            delegation_is_one_server(&task->memory.iterate.cut, useless, other))
+            same |= UINT64_C(1) << i;
+    }
+    exchange_doubt(&task->exchange, same);
+}
+
 void task_ask_note_answer(struct task *task, const struct addr *server,
                           const struct response *response, const struct message *message)
 {
@@ -530,6 +549,8 @@ void task_ask_note_answer(struct task *task, const struct addr *server,
         lame_note(tasks->lame, task->asked_zone, server, now);
     else if (is_useful && message->flags & HEADER_AA)
         lame_forget(tasks->lame, task->asked_zone, server);
+    if (!is_useful || response->is_empty)
+        doubt_server(task, server);
     if (unproven_has(query) && (is_useful || response->kind == RESPONSE_REFERRAL))
         unproven_note_answer(&tasks->unproven, &query->key, now);
 }

@@ -40,8 +40,10 @@ enum {
     /* All subtasks below each other: the keys and DS records of six zones may be unknown below an
      * alias chain. The budget bounds the number of tasks whatever their depth is. */
     TASK_DEPTH_ALL_MAX = 24,
+    TASK_LOOKUPS_DEPTH_MAX = 7, /* look-ups of servers' addresses below each other */
     TASK_EVENTS_MAX = 200,      /* events of one task: a strategy that never ends is stopped */
     TASK_LAME_ATTEMPTS_MAX = 3, /* queries to servers that were all lame recently */
+    TASK_USELESS_MAX = 5,       /* useless answers of a cut's servers to one question */
     TASKS_SLAB = 32,            /* tasks allocated at once */
     TASK_LEADERS = 512,         /* a power of two */
     TASK_REFRESH_SHARE = 4,    /* the part of all tasks that may be refreshes: clients come first */
@@ -110,11 +112,12 @@ struct task {
     enum task_state former_state; /* before the last move: the trace shows it */
     enum task_deadline deadline;
     uint8_t depth;
-    uint8_t subs;     /* in use */
-    bool asks_here;   /* UNASKED: a zone held here answers in place of servers */
-    bool avoids_here; /* such an answer was bogus: servers are asked */
-    bool is_early;    /* nothing waited for it at its start (early_keys.h) */
-    bool is_refresh;  /* renews an answer that is still live, or a part of it */
+    uint8_t lookups_above; /* look-ups of addresses that need this task, below each other */
+    uint8_t subs;          /* in use */
+    bool asks_here;        /* UNASKED: a zone held here answers in place of servers */
+    bool avoids_here;      /* such an answer was bogus: servers are asked */
+    bool is_early;         /* nothing waited for it at its start (early_keys.h) */
+    bool is_refresh;       /* renews an answer that is still live, or a part of it */
     uint16_t events_left;
     uint32_t local_changes; /* of the space when it began */
     union strategy_memory memory;

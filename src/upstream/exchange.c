@@ -86,6 +86,8 @@ static bool may_attempt(const struct exchange *exchange)
     const struct list *wanted_by = exchange->asked.wanted_by;
     if (wanted_by && list_is_empty(wanted_by) && exchange->silent)
         return false;
+    if (exchange->asked.useless_max && exchange->useless_count >= exchange->asked.useless_max)
+        return false;
     return exchange->attempts_made < exchange->attempts_max &&
            exchange->silent < EXCHANGE_SILENT_MAX && (!left || *left > 0);
 }
@@ -413,9 +415,17 @@ static void watch_for_return(struct exchange *exchange, unsigned index)
         attempt_free(attempt);
 }
 
-/* An exchange that prefers a stream does not wait for another dial after a failed one. */
-static enum way wished_way(const struct upstream *upstream, enum way way)
+static bool is_too_large(const struct exchange *exchange)
 {
+    return __builtin_popcountll(exchange->truncated) >= EXCHANGE_TRUNCATED_MAX;
+}
+
+/* An exchange that prefers a stream does not wait for another dial after a failed one. */
+static enum way wished_way(const struct exchange *exchange, const struct upstream *upstream,
+                           enum way way)
+{
+    if (way == WAY_ANY && is_too_large(exchange))
+        way = WAY_STREAM;
     return way == WAY_STREAM && upstream->pool.backoff.failures > 0 ? WAY_ANY : way;
 }
 
@@ -426,7 +436,8 @@ static void advance(struct exchange *exchange, enum way way, const struct conn *
         int index = exchange_choose(exchange);
         if (index < 0 || !may_attempt(exchange))
             break;
-        if (exchange_ask(exchange, (unsigned)index, wished_way(exchange->group[index], way), avoid))
+        if (exchange_ask(exchange, (unsigned)index,
+                         wished_way(exchange, exchange->group[index], way), avoid))
             return;
         note_network(exchange, (unsigned)index, NULL);
         if (way == WAY_ELSEWHERE) /* a hedge tries once, and the attempt continues */
@@ -494,7 +505,8 @@ static void begin_asking(struct exchange *exchange)
     exchange->stopped = NULL;
     exchange->attempts_made = 0;
     exchange->silent = count_outstanding(exchange);
-    exchange->useless = exchange->shut = 0;
+    exchange->useless_count = 0;
+    exchange->useless = exchange->shut = exchange->truncated = 0;
     exchange->failure = (struct exchange_failure){0};
     for (unsigned i = 0; i < exchange->group_len; i++)
         exchange->tried[i] = 0;
@@ -670,6 +682,7 @@ static void exchange_on_answer(struct attempt *attempt, const struct message *me
     exchange->failure.any_answer = true;
     exchange->failure.rcode = message_rcode(message);
     exchange->useless |= UINT64_C(1) << index;
+    exchange->useless_count++;
     if (!exchange->active) {
         end_if_idle(exchange);
         return;
@@ -801,6 +814,10 @@ static void exchange_on_failed(struct attempt *attempt, enum attempt_failure why
     if (why <= ATTEMPT_CLOSED)
         note_network(exchange, index, exchange_loss_text(why));
     exchange->failure.any_answer |= why > ATTEMPT_CLOSED;
+    if (why == ATTEMPT_MALFORMED)
+        exchange->useless_count++;
+    if (why == ATTEMPT_TRUNCATED)
+        exchange->truncated |= UINT64_C(1) << index;
     if ((why == ATTEMPT_REFUSED && diverted) || why == ATTEMPT_MALFORMED)
         exchange->useless |= UINT64_C(1) << index;
     /* A hedge replaces it, unless the server said something. */

@@ -51,6 +51,9 @@ enum {
     EXCHANGE_SILENT_MAX = 6,
     EXCHANGE_GROUP_MAX = 64, /* upstreams of a group that count; the rest is ignored */
     EXCHANGE_LIVE_MAX = 2,   /* queries of one question on live streams */
+    /* Servers that truncate the answer before the others get the question over a stream at once:
+     * they have the same answer. Two, because the first may only limit the rate of its answers. */
+    EXCHANGE_TRUNCATED_MAX = 2,
 };
 #define EXCHANGE_WALL_US (4800 * US_PER_MS)
 #define EXCHANGE_ROUND_US (1200 * US_PER_MS)
@@ -131,7 +134,8 @@ struct exchange {
     bool one_round; /* a silent server gets no second query */
     bool *stopped;  /* on_answer runs: becomes true if the owner stops the exchange inside it */
     uint8_t attempts_made, attempts_max;
-    uint8_t silent; /* attempts without an answer or error */
+    uint8_t silent;        /* attempts without an answer or error */
+    uint8_t useless_count; /* answers that were rejected */
     struct exchange_failure failure;
     struct exchange_question asked;
     const struct exchange_handler *handler;
@@ -139,9 +143,10 @@ struct exchange {
     struct list attempts; /* struct attempt */
     struct timer wall;
     uint64_t began_at;
-    uint64_t ends_at; /* when it fails without an answer */
-    uint64_t useless; /* a bit per upstream: the upstream refused, or its answer was rejected */
-    uint64_t shut;    /* a bit per upstream: no query could be sent to it */
+    uint64_t ends_at;   /* when it fails without an answer */
+    uint64_t useless;   /* a bit per upstream: the upstream refused, or its answer was rejected */
+    uint64_t shut;      /* a bit per upstream: no query could be sent to it */
+    uint64_t truncated; /* a bit per upstream: it truncated the answer */
     uint64_t without_edns;    /* a bit per upstream: this question goes to it without EDNS */
     uint64_t cookie_rejected; /* a bit per upstream: it rejects each cookie over UDP, so its next
                                  query takes a stream */
@@ -169,6 +174,12 @@ void exchange_stop(struct exchange *exchange);
 static inline bool exchange_lingers(const struct exchange *exchange)
 {
     return exchange->lingering && !exchange->stopped;
+}
+
+/* From now on these servers come after the others, a bit for each, until the question ends. */
+static inline void exchange_doubt(struct exchange *exchange, uint64_t servers)
+{
+    exchange->asked.doubtful |= servers;
 }
 
 /* Lingering: a client wants the answer again. Asks again within the same bounds; queries on live

@@ -19,6 +19,7 @@ struct exchange_question {
     bool authentic_data;  /* AD: the client wants to know whether the answer is validated, even
                              without DO */
     uint8_t attempts_max; /* 0, or fewer than EXCHANGE_ATTEMPTS_MAX */
+    uint8_t useless_max;  /* useless answers, after which no query follows; 0: no bound */
     uint64_t wall_us;     /* 0, or less than EXCHANGE_WALL_US */
     /* AF_INET, AF_INET6: prefers servers of this family; 0: prefers the fastest. */
     int prefer_family;

@@ -101,6 +101,33 @@ static void test_a_validated_question_may_ask_more_and_others_may_not(void **sta
 }
 
 /* The attack costs only some privacy: it does not use up the budget. */
+static void test_few_servers_without_addresses_end_the_search(void **state)
+{
+    (void)state;
+    struct budget *budget = budget_new(1);
+    for (unsigned i = 0; i < BUDGET_ABSENT_MAX; i++) {
+        assert_true(budget_has_absent_left(budget));
+        budget_note_absent(budget);
+    }
+    assert_false(budget_has_absent_left(budget));
+    budget_note_absent(budget);
+    assert_false(budget_has_absent_left(budget));
+    budget_unref(budget);
+}
+
+static void test_a_minimised_name_that_another_task_sent_is_given_back(void **state)
+{
+    (void)state;
+    struct budget *budget = budget_new(1);
+    budget_give_back_minimised(budget); /* none was taken */
+    for (unsigned i = 0; i < BUDGET_MINIMISED_MAX; i++)
+        assert_true(budget_take_minimised(budget));
+    budget_give_back_minimised(budget);
+    assert_true(budget_take_minimised(budget));
+    assert_false(budget_take_minimised(budget));
+    budget_unref(budget);
+}
+
 static void test_queries_have_the_whole_name_after_the_bound_on_minimised_ones(void **state)
 {
     (void)state;
@@ -145,6 +172,8 @@ int main(void)
         cmocka_unit_test(test_a_budget_is_ample_while_half_is_left),
         cmocka_unit_test(test_a_validated_question_may_ask_more_and_others_may_not),
         cmocka_unit_test(test_queries_have_the_whole_name_after_the_bound_on_minimised_ones),
+        cmocka_unit_test(test_few_servers_without_addresses_end_the_search),
+        cmocka_unit_test(test_a_minimised_name_that_another_task_sent_is_given_back),
         cmocka_unit_test(test_an_expired_budget_gives_nothing),
         cmocka_unit_test(test_tasks_share_one_and_the_last_frees_it),
     };

@@ -466,7 +466,7 @@ static void test_missing_addresses_are_looked_up_and_the_first_that_comes_is_ask
     found(COM);
     assert_string_equal(referred(CUT(PARENT, "example.com", "ns.one.net", "ns.two.net")),
                         "learn; sub ns.one.net. A #100; sub ns.one.net. AAAA #101; "
-                        "sub ns.two.net. A #102; sub ns.two.net. AAAA #103");
+                        "sub ns.two.net. A #102");
     assert_string_equal(sub_failed(FIRST_AAAA), "");
     assert_string_equal(found_addr(SECOND_A, QUESTION("ns.two.net", A), "ns.two.net. A 192.0.2.20"),
                         "ask www.example.com. MX @example.com. 0-1");
@@ -795,8 +795,63 @@ static void test_a_referral_to_many_names_costs_few_lookups(void **state)
         for (unsigned i = 0; i < count; i++)
             now = sub_failed(tags[i]);
     }
-    assert_int_equal(lookups, 2 * DESCENT_LOOKUPS_MAX);
+    assert_int_equal(lookups, DESCENT_LOOKUPS_MAX + 1);
     assert_string_equal(now, "fail 2: 22 " UNKNOWN);
+}
+
+static const char *found_no_addr(unsigned tag, enum answer_kind kind)
+{
+    const struct answer answer = {.kind = kind};
+    return feed((struct event){.kind = EVENT_SUB_DONE, .tag = (uint16_t)tag, .answer = &answer});
+}
+
+static void refer_to_six(void)
+{
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "a.two.net", "b.two.net", "c.two.net", "d.two.net",
+                 "e.two.net", "f.two.net"));
+}
+
+static void test_few_servers_that_do_not_exist_are_looked_up(void **state)
+{
+    (void)state;
+    refer_to_six();
+    assert_string_equal(found_no_addr(FIRST_A, ANSWER_NXDOMAIN), "");
+    assert_string_equal(found_no_addr(FIRST_AAAA, ANSWER_NXDOMAIN), "");
+    assert_string_equal(found_no_addr(SECOND_A, ANSWER_NXDOMAIN),
+                        "sub c.two.net. A #104; sub d.two.net. A #106");
+    assert_string_equal(found_no_addr(0x104, ANSWER_NXDOMAIN), "");
+    assert_string_equal(found_no_addr(0x106, ANSWER_NXDOMAIN), "fail 2: 22 " UNKNOWN);
+}
+
+static void test_a_server_without_an_ipv4_address_may_have_an_ipv6_address(void **state)
+{
+    (void)state;
+    refer_to_six();
+    assert_string_equal(found_no_addr(SECOND_A, ANSWER_NODATA), "sub b.two.net. AAAA #103");
+    assert_string_equal(found_no_addr(FIRST_A, ANSWER_NODATA), "");
+    assert_string_equal(found_no_addr(FIRST_AAAA, ANSWER_NODATA), "");
+    assert_string_equal(
+        found_addr(0x103, QUESTION("b.two.net", AAAA), "b.two.net. AAAA 2001:db8::2"),
+        "ask www.example.com. MX @example.com. 0-1");
+}
+
+/* The IPv6 addresses of servers whose IPv4 addresses failed come after all other servers. */
+static void test_other_addresses_are_looked_up_when_the_known_ones_fail(void **state)
+{
+    (void)state;
+    start(WWW);
+    found(COM);
+    referred(CUT(PARENT, "example.com", "ns.one.net", "ns.two.net", "ns.three.net"));
+    found_addr(SECOND_A, QUESTION("ns.two.net", A), "ns.two.net. A 192.0.2.20");
+    sub_failed(FIRST_A);
+    sub_failed(FIRST_AAAA);
+    assert_string_equal(silent(), "sub ns.three.net. A #104");
+    assert_string_equal(sub_failed(0x104), "sub ns.two.net. AAAA #103");
+    assert_string_equal(
+        found_addr(0x103, QUESTION("ns.two.net", AAAA), "ns.two.net. AAAA 2001:db8::2"),
+        "ask www.example.com. MX @example.com. 1-2");
 }
 
 static void test_lookups_of_all_tasks_of_a_question_are_bounded(void **state)
@@ -1017,6 +1072,10 @@ int main(void)
         cmocka_unit_test_setup(test_servers_that_refuse_minimised_names_get_the_whole_name, set_up),
         cmocka_unit_test_setup(
             test_missing_addresses_are_looked_up_and_the_first_that_comes_is_asked, set_up),
+        cmocka_unit_test_setup(test_few_servers_that_do_not_exist_are_looked_up, set_up),
+        cmocka_unit_test_setup(test_a_server_without_an_ipv4_address_may_have_an_ipv6_address,
+                               set_up),
+        cmocka_unit_test_setup(test_other_addresses_are_looked_up_when_the_known_ones_fail, set_up),
         cmocka_unit_test_setup(test_a_host_of_one_version_looks_up_addresses_of_that_one, set_up),
         cmocka_unit_test_setup(test_known_addresses_come_first_and_others_when_they_fail, set_up),
         cmocka_unit_test_setup(test_a_lookup_without_addresses_finds_no_server, set_up),
