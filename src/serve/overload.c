@@ -157,11 +157,24 @@ static uint32_t count_overflow(const struct overload *overload)
     return lost > thinned ? lost - thinned : 0;
 }
 
-/* A full queue loses the same part of all clients' datagrams. Before there is a level, the last
- * window counts as usual. */
+static bool overflows(const struct overload *overload)
+{
+    return count_overflow(overload) > overload->read / 8;
+}
+
+/* Before there is a level, the last window counts as usual. A queue that overflows is read without
+ * a pause, so its windows are equal, and a new load counts soon. */
+static unsigned windows_in_average(const struct overload *overload)
+{
+    if (overload->state != OVERLOAD_SHEDDING)
+        return 1;
+    return overflows(overload) ? 2 : OVERLOAD_SMOOTH;
+}
+
+/* A full queue loses the same part of all clients' datagrams. */
 static void smooth(struct overload *overload, uint64_t now)
 {
-    bool is_first = overload->state != OVERLOAD_SHEDDING;
+    unsigned windows = windows_in_average(overload);
     uint64_t read = MAX(overload->read, 1), came = read + count_overflow(overload);
     double scale =
         (double)came / (double)read * OVERLOAD_WINDOW_US / (double)(now - overload->began_at);
@@ -170,7 +183,7 @@ static void smooth(struct overload *overload, uint64_t now)
             uint32_t *usual = &overload->usual[row][i];
             uint32_t asked =
                 (uint32_t)MIN(overload->counts[row][i] * scale, (double)OVERLOAD_ASKED_MAX);
-            *usual = is_first ? asked * OVERLOAD_SMOOTH : *usual - *usual / OVERLOAD_SMOOTH + asked;
+            *usual = *usual - *usual / windows + asked * (OVERLOAD_SMOOTH / windows);
         }
     }
 }
@@ -210,21 +223,11 @@ static void set_level(struct overload *overload)
     overload->fair_rest = (uint32_t)((fair + overload->fair_rest) % OVERLOAD_ONE);
 }
 
-/* A single window is not a good measure: answers of upstreams cost time in later windows, and other
- * processes may hold up a worker. The average of what was served keeps the capacity from moving too
- * far. */
-static void note_served(struct overload *overload, uint32_t served)
-{
-    if (overload->dead == 0)
-        overload->usual_served += served - overload->usual_served / OVERLOAD_SMOOTH;
-}
-
 /* The kernel's queue stays full although datagrams are dropped: reading all of them takes more CPU
  * than there is. */
 static void note_overflow(struct overload *overload)
 {
-    bool overflows = count_overflow(overload) > overload->read / 8;
-    overload->overflow_windows = overflows ? overload->overflow_windows + 1 : 0;
+    overload->overflow_windows = overflows(overload) ? overload->overflow_windows + 1 : 0;
 }
 
 static bool is_swamped(const struct overload *overload)
@@ -250,15 +253,41 @@ static bool is_getting_older(const struct overload *overload)
     return age_us > last_us || (overload->is_half_full && age_us >= last_us - last_us / 8);
 }
 
+/* The worker was busy for the whole window. A single window is not a good measure: answers of
+ * upstreams cost time in later windows, and other processes may hold up a worker. */
+static void note_sustained(struct overload *overload, uint32_t served)
+{
+    uint32_t sustained = overload->sustained;
+    overload->sustained = MAX(served, sustained - sustained / OVERLOAD_FALL);
+}
+
+/* The queue shows what a lower capacity does after the queries have left that waited before, and
+ * after the kernel has new shares. Until then, a second step down would be one too many. */
+static bool has_just_fallen(const struct overload *overload, uint64_t now)
+{
+    uint64_t until_thinned_us = overload->is_unshared ? 0 : OVERLOAD_THIN_US;
+    return now - overload->fell_at < overload->least_age_us + until_thinned_us;
+}
+
+static void fall(struct overload *overload, uint64_t now, uint32_t served)
+{
+    note_sustained(overload, served);
+    overload->fell_at = now;
+    uint32_t sustained = overload->sustained, capacity = overload->capacity;
+    capacity -= MIN(capacity, capacity / OVERLOAD_RISE + 1);
+    overload->capacity = MIN(capacity, sustained - sustained / OVERLOAD_SPARE);
+}
+
+static void rise(struct overload *overload)
+{
+    overload->capacity += overload->capacity * overload->young_windows / OVERLOAD_RISE + 1;
+}
+
 /* While the queue gets older, or stays full, more was served than the CPU can serve. While it
  * gets younger, old datagrams are being dropped, and nothing is learned. While the queue is young
  * and the capacity is used, a little more is served, and more with each window. */
-static void adapt(struct overload *overload, uint32_t served)
+static void adapt(struct overload *overload, uint64_t now, uint32_t served)
 {
-    note_served(overload, served);
-    uint32_t usual = overload->usual_served / OVERLOAD_SMOOTH;
-    uint32_t floor =
-        MAX(overload->capacity - overload->capacity / OVERLOAD_FALL, usual - usual / OVERLOAD_FALL);
     bool young = is_young(overload);
     bool ages = is_getting_older(overload);
     bool is_used = served + served / 16 >= overload->capacity;
@@ -266,10 +295,10 @@ static void adapt(struct overload *overload, uint32_t served)
     overload->young_windows = young ? MIN(overload->young_windows + 1, OVERLOAD_RISES) : 0;
     if (overload->dead > 0 || is_swamped(overload))
         overload->capacity = MAX(overload->capacity, served);
-    else if (!young && ages)
-        overload->capacity = MIN(overload->capacity, MAX(floor, served - served / 16));
+    else if (!young && ages && !has_just_fallen(overload, now))
+        fall(overload, now, served);
     else if (young && is_used && !is_all_served(overload))
-        overload->capacity += overload->capacity * overload->young_windows / OVERLOAD_RISE + 1;
+        rise(overload);
 }
 
 /* The queue is young although nothing was dropped. */
@@ -293,10 +322,10 @@ static uint32_t served_of(const struct overload *overload, uint64_t now)
 }
 
 /* A worker that gets the CPU now and then would serve much in one short window and nothing in the
- * next. */
-static void note_gap(struct overload *overload, uint64_t now)
+ * next. A gap in which no datagram waited only shows that none came. */
+static void note_gap(struct overload *overload, uint64_t now, uint64_t age_us)
 {
-    uint64_t gap_us = overload->read_at ? now - overload->read_at : 0;
+    uint64_t gap_us = overload->read_at ? MIN(now - overload->read_at, age_us) : 0;
     overload->gap_us = MAX(overload->gap_us, gap_us);
     overload->read_at = now;
 }
@@ -314,11 +343,11 @@ static void end_window(struct overload *overload, uint64_t now)
     if (overload->state == OVERLOAD_COUNTING && overload->old_windows >= OVERLOAD_OLD_WINDOWS) {
         overload->state = OVERLOAD_SHEDDING;
         overload->capacity = served;
-        overload->usual_served = served * OVERLOAD_SMOOTH;
+        overload->sustained = served;
     }
     if (overload->state == OVERLOAD_SHEDDING) {
         note_overflow(overload);
-        adapt(overload, served);
+        adapt(overload, now, served);
     }
     begin_window(overload, now);
     overload->gap_us -= overload->gap_us / OVERLOAD_SMOOTH;
@@ -346,7 +375,7 @@ void overload_note_read(struct overload *overload, uint64_t now, const struct ov
     overload_note_quiet(overload, now);
     bool must_begin = !overload_is_on(overload) && begins(overload, queue);
     if (overload_is_on(overload))
-        note_gap(overload, now);
+        note_gap(overload, now, queue->age_us);
     overload->lost = queue->lost;
     if (must_begin) {
         overload->state = OVERLOAD_COUNTING;

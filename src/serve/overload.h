@@ -40,7 +40,8 @@ enum {
     OVERLOAD_SWAMPED_WINDOWS = 8,  /* this many full windows in a row: the level drops nothing */
     OVERLOAD_RISE = 64,            /* the capacity rises by a 64th for each young window */
     OVERLOAD_RISES = 4,            /* in a row, up to this many, */
-    OVERLOAD_FALL = 4,             /* and falls by a quarter at most */
+    OVERLOAD_FALL = 8,             /* and falls by an eighth at a time, at most; */
+    OVERLOAD_SPARE = 16,           /* a 16th of what was sustained stays free for the queue */
     OVERLOAD_SMOOTH = 8,           /* windows in an average */
     OVERLOAD_ROWS = 2,             /* a client is in one counter of each; the smaller one counts */
     OVERLOAD_COUNTERS = 1024,      /* in a row; a power of two */
@@ -78,15 +79,16 @@ struct overload {
     unsigned share_changes; /* since the start; the caller compares it */
     uint32_t lost;          /* the kernel's count, as last seen */
     /* OVERLOAD_SHEDDING: */
-    uint32_t capacity;     /* queries that may be served in OVERLOAD_WINDOW_US */
-    uint32_t fair;         /* queries of one client in OVERLOAD_WINDOW_US, in sixteenths */
-    uint32_t fair_rest;    /* of earlier windows, in sixteenths */
-    uint32_t level;        /* whole queries of one client in this window */
-    uint32_t usual_served; /* the average of what was served in a window, OVERLOAD_SMOOTH times */
-    uint64_t age_us;       /* of this read */
-    uint64_t shared_at;    /* the shares changed last */
-    bool is_read_shared;   /* the datagrams of this read came after that change */
-    uint64_t last_age_us;  /* the least age in the previous window */
+    uint32_t capacity;    /* queries that may be served in OVERLOAD_WINDOW_US */
+    uint32_t fair;        /* queries of one client in OVERLOAD_WINDOW_US, in sixteenths */
+    uint32_t fair_rest;   /* of earlier windows, in sixteenths */
+    uint32_t level;       /* whole queries of one client in this window */
+    uint32_t sustained;   /* what the worker served when it was busy, in OVERLOAD_WINDOW_US */
+    uint64_t fell_at;     /* when the capacity was lowered last */
+    uint64_t age_us;      /* of this read */
+    uint64_t shared_at;   /* the shares changed last */
+    bool is_read_shared;  /* the datagrams of this read came after that change */
+    uint64_t last_age_us; /* the least age in the previous window */
     /* This window. */
     uint64_t began_at;
     uint64_t length_us;          /* at least */

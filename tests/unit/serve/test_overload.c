@@ -129,7 +129,7 @@ static void test_it_ends_when_the_load_is_gone(void **state)
 static void test_the_level_stays_above_nothing(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 2000; i++) {
         now += OVERLOAD_WINDOW_US;
         read_queue(OVERLOAD_OLD_US + 1 + (uint64_t)i);
         for (unsigned k = 0; overload_is_on(&overload) && k < 200; k++)
@@ -152,7 +152,7 @@ static void test_dead_queries_leave_the_capacity_alone(void **state)
 /* Makes the queue older and older, until client 1 gets less than half of what it wants. */
 static void press(void)
 {
-    for (unsigned i = 0; i < 20; i++)
+    for (unsigned i = 0; i < 80; i++)
         pass_windows(1, OVERLOAD_OLD_US + 1000 * i, 1, 100);
 }
 
@@ -255,7 +255,7 @@ static void test_more_busy_clients_than_places(void **state)
 
 /* ---- a worker with a queue ---- */
 
-enum { QUEUE_MAX = 10000, PER_BATCH = 32, BATCHES = 4, AGES = 2000, RUN_MS = 6 };
+enum { QUEUE_MAX = 10000, PER_BATCH = 32, BATCHES = 4, AGES = 2000, RUN_US = 6000 };
 
 struct load {
     uint64_t serve_us10; /* the cost of a query in tenths of a microsecond */
@@ -263,7 +263,9 @@ struct load {
     unsigned times10;    /* the load in tenths of the capacity */
     size_t queue_max;    /* 0: QUEUE_MAX */
     bool is_thinned;     /* the kernel thins the datagrams */
-    uint64_t pause_ms;   /* the worker loses the CPU for this time after each RUN_MS */
+    uint64_t pause_us;   /* the worker loses the CPU for about this time after each run_us */
+    uint64_t run_us;     /* 0: RUN_US */
+    uint64_t stop_us;    /* it loses the CPU for this time once a second */
 };
 
 struct outcome {
@@ -280,12 +282,18 @@ struct worker {
     size_t first, count;
     uint64_t now10, next10, arrivals; /* in tenths of a microsecond */
     uint64_t ran10; /* the time since the last pause, in tenths of a microsecond */
+    uint64_t stops; /* so far */
     uint32_t lost;
     struct overload_queue seen;
     uint64_t looked_at;
     unsigned by_age[AGES]; /* served queries by their age in milliseconds */
     struct outcome outcome;
 };
+
+static uint64_t run_us(const struct worker *worker)
+{
+    return worker->load.run_us ? worker->load.run_us : RUN_US;
+}
 
 /* Whether the kernel drops a datagram of this client. */
 static bool is_thinned_away(const struct worker *worker, unsigned client)
@@ -314,8 +322,8 @@ static void arrive(struct worker *worker)
             worker->queue[at].came_at = worker->next10;
             worker->queue[at].client = client;
         }
-        worker->next10 += worker->load.serve_us10 * 10 / worker->load.times10 *
-                          (RUN_MS + worker->load.pause_ms) / RUN_MS;
+        worker->next10 += worker->load.serve_us10 * (run_us(worker) + worker->load.pause_us) * 10 /
+                          worker->load.times10 / run_us(worker);
     }
 }
 
@@ -368,31 +376,44 @@ static uint64_t percentile_99(const struct worker *worker)
 static void pause_worker(struct worker *worker, uint64_t ran10)
 {
     worker->ran10 += ran10;
-    if (worker->load.pause_ms == 0 || worker->ran10 < RUN_MS * 10 * US_PER_MS)
-        return;
-    worker->ran10 = 0;
-    worker->now10 +=
-        10 * US_PER_MS * (worker->load.pause_ms / 2 + rand_below(worker->load.pause_ms));
+    if (worker->load.pause_us > 0 && worker->ran10 >= 10 * run_us(worker)) {
+        worker->ran10 = 0;
+        worker->now10 += 10 * (worker->load.pause_us / 2 + rand_below(worker->load.pause_us));
+    }
+    if (worker->load.stop_us > 0 && worker->now10 / (10 * US_PER_S) > worker->stops) {
+        worker->stops++;
+        worker->now10 += 10 * worker->load.stop_us;
+    }
 }
 
-/* Simulates ten seconds, beginning with an empty queue. */
-static struct outcome run(struct load load)
+/* Simulates seconds, beginning with an empty queue. */
+static struct outcome run_from(uint64_t began10, uint64_t seconds, struct load load)
 {
     static struct worker worker;
-    worker = (struct worker){.load = load};
+    worker = (struct worker){.load = load,
+                             .now10 = began10,
+                             .next10 = began10,
+                             .stops = began10 / (10 * US_PER_S),
+                             .lost = overload.lost};
     if (!load.is_thinned)
         overload_forbid_shares(&overload);
-    while (worker.now10 < 10 * 10 * US_PER_S) {
+    while (worker.now10 < began10 + seconds * 10 * US_PER_S) {
         arrive(&worker);
         if (worker.count == 0)
             worker.now10 = worker.next10;
-        uint64_t began10 = worker.now10;
-        for (int i = 0; i < BATCHES; i++)
+        for (int i = 0; i < BATCHES; i++) {
+            uint64_t batch10 = worker.now10;
             run_batch(&worker);
-        pause_worker(&worker, worker.now10 - began10);
+            pause_worker(&worker, worker.now10 - batch10);
+        }
     }
     worker.outcome.p99_us = percentile_99(&worker);
     return worker.outcome;
+}
+
+static struct outcome run(struct load load)
+{
+    return run_from(0, 10, load);
 }
 
 /* Returns how many queries the worker can serve. A dropped datagram costs a microsecond to read,
@@ -462,12 +483,36 @@ static void test_a_short_queue_that_loses_datagrams_is_overload(void **state)
 static void test_a_worker_that_gets_the_cpu_now_and_then(void **state)
 {
     (void)state;
-    struct outcome outcome = run((struct load){
-        .serve_us10 = 300, .clients = 8, .times10 = 30, .is_thinned = true, .pause_ms = 60});
-    unsigned most = (unsigned)(10 * 10 * US_PER_S / 300 * RUN_MS / (RUN_MS + 60));
+    struct outcome outcome = run((struct load){.serve_us10 = 300,
+                                               .clients = 8,
+                                               .times10 = 30,
+                                               .is_thinned = true,
+                                               .pause_us = 60 * US_PER_MS});
+    unsigned most = (unsigned)(10 * 10 * US_PER_S / 300 * 6 / (6 + 60));
     assert_in_range(outcome.served, most * 9 / 10, most * 12 / 10);
     assert_in_range(outcome.light_served, outcome.light_asked * 95 / 100, outcome.light_asked);
     assert_in_range(outcome.p99_us, 0, 499 * US_PER_MS);
+}
+
+/* A busy process leaves the worker 0.4 ms of 5, and others stop it for 50 ms each second. The load
+ * reached the capacity before, and paused. */
+static void test_a_worker_with_a_small_share_of_the_cpu(void **state)
+{
+    (void)state;
+    struct load load = {.serve_us10 = 26,
+                        .clients = 4,
+                        .times10 = 12,
+                        .is_thinned = true,
+                        .run_us = 400,
+                        .pause_us = 4600,
+                        .stop_us = 50 * US_PER_MS};
+    run_from(0, 3, load);
+    load.times10 = 30;
+    struct outcome outcome = run_from(33 * US_PER_S, 8, load);
+    unsigned most = (unsigned)(8 * 10 * US_PER_S / 26 * 400 / 5000 * 95 / 100);
+    assert_in_range(outcome.served, most * 85 / 100, most);
+    assert_in_range(outcome.light_served, outcome.light_asked * 95 / 100, outcome.light_asked);
+    assert_in_range(outcome.p99_us, 0, 299 * US_PER_MS);
 }
 
 /* The kernel thins the datagrams of some clients. To read those of all others would leave no time
@@ -526,6 +571,7 @@ int main(void)
         cmocka_unit_test_setup(test_slow_queries_are_thinned_too, setup),
         cmocka_unit_test_setup(test_a_short_queue_that_loses_datagrams_is_overload, setup),
         cmocka_unit_test_setup(test_a_worker_that_gets_the_cpu_now_and_then, setup),
+        cmocka_unit_test_setup(test_a_worker_with_a_small_share_of_the_cpu, setup),
         cmocka_unit_test_setup(test_more_clients_than_the_kernel_thins, setup),
         cmocka_unit_test_setup(test_a_crowd_of_small_clients, setup),
         cmocka_unit_test_setup(test_a_little_too_much, setup),
