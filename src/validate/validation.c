@@ -751,8 +751,7 @@ static enum progress on_verified(struct call *call, const struct validation_even
 
 /* Collects the verified proofs of one zone. A proof that was expanded from a wildcard proves
  * nothing. */
-static void collect(const struct call *call, struct denial *out, uint8_t owners[][NAME_WIRE_MAX],
-                    struct name zone)
+static void collect(const struct call *call, struct denial *out, struct name zone)
 {
     const struct validation *v = call->v;
     const struct rrsets *sets = &call->view->space->sets;
@@ -763,7 +762,7 @@ static void collect(const struct call *call, struct denial *out, uint8_t owners[
         const struct rrset *set = &sets->set[i];
         if (!(v->optional & v->secure & ~v->expanded & bit(i)))
             continue;
-        struct name owner = rrsets_owner(sets, set, owners[out->count]);
+        struct name owner = rrsets_owner(sets, set);
         if (!name_equal(name_suffix(owner, v->signer_labels[i]), zone))
             continue;
         out->at[out->count++] = (struct denial_record){
@@ -799,14 +798,13 @@ static enum progress prove_expansions(struct call *call)
 {
     const struct validation *v = call->v;
     const struct rrsets *sets = &call->view->space->sets;
-    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX], wire[NAME_WIRE_MAX];
     struct denial denial;
     for (unsigned i = 0; i < sets->count; i++) {
         if (!(v->needed & v->expanded & bit(i)))
             continue;
-        struct name owner = rrsets_owner(sets, &sets->set[i], wire);
+        struct name owner = rrsets_owner(sets, &sets->set[i]);
         struct name zone = name_suffix(owner, v->signer_labels[i]);
-        collect(call, &denial, owners, zone);
+        collect(call, &denial, zone);
         enum denial_result result = denial_of_next_closer(&denial, owner, v->encloser_labels[i]);
         if (use_proof(call, result, zone) == PROGRESS_STEP)
             return PROGRESS_STEP;
@@ -824,11 +822,9 @@ static bool find_proof_zone(const struct call *call, struct name name, struct na
     bool any = false;
     unsigned labels = 0;
     for (unsigned i = 0; i < sets->count; i++) {
-        uint8_t wire[NAME_WIRE_MAX];
         if (!(v->optional & v->secure & ~v->expanded & bit(i)))
             continue;
-        struct name zone =
-            name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]);
+        struct name zone = name_suffix(rrsets_owner(sets, &sets->set[i]), v->signer_labels[i]);
         if (!name_is_below(name, zone) || end_has_anchor_below(call, zone) ||
             (any && v->signer_labels[i] < labels))
             continue;
@@ -858,7 +854,6 @@ static enum progress prove_absence(struct call *call)
 {
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
-    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
     struct denial denial;
     struct name zone;
     if (!find_proof_zone(call, validation_home_of(view->end, view->question->type), &zone)) {
@@ -869,7 +864,7 @@ static enum progress prove_absence(struct call *call)
         v->zone_labels = (uint8_t)name_label_count(view->end);
         return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
     }
-    collect(call, &denial, owners, zone);
+    collect(call, &denial, zone);
     if (view->kind == ANSWER_NXDOMAIN)
         return prove_name_absent(call, &denial);
     v->proves_insecure = view->question->type == RRTYPE_DS &&
@@ -892,9 +887,8 @@ static bool next_target(struct call *call)
         open = v->optional & ~v->decided;
     if (!open)
         return false;
-    uint8_t wire[NAME_WIRE_MAX];
     unsigned at = (unsigned)__builtin_ctz(open & v->alias ? v->alias : open);
-    set_target(call, at, rrsets_owner(sets, &sets->set[at], wire));
+    set_target(call, at, rrsets_owner(sets, &sets->set[at]));
     return true;
 }
 
@@ -912,9 +906,8 @@ static enum progress conclude(struct call *call)
         return end_as(call, SECURITY_INSECURE, view->asked_zone, v->insecure_ede);
     if (!v->secure || v->needed & ~v->secure)
         return end_bogus_at(call, FAULT_NO_SIGNATURE, view->asked_zone);
-    uint8_t wire[NAME_WIRE_MAX];
     unsigned first = (unsigned)__builtin_ctz(v->secure);
-    struct name owner = rrsets_owner(&view->space->sets, &view->space->sets.set[first], wire);
+    struct name owner = rrsets_owner(&view->space->sets, &view->space->sets.set[first]);
     return end_as(call, SECURITY_SECURE, name_suffix(owner, v->signer_labels[first]), EDE_NONE);
 }
 
