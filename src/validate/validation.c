@@ -586,26 +586,44 @@ static enum fault unfit_fault(const struct call *call)
     return is_keyset(call) ? FAULT_NO_DS_KEY : FAULT_NO_KEY;
 }
 
-/* Tries the pairs of a signature and a key from the cursor on; the keys are in the space. */
-static enum progress try_pairs(struct call *call)
+/* Returns the key of the space to try with the signature, from the cursor on, or NULL. */
+static const struct dnskey *find_key(struct call *call, const struct rrsig *sig)
 {
     struct validation *v = call->v;
     const struct validation_space *space = call->view->space;
-    struct rrsig sig;
-    for (; find_sig(call, v->sig, &sig); v->sig++, v->key = 0) {
-        unsigned tried = 0;
-        for (unsigned i = 0; i < space->key_count && tried < VALIDATION_TAG_KEYS_MAX; i++) {
-            const struct dnskey *key = &space->key[i];
-            if (key->tag != sig.tag || key->algorithm != sig.algorithm)
-                continue;
-            tried++;
-            if (i < v->key || !key_fits(call, &sig, key))
-                continue;
-            v->key = (uint8_t)i;
-            return verify_with(call, &sig, key);
-        }
+    unsigned tried = 0;
+    for (unsigned i = 0; i < space->key_count && tried < VALIDATION_TAG_KEYS_MAX; i++) {
+        const struct dnskey *key = &space->key[i];
+        if (key->tag != sig->tag || key->algorithm != sig->algorithm)
+            continue;
+        tried++;
+        if (i < v->key || !key_fits(call, sig, key))
+            continue;
+        v->key = (uint8_t)i;
+        return key;
     }
+    return NULL;
+}
+
+/* Tries the pairs of a signature and a key from the cursor on. *sig is the signature at the cursor;
+ * the keys are in the space. */
+static enum progress try_pairs_from(struct call *call, struct rrsig *sig)
+{
+    struct validation *v = call->v;
+    do {
+        const struct dnskey *key = find_key(call, sig);
+        if (key)
+            return verify_with(call, sig, key);
+        v->key = 0;
+    } while (find_sig(call, ++v->sig, sig));
     return target_bogus(call, unfit_fault(call));
+}
+
+static enum progress try_pairs(struct call *call)
+{
+    struct rrsig sig;
+    return find_sig(call, call->v->sig, &sig) ? try_pairs_from(call, &sig)
+                                              : target_bogus(call, unfit_fault(call));
 }
 
 /* ---- the keys of the signer ---- */
@@ -701,7 +719,7 @@ static enum progress judge_set(struct call *call)
     if (is_keyset(call))
         return judge_keyset(call);
     if (keys_are_of(call->view->space, sig.signer))
-        return try_pairs(call);
+        return v->sig ? try_pairs(call) : try_pairs_from(call, &sig);
     return need(call, VALIDATION_KEYS, STATE_KNOWN_KEYS, v->zone_labels);
 }
 
