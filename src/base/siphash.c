@@ -9,10 +9,6 @@
 #include <endian.h>
 #include <string.h>
 
-struct state {
-    uint64_t v0, v1, v2, v3;
-};
-
 static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
     return value << bits | value >> (64 - bits);
@@ -35,7 +31,7 @@ static uint64_t read_some(const uint8_t *bytes, size_t len)
     return value;
 }
 
-static inline __attribute__((always_inline)) void do_round(struct state *s)
+static inline __attribute__((always_inline)) void do_round(struct siphash *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
@@ -48,7 +44,7 @@ static inline __attribute__((always_inline)) void do_round(struct state *s)
     s->v2 = siphash_rotate(s->v2, 32);
 }
 
-static inline void absorb(struct state *s, uint64_t word)
+static inline void absorb(struct siphash *s, uint64_t word)
 {
     s->v3 ^= word;
     do_round(s);
@@ -56,22 +52,24 @@ static inline void absorb(struct state *s, uint64_t word)
     s->v0 ^= word;
 }
 
-static uint64_t siphash_finish(struct state *s)
+static uint64_t siphash_finish(struct siphash *s)
 {
     for (int i = 0; i < 4; i++)
         do_round(s);
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
-static struct state siphash_begin(const uint8_t key[SIPHASH_KEY_BYTES])
+static struct siphash siphash_state(const uint8_t key[SIPHASH_KEY_BYTES])
 {
     uint64_t k0 = read_eight(key), k1 = read_eight(key + 8);
-    return (struct state){k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
-                          k1 ^ 0x7465646279746573};
+    return (struct siphash){.v0 = k0 ^ 0x736f6d6570736575,
+                            .v1 = k1 ^ 0x646f72616e646f6d,
+                            .v2 = k0 ^ 0x6c7967656e657261,
+                            .v3 = k1 ^ 0x7465646279746573};
 }
 
 /* Absorbs the whole words. Returns the rest, with zeros above. */
-static inline uint64_t absorb_words(struct state *s, const uint8_t *bytes, size_t len)
+static inline uint64_t absorb_words(struct siphash *s, const uint8_t *bytes, size_t len)
 {
     size_t whole = len / 8 * 8;
     for (size_t at = 0; at < whole; at += 8)
@@ -81,29 +79,35 @@ static inline uint64_t absorb_words(struct state *s, const uint8_t *bytes, size_
 
 uint64_t siphash_2_4(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t len)
 {
-    struct state s = siphash_begin(key);
+    struct siphash s = siphash_state(key);
     uint64_t rest = absorb_words(&s, data, len);
     absorb(&s, rest | (uint64_t)(len & 0xff) << 56);
     s.v2 ^= 0xff;
     return siphash_finish(&s);
 }
 
-void siphash_2_4_parts(uint64_t out[2], const uint8_t key[SIPHASH_KEY_BYTES],
-                       const struct span *parts, size_t count)
+void siphash_begin(struct siphash *hash, const uint8_t key[SIPHASH_KEY_BYTES])
 {
-    struct state s = siphash_begin(key);
-    uint64_t total = 0;
-    s.v1 ^= 0xee;
-    for (size_t i = 0; i < count; i++) {
-        absorb(&s, parts[i].len);
-        uint64_t rest = absorb_words(&s, parts[i].data, parts[i].len);
-        if (parts[i].len % 8)
-            absorb(&s, rest);
-        total += 8 + (parts[i].len + 7) / 8 * 8;
-    }
-    absorb(&s, (total & 0xff) << 56);
-    s.v2 ^= 0xee;
-    out[0] = siphash_finish(&s);
-    s.v1 ^= 0xdd;
-    out[1] = siphash_finish(&s);
+    *hash = siphash_state(key);
+    hash->v1 ^= 0xee;
+}
+
+void siphash_add(struct siphash *hash, struct span part)
+{
+    struct siphash s = *hash; /* in registers */
+    absorb(&s, part.len);
+    uint64_t rest = absorb_words(&s, part.data, part.len);
+    if (part.len % 8)
+        absorb(&s, rest);
+    s.total += 8 + (part.len + 7) / 8 * 8;
+    *hash = s;
+}
+
+void siphash_end(struct siphash hash, uint64_t out[2])
+{
+    absorb(&hash, (hash.total & 0xff) << 56);
+    hash.v2 ^= 0xee;
+    out[0] = siphash_finish(&hash);
+    hash.v1 ^= 0xdd;
+    out[1] = siphash_finish(&hash);
 }

@@ -380,23 +380,37 @@ static bool run_verification(struct task *task, const struct validation_step *st
     return is_right;
 }
 
-static void step_verify(struct task *task, struct validating *validating,
-                        const struct validation_view *view, struct validation_step *step)
+static void on_step_verified(struct validating *validating, const struct validation_view *view,
+                             struct validation_step *step, bool is_right)
 {
-    struct validation_event event = {.kind = VALIDATION_VERIFIED, .ede = EDE_NONE};
-    struct verify_memo *memo = task->tasks->validator->memo;
-    struct verify_mark mark = verify_memo_mark(memo, &step->job);
-    event.is_right = verify_memo_knows(memo, &mark);
-    if (event.is_right) {
-        count_verification(task->tasks->stats, step->job.algorithm, VERIFICATION_KNOWN);
-        if (task_is_traced(task))
-            task_trace_verified(task, step->zone, &step->job, TRACE_SIGNATURE_KNOWN, 0);
-    } else {
-        event.is_right = run_verification(task, step);
-        if (event.is_right)
-            verify_memo_add(memo, &mark);
-    }
+    const struct validation_event event = {
+        .kind = VALIDATION_VERIFIED, .ede = EDE_NONE, .is_right = is_right};
     validation_next(&validating->machine, view, &event, step);
+}
+
+/* Takes the result from the memo. False: the signature must be verified. A known signature takes no
+ * time, so the bounds of a turn and of a zone's share do not concern it. */
+static bool step_verified_before(struct task *task, struct validating *validating,
+                                 const struct validation_view *view, const struct verify_mark *mark,
+                                 struct validation_step *step)
+{
+    if (!verify_memo_knows(task->tasks->validator->memo, mark))
+        return false;
+    count_verification(task->tasks->stats, step->job.algorithm, VERIFICATION_KNOWN);
+    if (task_is_traced(task))
+        task_trace_verified(task, step->zone, &step->job, TRACE_SIGNATURE_KNOWN, 0);
+    on_step_verified(validating, view, step, true);
+    return true;
+}
+
+static void step_verify(struct task *task, struct validating *validating,
+                        const struct validation_view *view, const struct verify_mark *mark,
+                        struct validation_step *step)
+{
+    bool is_right = run_verification(task, step);
+    if (is_right)
+        verify_memo_add(task->tasks->validator->memo, mark);
+    on_step_verified(validating, view, step, is_right);
 }
 
 /* ---- the verdict ---- */
@@ -490,6 +504,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
         return VALIDATE_PUT_OFF;
     struct validation_view view = validate_view(task, message, response);
     struct validation_step step;
+    struct verify_mark mark;
     step.only_known = false;
     validation_next(&validating->machine, &view, event, &step);
     for (;;) {
@@ -501,13 +516,16 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                 return VALIDATE_NEEDS;
             break;
         case VALIDATION_VERIFY:
+            mark = verify_memo_mark(task->tasks->validator->memo, &step.job);
+            if (step_verified_before(task, validating, &view, &mark, &step))
+                break;
             if (is_above_share(task, step.zone)) {
                 *verdict = above_share(task, step.zone);
                 return VALIDATE_VERDICT;
             }
             if (must_put_off(task->tasks, event))
                 return VALIDATE_PUT_OFF;
-            step_verify(task, validating, &view, &step);
+            step_verify(task, validating, &view, &mark, &step);
             break;
         case VALIDATION_VERDICT:
             if (may_cut(task, validating, response, &step.verdict)) {

@@ -240,8 +240,7 @@ static size_t put_owner(uint8_t out[WILDCARD + NAME_WIRE_MAX], struct name owner
 static void prefix_init(struct canonical_prefix *prefix, const struct rrsets *sets,
                         const struct rrset *set, const struct rrsig *sig)
 {
-    uint8_t wire[NAME_WIRE_MAX];
-    size_t len = put_owner(prefix->bytes, rrsets_owner(sets, set, wire), sig);
+    size_t len = put_owner(prefix->bytes, rrsets_owner(sets, set), sig);
     put_u16(prefix->bytes + len, set->type);
     put_u16(prefix->bytes + len + 2, sets->record[set->first].cls);
     put_u32(prefix->bytes + len + 4, sig->original_ttl);

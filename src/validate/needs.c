@@ -23,10 +23,9 @@ static const struct rrset *needs_dname(const struct rrsets *sets, struct name na
 {
     for (unsigned i = 0; i < sets->count; i++) {
         const struct rrset *set = &sets->set[i];
-        uint8_t wire[NAME_WIRE_MAX];
         if (set->section != SECTION_ANSWER || set->type != RRTYPE_DNAME || !set->count)
             continue;
-        struct name owner = rrsets_owner(sets, set, wire);
+        struct name owner = rrsets_owner(sets, set);
         if (owner.len < name.len && name_is_below(name, owner))
             return set;
     }
@@ -38,8 +37,8 @@ static const struct rrset *needs_dname(const struct rrsets *sets, struct name na
 static bool needs_synthesise(const struct rrsets *sets, const struct rrset *dname, struct name name,
                              uint8_t out[NAME_WIRE_MAX], struct name *result)
 {
-    uint8_t owner_wire[NAME_WIRE_MAX], target_wire[NAME_WIRE_MAX];
-    struct name owner = rrsets_owner(sets, dname, owner_wire), target;
+    uint8_t target_wire[NAME_WIRE_MAX];
+    struct name owner = rrsets_owner(sets, dname), target;
     if (!needs_target(sets, dname, target_wire, &target))
         return false;
     size_t kept = (size_t)name.len - owner.len;
@@ -58,9 +57,8 @@ static bool needs_is_beyond_anchor(const struct validation_view *view, const str
 {
     bool is_above = view->question->type == RRTYPE_DS && !name_is_root(name);
     const struct anchor *anchor = anchors_find(view->anchors, is_above ? name_parent(name) : name);
-    uint8_t wire[NAME_WIRE_MAX];
     return anchor && anchor->kind == ANCHOR_TRUSTED &&
-           anchor->zone.len > rrsets_owner(sets, dname, wire).len;
+           anchor->zone.len > rrsets_owner(sets, dname).len;
 }
 
 /* Needs the RRsets at the name that the question asks for. */
@@ -69,11 +67,10 @@ static void needs_data(struct needs *out, const struct rrsets *sets,
 {
     for (unsigned i = 0; i < sets->count; i++) {
         const struct rrset *set = &sets->set[i];
-        uint8_t wire[NAME_WIRE_MAX];
         bool is_asked = set->type == question->type || question->type == RRTYPE_ANY;
         /* A referral has the DS RRset in its authority section. */
         bool may_have = set->section == SECTION_ANSWER || question->type == RRTYPE_DS;
-        if (set->count && is_asked && may_have && name_equal(rrsets_owner(sets, set, wire), name))
+        if (set->count && is_asked && may_have && name_equal(rrsets_owner(sets, set), name))
             out->needed |= needs_bit(sets, set);
     }
 }
@@ -166,9 +163,8 @@ static bool needs_is_proof(const struct rrset *set)
 static bool needs_is_soa(const struct rrsets *sets, const struct rrset *set,
                          const struct validation_view *view)
 {
-    uint8_t wire[NAME_WIRE_MAX];
     return view->kind != ANSWER_POSITIVE && set->type == RRTYPE_SOA && set->count &&
-           name_is_below(view->end, rrsets_owner(sets, set, wire));
+           name_is_below(view->end, rrsets_owner(sets, set));
 }
 
 void needs_find(struct needs *out, const struct rrsets *sets, const struct validation_view *view)

@@ -9,28 +9,39 @@
 
 enum { ALGORITHM_SHA1 = 1, FLAG_OPT_OUT = 1, OWNER_LABEL_LEN = 32 };
 
-/* Returns the five bits of a base32hex digit (RFC 4648 section 7), or -1. */
-static int nsec3_digit_value(uint8_t digit)
+/* The five bits of each base32hex digit (RFC 4648 section 7) plus one; 0: no digit. A denial has up
+ * to three owners of 32 digits, so a table pays. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    ['G'] = 17, ['H'] = 18, ['I'] = 19, ['J'] = 20, ['K'] = 21, ['L'] = 22, ['M'] = 23, ['N'] = 24,
+    ['O'] = 25, ['P'] = 26, ['Q'] = 27, ['R'] = 28, ['S'] = 29, ['T'] = 30, ['U'] = 31, ['V'] = 32,
+    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['g'] = 17, ['h'] = 18,
+    ['i'] = 19, ['j'] = 20, ['k'] = 21, ['l'] = 22, ['m'] = 23, ['n'] = 24, ['o'] = 25, ['p'] = 26,
+    ['q'] = 27, ['r'] = 28, ['s'] = 29, ['t'] = 30, ['u'] = 31, ['v'] = 32,
+};
+
+/* Decodes eight digits into five bytes. */
+static bool digits_decode(uint8_t out[5], const uint8_t digits[8])
 {
-    digit = name_fold_byte(digit);
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    return digit >= 'a' && digit <= 'v' ? digit - 'a' + 10 : -1;
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned value = digit_values[digits[i]];
+        if (!value)
+            return false;
+        bits = bits << 5 | (value - 1);
+    }
+    out[0] = (uint8_t)(bits >> 32);
+    put_u32(out + 1, (uint32_t)bits);
+    return true;
 }
 
 /* Decodes 32 digits, which are exactly 160 bits. */
 static bool owner_decode(uint8_t out[VERIFY_NSEC3_HASH], const uint8_t *label)
 {
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < OWNER_LABEL_LEN; i++) {
-        int value = nsec3_digit_value(label[i]);
-        if (value < 0)
+    for (unsigned i = 0; i < OWNER_LABEL_LEN / 8; i++)
+        if (!digits_decode(out + (size_t)5 * i, label + (size_t)8 * i))
             return false;
-        bits = bits << 5 | (unsigned)value;
-        if (i % 8 == 7) /* eight digits are five bytes */
-            for (unsigned byte = 0; byte < 5; byte++)
-                *out++ = (uint8_t)(bits >> (32 - 8 * byte));
-    }
     return true;
 }
 

@@ -96,8 +96,7 @@ static bool reuse_read(struct reuse *reuse, const struct rrsets *sets, const str
 static void reuse_set_owner(struct reuse *reuse, const struct rrsets *sets, const struct rrset *set,
                             const struct validation_proof *proof)
 {
-    uint8_t wire[NAME_WIRE_MAX];
-    struct name owner = rrsets_owner(sets, set, wire);
+    struct name owner = rrsets_owner(sets, set);
     if (!proof->is_expanded) {
         reuse->owner = name_copy(owner, reuse->wire);
     } else {

@@ -8,15 +8,14 @@
  */
 #include "validate/rrsets.h"
 
+#include <string.h>
+
 #include "dns/rrtype.h"
 
 /* The working state of an RRset while the message is read. */
 struct gathered {
     uint16_t place; /* the place of the owner's first label */
     uint16_t last, last_sig;
-    bool has_owner; /* wire has the owner */
-    uint8_t owner_len;
-    uint8_t wire[NAME_WIRE_MAX];
 };
 
 struct gathering {
@@ -41,31 +40,26 @@ static uint16_t rrsets_place(const struct message *message, uint16_t offset)
     return offset;
 }
 
-static struct name rrsets_set_owner(struct gathering *all, unsigned at)
+static struct name rrsets_read_owner(const struct message *message, const struct rr *rr,
+                                     struct owner *owner)
 {
-    struct gathered *set = &all->set[at];
-    if (!set->has_owner) {
-        struct rr rr = {.owner_offset = set->place};
-        set->owner_len = message_owner(all->out->message, &rr, set->wire).len;
-        set->has_owner = true;
-    }
-    return (struct name){.wire = set->wire, .len = set->owner_len};
-}
-
-static bool rrsets_is_owner(struct gathering *all, unsigned at, struct owner *owner,
-                            const struct rr *rr)
-{
-    if (all->set[at].place == owner->place)
-        return true;
     if (!owner->is_read) {
-        owner->name = message_owner(all->out->message, rr, owner->wire);
+        owner->name = message_owner(message, rr, owner->wire);
         owner->is_read = true;
     }
-    return name_equal(rrsets_set_owner(all, at), owner->name);
+    return owner->name;
 }
 
-static struct rrset *rrsets_find_set(struct gathering *all, const struct rr *rr, uint16_t type,
-                                     struct owner *owner)
+static bool rrsets_is_owner(const struct gathering *all, unsigned at, struct owner *owner,
+                            const struct rr *rr)
+{
+    const struct rrsets *out = all->out;
+    return all->set[at].place == owner->place ||
+           name_equal(rrsets_owner(out, &out->set[at]), rrsets_read_owner(out->message, rr, owner));
+}
+
+static struct rrset *rrsets_find_set(const struct gathering *all, const struct rr *rr,
+                                     uint16_t type, struct owner *owner)
 {
     struct rrsets *out = all->out;
     for (unsigned at = out->count; at-- > 0;) {
@@ -77,19 +71,19 @@ static struct rrset *rrsets_find_set(struct gathering *all, const struct rr *rr,
 }
 
 static struct rrset *rrsets_add_set(struct gathering *all, const struct rr *rr, uint16_t type,
-                                    uint16_t place)
+                                    struct owner *owner)
 {
     struct rrsets *out = all->out;
-    if (out->count == RRSETS_MAX)
+    unsigned at = out->count;
+    if (at == RRSETS_MAX)
         return NULL;
-    all->set[out->count].place = place;
-    all->set[out->count].has_owner = false;
+    all->set[at].place = owner->place;
+    struct name name = rrsets_read_owner(out->message, rr, owner);
+    memcpy(out->owner[at], name.wire, name.len);
+    out->owner_len[at] = name.len;
     struct rrset *set = &out->set[out->count++];
-    *set = (struct rrset){.type = type,
-                          .section = rr->section,
-                          .owner_offset = rr->owner_offset,
-                          .first = RRSETS_NONE,
-                          .first_sig = RRSETS_NONE};
+    *set = (struct rrset){
+        .type = type, .section = rr->section, .first = RRSETS_NONE, .first_sig = RRSETS_NONE};
     return set;
 }
 
@@ -121,7 +115,7 @@ static bool rrsets_take(struct gathering *all, const struct rr *rr)
     owner.is_read = false;
     struct rrset *set = rrsets_find_set(all, rr, type, &owner);
     if (!set)
-        set = rrsets_add_set(all, rr, type, owner.place);
+        set = rrsets_add_set(all, rr, type, &owner);
     if (!set)
         return false;
     struct gathered *more = &all->set[set - out->set];
@@ -162,20 +156,13 @@ bool rrsets_read(struct rrsets *out, const struct message *message, uint16_t cls
            rrsets_take_section(&all, SECTION_AUTHORITY, cls);
 }
 
-struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set,
-                         uint8_t wire[NAME_WIRE_MAX])
-{
-    struct rr rr = {.owner_offset = set->owner_offset};
-    return message_owner(sets->message, &rr, wire);
-}
-
 const struct rrset *rrsets_find(const struct rrsets *sets, enum section section, struct name owner,
                                 uint16_t type)
 {
     for (unsigned at = 0; at < sets->count; at++) {
         const struct rrset *set = &sets->set[at];
         if (set->type == type && set->section == section &&
-            name_equal_in_message(sets->message->bytes, set->owner_offset, owner))
+            name_equal(rrsets_owner(sets, set), owner))
             return set;
     }
     return NULL;

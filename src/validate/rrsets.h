@@ -5,9 +5,9 @@
 
 /*
  * The RRsets of a message's answer and authority sections, each with the signatures that cover it.
- * They are indexes into the message: nothing is copied or allocated. One worker owns one struct
- * rrsets and fills it again for each message, so filling it costs no more than the message has
- * records. Pure.
+ * They are indexes into the message. Only the owner of each RRset is copied, because a validation
+ * looks at it many times and most owners are compressed. One worker owns one struct rrsets and
+ * fills it again for each message, so filling it costs no more than the message has records. Pure.
  */
 
 #include <stdbool.h>
@@ -24,8 +24,7 @@ enum {
 struct rrset {
     uint16_t type;
     enum section section;
-    uint16_t owner_offset; /* of the first record or signature */
-    uint16_t count;        /* records; 0: only signatures */
+    uint16_t count; /* records; 0: only signatures */
     uint16_t sig_count;
     uint16_t first, first_sig; /* indexes into rrsets.record, or RRSETS_NONE; the lists go on by
                                   rrsets.next and keep the order of the message */
@@ -36,7 +35,9 @@ struct rrsets {
     uint16_t count;
     uint16_t record_count;
     struct rrset set[RRSETS_MAX];
-    struct rr record[RRSETS_RECORDS_MAX]; /* in the order of the message */
+    uint8_t owner_len[RRSETS_MAX];
+    uint8_t owner[RRSETS_MAX][NAME_WIRE_MAX]; /* of each RRset, in the case of its first record */
+    struct rr record[RRSETS_RECORDS_MAX];     /* in the order of the message */
     uint16_t next[RRSETS_RECORDS_MAX];
     uint8_t set_of[RRSETS_RECORDS_MAX]; /* the RRset of each record */
 };
@@ -53,9 +54,13 @@ MUST_USE bool rrsets_read(struct rrsets *out, const struct message *message, uin
 /* Whether the section has a signature, before the message is read. */
 bool rrsets_are_signed(const struct message *message, enum section section);
 
-/* Copies the owner to wire. The result borrows wire. */
-struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set,
-                         uint8_t wire[NAME_WIRE_MAX]);
+/* Returns the owner of the RRset, which is one of these sets. It is uncompressed and borrows from
+ * *sets. */
+static inline struct name rrsets_owner(const struct rrsets *sets, const struct rrset *set)
+{
+    size_t at = (size_t)(set - sets->set);
+    return (struct name){.wire = sets->owner[at], .len = sets->owner_len[at]};
+}
 
 /* Returns the RRset with this owner and type in the section, or NULL. */
 const struct rrset *rrsets_find(const struct rrsets *sets, enum section section, struct name owner,

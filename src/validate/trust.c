@@ -132,20 +132,18 @@ static bool trust_is_proof(const struct rrsets *sets, const struct rrset *set, s
                            struct name *signer)
 {
     struct rrsig sig;
-    uint8_t wire[NAME_WIRE_MAX];
     if (set->section != SECTION_AUTHORITY || set->count != 1 || !set->sig_count ||
         (set->type != RRTYPE_NSEC && set->type != RRTYPE_NSEC3) ||
         !rrsig_read(&sig, rrsets_rdata(sets, set->first_sig)) || sig.signer.len >= zone.len ||
         !name_is_below(zone, sig.signer))
         return false;
     *signer = sig.signer;
-    return !rrsig_is_expanded(&sig, rrsets_owner(sets, set, wire));
+    return !rrsig_is_expanded(&sig, rrsets_owner(sets, set));
 }
 
 /* Collects the proofs of a stored negative answer. They are those of the deepest zone, which the
  * verdict about the answer rested on. A server may add proofs of zones above that one. */
-static void trust_collect(struct denial *denial, uint8_t owners[][NAME_WIRE_MAX],
-                          const struct rrsets *sets, struct name zone)
+static void trust_collect(struct denial *denial, const struct rrsets *sets, struct name zone)
 {
     struct name signer;
     denial->count = 0;
@@ -158,7 +156,7 @@ static void trust_collect(struct denial *denial, uint8_t owners[][NAME_WIRE_MAX]
         if (!trust_is_proof(sets, set, zone, &signer) || !name_equal(signer, denial->zone))
             continue;
         denial->at[denial->count] = (struct denial_record){
-            .owner = rrsets_owner(sets, set, owners[denial->count]),
+            .owner = rrsets_owner(sets, set),
             .type = set->type,
             .rdata = rrsets_rdata(sets, set->first),
         };
@@ -170,8 +168,7 @@ static enum trust trust_read_absent(const struct rrsets *sets, struct name zone,
                                     unsigned *units_left, uint16_t *ede)
 {
     struct denial denial = {.units_left = units_left};
-    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
-    trust_collect(&denial, owners, sets, zone);
+    trust_collect(&denial, sets, zone);
     if (!denial.count)
         return TRUST_NONE;
     switch (denial_of_ds(&denial, zone)) {

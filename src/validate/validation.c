@@ -600,26 +600,44 @@ static enum fault unfit_fault(const struct call *call)
     return is_keyset(call) ? FAULT_NO_DS_KEY : FAULT_NO_KEY;
 }
 
-/* Tries the pairs of a signature and a key from the cursor on; the keys are in the space. */
-static enum progress try_pairs(struct call *call)
+/* Returns the key of the space to try with the signature, from the cursor on, or NULL. */
+static const struct dnskey *find_key(struct call *call, const struct rrsig *sig)
 {
     struct validation *v = call->v;
     const struct validation_space *space = call->view->space;
-    struct rrsig sig;
-    for (; find_sig(call, v->sig, &sig); v->sig++, v->key = 0) {
-        unsigned tried = 0;
-        for (unsigned i = 0; i < space->key_count && tried < VALIDATION_TAG_KEYS_MAX; i++) {
-            const struct dnskey *key = &space->key[i];
-            if (key->tag != sig.tag || key->algorithm != sig.algorithm)
-                continue;
-            tried++;
-            if (i < v->key || !key_fits(call, &sig, key))
-                continue;
-            v->key = (uint8_t)i;
-            return verify_with(call, &sig, key);
-        }
+    unsigned tried = 0;
+    for (unsigned i = 0; i < space->key_count && tried < VALIDATION_TAG_KEYS_MAX; i++) {
+        const struct dnskey *key = &space->key[i];
+        if (key->tag != sig->tag || key->algorithm != sig->algorithm)
+            continue;
+        tried++;
+        if (i < v->key || !key_fits(call, sig, key))
+            continue;
+        v->key = (uint8_t)i;
+        return key;
     }
+    return NULL;
+}
+
+/* Tries the pairs of a signature and a key from the cursor on. *sig is the signature at the cursor;
+ * the keys are in the space. */
+static enum progress try_pairs_from(struct call *call, struct rrsig *sig)
+{
+    struct validation *v = call->v;
+    do {
+        const struct dnskey *key = find_key(call, sig);
+        if (key)
+            return verify_with(call, sig, key);
+        v->key = 0;
+    } while (find_sig(call, ++v->sig, sig));
     return target_bogus(call, unfit_fault(call));
+}
+
+static enum progress try_pairs(struct call *call)
+{
+    struct rrsig sig;
+    return find_sig(call, call->v->sig, &sig) ? try_pairs_from(call, &sig)
+                                              : target_bogus(call, unfit_fault(call));
 }
 
 /* ---- the keys of the signer ---- */
@@ -740,7 +758,7 @@ static enum progress judge_set(struct call *call)
     if (is_keyset(call))
         return judge_keyset(call);
     if (keys_are_of(call->view->space, sig.signer))
-        return try_pairs(call);
+        return v->sig ? try_pairs(call) : try_pairs_from(call, &sig);
     return need(call, VALIDATION_KEYS, STATE_KNOWN_KEYS, v->zone_labels);
 }
 
@@ -790,8 +808,7 @@ static enum progress on_verified(struct call *call, const struct validation_even
 
 /* Collects the verified proofs of one zone. A proof that was expanded from a wildcard proves
  * nothing. */
-static void collect(const struct call *call, struct denial *out, uint8_t owners[][NAME_WIRE_MAX],
-                    struct name zone)
+static void collect(const struct call *call, struct denial *out, struct name zone)
 {
     const struct validation *v = call->v;
     const struct rrsets *sets = &call->view->space->sets;
@@ -802,7 +819,7 @@ static void collect(const struct call *call, struct denial *out, uint8_t owners[
         const struct rrset *set = &sets->set[i];
         if (!(v->optional & v->secure & ~v->expanded & bit(i)))
             continue;
-        struct name owner = rrsets_owner(sets, set, owners[out->count]);
+        struct name owner = rrsets_owner(sets, set);
         if (!name_equal(name_suffix(owner, v->signer_labels[i]), zone))
             continue;
         out->at[out->count++] = (struct denial_record){
@@ -838,14 +855,13 @@ static enum progress prove_expansions(struct call *call)
 {
     const struct validation *v = call->v;
     const struct rrsets *sets = &call->view->space->sets;
-    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX], wire[NAME_WIRE_MAX];
     struct denial denial;
     for (unsigned i = 0; i < sets->count; i++) {
         if (!(v->needed & v->expanded & bit(i)))
             continue;
-        struct name owner = rrsets_owner(sets, &sets->set[i], wire);
+        struct name owner = rrsets_owner(sets, &sets->set[i]);
         struct name zone = name_suffix(owner, v->signer_labels[i]);
-        collect(call, &denial, owners, zone);
+        collect(call, &denial, zone);
         enum denial_result result = denial_of_next_closer(&denial, owner, v->encloser_labels[i]);
         if (use_proof(call, result, zone) == PROGRESS_STEP)
             return PROGRESS_STEP;
@@ -863,11 +879,9 @@ static bool find_proof_zone(const struct call *call, struct name name, struct na
     bool any = false;
     unsigned labels = 0;
     for (unsigned i = 0; i < sets->count; i++) {
-        uint8_t wire[NAME_WIRE_MAX];
         if (!(v->optional & v->secure & ~v->expanded & bit(i)))
             continue;
-        struct name zone =
-            name_suffix(rrsets_owner(sets, &sets->set[i], wire), v->signer_labels[i]);
+        struct name zone = name_suffix(rrsets_owner(sets, &sets->set[i]), v->signer_labels[i]);
         if (!name_is_below(name, zone) || end_has_anchor_below(call, zone) ||
             (any && v->signer_labels[i] < labels))
             continue;
@@ -897,7 +911,6 @@ static enum progress prove_absence(struct call *call)
 {
     struct validation *v = call->v;
     const struct validation_view *view = call->view;
-    uint8_t owners[DENIAL_RECORDS_MAX][NAME_WIRE_MAX];
     struct denial denial;
     struct name zone;
     if (!find_proof_zone(call, validation_home_of(view->end, view->question->type), &zone)) {
@@ -908,7 +921,7 @@ static enum progress prove_absence(struct call *call)
         v->zone_labels = (uint8_t)name_label_count(view->end);
         return is_trusted(target_anchor(call)) ? walk_begin(call) : target_insecure(call, EDE_NONE);
     }
-    collect(call, &denial, owners, zone);
+    collect(call, &denial, zone);
     if (view->kind == ANSWER_NXDOMAIN)
         return prove_name_absent(call, &denial);
     v->proves_insecure = view->question->type == RRTYPE_DS &&
@@ -931,9 +944,8 @@ static bool next_target(struct call *call)
         open = v->optional & ~v->decided;
     if (!open)
         return false;
-    uint8_t wire[NAME_WIRE_MAX];
     unsigned at = (unsigned)__builtin_ctz(open & v->alias ? v->alias : open);
-    set_target(call, at, rrsets_owner(sets, &sets->set[at], wire));
+    set_target(call, at, rrsets_owner(sets, &sets->set[at]));
     return true;
 }
 
@@ -951,9 +963,8 @@ static enum progress conclude(struct call *call)
         return end_as(call, SECURITY_INSECURE, view->asked_zone, v->insecure_ede);
     if (!v->secure || v->needed & ~v->secure)
         return end_bogus_at(call, FAULT_NO_SIGNATURE, view->asked_zone);
-    uint8_t wire[NAME_WIRE_MAX];
     unsigned first = (unsigned)__builtin_ctz(v->secure);
-    struct name owner = rrsets_owner(&view->space->sets, &view->space->sets.set[first], wire);
+    struct name owner = rrsets_owner(&view->space->sets, &view->space->sets.set[first]);
     return end_as(call, SECURITY_SECURE, name_suffix(owner, v->signer_labels[first]), EDE_NONE);
 }
 

@@ -10,10 +10,24 @@
 #include "base/siphash.h"
 #include "validate/verify.h"
 
-enum { MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS };
+enum {
+    MEMO_SETS = VERIFY_MEMO_PLACES / VERIFY_MEMO_WAYS,
+    SIGNER_MAX = 520, /* RSA with 4096 bits; a longer key is not kept */
+};
+
+/* The key of the last job, and the hash that begins with it. The signatures of a message mostly
+ * have one key, which is as long as the rest of a job. */
+struct last_signer {
+    bool is_kept;
+    uint8_t algorithm;
+    size_t len;
+    uint8_t key[SIGNER_MAX];
+    struct siphash hash;
+};
 
 struct verify_memo {
     uint8_t key[SIPHASH_KEY_BYTES];
+    struct last_signer last;
     uint8_t next_way;                                      /* to displace */
     struct verify_mark place[MEMO_SETS][VERIFY_MEMO_WAYS]; /* all zeros: empty */
 };
@@ -31,11 +45,38 @@ void verify_memo_free(struct verify_memo *memo)
     free(memo);
 }
 
-struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job)
+/* Whether the kept hash begins as the job's does. */
+static bool is_by_last_signer(const struct last_signer *last, const struct verify_job *job)
+{
+    return last->is_kept && last->algorithm == job->algorithm &&
+           span_equal(span_of(last->key, last->len), job->key);
+}
+
+/* Returns the hash of the algorithm and the key. */
+static struct siphash hash_signer(struct verify_memo *memo, const struct verify_job *job)
+{
+    struct last_signer *last = &memo->last;
+    if (is_by_last_signer(last, job))
+        return last->hash;
+    siphash_begin(&last->hash, memo->key);
+    siphash_add(&last->hash, span_of(&job->algorithm, 1));
+    siphash_add(&last->hash, job->key);
+    last->is_kept = job->key.len > 0 && job->key.len <= SIGNER_MAX;
+    if (last->is_kept) {
+        last->algorithm = job->algorithm;
+        last->len = job->key.len;
+        memcpy(last->key, job->key.data, job->key.len);
+    }
+    return last->hash;
+}
+
+struct verify_mark verify_memo_mark(struct verify_memo *memo, const struct verify_job *job)
 {
     struct verify_mark mark;
-    const struct span parts[] = {span_of(&job->algorithm, 1), job->key, job->data, job->signature};
-    siphash_2_4_parts(mark.half, memo->key, parts, ARRAY_LEN(parts));
+    struct siphash hash = hash_signer(memo, job);
+    siphash_add(&hash, job->data);
+    siphash_add(&hash, job->signature);
+    siphash_end(hash, mark.half);
     mark.half[1] |= 1; /* never empty */
     return mark;
 }

@@ -32,7 +32,7 @@ struct verify_memo *verify_memo_new(void);
 void verify_memo_free(struct verify_memo *memo); /* NULL is fine */
 
 /* Returns the mark of the job for the two functions below: hashing is most of their cost. */
-struct verify_mark verify_memo_mark(const struct verify_memo *memo, const struct verify_job *job);
+struct verify_mark verify_memo_mark(struct verify_memo *memo, const struct verify_job *job);
 
 /* Whether this very signature was verified before. */
 bool verify_memo_knows(const struct verify_memo *memo, const struct verify_mark *mark);

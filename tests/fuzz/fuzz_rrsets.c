@@ -22,8 +22,7 @@ static uint8_t out[CANONICAL_MAX];
 /* Walks one list of a set. Returns how many records the list has. */
 static unsigned check_list(const struct rrset *set, uint16_t first, bool is_sig)
 {
-    uint8_t wire[NAME_WIRE_MAX];
-    struct name owner = rrsets_owner(&sets, set, wire);
+    struct name owner = rrsets_owner(&sets, set);
     unsigned count = 0;
     uint32_t before = 0;
     for (uint16_t at = first; at != RRSETS_NONE; at = sets.next[at], count++) {
@@ -44,10 +43,9 @@ static void check_sets(void)
     unsigned records = 0;
     for (unsigned i = 0; i < sets.count; i++) {
         const struct rrset *set = &sets.set[i];
-        uint8_t wire[NAME_WIRE_MAX];
         MUST(check_list(set, set->first, false) == set->count);
         MUST(check_list(set, set->first_sig, true) == set->sig_count);
-        MUST(rrsets_find(&sets, set->section, rrsets_owner(&sets, set, wire), set->type) == set);
+        MUST(rrsets_find(&sets, set->section, rrsets_owner(&sets, set), set->type) == set);
         records += set->count + set->sig_count;
     }
     MUST(records == sets.record_count);
@@ -116,8 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rrsig_clock clock = {.now_s = 1790000000};
     for (unsigned i = 0; i < sets.count; i++) {
         const struct rrset *set = &sets.set[i];
-        uint8_t wire[NAME_WIRE_MAX];
-        struct name owner = rrsets_owner(&sets, set, wire);
+        struct name owner = rrsets_owner(&sets, set);
         for (uint16_t at = set->first_sig; at != RRSETS_NONE; at = sets.next[at]) {
             struct rrsig sig;
             if (!rrsig_read(&sig, rrsets_rdata(&sets, at)))

@@ -70,6 +70,25 @@ static void test_the_places_have_a_bound(void **state)
     assert_in_range(known, INSECURE_ZONES_MAX / 2, INSECURE_ZONES_MAX);
 }
 
+/* Zones that are busy in the same second rarely displace each other. */
+static void test_many_zones_have_their_own_places(void **state)
+{
+    (void)state;
+    enum { MANY = 120 };
+    unsigned known = 0;
+    char text[32];
+    zones.seed = 1; /* the same places in each run */
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (unsigned i = 0; i < MANY; i++) {
+            snprintf(text, sizeof(text), "z%u.example", i);
+            if (turn)
+                known += knows(text, NOW);
+            else
+                insecure_zones_add(&zones, SPACE, NAME(text), 0, US_PER_S, NOW);
+        }
+    assert_in_range(known, MANY * 9 / 10, MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -77,6 +96,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_zone_is_forgotten_soon_and_with_its_proof, init),
         cmocka_unit_test_setup(test_other_anchors_forget_all, init),
         cmocka_unit_test_setup(test_the_places_have_a_bound, init),
+        cmocka_unit_test_setup(test_many_zones_have_their_own_places, init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

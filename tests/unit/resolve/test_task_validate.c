@@ -846,6 +846,24 @@ static void test_costly_verifications_wait_for_the_next_turn(void **state)
     end_resolver();
 }
 
+/* The first signature uses up the turn, and the second one is the same. */
+static void test_a_known_signature_does_not_wait_for_the_next_turn(void **state)
+{
+    (void)state;
+    struct client client = {0};
+    answer_script = "vvs";
+    script_job = 1;
+    verify_loop = loop;
+    verify_us = 600;
+    client_ask(&client, WWW, 0);
+    answer(0, 0, GOOD_A);
+    assert_int_equal(client.answers, 1);
+    assert_true(client.ad);
+    assert_int_equal(verifications, 1);
+    assert_int_equal(stats.validation_bound_turn, 0);
+    end_resolver();
+}
+
 static void test_a_task_whose_time_is_over_verifies_no_more(void **state)
 {
     (void)state;
@@ -918,6 +936,30 @@ static void test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker(void *
     assert_in_range(refused, 20, 40); /* the burst allows 200 of them */
     assert_int_equal(stats.validation_bound_signer, refused);
     assert_in_range(count_refused("other.com", true), 20, 40);
+}
+
+/* A known signature is served although the zone has used up its share. */
+static void test_a_known_signature_needs_no_share(void **state)
+{
+    (void)state;
+    struct client first = {0}, known = {0}, unknown = {0};
+    script_job = 1;
+    client_ask(&first, "a.deep.com", 0);
+    answer(0, 0, (struct sections){.answer = {"a.deep.com. 300 IN A 192.0.2.1"}});
+    assert_true(first.ad);
+    script_job = 0;
+    assert_in_range(count_refused("deep.com", true), 20, 40);
+    asked_count = verifications = 0;
+    script_signer = "deep.com";
+    script_job = 1;
+    client_ask(&known, "b.deep.com", 0);
+    answer(0, 0, (struct sections){.answer = {"b.deep.com. 300 IN A 192.0.2.1"}});
+    assert_true(known.ad);
+    script_job = 0;
+    client_ask(&unknown, "c.deep.com", 0);
+    answer(1, 0, (struct sections){.answer = {"c.deep.com. 300 IN A 192.0.2.1"}});
+    assert_fails(&unknown, EDE_OTHER);
+    assert_int_equal(verifications, 0);
 }
 
 static void test_idle_workers_and_important_zones_have_no_share(void **state)
@@ -1193,8 +1235,10 @@ int main(void)
         YES(test_messages_that_wait_have_a_bound),
         YES(test_a_full_memo_of_signatures_serves_other_clients),
         YES(test_costly_verifications_wait_for_the_next_turn),
+        YES(test_a_known_signature_does_not_wait_for_the_next_turn),
         YES(test_a_task_whose_time_is_over_verifies_no_more),
         YES(test_the_signatures_of_one_zone_have_a_share_of_a_busy_worker),
+        YES(test_a_known_signature_needs_no_share),
         YES(test_idle_workers_and_important_zones_have_no_share),
         YES(test_a_chain_is_as_secure_as_its_weakest_part),
         YES(test_a_bogus_alias_is_not_followed),

@@ -154,6 +154,30 @@ static void test_owner_of_another_length_or_digit_is_refused(void **state)
     assert_false(read_with("example", "\\`p9mhaveqvm6t7vbl5lop2u3t2rp3tom.example"));
 }
 
+/* Every byte in place of the last digit: ten and twice 22 of them are digits. */
+static void test_each_digit_of_an_owner_has_its_value(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+    static const char upper[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+    struct sample sample;
+    struct nsec3 nsec3;
+    uint8_t wire[NAME_WIRE_MAX];
+    unsigned read = 0;
+    begin(&sample);
+    sample_nsec3(&sample, APEX, 0, NEXT, "A");
+    struct name owner = name_copy(NAME(APEX ".example"), wire);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        wire[32] = (uint8_t)byte;
+        if (!nsec3_read(&nsec3, NAME("example"), owner, sample.denial.at[0].rdata))
+            continue;
+        uint8_t value = nsec3.owner[VERIFY_NSEC3_HASH - 1] & 31;
+        assert_true(byte == (uint8_t)digits[value] || byte == (uint8_t)upper[value]);
+        read++;
+    }
+    assert_int_equal(read, 10 + 2 * 22);
+}
+
 static void test_hashes_are_compared_without_case(void **state)
 {
     (void)state;
@@ -377,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_next_hash_of_another_length_is_refused),
         cmocka_unit_test(test_owner_is_the_hash_directly_below_the_zone),
         cmocka_unit_test(test_owner_of_another_length_or_digit_is_refused),
+        cmocka_unit_test(test_each_digit_of_an_owner_has_its_value),
         cmocka_unit_test(test_hashes_are_compared_without_case),
         cmocka_unit_test(test_chains_differ_by_salt_and_iterations),
         cmocka_unit_test(test_span_excludes_its_ends),

@@ -306,14 +306,13 @@ struct reading {
 static void read_ours(struct reading *reading, struct span wire)
 {
     struct name owner;
-    uint8_t owner_wire[NAME_WIRE_MAX];
     reading->message = sample_parse(wire);
     assert_true(rrsets_read(&sets, &reading->message, 1));
     assert_int_equal(sets.count, 1);
     reading->set = &sets.set[0];
     assert_int_equal(reading->set->sig_count, 1);
     assert_true(rrsig_read(&reading->sig, rrsets_rdata(&sets, reading->set->first_sig)));
-    owner = rrsets_owner(&sets, reading->set, owner_wire);
+    owner = rrsets_owner(&sets, reading->set);
     struct rrsig_clock clock = {.now_s = NOW};
     reading->fault = rrsig_check(&reading->sig, owner, reading->set->type, &clock);
     reading->len = canonical_write(ours, sizeof(ours), &sets, reading->set, &reading->sig);

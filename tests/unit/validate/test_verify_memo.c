@@ -61,6 +61,31 @@ static void test_each_part_counts(void **state)
     assert_false(knows(&job));
 }
 
+/* The memo keeps the hash of the last key, whatever its length. */
+static void test_a_key_counts_after_itself_and_after_others(void **state)
+{
+    (void)state;
+    static uint8_t key[2][1000] = {{1}, {2}};
+    struct verify_job usual = job_of("key", "other bytes", "signature");
+    add(&usual);
+    for (size_t len = 1; len <= sizeof(key[0]); len++) {
+        struct verify_job job = job_of("", "signed bytes", "signature"), other = job;
+        job.key = span_of(key[0], len);
+        other.key = span_of(key[1], len);
+        add(&job);
+        assert_true(knows(&job));
+        assert_false(knows(&other));
+        assert_true(knows(&job));
+        job.algorithm = 15;
+        assert_false(knows(&job));
+        job.algorithm = 13;
+        job.key.len--;
+        assert_int_equal(knows(&job), len > 1); /* it was added in the turn before */
+        assert_true(knows(&usual));
+        assert_false(knows(&other));
+    }
+}
+
 /* There are twice as many signatures as places. Many are forgotten, but never the last one. */
 static void test_the_places_are_bounded(void **state)
 {
@@ -100,6 +125,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_signature_is_known_after_it_was_added, begin, end),
         cmocka_unit_test_setup_teardown(test_each_part_counts, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_key_counts_after_itself_and_after_others, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(test_the_places_are_bounded, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
