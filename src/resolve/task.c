@@ -600,39 +600,31 @@ static void retry_bogus(struct task *task)
         fail_as_bogus(task);
 }
 
-/* The answer of a zone held here is bogus. Asking it again would change nothing: its servers are
- * asked, if they may be. */
-static void refuse_held_zone(struct task *task, const struct validating *validating,
-                             const struct verdict *verdict, const struct addr *server)
-{
-    if (zone_answers_may_avoid(task)) {
-        task->avoids_here = true;
-        task->asks_here = false;
-        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
-    } else if (task_validate_note_bogus(task, validating, verdict, server)) {
-        fail_as_bogus(task);
-    } else {
-        task_fail(task, stat_failures_other, EDE_OTHER, false);
-    }
-}
-
-/* The answer is bogus: its servers are asked again, or the task fails. */
+/* The answer is bogus: servers are asked again, or the task fails. Asking a zone held here again
+ * would change nothing: its servers are asked, if they may be. */
 static void refuse_bogus(struct task *task, const struct validating *validating,
                          const struct verdict *verdict, const struct addr *server)
 {
     task_ask_stop(task);
-    if (task->asks_here) {
-        refuse_held_zone(task, validating, verdict, server);
+    if (task->asks_here && zone_answers_may_avoid(task)) {
+        task->avoids_here = true;
+        task->asks_here = false;
+        feed_event(task, &(struct event){.kind = EVENT_STARTED}, NULL);
         return;
     }
-    if (verdict->is_unsigned)
+    if (verdict->is_unsigned && !task->asks_here)
         task_ask_doubt_no_edns(task);
-    if (!task_validate_note_bogus(task, validating, verdict, server))
-        task_fail(task, stat_failures_other, EDE_OTHER, false);
-    else if (task_validate_may_retry(task, validating, verdict))
+    switch (task_validate_refuse(task, validating, verdict, server)) {
+    case REFUSAL_RETRY:
         retry_bogus(task);
-    else
+        break;
+    case REFUSAL_FINAL:
         fail_as_bogus(task);
+        break;
+    case REFUSAL_NOT_NOTED:
+        task_fail(task, stat_failures_other, EDE_OTHER, false);
+        break;
+    }
 }
 
 /* A better answer came after a bogus one. */
@@ -704,9 +696,7 @@ static void note_verdict(const struct task *task, const struct verdict *verdict,
                          const struct addr *server)
 {
     struct cache_key keys;
-    task_validate_note(task, verdict, server);
-    if (task_validate_doubts_forwarder(task, verdict, &keys) ||
-        task_validate_doubts_clock(task, verdict, &keys))
+    if (task_validate_note(task, verdict, server, &keys))
         task_refresh(task->tasks, task->space, &keys);
 }
 
@@ -811,7 +801,7 @@ static void end_harvest(struct task *task, const struct held_message *held,
     struct task_judged judged = {&held->validating.machine, verdict};
     read->answer = NULL;
     if (verdict->security != SECURITY_BOGUS) {
-        task_validate_note(task, verdict, &held->from.source.addr);
+        note_verdict(task, verdict, &held->from.source.addr);
         task_read(task, &held->from, &judged, &task->tasks->judged, read);
     }
     if (!read->answer) {

@@ -621,17 +621,21 @@ static __attribute__((noinline)) bool doubts_unsigned(const struct task *task,
            lacks_anchor_keys(task, anchors_find(anchors, name_root()), key);
 }
 
-bool task_validate_doubts_forwarder(const struct task *task, const struct verdict *verdict,
-                                    struct cache_key *key)
+/* A forwarder for all names answers without signatures. If it sends the keys of the root without
+ * them too, it strips; if not, it has private names. */
+static bool doubts_forwarder(const struct task *task, const struct verdict *verdict,
+                             struct cache_key *keys)
 {
-    return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, key);
+    return verdict->is_unsigned && !task->zone->is_authoritative && doubts_unsigned(task, keys);
 }
 
-bool task_validate_doubts_clock(const struct task *task, const struct verdict *verdict,
-                                struct cache_key *key)
+/* The dates of a signature do not fit the clock, so the keys of the closest trust anchor were not
+ * even needed. If their dates do not fit either, the clock is in doubt. */
+static bool doubts_clock(const struct task *task, const struct verdict *verdict,
+                         struct cache_key *keys)
 {
     return verdict->since_s && verdict->security == SECURITY_BOGUS &&
-           lacks_anchor_keys(task, task_validate_anchor(task->tasks, &task->question), key);
+           lacks_anchor_keys(task, task_validate_anchor(task->tasks, &task->question), keys);
 }
 
 /* Notes keys of a trust anchor whose dates do not fit the clock, until keys of it are validated.
@@ -654,8 +658,8 @@ static __attribute__((noinline)) void note_anchor_dates(const struct task *task,
                                             .is_expired = verdict->ede == EDE_SIGNATURE_EXPIRED});
 }
 
-void task_validate_note(const struct task *task, const struct verdict *verdict,
-                        const struct addr *server)
+bool task_validate_note(const struct task *task, const struct verdict *verdict,
+                        const struct addr *server, struct cache_key *keys)
 {
     static const enum stat results[] = {
         [SECURITY_INSECURE] = stat_validations_insecure,
@@ -673,10 +677,12 @@ void task_validate_note(const struct task *task, const struct verdict *verdict,
         note_signatures(task, verdict, server);
     if (task_is_traced(task))
         task_trace_verdict(task, verdict);
+    return doubts_forwarder(task, verdict, keys) || doubts_clock(task, verdict, keys);
 }
 
-bool task_validate_note_bogus(struct task *task, const struct validating *validating,
-                              const struct verdict *verdict, const struct addr *server)
+/* False: out of memory. */
+static bool note_bogus(struct task *task, const struct validating *validating,
+                       const struct verdict *verdict, const struct addr *server)
 {
     struct task_bogus *bogus = task->bogus;
     if (!bogus) {
@@ -702,10 +708,20 @@ bool task_validate_note_bogus(struct task *task, const struct validating *valida
     return true;
 }
 
-bool task_validate_may_retry(const struct task *task, const struct validating *validating,
-                             const struct verdict *verdict)
+/* Other servers may have a better answer, and the bound is not reached. A zone held here would give
+ * the same answer again. */
+static bool may_retry(const struct task *task, const struct validating *validating,
+                      const struct verdict *verdict)
 {
-    return !verdict->is_spent && !verdict->is_unreachable && !verdict->is_final &&
-           !validating->lacks_answer && task->budget->verify_failures_left &&
+    return !task->asks_here && !verdict->is_spent && !verdict->is_unreachable &&
+           !verdict->is_final && !validating->lacks_answer && task->budget->verify_failures_left &&
            task->bogus->count <= VALIDATE_RETRIES_MAX && !task->tasks->closing;
+}
+
+enum refusal task_validate_refuse(struct task *task, const struct validating *validating,
+                                  const struct verdict *verdict, const struct addr *server)
+{
+    if (!note_bogus(task, validating, verdict, server))
+        return REFUSAL_NOT_NOTED;
+    return may_retry(task, validating, verdict) ? REFUSAL_RETRY : REFUSAL_FINAL;
 }
