@@ -20,6 +20,7 @@
 #include "resolve/linger.h"
 #include "resolve/sentinel.h"
 #include "resolve/stale.h"
+#include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_trace.h"
 #include "resolve/zone_answers.h"
@@ -33,7 +34,7 @@ static void finish_stop(struct task *task)
     list_remove(&task->node); /* of tasks->put_off */
     timer_stop(&task->wait);
     timer_stop(&task->clock);
-    tasks_leave_subs(task);
+    subtasks_leave(task);
 }
 
 static void finish_as(struct task *task, enum task_state state)

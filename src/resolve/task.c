@@ -24,14 +24,13 @@
 #include "resolve/strategy_alias.h"
 #include "resolve/strategy_iterate.h"
 #include "resolve/sub_answers.h"
+#include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
 #include "resolve/variant.h"
 #include "resolve/zone_answers.h"
-
-enum { DEPENDS_STEPS_MAX = 256 /* tasks that one search for a dependence looks at */ };
 
 /* The parts of an event that its steps may use. */
 struct at_hand {
@@ -356,7 +355,7 @@ static bool change_zone(struct task *task, const struct zone *zone)
         return false;
     task_ask_stop(task);
     task_ask_drop(task);
-    tasks_leave_subs(task);
+    subtasks_leave(task);
     route_hold(zone);
     route_drop(task->zone);
     task->zone = zone;
@@ -434,7 +433,7 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
         step_absent(task, step->name, at_hand);
         break;
     case STEP_LEAVE:
-        tasks_leave_subs(task);
+        subtasks_leave(task);
         break;
     case STEP_DONE:
         step_done(task, at_hand);
@@ -840,7 +839,7 @@ static void end_validation(struct task *task, struct task_reading *read,
 static void end_unjudged(struct task *task)
 {
     struct task_reading read;
-    tasks_leave_sub(&task->sub[TASK_SUB_VALIDATION]);
+    subtask_leave(&task->sub[TASK_SUB_VALIDATION]);
     task_read_kind(task, task->held->from.message, &read);
     end_validation(task, &read, NULL);
 }
@@ -1004,6 +1003,7 @@ static struct task *take_in(struct tasks *tasks, struct space *space, const stru
     if (!task)
         return NULL;
     tasks->sub_count += depth > 0;
+    subtasks_init(task);
     task->zone = zone;
     route_hold(zone);
     task->source.addr.sa.sa_family = AF_UNSPEC;
@@ -1183,8 +1183,7 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     struct subtask *sub = CONTAINER_OF(waiter, struct subtask, waiter);
     struct task *task = sub->parent;
     struct question question = sub->child->question; /* it lives until all waiters are called */
-    sub->child = NULL;
-    task->subs--;
+    subtask_end(sub);
     if (task->state == TASK_WAITING)
         task_move(task, TASK_DECIDING);
     if (waiter->source)
@@ -1194,50 +1193,6 @@ static void on_sub_answer(struct waiter *waiter, const struct answer *answer)
     else
         feed_sub_answer(task, sub->tag, answer);
     settle(task);
-}
-
-/* A validation has a reserved place, because the strategy may use all others meanwhile. */
-static struct subtask *free_sub(struct task *task, uint16_t tag)
-{
-    struct subtask *reserved = &task->sub[TASK_SUB_VALIDATION];
-    if (tag == TASK_TAG_VALIDATION)
-        return reserved->child ? NULL : reserved;
-    for (unsigned i = 0; i < TASK_SUB_VALIDATION; i++)
-        if (!task->sub[i].child)
-            return &task->sub[i];
-    return NULL;
-}
-
-/* Makes task wait for child. Call it before the child starts, so that a search for a cycle sees
- * it. */
-static void link_sub(struct task *task, struct subtask *sub, struct task *child)
-{
-    sub->waiter.on_answer = on_sub_answer;
-    sub->waiter.takes_stale = false; /* the client's own question may have one */
-    sub->parent = task;
-    sub->child = child;
-    sub->is_joined = false;
-    task->subs++;
-    list_append(&child->waiters, &sub->waiter.node);
-}
-
-/* Whether task waits for other, directly or through subtasks. Returns true when the search takes
- * too many steps. */
-static bool depends(const struct task *task, const struct task *other, unsigned *steps_left)
-{
-    if (task == other || !*steps_left)
-        return true;
-    --*steps_left;
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
-        if (task->sub[i].child && depends(task->sub[i].child, other, steps_left))
-            return true;
-    return false;
-}
-
-static bool is_loop(const struct task *child, const struct task *parent)
-{
-    unsigned steps_left = DEPENDS_STEPS_MAX;
-    return depends(child, parent, &steps_left);
 }
 
 /* Makes the subtask of a question that is not answered yet. */
@@ -1260,19 +1215,19 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
     struct tasks *tasks = task->tasks;
     const struct cache_key *key = &found->key;
     struct task *running = tasks_find(tasks, key);
-    struct subtask *sub = free_sub(task, tag);
+    struct subtask *sub = subtasks_place(task, tag);
     if (!running && tag == TASK_TAG_VALIDATION) /* two waiters of one answer may need its keys */
         running = tasks_find_finished(tasks, key);
     *ede = EDE_OTHER;
     if (sub)
         sub->tag = tag;
-    if (!sub || task->depth >= (tag ? TASK_DEPTH_ALL_MAX : TASK_DEPTH_MAX))
+    if (!sub || subtasks_are_too_deep(task, tag))
         return false;
     if (running) {
         *ede = EDE_INVALID_DATA; /* a cycle, or the search was too long */
-        if (is_loop(running, task))
+        if (subtasks_would_loop(task, running))
             return false;
-        link_sub(task, sub, running);
+        subtask_link(sub, task, running, on_sub_answer);
         sub->is_joined = !again;
         resume(running);
         if (task_is_traced(task))
@@ -1287,7 +1242,7 @@ static bool join_sub(struct task *task, const struct sub_answers *found, bool is
         *ede = EDE_NO_REACHABLE_AUTHORITY;
     if (result != RESOLVER_WAITING)
         return false;
-    link_sub(task, sub, child);
+    subtask_link(sub, task, child, on_sub_answer);
     child->client = task->client;
     if (task->is_refresh)
         tasks_set_refresh(child);

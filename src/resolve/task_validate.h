@@ -25,9 +25,6 @@
 /* How often the servers are asked again after a bogus answer. */
 enum { VALIDATE_RETRIES_MAX = 2 };
 
-/* The tag of the subtask that a validation waits for. */
-enum { TASK_TAG_VALIDATION = 0xffff };
-
 /* The answers of a task that failed to validate. */
 struct task_bogus {
     unsigned count; /* of servers */

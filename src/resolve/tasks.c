@@ -179,7 +179,6 @@ static void reset(struct task *task, struct tasks *tasks, struct space *space,
     list_init(&task->waiters);
     task_move(task, TASK_DECIDING);
     task->depth = 0;
-    task->subs = 0;
     task->is_refresh = false;
     task->events_left = TASK_EVENTS_MAX;
     task->local_changes = space->local_changes;
@@ -192,8 +191,6 @@ static void reset(struct task *task, struct tasks *tasks, struct space *space,
     task->client = 0;
     task->held = NULL;
     task->owned = NULL;
-    for (unsigned i = 0; i < TASK_SUBS_MAX; i++)
-        task->sub[i].child = NULL;
     copy_key(&task->key, key);
     task->question = (struct question){
         .name = {task->key.name, task->key.name_len},
@@ -303,21 +300,6 @@ void tasks_give(struct tasks *tasks, struct task *task)
     task->trace = NULL;
     task_move(task, TASK_FREE);
     list_prepend(&tasks->idle, &task->node);
-}
-
-void tasks_leave_sub(struct subtask *sub)
-{
-    if (!sub->child)
-        return;
-    list_remove(&sub->waiter.node);
-    sub->child = NULL;
-    sub->parent->subs--;
-}
-
-void tasks_leave_subs(struct task *task)
-{
-    for (unsigned i = 0; task->subs && i < TASK_SUBS_MAX; i++)
-        tasks_leave_sub(&task->sub[i]);
 }
 
 bool tasks_may_refresh(const struct tasks *tasks)

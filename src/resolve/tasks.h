@@ -75,7 +75,7 @@ struct trace;
 struct validator;
 struct zone_set;
 
-/* A question that a task waits for. In use while child is set. */
+/* A question that a task waits for (subtasks.h). In use while child is set. */
 struct subtask {
     struct waiter waiter; /* in the child's list */
     struct task *parent, *child;
@@ -260,12 +260,6 @@ void tasks_drop_budget(struct tasks *tasks, struct budget *budget);
 
 /* Frees an unlinked task and what it owns. */
 void tasks_give(struct tasks *tasks, struct task *task);
-
-/* Stops the wait for this subtask, which continues. No effect on an unused place. */
-void tasks_leave_sub(struct subtask *sub);
-
-/* Stops the wait for all subtasks, which continue. */
-void tasks_leave_subs(struct task *task);
 
 /* Whether one more refresh has room. */
 bool tasks_may_refresh(const struct tasks *tasks);
