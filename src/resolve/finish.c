@@ -31,7 +31,7 @@ static void finish_stop(struct task *task)
     if (task->state != TASK_PARTING)
         exchange_stop(&task->exchange);
     task_ask_drop(task);
-    list_remove(&task->node); /* of tasks->put_off */
+    list_remove(&task->node); /* of tasks->turn */
     timer_stop(&task->wait);
     timer_stop(&task->clock);
     subtasks_leave(task);

@@ -26,6 +26,8 @@
 #include "resolve/sub_answers.h"
 #include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
+#include "resolve/task_budget.h"
+#include "resolve/task_clock.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
 #include "resolve/task_validate.h"
@@ -45,7 +47,6 @@ struct at_hand {
 static void feed(struct task *task, struct at_hand *at_hand);
 static void start_sub(struct task *task, const struct question *question, uint16_t tag, bool again);
 static void resume_validation(struct task *task, const struct validation_event *event);
-static void verify_again(struct tasks *tasks);
 static void end_unjudged(struct task *task);
 static void hear_zone(struct task *task);
 static void ask_keys_early(struct task *task, unsigned asked_labels);
@@ -119,29 +120,17 @@ static void task_on_wait_over(struct timer *timer)
     finish_deliver(tasks);
 }
 
-/* Each turn of the loop has a bounded time for verifications. The tasks that wait longest come
- * first. A task is resumed only while there is time, because its validation asks for its keys again
- * then. */
-static void task_on_verify_again(struct timer *timer)
+/* Verifications of these tasks were put off. */
+static void task_on_turn(struct timer *timer)
 {
-    struct tasks *tasks = CONTAINER_OF(timer, struct tasks, verify_again);
-    task_validate_begin_turn(tasks);
-    while (!list_is_empty(&tasks->put_off) && !task_validate_is_turn_used_up(tasks)) {
-        struct task *task = LIST_ITEM(list_take_first(&tasks->put_off), struct task, node);
+    struct tasks *tasks = CONTAINER_OF(timer, struct tasks, turn.next);
+    verify_turn_begin(&tasks->turn);
+    for (struct list *node; (node = verify_turn_take(&tasks->turn));) {
+        struct task *task = LIST_ITEM(node, struct task, node);
         resume_validation(task, &(struct validation_event){.kind = VALIDATION_RESUMED});
         settle(task);
     }
-    if (!list_is_empty(&tasks->put_off))
-        verify_again(tasks);
     finish_deliver(tasks);
-}
-
-/* The timer is due in the next turn of the loop, and not a tick of its clock later. */
-static void verify_again(struct tasks *tasks)
-{
-    uint64_t now = loop_now(tasks->loop);
-    tasks->verify_again.on_due = task_on_verify_again;
-    timer_start(tasks->loop, &tasks->verify_again, now - now % US_PER_MS);
 }
 
 /* A newer query to unproven servers took the place of this query. */
@@ -167,26 +156,12 @@ static bool waits_in_vain(const struct task *task)
     return task->state == TASK_VALIDATING && !task_is_enforced(task);
 }
 
-static void start_end(struct task *task)
-{
-    task->deadline = TASK_DEADLINE_END;
-    timer_start(task->tasks->loop, &task->clock, task->ends_at);
-}
-
-/* 0: a stale answer never comes before the end. */
-static uint64_t stale_timeout_us(const struct tasks *tasks)
-{
-    uint64_t us = cache_stale_timeout_us(tasks->cache);
-    return us < TASK_WALL_US ? us : 0;
-}
-
 /* The clients have waited long enough. */
 static void end_patience(struct task *task)
 {
-    start_end(task);
     if (waits_in_vain(task))
         end_unjudged(task);
-    else if (!task->bogus && stale_timeout_us(task->tasks))
+    else if (!task->bogus && task_clock_allows_stale(task->tasks))
         finish_stale(task);
 }
 
@@ -204,27 +179,12 @@ static void task_on_clock(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, clock);
     struct tasks *tasks = task->tasks;
-    if (task->deadline == TASK_DEADLINE_PATIENCE)
+    if (task_clock_pass(task) == TASK_DEADLINE_PATIENCE)
         end_patience(task);
     else
         end_in_time(task);
     settle(task);
     finish_deliver(tasks);
-}
-
-static void start_clock(struct task *task)
-{
-    struct loop *loop = task->tasks->loop;
-    uint64_t now = loop_now(loop), patience_us = stale_timeout_us(task->tasks);
-    task->ends_at = now + TASK_WALL_US;
-    if (!patience_us && task_validates(task) && !task_is_enforced(task))
-        patience_us = TASK_VERDICT_US;
-    if (!patience_us) {
-        start_end(task);
-        return;
-    }
-    task->deadline = TASK_DEADLINE_PATIENCE;
-    timer_start(loop, &task->clock, now + patience_us);
 }
 
 /* ---- zone cuts ---- */
@@ -330,28 +290,11 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
     return zone->group_len || (zone->is_authoritative && tasks->world);
 }
 
-/* Gives the task a budget where the zone's questions need one. The question may have begun in a
- * zone that is not validated, and an alias may lead to one that is. Keys and DS records are
- * validated in every zone. False: out of memory. */
-static bool give_budget(struct task *task, const struct zone *zone)
-{
-    bool validates = zone->validates || task->key.view == CACHE_VIEW_TRUST;
-    bool is_needed = zone->is_authoritative || validates;
-    if (is_needed && !task->budget)
-        task->budget = budget_new(loop_now(task->tasks->loop));
-    if (task->budget && validates)
-        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
-                                VALIDATION_QUESTION_FAILURES_MAX);
-    if (task->budget)
-        task->budget->is_recursive |= zone->is_authoritative;
-    return task->budget || !is_needed;
-}
-
 /* Resolves the question by this zone from now on. False, and nothing has changed: the zone has no
  * servers, or out of memory. */
 static bool change_zone(struct task *task, const struct zone *zone)
 {
-    if (!has_servers(task->tasks, zone) || !give_budget(task, zone))
+    if (!has_servers(task->tasks, zone) || !task_budget_give(task, zone))
         return false;
     task_ask_stop(task);
     task_ask_drop(task);
@@ -447,22 +390,6 @@ static void act(struct task *task, const struct step *step, struct at_hand *at_h
     }
 }
 
-/* Returns the rules of recursion without addresses of an IP version that has no route. If no
- * version has a route, the rules stay as they are. */
-static struct iterate_rules rules_of(const struct iterate_world *world)
-{
-    if (!world)
-        return (struct iterate_rules){.ipv4 = true, .ipv6 = true};
-    struct iterate_rules rules = world->rules;
-    bool lacks_ipv4 = iterate_world_lacks(world, AF_INET),
-         lacks_ipv6 = iterate_world_lacks(world, AF_INET6);
-    if (lacks_ipv4 != lacks_ipv6) {
-        rules.ipv4 = rules.ipv4 && !lacks_ipv4;
-        rules.ipv6 = rules.ipv6 && !lacks_ipv6;
-    }
-    return rules;
-}
-
 static void feed(struct task *task, struct at_hand *at_hand)
 {
     if (!task->events_left) {
@@ -474,7 +401,7 @@ static void feed(struct task *task, struct at_hand *at_hand)
     steps.count = 0;
     struct iterate_rules rules = {0}; /* recursion only */
     if (task->zone->is_authoritative)
-        rules = rules_of(task->tasks->world);
+        rules = iterate_world_rules(task->tasks->world);
     struct strategy_view view = {
         .question = &task->question,
         .zone = task->zone,
@@ -662,8 +589,7 @@ static void put_off(struct task *task)
 {
     struct tasks *tasks = task->tasks;
     STATS_INC(tasks->stats, validation_bound_turn);
-    list_append(&tasks->put_off, &task->node);
-    verify_again(tasks);
+    verify_turn_put_off(&tasks->turn, &task->node, task_on_turn);
 }
 
 /* Lets the validation wait for a question, or for the next turn. Clients that were patient do not
@@ -819,7 +745,7 @@ static void end_validation(struct task *task, struct task_reading *read,
     struct held_message *held = task->held;
     const struct addr *server = &held->from.source.addr;
     task->held = NULL;
-    list_remove(&task->node); /* of tasks->put_off */
+    list_remove(&task->node); /* of tasks->turn */
     task_move(task, TASK_DECIDING);
     if (verdict && !held->is_harvest)
         note_verdict(task, verdict, server);
@@ -907,22 +833,10 @@ static void hear_zone(struct task *task)
 
 /* ---- events of the exchange ---- */
 
-/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
- * be over. Out of memory: it keeps that one. */
-static void renew_budget(struct task *task)
-{
-    struct budget *former = task->budget;
-    task->budget = NULL;
-    if (former && give_budget(task, task->zone))
-        tasks_drop_budget(task->tasks, former);
-    else
-        task->budget = former;
-}
-
 static void wake(struct task *task)
 {
     linger_wake(task);
-    renew_budget(task);
+    task_budget_renew(task);
 }
 
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
@@ -1077,8 +991,8 @@ static bool start_with_wildcard(struct task *task)
 
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
-    start_clock(task);
-    bool has_budget = give_budget(task, task->zone);
+    task_clock_start(task);
+    bool has_budget = task_budget_give(task, task->zone);
     if (task_is_traced(task))
         task_trace_begun(task);
     if (!has_budget)
@@ -1112,7 +1026,7 @@ static void resume(struct task *task)
     if (task->state != TASK_LINGERING)
         return;
     wake(task);
-    start_clock(task);
+    task_clock_start(task);
     exchange_resume(&task->exchange);
     task_move(task, TASK_ASKING);
 }
@@ -1151,14 +1065,7 @@ static void feed_sub_answer(struct task *task, uint16_t tag, const struct answer
         return;
     }
     if (answer->kind == ANSWER_FAILURE) {
-        struct failure failure = {.rcode = header_rcode(answer->message.data),
-                                  .cache = answer->ttl_s != 0};
-        failure.ede_count = answer->ede_count;
-        for (unsigned i = 0; i < answer->ede_count; i++)
-            failure.ede[i] = answer->ede[i];
-        failure.error = answer->error;
-        failure.text = answer->text;
-        failure.is_bogus = answer->security == SECURITY_BOGUS;
+        struct failure failure = failure_of_answer(answer);
         feed_sub_failure(task, tag, &failure);
         return;
     }

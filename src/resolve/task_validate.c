@@ -288,32 +288,12 @@ static bool step_known(struct task *task, struct validating *validating,
 
 /* ---- verifications ---- */
 
-void task_validate_begin_turn(const struct tasks *tasks)
-{
-    tasks->validator->turn_at = loop_now(tasks->loop);
-    tasks->validator->turn_us = 0;
-}
-
-bool task_validate_is_turn_used_up(const struct tasks *tasks)
-{
-    if (tasks->validator->turn_at != loop_now(tasks->loop))
-        task_validate_begin_turn(tasks);
-    return tasks->validator->turn_us >= VERIFY_TURN_US;
-}
-
-/* Tasks that were put off have precedence. */
-static bool must_put_off(const struct tasks *tasks, const struct validation_event *event)
-{
-    return task_validate_is_turn_used_up(tasks) ||
-           (event->kind != VALIDATION_RESUMED && !list_is_empty(&tasks->put_off));
-}
-
 /* Whether this turn skips a message altogether. Otherwise a message with signatures would be read,
  * put off, and read again. */
-static bool must_put_off_whole(const struct tasks *tasks, const struct message *message,
+static bool must_put_off_whole(struct tasks *tasks, const struct message *message,
                                const struct validation_event *event)
 {
-    if (event->kind != VALIDATION_STARTED || !must_put_off(tasks, event))
+    if (event->kind != VALIDATION_STARTED || verify_turn_has_time(&tasks->turn, false))
         return false;
     return rrsets_are_signed(message, SECTION_ANSWER) ||
            rrsets_are_signed(message, SECTION_AUTHORITY);
@@ -369,7 +349,7 @@ static bool run_verification(struct task *task, const struct validation_step *st
     uint64_t began_at = loop_cpu_us(tasks->loop);
     bool is_right = verify_run(validator->verifier, &step->job);
     uint64_t us = loop_cpu_us(tasks->loop) - began_at;
-    validator->turn_us += us;
+    verify_turn_add(&tasks->turn, us);
     signer_load_add(&validator->load, step->zone, us, loop_now(tasks->loop));
     count_verification(tasks->stats, step->job.algorithm,
                        is_right ? VERIFICATION_RIGHT : VERIFICATION_WRONG);
@@ -505,7 +485,7 @@ enum validate_result task_validate_next(struct task *task, struct validating *va
                 *verdict = above_share(task, step.zone);
                 return VALIDATE_VERDICT;
             }
-            if (must_put_off(task->tasks, event))
+            if (!verify_turn_has_time(&task->tasks->turn, event->kind == VALIDATION_RESUMED))
                 return VALIDATE_PUT_OFF;
             step_verify(task, validating, &view, &step);
             break;

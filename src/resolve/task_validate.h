@@ -46,10 +46,6 @@ enum validate_result {
     VALIDATE_PUT_OFF, /* this turn of the loop has verified enough: RESUMED is the next event */
 };
 
-/* Verifications in one turn of the loop; another one begins only below this bound. Other clients
- * wait that long for their hits. */
-#define VERIFY_TURN_US 500
-
 /* Returns the anchor that decides about the question, trusted or negative; NULL: none. */
 const struct anchor *task_validate_anchor(const struct tasks *tasks,
                                           const struct question *question);
@@ -94,12 +90,6 @@ struct validation_event task_validate_event(struct validating *validating,
  * reason. */
 struct validation_event task_validate_refusal(struct validating *validating, uint16_t ede,
                                               bool is_room);
-
-/* Whether verifications wait for the next turn of the loop. */
-bool task_validate_is_turn_used_up(const struct tasks *tasks);
-
-/* Notes that a turn begins, which the clock may not show. */
-void task_validate_begin_turn(const struct tasks *tasks);
 
 /* Whether the clock is known to be wrong, so that the end of a signature is not known. */
 bool task_validate_clock_is_behind(const struct tasks *tasks);

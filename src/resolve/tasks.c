@@ -47,8 +47,7 @@ bool tasks_init(struct tasks *tasks, size_t max)
     list_init(&tasks->idle);
     list_init(&tasks->slabs);
     list_init(&tasks->finished);
-    list_init(&tasks->put_off);
-    timer_init(&tasks->verify_again, NULL);
+    verify_turn_init(&tasks->turn, tasks->loop);
     list_init(&tasks->lingering);
     tasks->lingering_count = 0;
     tasks->lame = lame_new();
@@ -58,8 +57,8 @@ bool tasks_init(struct tasks *tasks, size_t max)
 void tasks_deinit(struct tasks *tasks)
 {
     MUST(tasks->count == 0 && tasks->held_bytes == 0 && tasks->traces == 0);
-    MUST(list_is_empty(&tasks->finished) && list_is_empty(&tasks->put_off));
-    timer_stop(&tasks->verify_again);
+    MUST(list_is_empty(&tasks->finished));
+    verify_turn_deinit(&tasks->turn);
     retries_deinit(&tasks->retries);
     for (struct list *node; (node = list_take_first(&tasks->slabs));)
         free(LIST_ITEM(node, struct slab, node));

@@ -28,6 +28,7 @@
 #include "resolve/space.h"
 #include "resolve/strategy.h"
 #include "resolve/task_state.h"
+#include "resolve/verify_turn.h"
 #include "resolve/waiter.h"
 #include "upstream/exchange.h"
 
@@ -168,8 +169,7 @@ struct tasks {
 
     struct retries retries; /* of refreshes */
 
-    struct list put_off;       /* struct task: their verifications wait for a turn of the loop */
-    struct timer verify_again; /* armed while put_off has tasks */
+    struct verify_turn turn;
 
     struct list finished;    /* waiting for delivery */
     struct turn_end deliver; /* where no caller up the stack delivers */
