@@ -107,12 +107,12 @@ static void task_on_wait_over(struct timer *timer)
 {
     struct task *task = CONTAINER_OF(timer, struct task, wait);
     struct tasks *tasks = task->tasks;
-    bool was_following = task->state == TASK_FOLLOWING;
-    MUST(was_following || task->state == TASK_UNASKED);
+    enum task_state state = task->state;
+    MUST(state == TASK_FOLLOWING || state == TASK_ASKING_HERE || state == TASK_UNASKED);
     task_ask_stop(task);
-    if (was_following)
+    if (state == TASK_FOLLOWING)
         feed_event(task, &(struct event){.kind = EVENT_FOLLOWED}, NULL);
-    else if (task->asks_here)
+    else if (state == TASK_ASKING_HERE)
         hear_zone(task);
     else
         fail_unasked(task);

@@ -112,7 +112,7 @@ struct task {
     enum task_deadline deadline;
     uint8_t depth;
     uint8_t subs;     /* in use */
-    bool asks_here;   /* UNASKED: a zone held here answers in place of servers */
+    bool asks_here;   /* the last query was for a zone held here, in place of its servers */
     bool avoids_here; /* such an answer was bogus: servers are asked */
     bool is_early;    /* nothing waited for it at its start (early_keys.h) */
     bool is_refresh;  /* renews an answer that is still live, or a part of it */
@@ -133,7 +133,7 @@ struct task {
     struct failure failure;    /* FAILED, PARTING */
     char *failure_text;        /* that failure borrows; owned, or NULL */
     struct tap_source source;  /* the server that answered last, useful or not */
-    struct timer wait;         /* FOLLOWING, UNASKED: when the state ends */
+    struct timer wait;         /* ASKING_HERE, FOLLOWING, UNASKED: when the state ends */
     struct timer clock;        /* all running states: when `deadline` is due */
     uint64_t ends_at;          /* TASK_WALL_US after its start */
     struct subtask sub[TASK_SUBS_MAX];
