@@ -26,7 +26,6 @@
 #include "resolve/sub_answers.h"
 #include "resolve/subtasks.h"
 #include "resolve/task_ask.h"
-#include "resolve/task_budget.h"
 #include "resolve/task_clock.h"
 #include "resolve/task_read.h"
 #include "resolve/task_trace.h"
@@ -294,7 +293,7 @@ static bool has_servers(const struct tasks *tasks, const struct zone *zone)
  * servers, or out of memory. */
 static bool change_zone(struct task *task, const struct zone *zone)
 {
-    if (!has_servers(task->tasks, zone) || !task_budget_give(task, zone))
+    if (!has_servers(task->tasks, zone) || !tasks_give_budget(task, zone))
         return false;
     task_ask_stop(task);
     task_ask_drop(task);
@@ -836,7 +835,7 @@ static void hear_zone(struct task *task)
 static void wake(struct task *task)
 {
     linger_wake(task);
-    task_budget_renew(task);
+    tasks_renew_budget(task);
 }
 
 static enum exchange_verdict task_on_answer(void *owner, const struct exchange_answer *from)
@@ -992,7 +991,7 @@ static bool start_with_wildcard(struct task *task)
 static void start_with(struct task *task, const struct event *event, const struct answer *answer)
 {
     task_clock_start(task);
-    bool has_budget = task_budget_give(task, task->zone);
+    bool has_budget = tasks_give_budget(task, task->zone);
     if (task_is_traced(task))
         task_trace_begun(task);
     if (!has_budget)

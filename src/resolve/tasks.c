@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPDX-FileCopyrightText: 2026 the nailup authors */
 /*
- * The table and the memory of tasks. task.c decides what a task does.
+ * The table, the memory and the budgets of tasks. task.c decides what a task does.
  *
  * Invariant: a task in the table runs or lingers. At most one task of a key is current; it comes
  * before tasks of former routes. The memory of tasks is freed only with the worker, so code that
@@ -16,6 +16,7 @@
 #include "recurse/lame.h"
 #include "resolve/held_message.h"
 #include "resolve/trace.h"
+#include "validate/validation.h"
 
 struct slab {
     struct list node;
@@ -243,6 +244,23 @@ bool tasks_has_verdict(const struct space *space, const struct cache_key *key,
     return !zone || !zone->validates;
 }
 
+/* ---- budgets ---- */
+
+/* Zones with forwarders and without validation need none: a question causes one exchange there. */
+bool tasks_give_budget(struct task *task, const struct zone *zone)
+{
+    bool validates = zone->validates || task->key.view == CACHE_VIEW_TRUST;
+    bool is_needed = zone->is_authoritative || validates;
+    if (is_needed && !task->budget)
+        task->budget = budget_new(loop_now(task->tasks->loop));
+    if (task->budget && validates)
+        budget_allow_validation(task->budget, VALIDATION_UNITS_MAX,
+                                VALIDATION_QUESTION_FAILURES_MAX);
+    if (task->budget)
+        task->budget->is_recursive |= zone->is_authoritative;
+    return task->budget || !is_needed;
+}
+
 static void count_reached(struct stats *stats, unsigned reached)
 {
     static const enum stat bounds[] = {
@@ -275,6 +293,18 @@ void tasks_drop_budget(struct tasks *tasks, struct budget *budget)
         count_budget(tasks->stats, budget);
     budget_unref(budget);
 }
+
+void tasks_renew_budget(struct task *task)
+{
+    struct budget *former = task->budget;
+    task->budget = NULL;
+    if (former && tasks_give_budget(task, task->zone))
+        tasks_drop_budget(task->tasks, former);
+    else
+        task->budget = former;
+}
+
+/* ---- the end of a task ---- */
 
 void tasks_give(struct tasks *tasks, struct task *task)
 {

@@ -255,6 +255,15 @@ static inline const struct local_names *tasks_local(const struct tasks *tasks,
 /* Takes a task out of the table: equal questions no longer join it. */
 void tasks_unlink(struct tasks *tasks, struct task *task);
 
+/* Gives the task a budget where the zone's questions need one. The question may have begun in a
+ * zone that is not validated, and an alias may lead to one that is. Keys and DS records are
+ * validated in every zone. False: out of memory. */
+MUST_USE bool tasks_give_budget(struct task *task, const struct zone *zone);
+
+/* Gives the task a new budget: it runs as if it had started now, and the time of the former one may
+ * be over. Out of memory: it keeps that one. */
+void tasks_renew_budget(struct task *task);
+
 /* Drops a task's reference to a budget. The last one counts the work. NULL is fine. */
 void tasks_drop_budget(struct tasks *tasks, struct budget *budget);
 
