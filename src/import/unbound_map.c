@@ -192,7 +192,8 @@ static void begin_unbound_clause(struct unbound_map_state *map,
         map_warn(map, statement->origin, clause_notes[statement->clause]);
 }
 
-static unbound_map_function *find_map(enum unbound_map id)
+/* Returns the maps that have this one. */
+static const struct unbound_maps *find_maps(enum unbound_map id)
 {
     size_t i = 0;
 
@@ -200,13 +201,15 @@ static unbound_map_function *find_map(enum unbound_map id)
         i++;
         MUST(i < ARRAY_LEN(all_maps));
     }
-    return all_maps[i]->map[id];
+    return all_maps[i];
 }
 
 void unbound_map_take(struct unbound_map_state *map, const struct unbound_statement *statement)
 {
-    if (statement->word)
-        find_map(statement->word->map)(map, statement);
+    const struct unbound_word *word = statement->word;
+
+    if (word)
+        find_maps(word->map)->map[word->map](map, statement);
     else if (statement->begins_clause)
         begin_unbound_clause(map, statement);
     else
